@@ -1,0 +1,75 @@
+import type { Batch } from './batch.ts';
+import { referenceLength, referenceOffset } from './batch.ts';
+import { equalTokens, hashTokens, type SkeletonTable } from './skeleton-table.ts';
+import type { StringTable } from './string-table.ts';
+
+/**
+ * What an open segment knows of one batch while it appends it: the codes of the batch's keys, and
+ * which of its skeletons it has met. Each key and each skeleton is translated once per batch.
+ */
+export class BatchTranslation {
+  readonly batch: Batch;
+  readonly #strings: StringTable;
+  readonly #skeletons: SkeletonTable;
+  readonly #view: DataView;
+  /** String code of each key of the batch; -1 when not translated yet. */
+  readonly #keyCodes: Int32Array;
+  /** From the hash of a row's tokens to that row and its skeleton. */
+  readonly #rowOfHash = new Map<number, { readonly row: number; readonly skeleton: number }>();
+  #rowBefore = -1;
+  #skeletonBefore = -1;
+
+  constructor(batch: Batch, strings: StringTable, skeletons: SkeletonTable) {
+    this.batch = batch;
+    this.#strings = strings;
+    this.#skeletons = skeletons;
+    const { bytes } = batch;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#keyCodes = new Int32Array(batch.keyCount).fill(-1);
+  }
+
+  /** The code of a string reference; a negative one stands for itself. */
+  stringCode(reference: number): number {
+    if (reference < 0) return reference;
+    const start = referenceOffset(reference);
+    const end = start + referenceLength(reference);
+    return this.#strings.intern(this.#view, start, end);
+  }
+
+  /** The skeleton of a row of the batch. */
+  skeleton(row: number): number {
+    if (this.#rowBefore < 0 || !this.#haveEqualTokens(row, this.#rowBefore)) {
+      this.#skeletonBefore = this.#findSkeleton(row);
+    }
+    this.#rowBefore = row;
+    return this.#skeletonBefore;
+  }
+
+  #findSkeleton(row: number): number {
+    const { tokens, tokenStarts } = this.batch;
+    const start = tokenStarts[row]!;
+    const end = tokenStarts[row + 1]!;
+    const hash = hashTokens(tokens, start, end, 0);
+    const met = this.#rowOfHash.get(hash);
+    if (met !== undefined && this.#haveEqualTokens(row, met.row)) return met.skeleton;
+    const skeleton = this.#skeletons.intern(tokens, start, end, (key) => this.#keyCode(key));
+    if (met === undefined) this.#rowOfHash.set(hash, { row, skeleton });
+    return skeleton;
+  }
+
+  #haveEqualTokens(left: number, right: number): boolean {
+    const { tokens, tokenStarts } = this.batch;
+    const leftStart = tokenStarts[left]!;
+    const rightStart = tokenStarts[right]!;
+    const count = tokenStarts[left + 1]! - leftStart;
+    return (
+      tokenStarts[right + 1]! - rightStart === count &&
+      equalTokens(tokens, leftStart, tokens, rightStart, count)
+    );
+  }
+
+  #keyCode(key: number): number {
+    if (this.#keyCodes[key]! < 0) this.#keyCodes[key] = this.stringCode(this.batch.keys[key]!);
+    return this.#keyCodes[key]!;
+  }
+}

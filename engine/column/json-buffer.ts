@@ -1,0 +1,215 @@
+import { assert } from '../assert.ts';
+import type { JsonWriter } from './json-writer.ts';
+import { isSurrogateAt, threeByteUnit } from './wtf8.ts';
+
+const CAPACITY_MIN = 1024;
+/** An empty buffer holds no more: a few large answers are no reason to keep their memory. */
+const CAPACITY_KEPT_MAX = 4 * 1024 * 1024;
+/** Code units of a string between two looks at the capacity; a unit takes six bytes at most. */
+const STRING_SLICE_MAX = 4096;
+/** Up to here a loop over bytes beats the call that copies them. */
+const LOOP_COPY_MAX = 48;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const HEX_DIGITS = '0123456789abcdef';
+
+const PLAIN = 0;
+const ESCAPED = 1;
+/** First byte of U+D000 to U+DFFF: a surrogate or an ordinary character. */
+const PERHAPS_SURROGATE = 2;
+
+/** What a byte of a string needs in JSON; indexed by byte. */
+const BYTE_NEEDS = new Uint8Array(256);
+BYTE_NEEDS.fill(ESCAPED, 0, 0x20);
+BYTE_NEEDS[QUOTE] = ESCAPED;
+BYTE_NEEDS[BACKSLASH] = ESCAPED;
+BYTE_NEEDS[0xed] = PERHAPS_SURROGATE;
+
+/** The letter after the backslash of a short escape; 0 where there is none. Indexed by byte. */
+const SHORT_ESCAPES = new Uint8Array(256);
+for (const [character, letter] of [
+  ['\b', 'b'],
+  ['\t', 't'],
+  ['\n', 'n'],
+  ['\f', 'f'],
+  ['\r', 'r'],
+  ['"', '"'],
+  ['\\', '\\'],
+] as const) {
+  SHORT_ESCAPES[character.charCodeAt(0)] = letter.charCodeAt(0);
+}
+
+/** JSON in one growing buffer. Invariant: `#bytes[0, #size)` is what was written, valid UTF-8. */
+export class JsonBuffer implements JsonWriter {
+  #bytes: Uint8Array;
+  #size = 0;
+
+  constructor(capacity: number = CAPACITY_MIN) {
+    this.#bytes = new Uint8Array(Math.max(capacity, CAPACITY_MIN));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * What was written, in an array of its own; the buffer is empty afterwards. It keeps its memory
+   * for what comes next: memory outside the heap that comes and goes with each answer makes V8
+   * collect all its garbage every few dozen answers.
+   */
+  take(): Uint8Array {
+    const taken = this.#bytes.slice(0, this.#size);
+    this.clear();
+    return taken;
+  }
+
+  /** Forgets what was written. */
+  clear(): void {
+    this.#size = 0;
+    if (this.#bytes.length > CAPACITY_KEPT_MAX) this.#bytes = new Uint8Array(CAPACITY_MIN);
+  }
+
+  raw(text: string): void {
+    this.#reserve(text.length);
+    const bytes = this.#bytes;
+    const size = this.#size;
+    for (let index = 0; index < text.length; index++) bytes[size + index] = text.charCodeAt(index);
+    this.#size = size + text.length;
+  }
+
+  rawBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start);
+    if (end - start > LOOP_COPY_MAX) {
+      this.#bytes.set(bytes.subarray(start, end), this.#size);
+      this.#size += end - start;
+      return;
+    }
+    const target = this.#bytes;
+    let size = this.#size;
+    for (let at = start; at < end; at++) target[size++] = bytes[at]!;
+    this.#size = size;
+  }
+
+  /** A finite number in JavaScript's shortest form, a bigint as its digits, -0 as `-0`. */
+  number(value: number | bigint): void {
+    assert(typeof value === 'bigint' || Number.isFinite(value), 'a JSON number is finite');
+    this.raw(numberText(value));
+  }
+
+  string(text: string): void {
+    this.#reserve(1);
+    this.#bytes[this.#size++] = QUOTE;
+    for (let start = 0; start < text.length; ) {
+      const end = Math.min(start + STRING_SLICE_MAX, text.length);
+      this.#reserve((end - start + 1) * 6);
+      start = this.#units(text, start, end);
+    }
+    this.#reserve(1);
+    this.#bytes[this.#size++] = QUOTE;
+  }
+
+  stringBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start + 2);
+    const target = this.#bytes;
+    let size = this.#size;
+    target[size++] = QUOTE;
+    let at = start;
+    for (; at < end; at++) {
+      const byte = bytes[at]!;
+      if (BYTE_NEEDS[byte] !== PLAIN) break;
+      target[size++] = byte;
+    }
+    this.#size = size;
+    if (at < end) this.#escapedBytes(bytes, at, end);
+    this.#reserve(1);
+    this.#bytes[this.#size++] = QUOTE;
+  }
+
+  /** Writes units [start, end), or one more when a pair crosses the end; gives where it stopped. */
+  #units(text: string, start: number, end: number): number {
+    const bytes = this.#bytes;
+    let size = this.#size;
+    let index = start;
+    for (; index < end; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit < 0x80) {
+        if (BYTE_NEEDS[unit] === PLAIN) {
+          bytes[size++] = unit;
+        } else {
+          size = writeEscape(bytes, size, unit);
+        }
+      } else if (unit < 0x800) {
+        bytes[size++] = 0xc0 | (unit >> 6);
+        bytes[size++] = 0x80 | (unit & 0x3f);
+      } else if (unit < 0xd800 || unit > 0xdfff) {
+        bytes[size++] = 0xe0 | (unit >> 12);
+        bytes[size++] = 0x80 | ((unit >> 6) & 0x3f);
+        bytes[size++] = 0x80 | (unit & 0x3f);
+      } else {
+        const point = text.codePointAt(index)!;
+        if (point < 0x10000) {
+          size = writeEscape(bytes, size, unit);
+        } else {
+          bytes[size++] = 0xf0 | (point >> 18);
+          bytes[size++] = 0x80 | ((point >> 12) & 0x3f);
+          bytes[size++] = 0x80 | ((point >> 6) & 0x3f);
+          bytes[size++] = 0x80 | (point & 0x3f);
+          index++;
+        }
+      }
+    }
+    this.#size = size;
+    return index;
+  }
+
+  /** The rest of a string from the first byte that may need an escape. */
+  #escapedBytes(bytes: Uint8Array, start: number, end: number): void {
+    let at = start;
+    while (at < end) {
+      let plainEnd = at;
+      while (plainEnd < end && BYTE_NEEDS[bytes[plainEnd]!] === PLAIN) plainEnd++;
+      this.rawBytes(bytes, at, plainEnd);
+      at = plainEnd;
+      if (at === end) return;
+      this.#reserve(6);
+      if (BYTE_NEEDS[bytes[at]!] === ESCAPED) {
+        this.#size = writeEscape(this.#bytes, this.#size, bytes[at]!);
+        at++;
+      } else if (isSurrogateAt(bytes, at, end)) {
+        this.#size = writeEscape(this.#bytes, this.#size, threeByteUnit(bytes, at));
+        at += 3;
+      } else {
+        this.#bytes[this.#size++] = bytes[at++]!;
+      }
+    }
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#size + count;
+    if (needed <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#size));
+    this.#bytes = grown;
+  }
+}
+
+/** The number as JSON writes it: JavaScript's shortest form, but `-0` keeps its sign. */
+export function numberText(value: number | bigint): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** Writes a unit as its short escape, or as `\uXXXX`; gives the new size. */
+function writeEscape(bytes: Uint8Array, size: number, unit: number): number {
+  const letter = unit < 256 ? SHORT_ESCAPES[unit]! : 0;
+  bytes[size] = BACKSLASH;
+  if (letter !== 0) {
+    bytes[size + 1] = letter;
+    return size + 2;
+  }
+  bytes[size + 1] = 0x75;
+  for (let digit = 0; digit < 4; digit++) {
+    bytes[size + 2 + digit] = HEX_DIGITS.charCodeAt((unit >> (12 - 4 * digit)) & 15);
+  }
+  return size + 6;
+}

@@ -1,0 +1,133 @@
+import { type Slice, type SliceSink, type SliceSource, unsignedArray } from './slice.ts';
+
+/**
+ * How the numbers of one column are kept.
+ *
+ * - `constant`: all are `base`.
+ * - `unsigned`: integers, each `base + step * n` with `n` an unsigned integer of `width` bytes.
+ * - `float32`, `float64`: as they are.
+ */
+export type NumbersFooter = {
+  readonly encoding: 'constant' | 'unsigned' | 'float32' | 'float64';
+  readonly base: number;
+  readonly step: number;
+  readonly width: 0 | 1 | 2 | 4 | 8;
+  readonly slice: Slice | null;
+  /** The zone map: least and greatest value. */
+  readonly min: number;
+  readonly max: number;
+};
+
+/** Steps worth trying: times of the day are often whole milliseconds or seconds, in microseconds. */
+const STEPS = [1_000_000, 1000, 1] as const;
+
+const UNSIGNED_MAX = 2 ** 32 - 1;
+
+/** Puts the numbers `values[0, count)` in the narrowest form that gives each back to the bit. */
+export function encodeNumbers(sink: SliceSink, values: Float64Array, count: number): NumbersFooter {
+  let min = count === 0 ? 0 : Number.POSITIVE_INFINITY;
+  let max = count === 0 ? 0 : Number.NEGATIVE_INFINITY;
+  let areIntegers = true;
+  let someAreNegativeZero = false;
+  for (let i = 0; i < count; i++) {
+    const value = values[i]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    if (!Number.isSafeInteger(value)) areIntegers = false;
+    if (Object.is(value, -0)) someAreNegativeZero = true;
+  }
+  const range = { base: min, step: 1, min, max };
+  if (min === max && !someAreNegativeZero) {
+    return { ...range, encoding: 'constant', width: 0, slice: null };
+  }
+  if (areIntegers && !someAreNegativeZero) {
+    const step = STEPS.find((candidate) => areMultiples(values, count, min, candidate))!;
+    const limit = (max - min) / step;
+    if (limit <= UNSIGNED_MAX) {
+      const deltas = unsignedArray(count, limit + 1);
+      for (let i = 0; i < count; i++) deltas[i] = (values[i]! - min) / step;
+      const width = deltas.BYTES_PER_ELEMENT as 1 | 2 | 4;
+      return { ...range, encoding: 'unsigned', step, width, slice: sink.add(deltas) };
+    }
+  }
+  if (areExactInSingle(values, count)) {
+    const slice = sink.add(Float32Array.from(values.subarray(0, count)));
+    return { ...range, encoding: 'float32', width: 4, slice };
+  }
+  return { ...range, encoding: 'float64', width: 8, slice: sink.add(values.slice(0, count)) };
+}
+
+function areMultiples(values: Float64Array, count: number, base: number, step: number): boolean {
+  if (step === 1) return true;
+  for (let i = 0; i < count; i++) if ((values[i]! - base) % step !== 0) return false;
+  return true;
+}
+
+function areExactInSingle(values: Float64Array, count: number): boolean {
+  for (let i = 0; i < count; i++) if (Math.fround(values[i]!) !== values[i]) return false;
+  return true;
+}
+
+/** The numbers of one column. Positions are [0, number of values). */
+export class NumberValues {
+  /** Whether all values are 0, and known to be without looking. */
+  readonly isZero: boolean;
+  readonly #base: number;
+  readonly #step: number;
+  readonly #bytes: Uint8Array | undefined;
+  readonly #shorts: Uint16Array | undefined;
+  readonly #words: Uint32Array | undefined;
+  readonly #singles: Float32Array | undefined;
+  readonly #doubles: Float64Array | undefined;
+
+  constructor(source: SliceSource, footer: NumbersFooter) {
+    const { encoding, width, slice } = footer;
+    this.#base = footer.base;
+    this.#step = footer.step;
+    this.isZero = slice === null && footer.base === 0;
+    if (slice === null) return;
+    if (encoding === 'float32') this.#singles = source.floats32(slice);
+    else if (encoding === 'float64') this.#doubles = source.floats64(slice);
+    else if (width === 1) this.#bytes = source.bytes(slice);
+    else if (width === 2) this.#shorts = source.unsigned16(slice);
+    else this.#words = source.unsigned32(slice);
+  }
+
+  value(position: number): number {
+    if (this.#doubles !== undefined) return this.#doubles[position]!;
+    if (this.#singles !== undefined) return this.#singles[position]!;
+    if (this.#bytes !== undefined) return this.#base + this.#step * this.#bytes[position]!;
+    if (this.#shorts !== undefined) return this.#base + this.#step * this.#shorts[position]!;
+    if (this.#words !== undefined) return this.#base + this.#step * this.#words[position]!;
+    return this.#base;
+  }
+
+  /**
+   * The values at `positions[0, count)`; arbitrary where a position is negative. One loop per width,
+   * so that each sees one kind of array: the slow form is `value` for each.
+   */
+  gather(positions: Int32Array, count: number): Float64Array {
+    const values = new Float64Array(count);
+    const base = this.#base;
+    const step = this.#step;
+    if (this.#bytes !== undefined) {
+      const bytes = this.#bytes;
+      for (let i = 0; i < count; i++) values[i] = base + step * bytes[positions[i]!]!;
+    } else if (this.#shorts !== undefined) {
+      const shorts = this.#shorts;
+      for (let i = 0; i < count; i++) values[i] = base + step * shorts[positions[i]!]!;
+    } else if (this.#words !== undefined) {
+      const words = this.#words;
+      for (let i = 0; i < count; i++) values[i] = base + step * words[positions[i]!]!;
+    } else if (this.#singles !== undefined) {
+      const singles = this.#singles;
+      for (let i = 0; i < count; i++) values[i] = singles[positions[i]!]!;
+    } else if (this.#doubles !== undefined) {
+      const doubles = this.#doubles;
+      for (let i = 0; i < count; i++) values[i] = doubles[positions[i]!]!;
+    } else {
+      values.fill(base);
+    }
+    return values;
+  }
+}

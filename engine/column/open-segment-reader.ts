@@ -1,0 +1,189 @@
+import type { JsonWriter } from './json-writer.ts';
+import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, Segment } from './segment.ts';
+import { Skeletons } from './skeleton.ts';
+import type { ByteRange, SlotStore } from './slot-store.ts';
+import { PlainStrings } from './string-values.ts';
+import { TokenSource } from './token-source.ts';
+import {
+  type Dictionary,
+  dictionaryVector,
+  type NestedVector,
+  numberVector,
+  type Vector,
+} from './vector.ts';
+import { decodeWtf8 } from './wtf8.ts';
+
+/** The published rows of an open segment, read through a handle, on any thread. */
+export class OpenSegmentReader implements Segment {
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  readonly #handle: OpenSegmentHandle;
+  readonly #dictionary: Dictionary;
+  readonly #source: TokenSource;
+
+  /** `skeletons`: of an earlier reader of the same segment, for what it remembers. */
+  constructor(handle: OpenSegmentHandle, skeletons: Skeletons = skeletonsOf(handle)) {
+    this.#handle = handle;
+    this.rowCount = handle.rowCount;
+    this.timestampUsMin = handle.timestampUsMin;
+    this.timestampUsMax = handle.timestampUsMax;
+    const { stringBytes, stringOffsets } = handle.arrays;
+    const block = { bytes: stringBytes, offsets: stringOffsets };
+    this.#dictionary = new PlainStrings(block, handle.stringCount, true);
+    this.#source = new TokenSource(skeletons, new OpenSlotStore(handle.arrays, this.#dictionary));
+  }
+
+  runs(projectKey: string | undefined): readonly RowRun[] {
+    const { chains, arrays } = this.#handle;
+    if (projectKey === undefined || chains === undefined) {
+      if (this.rowCount === 0) return [];
+      const isTimeOrdered = areTimesAscending(arrays.timestampsUs, undefined, this.rowCount);
+      const hasProjectKey = projectKey === undefined;
+      return [{ count: this.rowCount, start: 0, rows: undefined, isTimeOrdered, hasProjectKey }];
+    }
+    return [...this.#chain(chains.projectHead, true), ...this.#chain(chains.mixedHead, false)];
+  }
+
+  timestamps(rows: Int32Array, count: number): Vector {
+    const values = new Float64Array(count);
+    const { timestampsUs } = this.#handle.arrays;
+    for (let i = 0; i < count; i++) values[i] = timestampsUs[rows[i]!]!;
+    return numberVector(values, count);
+  }
+
+  arrivals(rows: Int32Array, count: number): Vector {
+    const values = new Float64Array(count);
+    const { arrivalBase } = this.#handle;
+    for (let i = 0; i < count; i++) values[i] = arrivalBase + rows[i]!;
+    return numberVector(values, count);
+  }
+
+  ids(rows: Int32Array, count: number): Vector {
+    return this.#strings(this.#handle.arrays.ids, rows, count);
+  }
+
+  messages(rows: Int32Array, count: number): Vector {
+    return this.#strings(this.#handle.arrays.messages, rows, count);
+  }
+
+  projects(rows: Int32Array, count: number): Vector {
+    return this.#strings(this.#handle.arrays.projects, rows, count);
+  }
+
+  roots(rows: Int32Array, count: number): NestedVector {
+    const { skeletons } = this.#handle.arrays;
+    const codes = new Int32Array(count);
+    for (let i = 0; i < count; i++) codes[i] = skeletons[rows[i]!]!;
+    return this.#source.roots(rows, codes, count);
+  }
+
+  /** The rows of one chain as a run; none when it is empty. */
+  #chain(head: number, hasProjectKey: boolean): RowRun[] {
+    const { previousRows, timestampsUs } = this.#handle.arrays;
+    let count = 0;
+    for (let row = head; row >= 0; row = previousRows[row]!) count++;
+    if (count === 0) return [];
+    const rows = new Int32Array(count);
+    let index = count;
+    for (let row = head; row >= 0; row = previousRows[row]!) rows[--index] = row;
+    const start = rows[0]!;
+    const areConsecutive = head - start + 1 === count;
+    return [
+      {
+        count,
+        start,
+        rows: areConsecutive ? undefined : rows,
+        isTimeOrdered: areTimesAscending(timestampsUs, rows, count),
+        hasProjectKey,
+      },
+    ];
+  }
+
+  #strings(codes: Int32Array, rows: Int32Array, count: number): Vector {
+    const taken = new Int32Array(count);
+    for (let i = 0; i < count; i++) taken[i] = codes[rows[i]!]!;
+    return dictionaryVector(taken, count, this.#dictionary);
+  }
+}
+
+/** What a reader of the segment remembers of its skeletons; later readers may go on with it. */
+export function skeletonsOf(handle: OpenSegmentHandle): Skeletons {
+  return new Skeletons(skeletonArraysOf(handle));
+}
+
+export function skeletonArraysOf(handle: OpenSegmentHandle): Skeletons['arrays'] {
+  const { arrays } = handle;
+  return {
+    tokens: arrays.tokens,
+    starts: arrays.skeletonStarts,
+    count: handle.skeletonCount,
+    placeStarts: undefined,
+    keys: { bytes: arrays.stringBytes, offsets: arrays.stringOffsets },
+  };
+}
+
+/** Slots end to end: place `i` is entry `i` after the row's first. */
+class OpenSlotStore implements SlotStore {
+  readonly #arrays: OpenSegmentArrays;
+  readonly #dictionary: Dictionary;
+
+  constructor(arrays: OpenSegmentArrays, dictionary: Dictionary) {
+    this.#arrays = arrays;
+    this.#dictionary = dictionary;
+  }
+
+  numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array {
+    const { slots, slotStarts } = this.#arrays;
+    const values = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      if (place >= 0) values[i] = slots[slotStarts[rows[i]!]! + place]!;
+    }
+    return values;
+  }
+
+  strings(rows: Int32Array, places: Int32Array, count: number): Vector {
+    const { slots, slotStarts } = this.#arrays;
+    const codes = new Int32Array(count);
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      codes[i] = place < 0 ? -1 : slots[slotStarts[rows[i]!]! + place]!;
+    }
+    return dictionaryVector(codes, count, this.#dictionary);
+  }
+
+  number(row: number, place: number): number {
+    return this.#arrays.slots[this.#arrays.slotStarts[row]! + place]!;
+  }
+
+  text(row: number, place: number): string {
+    const { bytes, start, end } = this.verbatim(row, place);
+    return decodeWtf8(bytes, start, end);
+  }
+
+  verbatim(row: number, place: number): ByteRange {
+    const { stringBytes, stringOffsets } = this.#arrays;
+    const code = this.number(row, place);
+    return { bytes: stringBytes, start: stringOffsets[code]!, end: stringOffsets[code + 1]! };
+  }
+
+  writeText(row: number, place: number, out: JsonWriter): void {
+    const { stringBytes, stringOffsets } = this.#arrays;
+    const code = this.number(row, place);
+    out.stringBytes(stringBytes, stringOffsets[code]!, stringOffsets[code + 1]!);
+  }
+}
+
+/** Whether the timestamps of `rows[0, count)` (`undefined`: of rows [0, count)) never fall. */
+function areTimesAscending(
+  timestampsUs: Float64Array,
+  rows: Int32Array | undefined,
+  count: number,
+): boolean {
+  for (let i = 1; i < count; i++) {
+    const before = timestampsUs[rows === undefined ? i - 1 : rows[i - 1]!]!;
+    if (timestampsUs[rows === undefined ? i : rows[i]!]! < before) return false;
+  }
+  return true;
+}

@@ -1,0 +1,197 @@
+import { assert } from '../assert.ts';
+import { OPEN_BYTES_MAX, OPEN_ROWS_MAX } from '../limits.ts';
+import type { Batch } from './batch.ts';
+import { MIXED_PROJECTS } from './batch.ts';
+import { BatchTranslation } from './batch-translation.ts';
+import type { OpenSegmentArrays, OpenSegmentHandle } from './segment.ts';
+import { sharedIntegers, sharedNumbers, sharedOffsets } from './shared-array.ts';
+import { SkeletonTable } from './skeleton-table.ts';
+import { StringTable } from './string-table.ts';
+import { encodeWtf8 } from './wtf8.ts';
+
+const ROWS_MIN = 1024;
+const SLOTS_MIN = 32 * 1024;
+/** Bytes of one row apart from its strings, tokens and slots: the sum over the arrays per row. */
+const ROW_SIZE = 4 + 4 + 8 + 4 * 5;
+
+export type OpenSegmentOptions = {
+  /** Unique in the process. */
+  readonly id: number;
+  /** Arrival of the first row; the following count up from it. */
+  readonly arrivalBase: number;
+};
+
+/**
+ * The newest events of one source, as rows on append-only tapes. One thread appends and publishes;
+ * others read through handles, each of which sees the rows published when it was made.
+ *
+ * Invariant: the entries of every array below the published counts never change again.
+ */
+export class OpenSegment {
+  readonly id: number;
+  readonly arrivalBase: number;
+  readonly #strings = new StringTable();
+  readonly #skeletonTable = new SkeletonTable();
+  readonly #skeletons = sharedIntegers(ROWS_MIN);
+  readonly #slots = sharedNumbers(SLOTS_MIN);
+  readonly #slotStarts = sharedOffsets(ROWS_MIN + 1);
+  readonly #timestampsUs = sharedNumbers(ROWS_MIN);
+  readonly #ids = sharedIntegers(ROWS_MIN);
+  readonly #messages = sharedIntegers(ROWS_MIN);
+  readonly #projects = sharedIntegers(ROWS_MIN);
+  readonly #projectKeys = sharedIntegers(ROWS_MIN);
+  readonly #previousRows = sharedIntegers(ROWS_MIN);
+  /** The newest appended row of each project key, by its string code (or -1, -2). */
+  readonly #heads = new Map<number, number>();
+  #rowCount = 0;
+  #timestampUsMin = Number.POSITIVE_INFINITY;
+  #timestampUsMax = Number.NEGATIVE_INFINITY;
+  #translation: BatchTranslation | undefined;
+  #published: OpenSegmentHandle;
+
+  constructor(options: OpenSegmentOptions) {
+    this.id = options.id;
+    this.arrivalBase = options.arrivalBase;
+    this.#published = this.#freshHandle();
+  }
+
+  /** Rows appended, published or not. */
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  /** Bytes in use, without what arrays hold in reserve. */
+  get byteSize(): number {
+    return (
+      this.#strings.byteSize +
+      this.#strings.count * 4 +
+      this.#skeletonTable.tokenCount * 4 +
+      this.#slotStarts.array[this.#rowCount]! * 8 +
+      this.#rowCount * ROW_SIZE
+    );
+  }
+
+  /** Whether the segment should be sealed now. It still takes what is appended. */
+  get isFull(): boolean {
+    return this.#rowCount >= OPEN_ROWS_MAX || this.byteSize >= OPEN_BYTES_MAX;
+  }
+
+  /**
+   * Appends rows [fromRow, toRow) of a batch, invisible until `publish`. Nothing of the batch is
+   * kept but a memory of its keys, until another batch comes; it must not change in between.
+   */
+  append(batch: Batch, fromRow: number, toRow: number): void {
+    assert(fromRow >= 0 && fromRow <= toRow && toRow <= batch.rowCount, 'rows lie in the batch');
+    this.#reserve(batch, fromRow, toRow);
+    const translation = this.#translationOf(batch);
+    for (let row = fromRow; row < toRow; row++) {
+      const target = this.#rowCount;
+      const timestampUs = batch.timestampsUs[row]!;
+      this.#timestampsUs.array[target] = timestampUs;
+      if (timestampUs < this.#timestampUsMin) this.#timestampUsMin = timestampUs;
+      if (timestampUs > this.#timestampUsMax) this.#timestampUsMax = timestampUs;
+      this.#ids.array[target] = translation.stringCode(batch.ids[row]!);
+      this.#messages.array[target] = translation.stringCode(batch.messages[row]!);
+      this.#projects.array[target] = translation.stringCode(batch.projects[row]!);
+      const projectKey = translation.stringCode(batch.projectKeys[row]!);
+      this.#projectKeys.array[target] = projectKey;
+      this.#previousRows.array[target] = this.#heads.get(projectKey) ?? -1;
+      this.#heads.set(projectKey, target);
+      const skeleton = translation.skeleton(row);
+      this.#skeletons.array[target] = skeleton;
+      this.#appendSlots(translation, row, this.#skeletonTable.slotsAreStrings(skeleton));
+      this.#rowCount = target + 1;
+    }
+  }
+
+  /** Makes every appended row visible to the handles taken from now on. */
+  publish(): void {
+    this.#published = this.#freshHandle();
+    this.#translation = undefined;
+  }
+
+  /** The published rows; with a project key, also where that project's rows are found. */
+  handle(projectKey?: string | undefined): OpenSegmentHandle {
+    if (projectKey === undefined) return this.#published;
+    const bytes = encodeWtf8(projectKey);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const code = this.#strings.find(view, 0, bytes.length);
+    const projectHead = code < 0 ? -1 : this.#publishedHead(code);
+    const mixedHead = this.#publishedHead(MIXED_PROJECTS);
+    return { ...this.#published, chains: { projectHead, mixedHead } };
+  }
+
+  #publishedHead(projectKey: number): number {
+    const previousRows = this.#previousRows.array;
+    let row = this.#heads.get(projectKey) ?? -1;
+    while (row >= this.#published.rowCount) row = previousRows[row]!;
+    return row;
+  }
+
+  #appendSlots(translation: BatchTranslation, row: number, areStrings: Uint8Array): void {
+    const { slots, slotStarts } = translation.batch;
+    const from = slotStarts[row]!;
+    const count = areStrings.length;
+    assert(slotStarts[row + 1]! - from === count, 'a row has the slots that its tokens count');
+    const target = this.#slots.array;
+    const to = this.#slotStarts.array[this.#rowCount]!;
+    for (let slot = 0; slot < count; slot++) {
+      const value = slots[from + slot]!;
+      target[to + slot] = areStrings[slot] === 1 ? translation.stringCode(value) : value;
+    }
+    this.#slotStarts.array[this.#rowCount + 1] = to + count;
+  }
+
+  #reserve(batch: Batch, fromRow: number, toRow: number): void {
+    const rowCount = this.#rowCount + toRow - fromRow;
+    const slotCount = batch.slotStarts[toRow]! - batch.slotStarts[fromRow]!;
+    this.#slots.reserve(this.#slotStarts.array[this.#rowCount]! + slotCount);
+    this.#slotStarts.reserve(rowCount + 1);
+    this.#skeletons.reserve(rowCount);
+    this.#timestampsUs.reserve(rowCount);
+    this.#ids.reserve(rowCount);
+    this.#messages.reserve(rowCount);
+    this.#projects.reserve(rowCount);
+    this.#projectKeys.reserve(rowCount);
+    this.#previousRows.reserve(rowCount);
+  }
+
+  #translationOf(batch: Batch): BatchTranslation {
+    if (this.#translation?.batch !== batch) {
+      this.#translation = new BatchTranslation(batch, this.#strings, this.#skeletonTable);
+    }
+    return this.#translation;
+  }
+
+  #freshHandle(): OpenSegmentHandle {
+    return {
+      kind: 'open',
+      id: this.id,
+      rowCount: this.#rowCount,
+      stringCount: this.#strings.count,
+      skeletonCount: this.#skeletonTable.count,
+      timestampUsMin: this.#timestampUsMin,
+      timestampUsMax: this.#timestampUsMax,
+      arrivalBase: this.arrivalBase,
+      arrays: this.#arrays(),
+    };
+  }
+
+  #arrays(): OpenSegmentArrays {
+    return {
+      stringBytes: this.#strings.bytes,
+      stringOffsets: this.#strings.offsets,
+      tokens: this.#skeletonTable.tokens,
+      skeletonStarts: this.#skeletonTable.starts,
+      skeletons: this.#skeletons.array,
+      slots: this.#slots.array,
+      slotStarts: this.#slotStarts.array,
+      timestampsUs: this.#timestampsUs.array,
+      ids: this.#ids.array,
+      messages: this.#messages.array,
+      projects: this.#projects.array,
+      projectKeys: this.#projectKeys.array,
+      previousRows: this.#previousRows.array,
+    };
+  }
+}

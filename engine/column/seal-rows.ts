@@ -1,0 +1,268 @@
+import { MIXED_PROJECTS, NO_STRING } from './batch.ts';
+import { type ColumnValues, emptyColumn, LeafEncoder } from './leaf-encoding.ts';
+import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
+import { encodeNumbers } from './number-values.ts';
+import { encodePositions, type PositionsFooter } from './positions.ts';
+import {
+  type GroupsFooter,
+  type LeafFooter,
+  newSliceSink,
+  type ResidualFooter,
+  type SealedFooter,
+  type StringColumnFooter,
+  writeSegment,
+} from './sealed-layout.ts';
+import type { OpenSegmentHandle } from './segment.ts';
+import { StringEncoder, type StringUse } from './string-encoding.ts';
+import { KIND_BITS, KIND_MASK, NODE_HEADER_SIZE, RECORD, RECORD_LIST } from './token.ts';
+
+/** Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. */
+export function sealRows(handle: OpenSegmentHandle, rows: Int32Array): SharedArrayBuffer {
+  return new Sealer(handle, rows).seal();
+}
+
+class Sealer {
+  readonly #handle: OpenSegmentHandle;
+  /** Rows of the open segment, in the order of the sealed one. */
+  readonly #rows: Int32Array;
+  readonly #sink = newSliceSink();
+  readonly #strings: StringEncoder;
+
+  constructor(handle: OpenSegmentHandle, rows: Int32Array) {
+    const { stringBytes, stringOffsets } = handle.arrays;
+    this.#handle = handle;
+    this.#rows = rows;
+    const block = { bytes: stringBytes, offsets: stringOffsets };
+    this.#strings = new StringEncoder(this.#sink, block, handle.stringCount);
+  }
+
+  seal(): SharedArrayBuffer {
+    const { arrays, arrivalBase } = this.#handle;
+    const groups = this.#sort();
+    const used = this.#usedSkeletons();
+    const plan = planLeaves(used.tokens, used.rowCounts);
+    const rowCount = this.#rows.length;
+    const timestampsUs = encodeNumbers(this.#sink, this.#perRow(arrays.timestampsUs), rowCount);
+    const arrivalValues = Float64Array.from(this.#rows, (row) => arrivalBase + row);
+    const arrivals = encodeNumbers(this.#sink, arrivalValues, rowCount);
+    const columns = this.#gather(plan, used.ofRow);
+    const footer: SealedFooter = {
+      rowCount,
+      timestampUsMin: timestampsUs.min,
+      timestampUsMax: timestampsUs.max,
+      arrivalMin: arrivals.min,
+      arrivalMax: arrivals.max,
+      groups,
+      rowSkeletons: encodeNumbers(this.#sink, used.ofRow, rowCount),
+      timestampsUs,
+      arrivals,
+      ids: this.#stringColumn(arrays.ids, 'text'),
+      messages: this.#stringColumn(arrays.messages, 'message'),
+      projects: this.#stringColumn(arrays.projects, 'text'),
+      ...this.#skeletons(used.tokens, plan, columns.leaves),
+      residual: this.#residual(plan, columns.residual, columns.residualIsString),
+    };
+    return writeSegment(this.#sink, footer);
+  }
+
+  /** Sorts the rows by (project key, timestamp, arrival); gives the groups. */
+  #sort(): GroupsFooter {
+    const { projectKeys, timestampsUs } = this.#handle.arrays;
+    const rows = this.#rows;
+    const names = this.#sortedProjects();
+    const rank = new Map<number, number>([[NO_STRING, 0]]);
+    names.forEach((code, index) => {
+      rank.set(code, index + 1);
+    });
+    rank.set(MIXED_PROJECTS, names.length + 1);
+    const rankOf = Float64Array.from(rows, (row) => rank.get(projectKeys[row]!)!);
+    const order = Int32Array.from(rows, (_, index) => index);
+    // Rows come in order of arrival, which the index breaks ties by.
+    order.sort(
+      (left, right) =>
+        rankOf[left]! - rankOf[right]! ||
+        timestampsUs[rows[left]!]! - timestampsUs[rows[right]!]! ||
+        left - right,
+    );
+    const starts: number[] = [];
+    for (let i = 0; i < order.length; i++) {
+      if (i === 0 || rankOf[order[i]!] !== rankOf[order[i - 1]!]) starts.push(i);
+    }
+    starts.push(order.length);
+    const hasNone = rankOf[order[0]!] === 0;
+    const hasMixed = rankOf[order.at(-1)!] === names.length + 1;
+    rows.set(Int32Array.from(order, (index) => rows[index]!));
+    const entries = new Int32Array(names.length);
+    return {
+      hasNone,
+      hasMixed,
+      names: this.#strings.encodeBlock(Float64Array.from(names), names.length, entries),
+      starts: this.#sink.add(Uint32Array.from(starts)),
+    };
+  }
+
+  /** String codes of the project keys, in the order of their bytes. */
+  #sortedProjects(): number[] {
+    const { projectKeys, stringBytes, stringOffsets } = this.#handle.arrays;
+    const codes = new Set<number>();
+    for (const row of this.#rows) if (projectKeys[row]! >= 0) codes.add(projectKeys[row]!);
+    const bytesOf = (code: number): Uint8Array =>
+      stringBytes.subarray(stringOffsets[code]!, stringOffsets[code + 1]!);
+    return [...codes].sort((left, right) => Buffer.compare(bytesOf(left), bytesOf(right)));
+  }
+
+  /** The skeletons of the rows, renumbered by first appearance. */
+  #usedSkeletons(): { tokens: Int32Array[]; rowCounts: number[]; ofRow: Float64Array } {
+    const { skeletons, skeletonStarts, tokens } = this.#handle.arrays;
+    const numberOf = new Map<number, number>();
+    const used: Int32Array[] = [];
+    const rowCounts: number[] = [];
+    const ofRow = new Float64Array(this.#rows.length);
+    this.#rows.forEach((row, index) => {
+      const skeleton = skeletons[row]!;
+      let number = numberOf.get(skeleton);
+      if (number === undefined) {
+        number = used.length;
+        numberOf.set(skeleton, number);
+        used.push(tokens.subarray(skeletonStarts[skeleton]!, skeletonStarts[skeleton + 1]!));
+        rowCounts.push(0);
+      }
+      rowCounts[number]!++;
+      ofRow[index] = number;
+    });
+    return { tokens: used, rowCounts, ofRow };
+  }
+
+  #perRow(values: Float64Array | Int32Array): Float64Array {
+    return Float64Array.from(this.#rows, (row) => values[row]!);
+  }
+
+  /** Deals the slots of all rows out to their columns. */
+  #gather(
+    plan: LeafPlan,
+    skeletonOfRow: Float64Array,
+  ): { leaves: ColumnValues[]; residual: ColumnValues; residualIsString: Uint8Array } {
+    const { slots, slotStarts } = this.#handle.arrays;
+    const leaves = plan.columns.map((leaf) => emptyColumn(leaf.valueCount));
+    const residual = emptyColumn(plan.residual.valueCount);
+    const residualIsString = new Uint8Array(plan.residual.valueCount);
+    const { slotColumns } = plan;
+    for (let row = 0; row < this.#rows.length; row++) {
+      const skeleton = skeletonOfRow[row]!;
+      const firstPlace = plan.slotStarts[skeleton]!;
+      const placesEnd = plan.slotStarts[skeleton + 1]!;
+      let slot = slotStarts[this.#rows[row]!]!;
+      for (let place = firstPlace; place < placesEnd; place++, slot++) {
+        const id = slotColumns[place]!;
+        const column = id === RESIDUAL_COLUMN ? residual : leaves[id]!;
+        if (id === RESIDUAL_COLUMN) residualIsString[column.count] = plan.slotIsString[place]!;
+        column.values[column.count] = slots[slot]!;
+        column.rows[column.count++] = row;
+      }
+    }
+    return { leaves, residual, residualIsString };
+  }
+
+  /** A declared column: one string in each row, or none. */
+  #stringColumn(codes: Int32Array, use: StringUse): StringColumnFooter {
+    const column = emptyColumn(this.#rows.length);
+    for (let row = 0; row < this.#rows.length; row++) {
+      const code = codes[this.#rows[row]!]!;
+      if (code < 0) continue;
+      column.values[column.count] = code;
+      column.rows[column.count++] = row;
+    }
+    return {
+      positions: this.#positions(column, 1),
+      strings: this.#strings.encode(column.values, column.count, use),
+    };
+  }
+
+  #positions(column: ColumnValues, perRowMax: number): PositionsFooter {
+    const { rows, count } = column;
+    return encodePositions(this.#sink, { rows, valueCount: count, perRowMax }, this.#rows.length);
+  }
+
+  /** Skeletons, their keys and the leaf columns, with the keys renumbered by first appearance. */
+  #skeletons(
+    skeletons: readonly Int32Array[],
+    plan: LeafPlan,
+    columns: readonly ColumnValues[],
+  ): Pick<SealedFooter, 'keys' | 'skeletons' | 'leaves'> {
+    const keys = new KeyNumbers();
+    const starts = new Uint32Array(skeletons.length + 1);
+    skeletons.forEach((tokens, index) => {
+      starts[index + 1] = starts[index]! + tokens.length;
+    });
+    const tokens = new Int32Array(starts.at(-1)!);
+    skeletons.forEach((skeleton, index) => {
+      tokens.set(skeleton, starts[index]);
+      keys.renumber(tokens, starts[index]!);
+    });
+    const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length);
+    const encoded = encoder.encode(plan.columns, columns);
+    const leaves = plan.columns.map((leaf, index): LeafFooter => {
+      const path = leaf.path.map((key) => keys.numberOf(key));
+      return { path, leafClass: leaf.leafClass, ...encoded[index]! };
+    });
+    const codes = Float64Array.from(keys.codes);
+    return {
+      keys: this.#strings.encodeBlock(codes, codes.length, new Int32Array(codes.length)),
+      skeletons: {
+        tokens: this.#sink.add(tokens),
+        starts: this.#sink.add(starts),
+        slotStarts: this.#sink.add(plan.slotStarts),
+        slotColumns: this.#sink.add(plan.slotColumns),
+        slotOrdinals: encodeNumbers(this.#sink, plan.slotOrdinals, plan.slotOrdinals.length),
+      },
+      leaves,
+    };
+  }
+
+  #residual(plan: LeafPlan, column: ColumnValues, isString: Uint8Array): ResidualFooter {
+    const { values, count } = column;
+    const strings = values.filter((_, index) => isString[index] === 1);
+    const entries = new Int32Array(strings.length);
+    const block = this.#strings.encodeBlock(strings, strings.length, entries);
+    let string = 0;
+    for (let i = 0; i < count; i++) if (isString[i] === 1) values[i] = entries[string++]!;
+    return {
+      positions: this.#positions(column, plan.residual.perRowMax),
+      slots: this.#sink.add(values),
+      strings: block,
+    };
+  }
+}
+
+/** Numbers the keys of a sealed segment: 0, 1, 2 … in order of first appearance. */
+class KeyNumbers {
+  /** String code of each key. */
+  readonly codes: number[] = [];
+  readonly #numbers = new Map<number, number>();
+
+  numberOf(code: number): number {
+    let number = this.#numbers.get(code);
+    if (number === undefined) {
+      number = this.codes.length;
+      this.codes.push(code);
+      this.#numbers.set(code, number);
+    }
+    return number;
+  }
+
+  /** Renumbers the keys below `node`; gives the position after it. Bounded by RECORD_DEPTH_MAX. */
+  renumber(tokens: Int32Array, node: number): number {
+    const kind = tokens[node]! & KIND_MASK;
+    if (kind !== RECORD && kind !== RECORD_LIST) return node + 1;
+    const end = node + NODE_HEADER_SIZE + tokens[node + 1]!;
+    let at = node + NODE_HEADER_SIZE;
+    while (at < end) {
+      if (kind === RECORD) {
+        const key = this.numberOf(tokens[at]! >>> KIND_BITS);
+        tokens[at] = (key << KIND_BITS) | (tokens[at]! & KIND_MASK);
+      }
+      at = this.renumber(tokens, at);
+    }
+    return end;
+  }
+}

@@ -1,0 +1,186 @@
+import { NumberValues } from './number-values.ts';
+import { openPositions, type Positions } from './positions.ts';
+import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
+import { SealedSlotStore } from './sealed-slot-store.ts';
+import type { RowRun, Segment } from './segment.ts';
+import { Skeletons } from './skeleton.ts';
+import { SliceSource } from './slice.ts';
+import { StringValues } from './string-values.ts';
+import { TokenSource } from './token-source.ts';
+import {
+  dictionaryVector,
+  type NestedVector,
+  numberVector,
+  type StringBlock,
+  type Vector,
+} from './vector.ts';
+import { encodeWtf8 } from './wtf8.ts';
+
+/** A sealed segment, read in place. Opening it costs in proportion to its columns, not its rows. */
+export class SealedSegmentReader implements Segment {
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  readonly #groups: Groups;
+  readonly #timestampsUs: NumberValues;
+  readonly #arrivals: NumberValues;
+  readonly #ids: StringColumn;
+  readonly #messages: StringColumn;
+  readonly #projects: StringColumn;
+  readonly #rowSkeletons: NumberValues;
+  readonly #skeletonStarts: Uint32Array;
+  readonly #source: TokenSource;
+
+  /** Throws when the buffer is not a sealed segment. */
+  constructor(buffer: SharedArrayBuffer) {
+    const footer = readFooter(buffer);
+    const source = new SliceSource(buffer);
+    this.rowCount = footer.rowCount;
+    this.timestampUsMin = footer.timestampUsMin;
+    this.timestampUsMax = footer.timestampUsMax;
+    this.#groups = new Groups(source, footer.groups);
+    this.#timestampsUs = new NumberValues(source, footer.timestampsUs);
+    this.#arrivals = new NumberValues(source, footer.arrivals);
+    this.#ids = new StringColumn(source, footer.ids);
+    this.#messages = new StringColumn(source, footer.messages);
+    this.#projects = new StringColumn(source, footer.projects);
+    this.#rowSkeletons = new NumberValues(source, footer.rowSkeletons);
+    this.#skeletonStarts = source.unsigned32(footer.skeletons.starts);
+    const { bytes, offsets } = footer.keys;
+    const skeletons = new Skeletons({
+      tokens: source.integers(footer.skeletons.tokens),
+      starts: this.#skeletonStarts,
+      count: this.#skeletonStarts.length - 1,
+      placeStarts: source.unsigned32(footer.skeletons.slotStarts),
+      keys: { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) },
+    });
+    this.#source = new TokenSource(skeletons, new SealedSlotStore(source, footer));
+  }
+
+  runs(projectKey: string | undefined): readonly RowRun[] {
+    return this.#groups.runs(projectKey);
+  }
+
+  timestamps(rows: Int32Array, count: number): Vector {
+    return numberVector(this.#timestampsUs.gather(rows, count), count);
+  }
+
+  arrivals(rows: Int32Array, count: number): Vector {
+    return numberVector(this.#arrivals.gather(rows, count), count);
+  }
+
+  ids(rows: Int32Array, count: number): Vector {
+    return this.#ids.vector(rows, count);
+  }
+
+  messages(rows: Int32Array, count: number): Vector {
+    return this.#messages.vector(rows, count);
+  }
+
+  projects(rows: Int32Array, count: number): Vector {
+    return this.#projects.vector(rows, count);
+  }
+
+  roots(rows: Int32Array, count: number): NestedVector {
+    const skeletons = new Int32Array(this.#rowSkeletons.gather(rows, count));
+    return this.#source.roots(rows, skeletons, count);
+  }
+}
+
+/** What the main thread keeps of a sealed segment, to leave it out where it holds nothing asked for. */
+export type SealedSummary = {
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  readonly arrivalMin: number;
+  readonly arrivalMax: number;
+  readonly byteSize: number;
+  /** Exact for project keys; also true when there are rows of mixed projects. */
+  mayHoldProject(projectKey: string): boolean;
+};
+
+/** Throws when the buffer is not a sealed segment. */
+export function sealedSummary(buffer: SharedArrayBuffer): SealedSummary {
+  const footer = readFooter(buffer);
+  const groups = new Groups(new SliceSource(buffer), footer.groups);
+  return {
+    rowCount: footer.rowCount,
+    timestampUsMin: footer.timestampUsMin,
+    timestampUsMax: footer.timestampUsMax,
+    arrivalMin: footer.arrivalMin,
+    arrivalMax: footer.arrivalMax,
+    byteSize: buffer.byteLength,
+    mayHoldProject: (projectKey) => groups.runs(projectKey).length > 0,
+  };
+}
+
+/** The rows of each project key. */
+class Groups {
+  readonly #footer: GroupsFooter;
+  readonly #names: StringBlock;
+  readonly #starts: Uint32Array;
+
+  constructor(source: SliceSource, footer: GroupsFooter) {
+    const { bytes, offsets } = footer.names;
+    this.#footer = footer;
+    this.#names = { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) };
+    this.#starts = source.unsigned32(footer.starts);
+  }
+
+  runs(projectKey: string | undefined): readonly RowRun[] {
+    const groupCount = this.#starts.length - 1;
+    if (projectKey === undefined) {
+      const count = this.#starts[groupCount]!;
+      const isTimeOrdered = groupCount === 1;
+      return [{ count, start: 0, rows: undefined, isTimeOrdered, hasProjectKey: true }];
+    }
+    const runs: RowRun[] = [];
+    const name = this.#find(encodeWtf8(projectKey));
+    if (name >= 0) runs.push(this.#run(name + (this.#footer.hasNone ? 1 : 0), true));
+    if (this.#footer.hasMixed) runs.push(this.#run(groupCount - 1, false));
+    return runs;
+  }
+
+  #run(group: number, hasProjectKey: boolean): RowRun {
+    const start = this.#starts[group]!;
+    const count = this.#starts[group + 1]! - start;
+    return { count, start, rows: undefined, isTimeOrdered: true, hasProjectKey };
+  }
+
+  /** Index of a project key among the names, or -1. */
+  #find(name: Uint8Array): number {
+    const { bytes, offsets } = this.#names;
+    let low = 0;
+    let high = this.#footer.names.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = bytes.subarray(offsets[middle]!, offsets[middle + 1]!);
+      const order = Buffer.compare(other, name);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return -1;
+  }
+}
+
+/** A declared column of strings. */
+class StringColumn {
+  readonly #positions: Positions;
+  readonly #strings: StringValues;
+  readonly #isInEveryRow: boolean;
+
+  constructor(source: SliceSource, footer: StringColumnFooter) {
+    this.#positions = openPositions(source, footer.positions);
+    this.#strings = new StringValues(source, footer.strings);
+    this.#isInEveryRow = footer.positions.kind === 'every-row';
+  }
+
+  vector(rows: Int32Array, count: number): Vector {
+    const positions = this.#positions.locate(rows, count);
+    if (!this.#isInEveryRow) {
+      for (let i = 0; i < count; i++) if (!this.#positions.has(rows[i]!)) positions[i] = -1;
+    }
+    return dictionaryVector(this.#strings.gather(positions, count), count, this.#strings.entries);
+  }
+}

@@ -1,0 +1,179 @@
+import { assert, must } from '../assert.ts';
+import type { JsonWriter } from './json-writer.ts';
+import { RESIDUAL_COLUMN } from './leaf-plan.ts';
+import { NumberValues } from './number-values.ts';
+import { openPositions, type Positions } from './positions.ts';
+import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
+import type { SliceSource } from './slice.ts';
+import type { ByteRange, SlotStore } from './slot-store.ts';
+import type { StringEntries } from './string-entries.ts';
+import { PlainStrings, StringValues } from './string-values.ts';
+import { dictionaryVector, type Vector, valueVector } from './vector.ts';
+
+/** A column of one class of leaves. Exactly one of `numbers` and `strings` is there. */
+type LeafColumn = {
+  readonly positions: Positions;
+  readonly numbers: NumberValues | undefined;
+  readonly strings: StringValues | undefined;
+};
+
+/** Leaf columns and the residual of a sealed segment, by the places of its skeletons. */
+export class SealedSlotStore implements SlotStore {
+  readonly #columns: readonly LeafColumn[];
+  readonly #residual: {
+    readonly positions: Positions;
+    readonly slots: Float64Array;
+    readonly entries: StringEntries;
+  };
+  readonly #slotColumns: Uint16Array;
+  readonly #slotOrdinals: NumberValues;
+
+  constructor(source: SliceSource, footer: SealedFooter) {
+    this.#columns = openLeaves(source, footer.leaves);
+    const { positions, slots, strings } = footer.residual;
+    const block = {
+      bytes: source.bytes(strings.bytes),
+      offsets: source.unsigned32(strings.offsets),
+    };
+    this.#residual = {
+      positions: openPositions(source, positions),
+      slots: source.floats64(slots),
+      entries: new PlainStrings(block, strings.count, true),
+    };
+    this.#slotColumns = source.unsigned16(footer.skeletons.slotColumns);
+    this.#slotOrdinals = new NumberValues(source, footer.skeletons.slotOrdinals);
+  }
+
+  numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array {
+    const column = this.#commonColumn(places, count);
+    if (column !== undefined && column !== RESIDUAL_COLUMN) {
+      const positions = this.#positions(column, rows, places, count);
+      return must(this.#columns[column]!.numbers).gather(positions, count);
+    }
+    const values = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      if (places[i]! >= 0) values[i] = this.number(rows[i]!, places[i]!);
+    }
+    return values;
+  }
+
+  strings(rows: Int32Array, places: Int32Array, count: number): Vector {
+    const column = this.#commonColumn(places, count);
+    if (column === undefined) {
+      return valueVector(
+        Array.from({ length: count }, (_, i) =>
+          places[i]! < 0 ? null : this.text(rows[i]!, places[i]!),
+        ),
+      );
+    }
+    if (column === RESIDUAL_COLUMN) {
+      const codes = new Int32Array(count);
+      for (let i = 0; i < count; i++) {
+        codes[i] = places[i]! < 0 ? -1 : this.#residualSlot(rows[i]!, places[i]!);
+      }
+      return dictionaryVector(codes, count, this.#residual.entries);
+    }
+    const strings = must(this.#columns[column]!.strings);
+    const codes = strings.gather(this.#positions(column, rows, places, count), count);
+    for (let i = 0; i < count; i++) if (places[i]! < 0) codes[i] = -1;
+    return dictionaryVector(codes, count, strings.entries);
+  }
+
+  number(row: number, place: number): number {
+    const id = this.#slotColumns[place]!;
+    if (id === RESIDUAL_COLUMN) return this.#residualSlot(row, place);
+    const { positions, numbers } = this.#columns[id]!;
+    return must(numbers).value(positions.first(row) + this.#slotOrdinals.value(place));
+  }
+
+  text(row: number, place: number): string {
+    const id = this.#slotColumns[place]!;
+    if (id === RESIDUAL_COLUMN) {
+      return this.#residual.entries.value(this.#residualSlot(row, place)) as string;
+    }
+    const { positions, strings } = this.#columns[id]!;
+    const { entries } = must(strings);
+    return entries.value(strings!.code(positions.first(row) + this.#slotOrdinals.value(place)));
+  }
+
+  verbatim(row: number, place: number): ByteRange {
+    const id = this.#slotColumns[place]!;
+    if (id === RESIDUAL_COLUMN) {
+      return this.#residual.entries.range(this.#residualSlot(row, place));
+    }
+    const { positions, strings } = this.#columns[id]!;
+    const position = positions.first(row) + this.#slotOrdinals.value(place);
+    return must(strings).entries.range(strings!.code(position));
+  }
+
+  writeText(row: number, place: number, out: JsonWriter): void {
+    const id = this.#slotColumns[place]!;
+    if (id === RESIDUAL_COLUMN) {
+      this.#residual.entries.writeJson(this.#residualSlot(row, place), out);
+      return;
+    }
+    const { positions, strings } = this.#columns[id]!;
+    const position = positions.first(row) + this.#slotOrdinals.value(place);
+    must(strings).entries.writeJson(strings!.code(position), out);
+  }
+
+  /** The column that all places are in; `undefined` when they are in several. */
+  #commonColumn(places: Int32Array, count: number): number | undefined {
+    const slotColumns = this.#slotColumns;
+    let column: number | undefined;
+    let placeBefore = -1;
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      if (place === placeBefore || place < 0) continue;
+      placeBefore = place;
+      if (column !== undefined && slotColumns[place] !== column) return undefined;
+      column = slotColumns[place]!;
+    }
+    assert(column !== undefined, 'some place is that of a value');
+    return column;
+  }
+
+  /** Positions in a leaf column; arbitrary where the place is negative. */
+  #positions(column: number, rows: Int32Array, places: Int32Array, count: number): Int32Array {
+    const first = this.#columns[column]!.positions.locate(rows, count);
+    const ordinals = this.#slotOrdinals;
+    // Where no event has a list of several records, no leaf stands twice in a row.
+    if (ordinals.isZero) return first;
+    let positions = first;
+    let placeBefore = -1;
+    let ordinal = 0;
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      if (place !== placeBefore && place >= 0) {
+        placeBefore = place;
+        ordinal = ordinals.value(place);
+      }
+      if (place >= 0 && ordinal === 0) continue;
+      if (positions === first) positions = first.slice(0, count);
+      positions[i] = place < 0 ? 0 : first[i]! + ordinal;
+    }
+    return positions;
+  }
+
+  #residualSlot(row: number, place: number): number {
+    const { positions, slots } = this.#residual;
+    return slots[positions.first(row) + this.#slotOrdinals.value(place)]!;
+  }
+}
+
+/** Opens the leaf columns; those that lie in others come after them. */
+function openLeaves(source: SliceSource, leaves: readonly LeafFooter[]): LeafColumn[] {
+  const opened: (StringValues | undefined)[] = [];
+  const entriesOf = (column: number): StringEntries => must(opened[column]).entries;
+  for (const isSuffix of [false, true]) {
+    leaves.forEach(({ strings }, column) => {
+      if (strings === null || (strings.packing.kind === 'suffix') !== isSuffix) return;
+      opened[column] = new StringValues(source, strings, entriesOf);
+    });
+  }
+  return leaves.map((leaf, column) => ({
+    positions: openPositions(source, leaf.positions),
+    numbers: leaf.numbers === null ? undefined : new NumberValues(source, leaf.numbers),
+    strings: opened[column],
+  }));
+}

@@ -1,0 +1,152 @@
+import { FIELD_IN_TEXT, type FieldMemo, NO_FIELD, PAGE_MASK, type Skeletons } from './skeleton.ts';
+import { HUGE_NUMBER, KIND_MASK, NULL_KIND } from './token.ts';
+
+/** A bit among the kinds beyond all of theirs: the field must be looked for in a text. */
+const IN_TEXT = 1 << 30;
+
+const ABSENT = -1;
+const STEPS_MAX = 64;
+
+/** Integers of one entry: kind bit, node, place, and one to fill sixteen bytes. */
+const ENTRY_SIZE = 4;
+
+/**
+ * Where one step of a path leads, for each skeleton of a segment: a table filled in when a skeleton
+ * is first met. Steps hang together as a tree: the roots, their fields, the elements of those …
+ *
+ * ```
+ *  entry of skeleton s, at 4 s
+ * ┌───────────────┬──────┬───────┬────────┐
+ * │ 1 << kind     │ node │ place │ unused │   0 0 0: not looked at yet; node and place -1 for NULL
+ * └───────────────┴──────┴───────┴────────┘
+ * ```
+ *
+ * Memory that was never written costs nothing, so many skeletons of one project are no burden to
+ * another.
+ */
+export abstract class SkeletonStep {
+  readonly #entries: Int32Array;
+  readonly #fields = new Map<string, SkeletonStep>();
+  #onlyElement: SkeletonStep | undefined;
+  protected readonly skeletons: Skeletons;
+
+  constructor(skeletons: Skeletons) {
+    this.skeletons = skeletons;
+    this.#entries = new Int32Array(ENTRY_SIZE * skeletons.arrays.count);
+  }
+
+  /** The step to a field of the records that this one leads to; undefined when there are too many. */
+  field(name: string): SkeletonStep | undefined {
+    let step = this.#fields.get(name);
+    if (step === undefined && this.#fields.size < STEPS_MAX) {
+      step = new FieldStep(this.skeletons, this, name);
+      this.#fields.set(name, step);
+    }
+    return step;
+  }
+
+  /** The step to the element of lists of one; a longer list leads to NULL here. */
+  onlyElement(): SkeletonStep {
+    this.#onlyElement ??= new ElementStep(this.skeletons, this);
+    return this.#onlyElement;
+  }
+
+  /** Which kinds the step leads to from some skeletons, a bit `1 << kind` each, or IN_TEXT. */
+  kinds(skeletons: Int32Array): number {
+    const entries = this.#entries;
+    let kinds = 0;
+    for (let i = 0; i < skeletons.length; i++) {
+      const entry = ENTRY_SIZE * skeletons[i]!;
+      if (entries[entry] === 0) this.#resolve(skeletons[i]!);
+      kinds |= entries[entry]!;
+    }
+    return kinds;
+  }
+
+  /** The node of each row, given its skeleton, all of which `kinds` has seen; -1 for NULL. */
+  nodes(codes: Int32Array, count: number): Int32Array {
+    const entries = this.#entries;
+    const nodes = new Int32Array(count);
+    for (let i = 0; i < count; i++) nodes[i] = entries[ENTRY_SIZE * codes[i]! + 1]!;
+    return nodes;
+  }
+
+  /** The place of each row's slot, as `nodes`. */
+  places(codes: Int32Array, count: number): Int32Array {
+    const entries = this.#entries;
+    const places = new Int32Array(count);
+    for (let i = 0; i < count; i++) places[i] = entries[ENTRY_SIZE * codes[i]! + 2]!;
+    return places;
+  }
+
+  /** What the step leads to from one skeleton. */
+  protected abstract find(skeleton: number): Found;
+
+  /** The node that a step leads to, -1 for NULL. */
+  protected static nodeOf(step: SkeletonStep, skeleton: number): number {
+    const entry = ENTRY_SIZE * skeleton;
+    if (step.#entries[entry] === 0) step.#resolve(skeleton);
+    return step.#entries[entry + 1]!;
+  }
+
+  #resolve(skeleton: number): void {
+    const { node, place } = this.find(skeleton);
+    const entries = this.#entries;
+    const entry = ENTRY_SIZE * skeleton;
+    const kind = node < 0 ? NULL_KIND : this.skeletons.arrays.tokens[node]! & KIND_MASK;
+    const isNull = kind === NULL_KIND || kind === HUGE_NUMBER;
+    entries[entry] = node === FIELD_IN_TEXT ? IN_TEXT : 1 << (isNull ? NULL_KIND : kind);
+    entries[entry + 1] = isNull ? ABSENT : node;
+    entries[entry + 2] = isNull ? ABSENT : place;
+  }
+}
+
+/** A node and the place of its first slot; ABSENT for none, FIELD_IN_TEXT for the text to say. */
+type Found = { readonly node: number; readonly place: number };
+
+const NOTHING: Found = { node: ABSENT, place: ABSENT };
+
+/** The root records themselves. */
+export class RootStep extends SkeletonStep {
+  protected override find(skeleton: number): Found {
+    const { starts, placeStarts } = this.skeletons.arrays;
+    return {
+      node: starts[skeleton]!,
+      place: placeStarts === undefined ? 0 : placeStarts[skeleton]!,
+    };
+  }
+}
+
+class FieldStep extends SkeletonStep {
+  readonly #before: SkeletonStep;
+  readonly #memo: FieldMemo;
+
+  constructor(skeletons: Skeletons, before: SkeletonStep, name: string) {
+    super(skeletons);
+    this.#before = before;
+    this.#memo = skeletons.memo(name);
+  }
+
+  protected override find(skeleton: number): Found {
+    const node = SkeletonStep.nodeOf(this.#before, skeleton);
+    if (node < 0) return NOTHING;
+    const page = this.skeletons.resolve(this.#memo, node);
+    const entry = 2 * (node & PAGE_MASK);
+    return page[entry] === NO_FIELD ? NOTHING : { node: page[entry]!, place: page[entry + 1]! };
+  }
+}
+
+class ElementStep extends SkeletonStep {
+  readonly #before: SkeletonStep;
+
+  constructor(skeletons: Skeletons, before: SkeletonStep) {
+    super(skeletons);
+    this.#before = before;
+  }
+
+  protected override find(skeleton: number): Found {
+    const node = SkeletonStep.nodeOf(this.#before, skeleton);
+    const element = node < 0 ? ABSENT : this.skeletons.onlyElement(node);
+    return element < 0 ? NOTHING : { node: element, place: this.skeletons.place(element) };
+  }
+}

@@ -1,0 +1,28 @@
+import type { JsonWriter } from './json-writer.ts';
+import type { Vector } from './vector.ts';
+
+/** Bytes `bytes[start, end)`. */
+export type ByteRange = {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+};
+
+/**
+ * Where a segment keeps the slots of its rows. Places are as `SkeletonArrays` has them; a place
+ * must belong to the skeleton of its row, and to a slot of the kind asked for.
+ */
+export interface SlotStore {
+  /** Numbers of many rows, one place each; where the place is negative the entry is arbitrary. */
+  numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array;
+  /** Strings of many rows (tokens of kind TEXT); where the place is negative, NULL. */
+  strings(rows: Int32Array, places: Int32Array, count: number): Vector;
+  /** A slot of kind INTEGER or FLOAT. */
+  number(row: number, place: number): number;
+  /** A slot of kind TEXT. */
+  text(row: number, place: number): string;
+  /** A slot of another kind that is a string: BIG_INTEGER, JSON_TEXT or HUGE_NUMBER. */
+  verbatim(row: number, place: number): ByteRange;
+  /** Writes a slot of kind TEXT as a JSON string. */
+  writeText(row: number, place: number, out: JsonWriter): void;
+}

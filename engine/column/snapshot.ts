@@ -1,0 +1,35 @@
+import type { SegmentHandle } from './segment.ts';
+
+/** Which rows a scan needs at most; a snapshot may leave out segments that hold none of them. */
+export type ScanScope = {
+  /** Only rows of this project key (and of mixed projects); `undefined`: of all. */
+  readonly projectKey?: string | undefined;
+  /** Microseconds, inclusive; -Infinity when open. */
+  readonly timestampUsStart: number;
+  /** Microseconds, exclusive; Infinity when open. */
+  readonly timestampUsEnd: number;
+};
+
+/** Where queries find segments; kept by whoever takes logs in. Called on the main thread. */
+export interface SegmentCatalog {
+  /**
+   * The segments of one source that may hold rows of the scope, with every row published so far.
+   * Rows outside the scope may be among them.
+   */
+  segments(source: string, scope: ScanScope): readonly SegmentHandle[];
+  /** Which segments are no more, so that other threads can let go of their memory. */
+  dropped(): DroppedSegments;
+}
+
+/** `count`: segments dropped so far, ever. `ids`: those of the last of them, oldest first. */
+export type DroppedSegments = { readonly count: number; readonly ids: readonly number[] };
+
+/** A source as the binder sees it. */
+export type SourceSchema = {
+  readonly name: string;
+  /**
+   * Where an event names its project: `['project']`, the declared column, or a path into its
+   * metadata such as `['metadata', 'project_ref']`.
+   */
+  readonly projectPath: readonly string[];
+};

@@ -1,0 +1,295 @@
+import { deflateRawSync } from 'node:zlib';
+import { DEFLATED_BLOCK_ENTRIES } from '../limits.ts';
+import { encodeNumbers } from './number-values.ts';
+import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
+import type { PackingFooter, StringsFooter } from './string-footer.ts';
+import { UUID_LENGTH } from './string-values.ts';
+import type { StringBlock } from './vector.ts';
+import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
+import { decodeWtf8 } from './wtf8.ts';
+
+/** Bytes of an offset beside each plain entry. */
+const OFFSET_SIZE = 4;
+/** Shorter strings of digits do not repay a packing of their own. */
+const HEX_DIGITS_MIN = 8;
+/** Messages shorter than this on average, or fewer, are kept plain. */
+const DEFLATED_SIZE_MIN = 32;
+const DEFLATED_ENTRIES_MIN = 16;
+/** Compression must save a quarter to be worth its reading. */
+const DEFLATED_SHARE_MAX = 0.75;
+/** Higher levels take twice the time for a few per cent. */
+const DEFLATE_LEVEL = 1;
+
+/** A column of so many values per distinct one gets a dictionary: predicates run over that. */
+const REPETITIONS_MIN = 16;
+/** Shorter strings, on average, are not looked for at the end of others. */
+const SUFFIX_SIZE_MIN = 16;
+
+/** A leaf column that is plain without codes: the string code of each of its values. */
+export type WholeColumn = { readonly column: number; readonly values: Float64Array };
+
+/** What may be done with the strings of a column. */
+export type StringUse =
+  /** Each as its bytes: digits and JSON are read in place. */
+  | 'verbatim'
+  /** Any packing that can be searched or made quickly. */
+  | 'text'
+  /** Long and nearly unique as a rule: may be compressed. */
+  | 'message';
+
+/**
+ * Puts strings of an open segment, given by their codes, in the form that takes fewest bytes.
+ * One encoder serves all columns of a segment: it keeps a table as long as the segment has strings.
+ */
+export class StringEncoder {
+  readonly #sink: SliceSink;
+  readonly #block: StringBlock;
+  /** Entry of each string code, or -1; all -1 between calls. */
+  readonly #entryOfCode: Int32Array;
+
+  constructor(sink: SliceSink, block: StringBlock, stringCount: number) {
+    this.#sink = sink;
+    this.#block = block;
+    this.#entryOfCode = new Int32Array(stringCount).fill(-1);
+  }
+
+  /** Bytes of the strings of `codes[0, count)`. */
+  byteSize(codes: Float64Array, count: number): number {
+    return this.#sizeOf(codes.subarray(0, count));
+  }
+
+  /**
+   * The strings of `codes[0, count)`. `wholes`: columns with a value in the same rows, in whose
+   * strings these may lie.
+   */
+  encode(
+    codes: Float64Array,
+    count: number,
+    use: StringUse,
+    wholes: readonly WholeColumn[] = [],
+  ): StringsFooter {
+    const entries = new Int32Array(count);
+    const distinct = this.#number(codes, count, entries);
+    const digitCount = use === 'verbatim' ? 0 : this.#packableDigits(distinct);
+    const direct = new Int32Array(codes.subarray(0, count));
+    const bytesOf = (all: Int32Array): number =>
+      digitCount === 0
+        ? this.#sizeOf(all) + OFFSET_SIZE * all.length
+        : packedSize(digitCount) * all.length;
+    const codeArray = unsignedArray(distinct.length <= 1 ? 0 : count, distinct.length);
+    const dictionaryBytes = bytesOf(distinct) + codeArray.byteLength;
+    const directBytes = distinct.length === count ? bytesOf(distinct) : bytesOf(direct);
+    const alone = { entryCount: count, isDistinct: distinct.length === count, codes: null };
+    const isRepetitive = distinct.length * REPETITIONS_MIN <= count;
+    if (digitCount === 0 && !isRepetitive && use !== 'verbatim') {
+      const isMessage = use === 'message' && dictionaryBytes > directBytes / 2;
+      const packing =
+        this.#form(direct) ??
+        (isMessage ? this.#deflate(direct) : undefined) ??
+        (dictionaryBytes >= directBytes ? this.#suffix(direct, wholes) : undefined);
+      if (packing !== undefined) return { ...alone, packing };
+    }
+    if (dictionaryBytes >= directBytes)
+      return { ...alone, packing: this.#pack(direct, digitCount) };
+    for (let i = 0; i < codeArray.length; i++) codeArray[i] = entries[i]!;
+    const width = codeArray.BYTES_PER_ELEMENT as 1 | 2 | 4;
+    return {
+      entryCount: distinct.length,
+      isDistinct: true,
+      codes: distinct.length === 1 ? 'constant' : { width, slice: this.#sink.add(codeArray) },
+      packing: this.#pack(distinct, digitCount),
+    };
+  }
+
+  /** Distinct strings end to end; `entries[i]` becomes the entry of `codes[i]`. */
+  encodeBlock(codes: Float64Array, count: number, entries: Int32Array): BlockFooter {
+    const distinct = this.#number(codes, count, entries);
+    const { bytes, offsets } = this.#join(distinct, 0, distinct.length);
+    return {
+      count: distinct.length,
+      bytes: this.#sink.add(bytes),
+      offsets: this.#sink.add(offsets),
+    };
+  }
+
+  /** The distinct codes in order of first appearance; `entries[i]` becomes the place of `codes[i]`. */
+  #number(codes: Float64Array, count: number, entries: Int32Array): Int32Array {
+    const entryOfCode = this.#entryOfCode;
+    const distinct = new Int32Array(count);
+    let distinctCount = 0;
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (entryOfCode[code]! < 0) {
+        distinct[distinctCount] = code;
+        entryOfCode[code] = distinctCount++;
+      }
+      entries[i] = entryOfCode[code]!;
+    }
+    for (let entry = 0; entry < distinctCount; entry++) entryOfCode[distinct[entry]!] = -1;
+    return distinct.slice(0, distinctCount);
+  }
+
+  #sizeOf(codes: Int32Array | Float64Array): number {
+    const { offsets } = this.#block;
+    let size = 0;
+    for (let i = 0; i < codes.length; i++) size += offsets[codes[i]! + 1]! - offsets[codes[i]!]!;
+    return size;
+  }
+
+  /** How many hexadecimal digits each string has, UUID if all are such; 0 when they do not pack. */
+  #packableDigits(codes: Int32Array): number {
+    if (codes.length === 0) return 0;
+    const { bytes, offsets } = this.#block;
+    const size = offsets[codes[0]! + 1]! - offsets[codes[0]!]!;
+    if (size < HEX_DIGITS_MIN) return 0;
+    const isUuid = size === UUID_LENGTH && bytes[offsets[codes[0]!]! + 8] === DASH;
+    for (let i = 0; i < codes.length; i++) {
+      const start = offsets[codes[i]!]!;
+      if (offsets[codes[i]! + 1]! - start !== size) return 0;
+      for (let at = 0; at < size; at++) {
+        const isDash = isUuid && (at === 8 || at === 13 || at === 18 || at === 23);
+        const byte = bytes[start + at]!;
+        if (isDash ? byte !== DASH : DIGIT_VALUES[byte]! < 0) return 0;
+      }
+    }
+    return isUuid ? UUID : size;
+  }
+
+  #pack(codes: Int32Array, digitCount: number): PackingFooter {
+    if (digitCount === 0) {
+      const { bytes, offsets } = this.#join(codes, 0, codes.length);
+      return { kind: 'plain', bytes: this.#sink.add(bytes), offsets: this.#sink.add(offsets) };
+    }
+    const { bytes, offsets } = this.#block;
+    const entrySize = packedSize(digitCount);
+    const packed = new Uint8Array(codes.length * entrySize);
+    for (let i = 0; i < codes.length; i++) {
+      let digit = i * entrySize * 2;
+      const end = offsets[codes[i]! + 1]!;
+      for (let at = offsets[codes[i]!]!; at < end; at++) {
+        if (bytes[at] === DASH) continue;
+        packed[digit >> 1]! |= DIGIT_VALUES[bytes[at]!]! << ((digit & 1) === 0 ? 4 : 0);
+        digit++;
+      }
+    }
+    const slice = this.#sink.add(packed);
+    if (digitCount === UUID) return { kind: 'uuid', bytes: slice };
+    return { kind: 'hex', bytes: slice, digitCount };
+  }
+
+  /** As numbers; `undefined` when some string is not of the one form. */
+  #form(codes: Int32Array): PackingFooter | undefined {
+    if (codes.length === 0) return undefined;
+    const names = Object.keys(WORD_FORMS) as WordFormName[];
+    const first = this.#shortText(codes[0]!);
+    if (first === undefined) return undefined;
+    const name = names.find((candidate) => WORD_FORMS[candidate].parse(first) !== undefined);
+    if (name === undefined) return undefined;
+    const values = new Float64Array(codes.length);
+    for (let i = 0; i < codes.length; i++) {
+      const text = this.#shortText(codes[i]!);
+      const value = text === undefined ? undefined : WORD_FORMS[name].parse(text);
+      if (value === undefined) return undefined;
+      values[i] = value;
+    }
+    return { kind: 'form', form: name, numbers: encodeNumbers(this.#sink, values, values.length) };
+  }
+
+  /** The string, unless it is longer than any form. */
+  #shortText(code: number): string | undefined {
+    const { bytes, offsets } = this.#block;
+    const start = offsets[code]!;
+    const end = offsets[code + 1]!;
+    return end - start > FORM_LENGTH_MAX ? undefined : decodeWtf8(bytes, start, end);
+  }
+
+  /** As the ends of another column's strings; `undefined` when they lie in none. */
+  #suffix(codes: Int32Array, wholes: readonly WholeColumn[]): PackingFooter | undefined {
+    if (this.#sizeOf(codes) < codes.length * SUFFIX_SIZE_MIN) return undefined;
+    const whole = wholes.find(({ values }) => this.#allEnd(values, codes));
+    if (whole === undefined) return undefined;
+    const sizes = this.#sizes(codes);
+    const sizeWidth = sizes.BYTES_PER_ELEMENT as 1 | 2 | 4;
+    return { kind: 'suffix', column: whole.column, sizes: this.#sink.add(sizes), sizeWidth };
+  }
+
+  #allEnd(wholes: Float64Array, ends: Int32Array): boolean {
+    for (let i = 0; i < ends.length; i++) if (!this.#ends(wholes[i]!, ends[i]!)) return false;
+    return true;
+  }
+
+  /** Whether string `whole` ends with string `end`. */
+  #ends(whole: number, end: number): boolean {
+    const { bytes, offsets } = this.#block;
+    let at = offsets[whole + 1]!;
+    let endAt = offsets[end + 1]!;
+    if (at - offsets[whole]! < endAt - offsets[end]!) return false;
+    while (endAt > offsets[end]!) if (bytes[--at] !== bytes[--endAt]) return false;
+    return true;
+  }
+
+  #sizes(codes: Int32Array): UnsignedArray {
+    const { offsets } = this.#block;
+    let sizeMax = 0;
+    for (const code of codes) sizeMax = Math.max(sizeMax, offsets[code + 1]! - offsets[code]!);
+    const sizes = unsignedArray(codes.length, sizeMax + 1);
+    for (let i = 0; i < codes.length; i++) sizes[i] = offsets[codes[i]! + 1]! - offsets[codes[i]!]!;
+    return sizes;
+  }
+
+  /** `undefined` when that would not save enough. */
+  #deflate(codes: Int32Array): PackingFooter | undefined {
+    const size = this.#sizeOf(codes);
+    if (codes.length < DEFLATED_ENTRIES_MIN || size < codes.length * DEFLATED_SIZE_MIN) {
+      return undefined;
+    }
+    const blocks: Uint8Array[] = [];
+    const blockOffsets = [0];
+    for (let start = 0; start < codes.length; start += DEFLATED_BLOCK_ENTRIES) {
+      const end = Math.min(start + DEFLATED_BLOCK_ENTRIES, codes.length);
+      const block = deflateRawSync(this.#join(codes, start, end).bytes, { level: DEFLATE_LEVEL });
+      blocks.push(block);
+      blockOffsets.push(blockOffsets.at(-1)! + block.length);
+    }
+    if (blockOffsets.at(-1)! > size * DEFLATED_SHARE_MAX) return undefined;
+    const sizes = this.#sizes(codes);
+    return {
+      kind: 'deflated',
+      bytes: this.#sink.add(Buffer.concat(blocks)),
+      blockOffsets: this.#sink.add(Uint32Array.from(blockOffsets)),
+      sizes: this.#sink.add(sizes),
+      sizeWidth: sizes.BYTES_PER_ELEMENT as 1 | 2 | 4,
+      blockEntries: DEFLATED_BLOCK_ENTRIES,
+    };
+  }
+
+  /** The strings `codes[start, end)` end to end. */
+  #join(codes: Int32Array, start: number, end: number): StringBlock {
+    const { bytes, offsets } = this.#block;
+    const joinedOffsets = new Uint32Array(end - start + 1);
+    for (let i = start; i < end; i++) {
+      const size = offsets[codes[i]! + 1]! - offsets[codes[i]!]!;
+      joinedOffsets[i - start + 1] = joinedOffsets[i - start]! + size;
+    }
+    const joined = new Uint8Array(joinedOffsets[end - start]!);
+    let to = 0;
+    for (let i = start; i < end; i++) {
+      const to0 = offsets[codes[i]! + 1]!;
+      for (let at = offsets[codes[i]!]!; at < to0; at++) joined[to++] = bytes[at]!;
+    }
+    return { bytes: joined, offsets: joinedOffsets };
+  }
+}
+
+/** Stands for the digits of a UUID and its dashes. */
+const UUID = -1;
+const DASH = 0x2d;
+
+/** Bytes of an entry packed by `#packableDigits`. */
+function packedSize(digitCount: number): number {
+  return digitCount === UUID ? 16 : Math.ceil(digitCount / 2);
+}
+
+/** The value of a lower-case hexadecimal digit, or -1; indexed by byte. */
+const DIGIT_VALUES = new Int8Array(256).fill(-1);
+for (let digit = 0; digit < 16; digit++) DIGIT_VALUES[digit.toString(16).charCodeAt(0)] = digit;

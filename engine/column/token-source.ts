@@ -1,0 +1,385 @@
+import { JsonNested, readInteger } from './json-nested.ts';
+import { writeTemplate } from './json-template.ts';
+import type { JsonWriter } from './json-writer.ts';
+import {
+  endOfNode,
+  FIELD_IN_TEXT,
+  NO_FIELD,
+  PAGE_BITS,
+  PAGE_MASK,
+  type Skeletons,
+  slotCount,
+  UNRESOLVED,
+} from './skeleton.ts';
+import { RootStep, type SkeletonStep } from './skeleton-step.ts';
+import type { SlotStore } from './slot-store.ts';
+import {
+  BIG_INTEGER,
+  EMPTY_LIST,
+  FALSE_KIND,
+  FLOAT,
+  HUGE_NUMBER,
+  INTEGER,
+  JSON_TEXT,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+  TRUE_KIND,
+} from './token.ts';
+import { TokenNested } from './token-nested.ts';
+import type { Nested, SqlValue } from './value.ts';
+import { vectorOf } from './value-vector.ts';
+import {
+  booleanVector,
+  constantVector,
+  FALSE,
+  type NestedSource,
+  type NestedVector,
+  numberVector,
+  TRUE,
+  UNKNOWN,
+  type UnnestedElements,
+  type Vector,
+  valueVector,
+} from './vector.ts';
+import { decodeWtf8 } from './wtf8.ts';
+
+const NULLS = 1 << NULL_KIND;
+const NUMBERS = (1 << INTEGER) | (1 << FLOAT);
+const BOOLEANS = (1 << FALSE_KIND) | (1 << TRUE_KIND);
+const TEXTS = 1 << TEXT;
+const NESTED = (1 << EMPTY_LIST) | (1 << JSON_TEXT) | (1 << RECORD) | (1 << RECORD_LIST);
+
+/** Where the fields of some records lie: per entry, the field's node and place, both -1 for NULL. */
+type FoundFields = {
+  readonly nodes: Int32Array;
+  readonly places: Int32Array;
+  /** Which kinds are among the fields, bit `1 << kind`; FIELD_IN_TEXT among the nodes as JSON_TEXT. */
+  readonly kinds: number;
+  /** Whether the field of some entry must be looked for in its text. */
+  readonly someInText: boolean;
+};
+
+/** The rows of one chunk by their skeletons: of each row, and each that occurs once. */
+type RowSkeletons = { readonly codes: Int32Array; readonly distinct: Int32Array };
+
+/** Records or lists that all came from the roots by the same steps: the skeleton tells the node. */
+class TrailVector {
+  readonly kind = 'nested';
+  readonly source: NestedSource;
+  readonly rows: Int32Array;
+  readonly count: number;
+  readonly skeletons: RowSkeletons;
+  readonly step: SkeletonStep;
+  #nodes: Int32Array | undefined;
+
+  constructor(
+    source: NestedSource,
+    rows: Int32Array,
+    trail: { readonly skeletons: RowSkeletons; readonly step: SkeletonStep },
+  ) {
+    this.source = source;
+    this.rows = rows;
+    this.count = rows.length;
+    this.skeletons = trail.skeletons;
+    this.step = trail.step;
+  }
+
+  get nodes(): Int32Array {
+    this.#nodes ??= this.step.nodes(this.skeletons.codes, this.count);
+    return this.#nodes;
+  }
+
+  /** One step further. */
+  follow(step: SkeletonStep): TrailVector {
+    return new TrailVector(this.source, this.rows, { skeletons: this.skeletons, step });
+  }
+}
+
+/**
+ * Reads records and lists by the skeletons of a segment and the store of its slots.
+ *
+ * Where a query steps from the roots of a chunk down to a leaf, each step depends on the row's
+ * skeleton alone: the vectors on such a trail know their step, and the next is taken once for each
+ * distinct skeleton of the chunk. All other vectors (filtered rows, elements of longer lists) are
+ * stepped through node by node; that is the plain form, and gives the same.
+ */
+export class TokenSource implements NestedSource {
+  readonly #skeletons: Skeletons;
+  readonly #store: SlotStore;
+  readonly #rootStep: SkeletonStep;
+  /** For each skeleton the number of the chunk it was last met in. */
+  #stamps = new Uint32Array(0);
+  #chunkCount = 0;
+
+  constructor(skeletons: Skeletons, store: SlotStore) {
+    this.#skeletons = skeletons;
+    this.#store = store;
+    this.#rootStep = new RootStep(skeletons);
+  }
+
+  /** The root records of `rows[0, count)`, given the skeleton of each. Keeps `codes`. */
+  roots(rows: Int32Array, codes: Int32Array, count: number): NestedVector {
+    const skeletons = { codes, distinct: this.#distinct(codes, count) };
+    this.#rootStep.kinds(skeletons.distinct);
+    return new TrailVector(this, rows.slice(0, count), { skeletons, step: this.#rootStep });
+  }
+
+  field(records: NestedVector, name: string): Vector {
+    const onTrail = records instanceof TrailVector ? this.#fieldOnTrail(records, name) : undefined;
+    if (onTrail !== undefined) return onTrail;
+    const { rows, nodes, count } = records;
+    const found = this.#findFields(nodes, count, name);
+    if (found.someInText) {
+      return vectorOf(
+        Array.from({ length: count }, (_, i) =>
+          nodes[i]! < 0 ? null : this.nested(rows[i]!, nodes[i]!).field(name),
+        ),
+      );
+    }
+    const kinds = found.kinds & ~NULLS;
+    if (kinds === 0) return constantVector(null, count);
+    if ((kinds & ~NUMBERS) === 0) {
+      const nulls = (found.kinds & NULLS) === 0 ? undefined : nullsOf(found.nodes, count);
+      return numberVector(this.#store.numbers(rows, found.places, count), count, nulls);
+    }
+    if ((kinds & ~TEXTS) === 0) return this.#store.strings(rows, found.places, count);
+    if ((kinds & ~BOOLEANS) === 0) return this.#booleans(found.nodes, count);
+    if ((kinds & ~NESTED) === 0) {
+      return { kind: 'nested', count, source: this, rows, nodes: found.nodes };
+    }
+    const values = new Array<SqlValue>(count);
+    for (let i = 0; i < count; i++) {
+      values[i] = this.#value(rows[i]!, found.nodes[i]!, found.places[i]!);
+    }
+    return valueVector(values);
+  }
+
+  unnest(lists: NestedVector): UnnestedElements {
+    const { rows, count } = lists;
+    if (lists instanceof TrailVector) {
+      const step = lists.step.onlyElement();
+      const areAllOnly = (step.kinds(lists.skeletons.distinct) & NULLS) === 0;
+      if (areAllOnly) return { count, parents: undefined, elements: lists.follow(step) };
+    }
+    const { nodes } = lists;
+    const only = this.#onlyElements(nodes, count);
+    if (only !== undefined) {
+      const elements: Vector = { kind: 'nested', count, source: this, rows, nodes: only };
+      return { count, parents: undefined, elements };
+    }
+    const { tokens } = this.#skeletons.arrays;
+    for (let i = 0; i < count; i++) {
+      if (nodes[i]! >= 0 && (tokens[nodes[i]!]! & KIND_MASK) === JSON_TEXT) {
+        return this.#unnestValues(rows, nodes, count);
+      }
+    }
+    return this.#unnestRecords(rows, nodes, count);
+  }
+
+  nested(row: number, node: number): Nested {
+    const { tokens } = this.#skeletons.arrays;
+    if ((tokens[node]! & KIND_MASK) === JSON_TEXT) {
+      const { bytes, start, end } = this.#store.verbatim(row, this.#skeletons.place(node));
+      return new JsonNested(bytes, start, end);
+    }
+    return new TokenNested(this, this.#skeletons, row, node);
+  }
+
+  /** The field `name` of one record, read as a value. */
+  fieldValue(row: number, node: number, name: string): SqlValue {
+    const found = this.#findFields(Int32Array.of(node), 1, name);
+    return this.#value(row, found.nodes[0]!, found.places[0]!);
+  }
+
+  writeJson(row: number, node: number, out: JsonWriter): void {
+    writeTemplate(this.#skeletons.template(node), this.#store, row, out);
+  }
+
+  /** `field` of records on a trail; undefined for what the plain form has to do. */
+  #fieldOnTrail(records: TrailVector, name: string): Vector | undefined {
+    const step = records.step.field(name);
+    if (step === undefined) return undefined;
+    const { rows, count } = records;
+    const { codes, distinct } = records.skeletons;
+    const kinds = step.kinds(distinct);
+    const valueKinds = kinds & ~NULLS;
+    if (valueKinds === 0) return constantVector(null, count);
+    if ((valueKinds & ~NESTED) === 0) return records.follow(step);
+    if ((valueKinds & ~TEXTS) === 0) {
+      return this.#store.strings(rows, step.places(codes, count), count);
+    }
+    if ((valueKinds & ~NUMBERS) === 0) {
+      const places = step.places(codes, count);
+      const nulls = (kinds & NULLS) === 0 ? undefined : nullsOf(places, count);
+      return numberVector(this.#store.numbers(rows, places, count), count, nulls);
+    }
+    return undefined;
+  }
+
+  /** Each skeleton among `codes[0, count)` once. */
+  #distinct(codes: Int32Array, count: number): Int32Array {
+    const skeletonCount = this.#skeletons.arrays.count;
+    if (this.#stamps.length < skeletonCount) this.#stamps = new Uint32Array(skeletonCount);
+    const stamps = this.#stamps;
+    this.#chunkCount += 1;
+    const distinct = new Int32Array(count);
+    let size = 0;
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (stamps[code] === this.#chunkCount) continue;
+      stamps[code] = this.#chunkCount;
+      distinct[size++] = code;
+    }
+    return distinct.subarray(0, size);
+  }
+
+  #findFields(nodes: Int32Array, count: number, name: string): FoundFields {
+    const memo = this.#skeletons.memo(name);
+    const { tokens } = this.#skeletons.arrays;
+    const fields = new Int32Array(count);
+    const places = new Int32Array(count);
+    let kinds = 0;
+    let someInText = false;
+    let nodeBefore = -2;
+    let field = -1;
+    let place = -1;
+    for (let i = 0; i < count; i++) {
+      const node = nodes[i]!;
+      if (node !== nodeBefore) {
+        nodeBefore = node;
+        field = -1;
+        place = -1;
+        if (node >= 0) {
+          let page = memo.pages[node >>> PAGE_BITS];
+          const entry = 2 * (node & PAGE_MASK);
+          if (page === undefined || page[entry] === UNRESOLVED) {
+            page = this.#skeletons.resolve(memo, node);
+          }
+          if (page[entry] === FIELD_IN_TEXT) someInText = true;
+          else if (page[entry] !== NO_FIELD) {
+            const kind = tokens[page[entry]!]! & KIND_MASK;
+            if (kind !== NULL_KIND && kind !== HUGE_NUMBER) {
+              field = page[entry]!;
+              place = page[entry + 1]!;
+            }
+          }
+        }
+        kinds |= field < 0 ? NULLS : 1 << (tokens[field]! & KIND_MASK);
+      }
+      fields[i] = field;
+      places[i] = place;
+    }
+    return { nodes: fields, places, kinds, someInText };
+  }
+
+  #booleans(nodes: Int32Array, count: number): Vector {
+    const { tokens } = this.#skeletons.arrays;
+    const values = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const node = nodes[i]!;
+      if (node < 0) values[i] = UNKNOWN;
+      else values[i] = (tokens[node]! & KIND_MASK) === TRUE_KIND ? TRUE : FALSE;
+    }
+    return booleanVector(values, count);
+  }
+
+  /** The value of a field that was found; -1 is NULL. */
+  #value(row: number, node: number, place: number): SqlValue {
+    if (node < 0) return null;
+    const kind = this.#skeletons.arrays.tokens[node]! & KIND_MASK;
+    switch (kind) {
+      case FALSE_KIND:
+        return false;
+      case TRUE_KIND:
+        return true;
+      case INTEGER:
+      case FLOAT:
+        return this.#store.number(row, place);
+      case TEXT:
+        return this.#store.text(row, place);
+      case BIG_INTEGER: {
+        const { bytes, start, end } = this.#store.verbatim(row, place);
+        return readInteger(decodeWtf8(bytes, start, end));
+      }
+      default:
+        return this.nested(row, node);
+    }
+  }
+
+  /** The one element of each entry, when each is a record or a list of one record. */
+  #onlyElements(nodes: Int32Array, count: number): Int32Array | undefined {
+    const skeletons = this.#skeletons;
+    const only = new Int32Array(count);
+    let nodeBefore = -1;
+    let element = -1;
+    for (let i = 0; i < count; i++) {
+      const node = nodes[i]!;
+      if (node < 0) return undefined;
+      if (node !== nodeBefore) {
+        nodeBefore = node;
+        element = skeletons.onlyElement(node);
+        if (element < 0) return undefined;
+      }
+      only[i] = element;
+    }
+    return only;
+  }
+
+  #unnestRecords(rows: Int32Array, nodes: Int32Array, count: number): UnnestedElements {
+    const { tokens } = this.#skeletons.arrays;
+    const elementRows: number[] = [];
+    const elements: number[] = [];
+    const parents: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const node = nodes[i]!;
+      if (node < 0 || (tokens[node]! & KIND_MASK) === EMPTY_LIST) continue;
+      const isRecord = (tokens[node]! & KIND_MASK) === RECORD;
+      const end = endOfNode(tokens, node);
+      let place = this.#skeletons.place(node);
+      for (let at = isRecord ? node : node + NODE_HEADER_SIZE; at < end; ) {
+        this.#skeletons.remember(at, place);
+        elementRows.push(rows[i]!);
+        elements.push(at);
+        parents.push(i);
+        place += slotCount(tokens, at);
+        at = endOfNode(tokens, at);
+      }
+    }
+    return {
+      count: elements.length,
+      parents: Int32Array.from(parents),
+      elements: {
+        kind: 'nested',
+        count: elements.length,
+        source: this,
+        rows: Int32Array.from(elementRows),
+        nodes: Int32Array.from(elements),
+      },
+    };
+  }
+
+  /** Elements of lists some of which are kept as text: read one by one. */
+  #unnestValues(rows: Int32Array, nodes: Int32Array, count: number): UnnestedElements {
+    const values: SqlValue[] = [];
+    const parents: number[] = [];
+    for (let i = 0; i < count; i++) {
+      if (nodes[i]! < 0) continue;
+      for (const element of this.nested(rows[i]!, nodes[i]!).elements()) {
+        values.push(element);
+        parents.push(i);
+      }
+    }
+    const elements = vectorOf(values);
+    return { count: values.length, parents: Int32Array.from(parents), elements };
+  }
+}
+
+function nullsOf(nodes: Int32Array, count: number): Uint8Array {
+  const nulls = new Uint8Array(count);
+  for (let i = 0; i < count; i++) nulls[i] = nodes[i]! < 0 ? 1 : 0;
+  return nulls;
+}

@@ -1,0 +1,61 @@
+/**
+ * The types of GoogleSQL that weir knows, and one of its own: `DYNAMIC`, the type of a value inside
+ * `metadata` (or under a further top-level key of an event), whose kind only the data knows.
+ */
+export type ScalarKind = 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING' | 'TIMESTAMP' | 'DATETIME';
+
+export type StructField = { readonly name?: string | undefined; readonly type: SqlType };
+
+export type SqlType =
+  | { readonly kind: ScalarKind }
+  /** A bare NULL: it takes the type of what it stands beside. */
+  | { readonly kind: 'NULL' }
+  /** A string, number, boolean, NULL, record or list, as the event was sent. */
+  | { readonly kind: 'DYNAMIC' }
+  | { readonly kind: 'ARRAY'; readonly element: SqlType }
+  | { readonly kind: 'STRUCT'; readonly fields: readonly StructField[] };
+
+export const BOOL: SqlType = { kind: 'BOOL' };
+export const INT64: SqlType = { kind: 'INT64' };
+export const FLOAT64: SqlType = { kind: 'FLOAT64' };
+export const STRING: SqlType = { kind: 'STRING' };
+export const TIMESTAMP: SqlType = { kind: 'TIMESTAMP' };
+export const DATETIME: SqlType = { kind: 'DATETIME' };
+export const NULL_TYPE: SqlType = { kind: 'NULL' };
+export const DYNAMIC: SqlType = { kind: 'DYNAMIC' };
+
+export function arrayOf(element: SqlType): SqlType {
+  return { kind: 'ARRAY', element };
+}
+
+/** Structural equality; field names of structs compare without case, as GoogleSQL's do. */
+export function typesEqual(left: SqlType, right: SqlType): boolean {
+  if (left.kind === 'ARRAY' && right.kind === 'ARRAY') {
+    return typesEqual(left.element, right.element);
+  }
+  if (left.kind === 'STRUCT' && right.kind === 'STRUCT') {
+    return (
+      left.fields.length === right.fields.length &&
+      left.fields.every((field, index) => {
+        const other = right.fields[index]!;
+        return (
+          field.name?.toLowerCase() === other.name?.toLowerCase() &&
+          typesEqual(field.type, other.type)
+        );
+      })
+    );
+  }
+  return left.kind === right.kind;
+}
+
+/** The type as GoogleSQL writes it: `ARRAY<STRUCT<name STRING>>`. */
+export function typeName(type: SqlType): string {
+  if (type.kind === 'ARRAY') return `ARRAY<${typeName(type.element)}>`;
+  if (type.kind === 'STRUCT') {
+    const fields = type.fields.map(
+      (field) => (field.name === undefined ? '' : `${field.name} `) + typeName(field.type),
+    );
+    return `STRUCT<${fields.join(', ')}>`;
+  }
+  return type.kind;
+}

@@ -1,0 +1,36 @@
+import type { JsonWriter } from './json-writer.ts';
+
+/**
+ * One SQL value outside of a vector.
+ *
+ * | SQL type            | value                                                              |
+ * |---------------------|--------------------------------------------------------------------|
+ * | NULL of any type    | `null`                                                             |
+ * | BOOL                | `boolean`                                                          |
+ * | INT64               | `number` while |x| < 2^53, else `bigint`: never both for one value |
+ * | FLOAT64             | `number`                                                           |
+ * | STRING              | `string`                                                           |
+ * | TIMESTAMP, DATETIME | microseconds since the epoch, as INT64                             |
+ * | ARRAY, STRUCT       | an array of values, in order                                       |
+ * | DYNAMIC             | any of the scalars, or a `Nested` record or list                   |
+ */
+export type SqlValue = null | boolean | number | bigint | string | Nested | readonly SqlValue[];
+
+/** A record or a list inside an event, read where it lies. */
+export interface Nested {
+  readonly isList: boolean;
+  /**
+   * The value under `name`: the exact key first, then the first that differs only in case; `null`
+   * when there is none. A list of exactly one record is read as that record, any other list has no
+   * fields.
+   */
+  field(name: string): SqlValue;
+  /** The elements of a list; a record is a list of itself. */
+  elements(): readonly SqlValue[];
+  /** Writes the value as it was sent, each map that is a field's value as a one-element list. */
+  writeJson(out: JsonWriter): void;
+}
+
+export function isNested(value: SqlValue): value is Nested {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,234 @@
+import type { Nested, SqlValue } from './value.ts';
+
+/**
+ * The values of one column for the rows of one chunk, dense: entry `i` belongs to row `i` of the
+ * chunk. Vectors are never changed once made; they may share memory with a segment, so readers
+ * must not write to them either.
+ */
+export type Vector =
+  | NumberVector
+  | BooleanVector
+  | DictionaryVector
+  | NestedVector
+  | ValueVector
+  | ConstantVector;
+
+/** INT64 within ±2^53, FLOAT64, TIMESTAMP or DATETIME. `values` may be longer than `count`. */
+export type NumberVector = {
+  readonly kind: 'number';
+  readonly count: number;
+  readonly values: Float64Array;
+  /** 1 where NULL; `undefined` when no entry is. The value under a NULL is arbitrary. */
+  readonly nulls: Uint8Array | undefined;
+};
+
+export const FALSE = 0;
+export const TRUE = 1;
+export const UNKNOWN = 2;
+
+/** BOOL: each byte is FALSE, TRUE or UNKNOWN (NULL). */
+export type BooleanVector = {
+  readonly kind: 'boolean';
+  readonly count: number;
+  readonly values: Uint8Array;
+};
+
+/** Codes into a dictionary, mostly of strings; -1 is NULL. */
+export type DictionaryVector = {
+  readonly kind: 'dictionary';
+  readonly count: number;
+  readonly codes: Int32Array;
+  readonly dictionary: Dictionary;
+};
+
+/** Records and lists in a segment, none of them read yet. */
+export type NestedVector = {
+  readonly kind: 'nested';
+  readonly count: number;
+  readonly source: NestedSource;
+  /** Row of the segment, per entry. */
+  readonly rows: Int32Array;
+  /** Position of the record's or list's token in the segment's tokens; -1 is NULL. */
+  readonly nodes: Int32Array;
+};
+
+/** The general form: any values, `null` for NULL. What no faster form holds ends here. */
+export type ValueVector = {
+  readonly kind: 'value';
+  readonly count: number;
+  readonly values: readonly SqlValue[];
+};
+
+/** One value in every row. */
+export type ConstantVector = {
+  readonly kind: 'constant';
+  readonly count: number;
+  readonly value: SqlValue;
+};
+
+/** The distinct values behind codes. Lives as long as its segment; compare dictionaries by identity. */
+export interface Dictionary {
+  /** Codes are [0, size). */
+  readonly size: number;
+  /** Whether equal values always have equal codes. */
+  readonly isDistinct: boolean;
+  value(code: number): SqlValue;
+  /** Present when the values are strings that lie in one block of UTF-8. */
+  readonly strings?: StringBlock | undefined;
+}
+
+/** Strings end to end: string `code` is `bytes[offsets[code], offsets[code + 1])`. */
+export type StringBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };
+
+/** A segment, as far as the records inside its rows go. Vectors given to it are its own. */
+export interface NestedSource {
+  /** The value under `name` in each record, by the rules of `Nested.field`; NULL where there is none. */
+  field(records: NestedVector, name: string): Vector;
+  /**
+   * The elements of each list, in order; a record counts as a list of itself, NULL as an empty one.
+   * `parents[i]` is the entry that element `i` came from, ascending; `undefined` when element `i`
+   * came from entry `i` for all (each had exactly one).
+   */
+  unnest(lists: NestedVector): UnnestedElements;
+  /** One record or list as a value of its own. */
+  nested(row: number, node: number): Nested;
+}
+
+export type UnnestedElements = {
+  readonly count: number;
+  readonly parents: Int32Array | undefined;
+  readonly elements: Vector;
+};
+
+export function numberVector(
+  values: Float64Array,
+  count: number,
+  nulls?: Uint8Array | undefined,
+): NumberVector {
+  return { kind: 'number', count, values, nulls };
+}
+
+export function booleanVector(values: Uint8Array, count: number): BooleanVector {
+  return { kind: 'boolean', count, values };
+}
+
+export function dictionaryVector(
+  codes: Int32Array,
+  count: number,
+  dictionary: Dictionary,
+): DictionaryVector {
+  return { kind: 'dictionary', count, codes, dictionary };
+}
+
+export function valueVector(values: readonly SqlValue[]): ValueVector {
+  return { kind: 'value', count: values.length, values };
+}
+
+export function constantVector(value: SqlValue, count: number): ConstantVector {
+  return { kind: 'constant', count, value };
+}
+
+/** Entry `index` of any vector: the slow, plain way to read one, and the meaning of each form. */
+export function valueAt(vector: Vector, index: number): SqlValue {
+  switch (vector.kind) {
+    case 'number':
+      return vector.nulls !== undefined && vector.nulls[index] === 1
+        ? null
+        : (vector.values[index] as number);
+    case 'boolean': {
+      const truth = vector.values[index];
+      return truth === UNKNOWN ? null : truth === TRUE;
+    }
+    case 'dictionary': {
+      const code = vector.codes[index] as number;
+      return code < 0 ? null : vector.dictionary.value(code);
+    }
+    case 'nested': {
+      const node = vector.nodes[index] as number;
+      return node < 0 ? null : vector.source.nested(vector.rows[index] as number, node);
+    }
+    case 'value':
+      return vector.values[index] as SqlValue;
+    case 'constant':
+      return vector.value;
+  }
+}
+
+/** The entries at `positions[0, count)`, in that order. A position of -1 gives NULL. */
+export function takeVector(vector: Vector, positions: Int32Array, count: number): Vector {
+  switch (vector.kind) {
+    case 'number':
+      return takeNumbers(vector, positions, count);
+    case 'boolean': {
+      const values = new Uint8Array(count);
+      for (let i = 0; i < count; i++) {
+        const position = positions[i]!;
+        values[i] = position < 0 ? UNKNOWN : vector.values[position]!;
+      }
+      return booleanVector(values, count);
+    }
+    case 'dictionary': {
+      const codes = takeIntegers(vector.codes, positions, count, -1);
+      return dictionaryVector(codes, count, vector.dictionary);
+    }
+    case 'nested': {
+      const rows = takeIntegers(vector.rows, positions, count, 0);
+      const nodes = takeIntegers(vector.nodes, positions, count, -1);
+      return { kind: 'nested', count, source: vector.source, rows, nodes };
+    }
+    case 'value': {
+      const values = new Array<SqlValue>(count);
+      for (let i = 0; i < count; i++) {
+        const position = positions[i]!;
+        values[i] = position < 0 ? null : (vector.values[position] as SqlValue);
+      }
+      return valueVector(values);
+    }
+    case 'constant':
+      return takeConstant(vector, positions, count);
+  }
+}
+
+function takeNumbers(vector: NumberVector, positions: Int32Array, count: number): NumberVector {
+  const values = new Float64Array(count);
+  let nulls: Uint8Array | undefined =
+    vector.nulls === undefined ? undefined : new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    const position = positions[i]!;
+    if (position < 0) {
+      nulls ??= new Uint8Array(count);
+      nulls[i] = 1;
+    } else {
+      values[i] = vector.values[position]!;
+      if (vector.nulls !== undefined) nulls![i] = vector.nulls[position]!;
+    }
+  }
+  return numberVector(values, count, nulls);
+}
+
+function takeIntegers(
+  source: Int32Array,
+  positions: Int32Array,
+  count: number,
+  absent: number,
+): Int32Array {
+  const taken = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const position = positions[i]!;
+    taken[i] = position < 0 ? absent : source[position]!;
+  }
+  return taken;
+}
+
+function takeConstant(vector: ConstantVector, positions: Int32Array, count: number): Vector {
+  if (vector.value === null) return constantVector(null, count);
+  for (let i = 0; i < count; i++) {
+    if (positions[i]! < 0) {
+      const values = Array.from(positions.subarray(0, count), (position) =>
+        position < 0 ? null : vector.value,
+      );
+      return valueVector(values);
+    }
+  }
+  return constantVector(vector.value, count);
+}

@@ -1,0 +1,72 @@
+/**
+ * Strings as bytes: UTF-8, and a lone surrogate as the three bytes UTF-8 would give its code point
+ * (WTF-8, https://simonsapin.github.io/wtf-8/). Every JavaScript string has exactly one such form.
+ */
+
+const REPLACEMENT = '\ufffd';
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT, 'utf8');
+
+/** The bytes of any string. They may lie in a shared pool: copy them to keep them long. */
+export function encodeWtf8(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'utf8');
+  // Node writes U+FFFD for a lone surrogate; a U+FFFD of the text itself merely costs the slow form.
+  return bytes.indexOf(REPLACEMENT_BYTES) < 0 ? bytes : encodeUnits(text);
+}
+
+/** The string behind `bytes[start, end)`, which hold what `encodeWtf8` gives. */
+export function decodeWtf8(bytes: Uint8Array, start: number, end: number): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+  return text.includes(REPLACEMENT) ? decodeUnits(bytes, start, end) : text;
+}
+
+/** Whether the three bytes at `at` are a lone surrogate. */
+export function isSurrogateAt(bytes: Uint8Array, at: number, end: number): boolean {
+  return at + 2 < end && bytes[at] === 0xed && bytes[at + 1]! >= 0xa0;
+}
+
+/** The code unit behind the three bytes at `at`. */
+export function threeByteUnit(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! & 0x0f) << 12) | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f);
+}
+
+function encodeUnits(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length * 3);
+  let size = 0;
+  for (let index = 0; index < text.length; index++) {
+    const point = text.codePointAt(index)!;
+    if (point < 0x80) {
+      bytes[size++] = point;
+    } else if (point < 0x800) {
+      bytes[size++] = 0xc0 | (point >> 6);
+      bytes[size++] = 0x80 | (point & 0x3f);
+    } else if (point < 0x10000) {
+      bytes[size++] = 0xe0 | (point >> 12);
+      bytes[size++] = 0x80 | ((point >> 6) & 0x3f);
+      bytes[size++] = 0x80 | (point & 0x3f);
+    } else {
+      bytes[size++] = 0xf0 | (point >> 18);
+      bytes[size++] = 0x80 | ((point >> 12) & 0x3f);
+      bytes[size++] = 0x80 | ((point >> 6) & 0x3f);
+      bytes[size++] = 0x80 | (point & 0x3f);
+      index++;
+    }
+  }
+  return bytes.slice(0, size);
+}
+
+function decodeUnits(bytes: Uint8Array, start: number, end: number): string {
+  const parts: string[] = [];
+  let from = start;
+  for (let at = start; at < end; at++) {
+    if (!isSurrogateAt(bytes, at, end)) continue;
+    parts.push(decodeValid(bytes, from, at), String.fromCharCode(threeByteUnit(bytes, at)));
+    from = at + 3;
+    at += 2;
+  }
+  parts.push(decodeValid(bytes, from, end));
+  return parts.join('');
+}
+
+function decodeValid(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+}

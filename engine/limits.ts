@@ -1,0 +1,124 @@
+/** Every bound of the engine, each with what it guards. */
+
+/** Rows a chunk holds at most: its vectors stay within the second-level cache. */
+export const CHUNK_ROWS_MAX = 2048;
+
+/** Levels of records kept as tokens; deeper ones are kept as JSON text, so no walk is deep. */
+export const RECORD_DEPTH_MAX = 32;
+
+/** Open segments are sealed at this many rows: a scan of unsorted rows stays short. */
+export const OPEN_ROWS_MAX = 131_072;
+
+/** … or at this many bytes of strings and slots: sealing copies them once, and offsets fit 32 bits. */
+export const OPEN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Leaf columns of one sealed segment; rarer leaves share the residual column. */
+export const SEGMENT_COLUMNS_MAX = 512;
+
+/** A leaf needs this many values in a segment to get a column of its own: a column costs a header. */
+export const COLUMN_VALUES_MIN = 16;
+
+/** Characters of SQL text. */
+export const SQL_LENGTH_MAX = 262_144;
+
+/** Nested parentheses, subqueries and expressions: the parser and the binder recurse. */
+export const SQL_DEPTH_MAX = 100;
+
+/**
+ * Levels of a syntax tree, links of a chain (`a AND b AND …`) included: binder and planner recurse
+ * on the tree, and a stack of 1 MB holds some thousand of their frames.
+ */
+export const SQL_TREE_DEPTH_MAX = 1000;
+
+/** Groups of one aggregation. */
+export const GROUPS_MAX = 1_000_000;
+
+/** Rows a sort or a join's build side may hold. */
+export const MATERIALIZED_ROWS_MAX = 2_000_000;
+
+/** Distinct values per group that quantiles stay exact for; beyond, a t-digest takes over. */
+export const EXACT_QUANTILE_VALUES_MAX = 16_384;
+
+/** Elements GENERATE_TIMESTAMP_ARRAY and its kin may make, as in BigQuery. */
+export const GENERATED_ARRAY_MAX = 1_048_575;
+
+/** Bytes of a regular expression. */
+export const REGEX_LENGTH_MAX = 1024;
+
+/** Chunks whose rows a top-N holds at a time: each keeps its read columns alive, some 50 KB. */
+export const TOP_CHUNKS_MAX = 256;
+
+/** Milliseconds a query may run: a saved query that takes longer is a mistake, not patience. */
+export const QUERY_TIME_MS_MAX = 30_000;
+
+/** Bytes of segments from which a grouping is split over workers: two more hops cost about 0.2 ms. */
+export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
+
+/** Expression nodes that binding may make: each use of a CTE or an alias is written out in full. */
+export const BOUND_NODES_MAX = 300_000;
+
+/**
+ * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
+ * up to eight frames to a node; the parser's own limit on nesting is hit before in most texts.
+ */
+export const BIND_DEPTH_MAX = 400;
+
+/** Operators above one another in a bound plan: all that walks a plan recurses. */
+export const PLAN_DEPTH_MAX = 500;
+
+/** Rows of the first chunk of a newest-first scan: the newest 100 are mostly all that is wanted. */
+export const NEWEST_CHUNK_ROWS_MIN = 128;
+
+/** Compiled regular expressions and LIKE patterns kept: a saved query uses a handful per call. */
+export const PATTERNS_KEPT_MAX = 256;
+
+/** Time zones kept, by name. There are about 600. */
+export const TIME_ZONES_MAX = 1024;
+
+/** Hours whose offset a time zone remembers: asking Intl costs microseconds. Nearly a year. */
+export const ZONE_SLOTS_MAX = 8192;
+
+/** Doubles that the exact sums of one SUM or AVG may take: 256 MB. Ordinary data takes 4 to 6 a group. */
+export const SUM_LIMBS_MAX = 33_554_432;
+
+/** Distinct values, over all groups, of one aggregate with DISTINCT: some 100 bytes each. */
+export const DISTINCT_VALUES_MAX = 2_000_000;
+
+/** Quantiles one APPROX_QUANTILES may ask for: an answer of a cell stays short. */
+export const QUANTILES_MAX = 10_000;
+
+/** Counters in the histograms of one APPROX_QUANTILES: 64 MB. Beyond, counts are kept by hashing. */
+export const HISTOGRAM_COUNTERS_MAX = 16_777_216;
+
+/** Tables and arrays in one FROM: each is a level of the plan. */
+export const FROM_ITEMS_MAX = 100;
+
+/** Names whose fields a segment's reader remembers the way to; beyond, it forgets them all. */
+export const FIELD_MEMOS_MAX = 1024;
+
+/** Bytes of JSON templates a segment's reader keeps: one per shape of record it has written. */
+export const TEMPLATE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Sealed segments a thread keeps open: opening one again costs its columns, not its rows. */
+export const SEALED_READERS_MAX = 1024;
+
+/** Open segments a thread remembers the shapes of: one per source in use. */
+export const OPEN_READERS_MAX = 64;
+
+/** Messages compressed as one block: larger packs better, smaller reads the newest few faster. */
+export const DEFLATED_BLOCK_ENTRIES = 64;
+
+/** Columns of one SELECT: each name is looked up among them, and each becomes a key of JSON. */
+export const SELECT_COLUMNS_MAX = 2_000;
+
+/** Dropped segments that threads are told of by id; one that missed more forgets all it has open. */
+export const DROPPED_IDS_MAX = 256;
+
+/** Elements of a constant array computed while planning: some tenths of a millisecond. */
+export const FOLDED_ELEMENTS_MAX = 4096;
+
+/** Rows of a constant relation computed while planning; longer ones are left to a worker. */
+export const FOLDED_ROWS_MAX = 10_000;
+
+/** Bytes of one answer: it is held in memory twice, and parsed by its reader in one piece. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;

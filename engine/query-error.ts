@@ -1,0 +1,36 @@
+/**
+ * What can go wrong with a query through no fault of ours. Codes are stable and stand in README.
+ *
+ * - `invalid_sql`: the text does not parse or bind; carries line and column.
+ * - `invalid_regular_expression`: a pattern RE2 does not take.
+ * - `query_failed`: a value met at run time has no answer (division by zero, a failed CAST).
+ * - `query_limit`: over a limit of memory, groups, rows or text.
+ * - `query_timeout`, `query_cancelled`: stopped from outside.
+ */
+export type QueryErrorCode =
+  | 'invalid_sql'
+  | 'invalid_regular_expression'
+  | 'query_failed'
+  | 'query_limit'
+  | 'query_timeout'
+  | 'query_cancelled';
+
+/** Line and column of the first character, both from 1; offsets in UTF-16 units, half open. */
+export type Span = {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly column: number;
+};
+
+export class QueryError extends Error {
+  readonly code: QueryErrorCode;
+  readonly span: Span | undefined;
+
+  constructor(code: QueryErrorCode, message: string, span?: Span | undefined) {
+    super(message);
+    this.name = 'QueryError';
+    this.code = code;
+    this.span = span;
+  }
+}

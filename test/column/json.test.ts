@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { JsonNested, readInteger } from '../../engine/column/json-nested.ts';
+import { isNested, type Nested, type SqlValue } from '../../engine/column/value.ts';
+import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
+
+const anyString = fc.string({ unit: 'binary', maxLength: 40 });
+/** Any code units at all, lone surrogates among them. */
+const anyUnits = fc
+  .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0xd800, 0xdfff, 0xfffd, 34)))
+  .map((units) => String.fromCharCode(...units));
+
+function written(write: (out: JsonBuffer) => void): string {
+  const out = new JsonBuffer();
+  write(out);
+  return new TextDecoder('utf-8', { fatal: true }).decode(out.take());
+}
+
+function nestedOf(text: string): JsonNested {
+  const bytes = encodeWtf8(text);
+  return new JsonNested(bytes, 0, bytes.length);
+}
+
+function renderedText(text: string): string {
+  return written((out) => nestedOf(text).writeJson(out));
+}
+
+function mustNested(value: SqlValue): Nested {
+  assert.ok(isNested(value));
+  return value;
+}
+
+test('any string survives the way to bytes and back', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyString, anyUnits), (text) => {
+      const bytes = encodeWtf8(text);
+      assert.equal(decodeWtf8(bytes, 0, bytes.length), text);
+    }),
+  );
+});
+
+test('JSON.parse reads back any string, written from text or from bytes', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyString, anyUnits), (text) => {
+      assert.equal(JSON.parse(written((out) => out.string(text))), text);
+      const bytes = encodeWtf8(text);
+      assert.equal(JSON.parse(written((out) => out.stringBytes(bytes, 0, bytes.length))), text);
+    }),
+  );
+});
+
+test('a long string with a pair across each slice of the buffer is whole', () => {
+  for (const length of [4094, 4095, 4096, 4097]) {
+    const text = `${'x'.repeat(length)}\u{1f600}"${'y'.repeat(9000)}`;
+    assert.equal(JSON.parse(written((out) => out.string(text))), text);
+  }
+});
+
+test('a lone surrogate becomes its escape', () => {
+  assert.equal(
+    written((out) => out.string('a\ud800b')),
+    '"a\\ud800b"',
+  );
+});
+
+test('numbers are written in their shortest exact form', () => {
+  for (const [value, text] of [
+    [0, '0'],
+    [-0, '-0'],
+    [-17, '-17'],
+    [2 ** 53 - 1, '9007199254740991'],
+    [9223372036854775807n, '9223372036854775807'],
+    [0.1, '0.1'],
+    [1e21, '1e+21'],
+  ] as const) {
+    assert.equal(
+      written((out) => out.number(value)),
+      text,
+    );
+  }
+});
+
+test('take leaves an empty buffer and bytes that stay as they are', () => {
+  const out = new JsonBuffer();
+  out.raw('first');
+  const taken = out.take();
+  out.raw('second');
+  assert.equal(Buffer.from(taken).toString(), 'first');
+  assert.equal(out.size, 6);
+});
+
+test('integers keep their digits up to 64 bits and are doubles beyond', () => {
+  assert.equal(readInteger('9007199254740991'), 9007199254740991);
+  assert.equal(readInteger('9007199254740992'), 9007199254740992n);
+  assert.equal(readInteger('-9223372036854775808'), -(2n ** 63n));
+  assert.equal(readInteger('-9223372036854775809'), -(2 ** 63));
+  assert.equal(readInteger('9223372036854775807'), 2n ** 63n - 1n);
+  assert.equal(readInteger('9223372036854775808'), 2 ** 63);
+  assert.equal(readInteger('9'.repeat(400)), null);
+});
+
+test('a field is the exact key, else the first that differs in case; the last duplicate wins', () => {
+  const record = nestedOf('{ "Path":1, "path":2 ,"PATH":3,"path":4,"__proto__":5,"Id":6,"ID":7}');
+  assert.equal(record.field('path'), 4);
+  assert.equal(record.field('PaTh'), 1);
+  assert.equal(record.field('__proto__'), 5);
+  assert.equal(record.field('id'), 6);
+  assert.equal(record.field('constructor'), null);
+});
+
+test('a list of exactly one record is read as that record', () => {
+  assert.equal(nestedOf('[{"a":1}]').field('a'), 1);
+  assert.equal(nestedOf('[{"a":1},{"a":2}]').field('a'), null);
+  assert.equal(nestedOf('[1]').field('a'), null);
+  assert.equal(nestedOf('[]').field('a'), null);
+});
+
+test('elements come with their kinds, numbers exact', () => {
+  const elements = nestedOf(
+    '[ 1 , "a\\u0062" ,null,true,[2],{"c":3}, 1234567890123456789 ]',
+  ).elements();
+  assert.deepEqual(elements.slice(0, 4), [1, 'ab', null, true]);
+  assert.deepEqual(mustNested(elements[4]!).elements(), [2]);
+  assert.equal(mustNested(elements[5]!).field('c'), 3);
+  assert.equal(elements[6], 1234567890123456789n);
+  assert.equal(nestedOf('{"a":1}').elements().length, 1);
+});
+
+test('a map that is a field becomes a list of one; one that is an element stays', () => {
+  assert.equal(
+    renderedText('{"a":{"b":{}},"c":[{"d":{"e":1}}]}'),
+    '{"a":[{"b":[{}]}],"c":[{"d":[{"e":1}]}]}',
+  );
+  assert.equal(renderedText('[[{"a":"{\\"}"}]]'), '[[{"a":"{\\"}"}]]');
+  assert.equal(renderedText('["\ud800\ud7ff"]'), '["\\ud800\ud7ff"]');
+});
+
+test('a hundred thousand levels are written and stepped into without recursion', () => {
+  const depth = 100_000;
+  const lists = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  assert.equal(renderedText(lists), lists);
+  const maps = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  const expected = `${'{"a":'}${'[{"a":'.repeat(depth - 1)}1${'}]'.repeat(depth - 1)}}`;
+  assert.equal(renderedText(maps), expected);
+  assert.equal(mustNested(mustNested(nestedOf(maps).field('a')).field('a')).isList, false);
+});
