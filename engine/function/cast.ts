@@ -1,0 +1,203 @@
+import { unreachable } from '../assert.ts';
+import type { ScalarKind, SqlType } from '../column/type.ts';
+import { typeName, typesEqual } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import { isNested } from '../column/value.ts';
+import { QueryError } from '../query-error.ts';
+import { formatFloat64, parseFloat64, trimAscii } from './float-text.ts';
+import type { Int64 } from './int64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
+import { nestedText } from './json-text.ts';
+import {
+  formatDatetime,
+  formatTimestamp,
+  parseDatetime,
+  parseTimestamp,
+} from './timestamp-text.ts';
+
+/** Kinds that a value of each kind can be cast to, besides its own. */
+const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
+  BOOL: ['INT64', 'STRING'],
+  INT64: ['BOOL', 'FLOAT64', 'STRING'],
+  FLOAT64: ['INT64', 'STRING'],
+  STRING: ['BOOL', 'INT64', 'FLOAT64', 'TIMESTAMP', 'DATETIME'],
+  TIMESTAMP: ['STRING', 'DATETIME'],
+  DATETIME: ['STRING', 'TIMESTAMP'],
+};
+
+/** Kinds that a DYNAMIC value has by itself. */
+const DYNAMIC_KINDS: readonly string[] = ['BOOL', 'INT64', 'FLOAT64', 'STRING'];
+
+/**
+ * Whether CAST knows a way. DYNAMIC can be cast to every scalar type (and fails by the value's
+ * kind), and takes the scalars that it has kinds for.
+ */
+export function canCast(from: SqlType, to: SqlType): boolean {
+  if (typesEqual(from, to) || from.kind === 'NULL') return true;
+  if (from.kind === 'ARRAY' && to.kind === 'ARRAY') return canCast(from.element, to.element);
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT') {
+    return (
+      from.fields.length === to.fields.length &&
+      from.fields.every((field, index) => canCast(field.type, to.fields[index]!.type))
+    );
+  }
+  if (from.kind === 'DYNAMIC') return to.kind in CASTS;
+  if (to.kind === 'DYNAMIC') return DYNAMIC_KINDS.includes(from.kind);
+  const kinds = CASTS[from.kind as ScalarKind] as readonly string[] | undefined;
+  return kinds?.includes(to.kind) === true;
+}
+
+/**
+ * CAST, or SAFE_CAST with `safe`, for types that `canCast`. A value that has no counterpart throws,
+ * or is NULL when `safe`.
+ */
+export function castValue(value: SqlValue, from: SqlType, to: SqlType, safe: boolean): SqlValue {
+  if (!safe) return cast(value, from, to);
+  try {
+    return cast(value, from, to);
+  } catch (error) {
+    if (error instanceof QueryError) return null;
+    throw error;
+  }
+}
+
+function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
+  if (value === null) return null;
+  if (to.kind === 'DYNAMIC' || from.kind === to.kind) return castNested(value, from, to);
+  if (from.kind === 'DYNAMIC') return castDynamic(value, to);
+  switch (to.kind) {
+    case 'BOOL':
+      return castToBool(value, from);
+    case 'INT64':
+      return castToInt64(value, from);
+    case 'FLOAT64':
+      return castToFloat64(value, from);
+    case 'STRING':
+      return castToString(value, from);
+    case 'TIMESTAMP':
+      return typeof value === 'string' ? parseTimestamp(value) : value;
+    case 'DATETIME':
+      return typeof value === 'string' ? parseDatetime(value) : value;
+    case 'NULL':
+    case 'ARRAY':
+    case 'STRUCT':
+      throw noCast(value, from, to);
+    default:
+      return unreachable(to);
+  }
+}
+
+function castNested(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
+  if (!Array.isArray(value)) return value;
+  const elements = value as readonly SqlValue[];
+  if (from.kind === 'ARRAY' && to.kind === 'ARRAY') {
+    return elements.map((element) => cast(element, from.element, to.element));
+  }
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT') {
+    return elements.map((element, index) =>
+      cast(element, from.fields[index]!.type, to.fields[index]!.type),
+    );
+  }
+  return value;
+}
+
+/** A DYNAMIC value has the type of its kind: a number without a fraction is an INT64. */
+function castDynamic(value: SqlValue, to: SqlType): SqlValue {
+  if (isNested(value)) {
+    if (to.kind === 'STRING') return nestedText(value);
+    throw noCast(value, { kind: 'DYNAMIC' }, to);
+  }
+  const from: SqlType = { kind: dynamicKind(value) };
+  if (!canCast(from, to)) throw noCast(value, from, to);
+  // Integers of an event may be beyond 64 bits; those are text or doubles, but no INT64.
+  if (to.kind === 'INT64' && typeof value === 'bigint') return toInt64(value, from);
+  return cast(value, from, to);
+}
+
+function dynamicKind(value: SqlValue): ScalarKind {
+  if (typeof value === 'string') return 'STRING';
+  if (typeof value === 'boolean') return 'BOOL';
+  return typeof value === 'bigint' || Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64';
+}
+
+function castToBool(value: SqlValue, from: SqlType): boolean {
+  if (typeof value !== 'string') return value !== 0;
+  const word = value.toLowerCase();
+  if (word !== 'true' && word !== 'false') throw badText(value, from, { kind: 'BOOL' });
+  return word === 'true';
+}
+
+function castToInt64(value: SqlValue, from: SqlType): Int64 {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'string') return parseInt64(value);
+  const rounded = typeof value === 'number' ? roundHalfAwayFromZero(value) : (value as bigint);
+  if (typeof rounded === 'number' && !Number.isFinite(rounded)) {
+    throw noCast(value, from, { kind: 'INT64' });
+  }
+  return toInt64(BigInt(rounded), from);
+}
+
+function toInt64(exact: bigint, from: SqlType): Int64 {
+  if (exact < INT64_MIN || exact > INT64_MAX) throw noCast(exact, from, { kind: 'INT64' });
+  return canonicalInteger(exact);
+}
+
+/** The nearest integer; of two equally near ones the one farther from zero. */
+export function roundHalfAwayFromZero(value: number): number {
+  const whole = Math.trunc(value);
+  return Math.abs(value - whole) >= 0.5 ? whole + Math.sign(value) : whole;
+}
+
+/** Decimal or hexadecimal text with a sign; white space around it is let pass. */
+function parseInt64(text: string): Int64 {
+  const trimmed = trimAscii(text);
+  const match = /^([+-]?)(0[xX][0-9a-fA-F]+|\d+)$/.exec(trimmed);
+  // Longer digits would be costly to read; leading zeros alone do not make a number longer.
+  const digits = match?.[2]?.replace(/^(0[xX])?0+(?=[0-9a-fA-F])/, '$1');
+  if (match === null || digits === undefined || digits.length > 20) {
+    throw badText(text, { kind: 'STRING' }, { kind: 'INT64' });
+  }
+  const magnitude = BigInt(digits);
+  const exact = match[1] === '-' ? -magnitude : magnitude;
+  if (exact < INT64_MIN || exact > INT64_MAX) {
+    throw badText(text, { kind: 'STRING' }, { kind: 'INT64' });
+  }
+  return canonicalInteger(exact);
+}
+
+function castToFloat64(value: SqlValue, from: SqlType): number {
+  if (typeof value !== 'string') return Number(value);
+  const parsed = parseFloat64(value);
+  if (parsed === undefined) throw badText(value, from, { kind: 'FLOAT64' });
+  return parsed;
+}
+
+function castToString(value: SqlValue, from: SqlType): string {
+  switch (from.kind) {
+    case 'FLOAT64':
+      // A number of an event that is read as FLOAT64 may be an integer beyond doubles.
+      return formatFloat64(Number(value));
+    case 'TIMESTAMP':
+      return formatTimestamp(value as Int64);
+    case 'DATETIME':
+      return formatDatetime(value as Int64);
+    default:
+      return String(value);
+  }
+}
+
+function badText(text: string, from: SqlType, to: SqlType): QueryError {
+  const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  return new QueryError(
+    'query_failed',
+    `cannot cast ${typeName(from)} ${JSON.stringify(shown)} to ${typeName(to)}`,
+  );
+}
+
+function noCast(value: SqlValue, from: SqlType, to: SqlType): QueryError {
+  if (isNested(value) || Array.isArray(value)) {
+    const kind = isNested(value) && !value.isList ? 'a record' : 'a list';
+    return new QueryError('query_failed', `cannot cast ${kind} to ${typeName(to)}`);
+  }
+  return badText(String(value), from, to);
+}

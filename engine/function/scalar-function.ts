@@ -1,0 +1,54 @@
+import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+
+/**
+ * A scalar function or operator of GoogleSQL: what it is called, what it takes, and what it
+ * computes. The registry (`registry.ts`) holds them all; the binder picks an overload, the
+ * evaluator runs it.
+ */
+export type ScalarFunction = {
+  /** Lower case; operators by their sign: `+`, `=`, `||`, `not`, `is_null`. */
+  readonly name: string;
+  readonly overloads: readonly ScalarOverload[];
+};
+
+export type ScalarOverload = {
+  readonly parameters: readonly ParameterType[];
+  /** Type of any number of further arguments. */
+  readonly variadic?: ParameterType | undefined;
+  /** How many of `parameters`, from the end, may be left out. */
+  readonly optionalCount?: number | undefined;
+  /** The names that a `part` parameter takes, upper case; absent when there is none. */
+  readonly parts?: readonly string[] | undefined;
+  /** Result type, given the argument types after coercion. */
+  readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
+  /**
+   * `propagate`: a NULL argument makes a NULL result, and `evaluate` never sees one. `handle`:
+   * `evaluate` sees NULLs and decides.
+   */
+  readonly nulls: 'propagate' | 'handle';
+  /** One row. Throws a QueryError for a value without an answer. Must not keep its arguments. */
+  readonly evaluate: (...values: SqlValue[]) => SqlValue;
+  /**
+   * For a function that makes arrays: how many elements the result will have, so that whoever has
+   * little time need not find out by making it. Throws as `evaluate` does.
+   */
+  readonly elementCount?: ((...values: SqlValue[]) => number) | undefined;
+  /**
+   * The same for a whole chunk, for forms of vectors where that is faster; `undefined` when the
+   * vectors are not of such a form, and `evaluate` is used. Must agree with `evaluate` on every
+   * row, errors included.
+   */
+  readonly kernel?: ((vectors: readonly Vector[], count: number) => Vector | undefined) | undefined;
+};
+
+/**
+ * What a parameter takes. A type: that type, or what GoogleSQL coerces to it (a literal string to
+ * TIMESTAMP, INT64 to FLOAT64, DYNAMIC by use). `any`: everything as it is. `same`: like `any`, but
+ * all `same` arguments are brought to one common supertype. `number`: INT64 or FLOAT64, brought to
+ * a common one with the other `number` arguments; DYNAMIC is read as FLOAT64. `orderable`: as
+ * `same`, without records and lists. `list`: an ARRAY of anything, or DYNAMIC. `part`: a bare word or string such as DAY, checked by the
+ * function, passed to it as an upper-case STRING literal (`WEEK(MONDAY)` with its argument).
+ */
+export type ParameterType = SqlType | 'any' | 'same' | 'number' | 'orderable' | 'list' | 'part';

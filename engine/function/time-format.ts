@@ -1,0 +1,157 @@
+import { QueryError } from '../query-error.ts';
+import { dayOfWeek, splitUs, US_PER_SECOND } from './calendar.ts';
+import type { Int64 } from './int64.ts';
+import { floorDivide } from './int64.ts';
+import type { TimeUnit } from './time-part.ts';
+import { extractPart } from './time-part.ts';
+import type { TimeZone } from './time-zone.ts';
+import { localUs, UTC } from './time-zone.ts';
+
+export const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** Elements that stand for several others. */
+const COMPOUND: ReadonlyMap<string, string> = new Map([
+  ['F', '%Y-%m-%d'],
+  ['T', '%H:%M:%S'],
+  ['R', '%H:%M'],
+  ['D', '%m/%d/%y'],
+]);
+
+/** `%Y`, `%E*S`, `%E3S`, `%Ez`: the element's name; other text is itself. */
+export type Token = { readonly element: string } | { readonly text: string };
+
+let latest: { readonly format: string; readonly tokens: readonly Token[] } | undefined;
+
+export function tokensOf(format: string): readonly Token[] {
+  // Row after row asks for the same format.
+  if (latest?.format === format) return latest.tokens;
+  const expanded = format.replace(
+    /%([%FTRD])/g,
+    (whole, name: string) => COMPOUND.get(name) ?? whole,
+  );
+  const tokens = (expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|.)?|[^%]+/gs) ?? []).map(
+    (piece): Token => {
+      if (piece === '%%') return { text: '%' };
+      return piece.startsWith('%') ? { element: piece.slice(1) } : { text: piece };
+    },
+  );
+  latest = { format, tokens };
+  return tokens;
+}
+
+/** `known`: the elements, besides compound ones, that would have been understood. */
+export function badElement(element: string, known: Iterable<string>): QueryError {
+  const allowed = [...COMPOUND.keys(), ...known, '%'].map((name) => `%${name}`);
+  return new QueryError(
+    'query_failed',
+    `time format takes the elements ${allowed.join(' ')}; got ${JSON.stringify(`%${element}`)}`,
+  );
+}
+
+/** A moment as a formatter sees it. */
+type Moment = { readonly localUs: Int64; readonly instantUs: Int64; readonly offsetUs: number };
+
+type Formatter = (moment: Moment) => string;
+
+const FORMATTERS: ReadonlyMap<string, Formatter> = new Map<string, Formatter>([
+  ['Y', ({ localUs }) => field(localUs, 'YEAR', 1)],
+  ['E4Y', ({ localUs }) => field(localUs, 'YEAR', 4)],
+  ['y', ({ localUs }) => field(localUs, 'YEAR', 4).slice(-2)],
+  ['m', ({ localUs }) => field(localUs, 'MONTH', 2)],
+  ['d', ({ localUs }) => field(localUs, 'DAY', 2)],
+  ['e', ({ localUs }) => field(localUs, 'DAY', 1).padStart(2, ' ')],
+  ['j', ({ localUs }) => field(localUs, 'DAYOFYEAR', 3)],
+  ['Q', ({ localUs }) => field(localUs, 'QUARTER', 1)],
+  ['H', ({ localUs }) => field(localUs, 'HOUR', 2)],
+  ['I', ({ localUs }) => pad(((fieldOf(localUs, 'HOUR') + 11) % 12) + 1, 2)],
+  ['p', ({ localUs }) => (fieldOf(localUs, 'HOUR') < 12 ? 'AM' : 'PM')],
+  ['M', ({ localUs }) => field(localUs, 'MINUTE', 2)],
+  ['S', ({ localUs }) => field(localUs, 'SECOND', 2)],
+  ['B', ({ localUs }) => monthName(localUs)],
+  ['b', ({ localUs }) => monthName(localUs).slice(0, 3)],
+  ['h', ({ localUs }) => monthName(localUs).slice(0, 3)],
+  ['A', ({ localUs }) => weekdayName(localUs)],
+  ['a', ({ localUs }) => weekdayName(localUs).slice(0, 3)],
+  ['s', ({ instantUs }) => `${floorDivide(BigInt(instantUs), BigInt(US_PER_SECOND))}`],
+  ['z', ({ offsetUs }) => offsetText(offsetUs, '')],
+  ['Ez', ({ offsetUs }) => offsetText(offsetUs, ':')],
+  ['Z', ({ offsetUs }) => (offsetUs === 0 ? 'UTC' : `UTC${offsetText(offsetUs, ':')}`)],
+  ['n', () => '\n'],
+  ['t', () => '\t'],
+]);
+
+/** A DATETIME has no zone to write. */
+const ZONE_ELEMENTS = ['z', 'Ez', 'Z'];
+
+/** FORMAT_DATETIME. Throws for an element that it does not know, those of zones among them. */
+export function formatCivilTime(format: string, us: Int64): string {
+  const zoned = tokensOf(format).find(
+    (token) => 'element' in token && ZONE_ELEMENTS.includes(token.element),
+  );
+  if (zoned !== undefined && 'element' in zoned) {
+    const known = [...FORMATTERS.keys()].filter((name) => !ZONE_ELEMENTS.includes(name));
+    throw badElement(zoned.element, [...known, 'E*S', 'E6S']);
+  }
+  return formatTime(format, us, UTC);
+}
+
+/** FORMAT_TIMESTAMP. Throws for an element that it does not know. */
+export function formatTime(format: string, us: Int64, zone: TimeZone): string {
+  const moment = { localUs: localUs(us, zone), instantUs: us, offsetUs: zone.offsetUs(us) };
+  let text = '';
+  for (const token of tokensOf(format)) {
+    text += 'text' in token ? token.text : formatElement(token.element, moment);
+  }
+  return text;
+}
+
+function formatElement(element: string, moment: Moment): string {
+  const formatter = FORMATTERS.get(element);
+  if (formatter !== undefined) return formatter(moment);
+  const digits = /^E([*0-6])S$/.exec(element)?.[1];
+  if (digits === undefined) throw badElement(element, [...FORMATTERS.keys(), 'E*S', 'E6S']);
+  const second = field(moment.localUs, 'SECOND', 2);
+  const fraction = field(moment.localUs, 'MICROSECOND', 6);
+  const shown = digits === '*' ? fraction.replace(/0+$/, '') : fraction.slice(0, Number(digits));
+  return shown === '' ? second : `${second}.${shown}`;
+}
+
+function fieldOf(local: Int64, unit: TimeUnit): number {
+  return extractPart(local, { name: unit, unit, weekStart: 0 });
+}
+
+function field(local: Int64, unit: TimeUnit, width: number): string {
+  return pad(fieldOf(local, unit), width);
+}
+
+function pad(value: number, width: number): string {
+  return String(value).padStart(width, '0');
+}
+
+function monthName(local: Int64): string {
+  return MONTHS[fieldOf(local, 'MONTH') - 1] as string;
+}
+
+function weekdayName(local: Int64): string {
+  return WEEKDAYS[dayOfWeek(splitUs(local).dayNumber)] as string;
+}
+
+function offsetText(offsetUs: number, separator: string): string {
+  const minutes = Math.floor(Math.abs(offsetUs) / (60 * US_PER_SECOND));
+  const sign = offsetUs < 0 ? '-' : '+';
+  return `${sign}${pad(Math.floor(minutes / 60), 2)}${separator}${pad(minutes % 60, 2)}`;
+}

@@ -1,0 +1,147 @@
+import { QueryError } from '../query-error.ts';
+import {
+  checkedTimestampUs,
+  civilDateOf,
+  dayNumberOf,
+  daysInMonth,
+  joinUs,
+  splitUs,
+  US_PER_HOUR,
+  US_PER_MINUTE,
+  US_PER_SECOND,
+} from './calendar.ts';
+import type { Int64 } from './int64.ts';
+import type { TimeZone } from './time-zone.ts';
+import { instantUs, localUs, mustTimeZone, UTC } from './time-zone.ts';
+
+/**
+ * `2026-1-5`, `2026-01-15 11:55:00`, `2026-01-15T11:55:00.123456+01:00`, `… Europe/Paris`: a date,
+ * at most a time with up to six digits of a second's fraction and a zone; a date alone takes an
+ * offset at most. Just what GoogleSQL takes. Every repetition is bounded, so the match is linear.
+ */
+const TIME_TEXT = new RegExp(
+  String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})` +
+    String.raw`(?:[ Tt](?:(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,6}))?` +
+    String.raw`(?:([Zz])|([+-][\d:]{1,5})| ([A-Za-z][A-Za-z0-9_+:\-/]{1,63}))?` +
+    String.raw`|([+-][\d:]{1,5})))?$`,
+);
+
+/** The longest text that can be a time; longer ones are refused unread. */
+const TIME_TEXT_LENGTH_MAX = 128;
+
+/** Microseconds since the epoch. A text without a zone is in `zone`. Throws for any other text. */
+export function parseTimestamp(text: string, zone: TimeZone = UTC): Int64 {
+  const parsed = parseCivil(text);
+  if (parsed === undefined) throw badTime('TIMESTAMP', text);
+  const own = parsed.zoneName === undefined ? zone : mustTimeZone(parsed.zoneName);
+  return checkedTimestampUs(instantUs(parsed.us, own));
+}
+
+/** Throws for a text that is no civil time, and for one with a zone. */
+export function parseDatetime(text: string): Int64 {
+  const parsed = parseCivil(text);
+  if (parsed === undefined || parsed.zoneName !== undefined) throw badTime('DATETIME', text);
+  return parsed.us;
+}
+
+function badTime(type: 'TIMESTAMP' | 'DATETIME', text: string): QueryError {
+  const example =
+    type === 'TIMESTAMP' ? '2026-01-15T11:55:00.123456Z' : '2026-01-15 11:55:00.123456';
+  const got = JSON.stringify(text.slice(0, TIME_TEXT_LENGTH_MAX));
+  return new QueryError('query_failed', `${type} must be written like ${example}; got ${got}`);
+}
+
+type CivilText = { readonly us: Int64; readonly zoneName: string | undefined };
+
+function parseCivil(text: string): CivilText | undefined {
+  if (text.length > TIME_TEXT_LENGTH_MAX) return undefined;
+  const match = TIME_TEXT.exec(text);
+  if (match === null) return undefined;
+  const fields = {
+    year: Number(match[1]),
+    month: Number(match[2]),
+    day: Number(match[3]),
+    hour: Number(match[4] ?? 0),
+    minute: Number(match[5] ?? 0),
+    second: Number(match[6] ?? 0),
+    microsecond: Number((match[7] ?? '').padEnd(6, '0')),
+  };
+  if (!isCivilTime(fields)) return undefined;
+  return { us: civilUs(fields), zoneName: match[8] ?? match[9] ?? match[10] ?? match[11] };
+}
+
+export type CivilTime = {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly microsecond: number;
+};
+
+/** Second 60, a leap second, is taken; it is the next minute's first. */
+export function isCivilTime(time: CivilTime): boolean {
+  return (
+    inRange(time.year, 1, 9999) &&
+    inRange(time.month, 1, 12) &&
+    inRange(time.day, 1, daysInMonth(time.year, time.month)) &&
+    inRange(time.hour, 0, 23) &&
+    inRange(time.minute, 0, 59) &&
+    inRange(time.second, 0, 60)
+  );
+}
+
+function inRange(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most;
+}
+
+/** A civil time that `isCivilTime`, as a DATETIME. */
+export function civilUs(time: CivilTime): Int64 {
+  const timeOfDayUs =
+    time.hour * US_PER_HOUR +
+    time.minute * US_PER_MINUTE +
+    time.second * US_PER_SECOND +
+    time.microsecond;
+  return checkedTimestampUs(joinUs(dayNumberOf(time), timeOfDayUs));
+}
+
+/** As CAST writes a TIMESTAMP: `2026-01-15 11:55:00.123+00`. */
+export function formatTimestamp(us: Int64, zone: TimeZone = UTC): string {
+  const offsetUs = zone.offsetUs(us);
+  const sign = offsetUs < 0 ? '-' : '+';
+  const minutes = Math.floor(Math.abs(offsetUs) / US_PER_MINUTE);
+  const minuteText = minutes % 60 === 0 ? '' : `:${padded(minutes % 60, 2)}`;
+  const local = formatDatetime(localUs(us, zone));
+  return `${local}${sign}${padded(Math.floor(minutes / 60), 2)}${minuteText}`;
+}
+
+/** A DATETIME as CAST writes it: `2026-01-15 11:55:00`, with 3 or 6 digits of a fraction if any. */
+export function formatDatetime(us: Int64): string {
+  return civilText(us, ' ');
+}
+
+/** A DATETIME as it stands in JSON: `2026-01-15T11:55:00`, with 3 or 6 digits of a fraction if any. */
+export function datetimeIsoText(us: Int64): string {
+  return civilText(us, 'T');
+}
+
+function civilText(us: Int64, separator: string): string {
+  const { dayNumber, timeOfDayUs } = splitUs(us);
+  const { year, month, day } = civilDateOf(dayNumber);
+  const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+  const hour = padded(Math.floor(timeOfDayUs / US_PER_HOUR), 2);
+  const minute = padded(Math.floor((timeOfDayUs % US_PER_HOUR) / US_PER_MINUTE), 2);
+  const second = padded(Math.floor((timeOfDayUs % US_PER_MINUTE) / US_PER_SECOND), 2);
+  return `${date}${separator}${hour}:${minute}:${second}${fractionText(timeOfDayUs % US_PER_SECOND)}`;
+}
+
+function fractionText(microsecond: number): string {
+  if (microsecond === 0) return '';
+  if (microsecond % 1000 === 0) return `.${padded(microsecond / 1000, 3)}`;
+  return `.${padded(microsecond, 6)}`;
+}
+
+function padded(value: number, width: number): string {
+  return String(value).padStart(width, '0');
+}

@@ -1,0 +1,117 @@
+import { BOOL } from '../column/type.ts';
+import type { Vector } from '../column/vector.ts';
+import { booleanVector, constantVector, FALSE, TRUE, UNKNOWN } from '../column/vector.ts';
+import type { Kernel } from './definition.ts';
+import { scalarFunction, typed } from './definition.ts';
+import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+
+/** V8 reads an imported constant anew in each round of a loop, ten times the cost of the test. */
+const NO = FALSE;
+const YES = TRUE;
+const NEITHER = UNKNOWN;
+
+export const truthFunctions: readonly ScalarFunction[] = [
+  scalarFunction('not', {
+    parameters: [BOOL],
+    result: BOOL,
+    nulls: 'propagate',
+    evaluate: typed((truth: boolean) => !truth),
+    kernel: truthKernel(TRUE, FALSE, UNKNOWN),
+  }),
+  scalarFunction('is_true', {
+    parameters: [BOOL],
+    result: BOOL,
+    nulls: 'handle',
+    evaluate: (truth) => truth === true,
+    kernel: truthKernel(FALSE, TRUE, FALSE),
+  }),
+  scalarFunction('is_false', {
+    parameters: [BOOL],
+    result: BOOL,
+    nulls: 'handle',
+    evaluate: (truth) => truth === false,
+    kernel: truthKernel(TRUE, FALSE, FALSE),
+  }),
+  scalarFunction('is_null', {
+    parameters: ['any'],
+    result: BOOL,
+    nulls: 'handle',
+    evaluate: (value) => value === null,
+    kernel: isNullKernel,
+  }),
+  scalarFunction('and', logic(FALSE)),
+  scalarFunction('or', logic(TRUE)),
+];
+
+/** AND (decided by FALSE) or OR (decided by TRUE) of any number of truths. */
+function logic(deciding: typeof FALSE | typeof TRUE): ScalarOverload {
+  const decisive = deciding === TRUE;
+  return {
+    parameters: [BOOL],
+    variadic: BOOL,
+    result: BOOL,
+    nulls: 'handle',
+    evaluate: (...truths) => {
+      if (truths.includes(decisive)) return decisive;
+      return truths.includes(null) ? null : !decisive;
+    },
+    kernel: (vectors, count) => combineTruths(vectors, count, deciding),
+  };
+}
+
+/** What becomes of FALSE, TRUE and UNKNOWN, byte by byte. */
+function truthKernel(ofFalse: number, ofTrue: number, ofUnknown: number): Kernel {
+  const table = Uint8Array.of(ofFalse, ofTrue, ofUnknown);
+  return ([vector], count) => {
+    if (vector?.kind !== 'boolean') return undefined;
+    const truths = new Uint8Array(count);
+    for (let i = 0; i < count; i++) truths[i] = table[vector.values[i]!]!;
+    return booleanVector(truths, count);
+  };
+}
+
+function isNullKernel(vectors: readonly Vector[], count: number): Vector | undefined {
+  const vector = vectors[0] as Vector;
+  const truths = new Uint8Array(count);
+  switch (vector.kind) {
+    case 'number':
+      if (vector.nulls === undefined) return constantVector(false, count);
+      truths.set(vector.nulls.subarray(0, count));
+      break;
+    case 'boolean':
+      for (let i = 0; i < count; i++) truths[i] = vector.values[i] === NEITHER ? YES : NO;
+      break;
+    case 'dictionary':
+      // A dictionary of other values than stored strings may hold NULL behind a code.
+      if (vector.dictionary.strings === undefined) return undefined;
+      for (let i = 0; i < count; i++) truths[i] = vector.codes[i]! < 0 ? YES : NO;
+      break;
+    case 'nested':
+      for (let i = 0; i < count; i++) truths[i] = vector.nodes[i]! < 0 ? YES : NO;
+      break;
+    case 'constant':
+      return constantVector(vector.value === null, count);
+    case 'value':
+      return undefined;
+  }
+  return booleanVector(truths, count);
+}
+
+/** FALSE is 0, TRUE 1 and UNKNOWN 2: where no truth decides, the greatest is the answer. */
+function combineTruths(
+  vectors: readonly Vector[],
+  count: number,
+  deciding: number,
+): Vector | undefined {
+  if (!vectors.every((vector) => vector.kind === 'boolean')) return undefined;
+  const truths = vectors[0]!.values.slice(0, count);
+  for (const { values } of vectors.slice(1)) {
+    for (let i = 0; i < count; i++) {
+      const left = truths[i]!;
+      const right = values[i]!;
+      const isDecided = left === deciding || right === deciding;
+      truths[i] = isDecided ? deciding : Math.max(left, right);
+    }
+  }
+  return booleanVector(truths, count);
+}
