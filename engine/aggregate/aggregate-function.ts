@@ -1,0 +1,43 @@
+import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import type { ParameterType } from '../function/scalar-function.ts';
+
+/** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
+export type AggregateFunction = {
+  /** Lower case. */
+  readonly name: string;
+  readonly overloads: readonly AggregateOverload[];
+};
+
+export type AggregateOverload = {
+  /** Arguments evaluated per row. */
+  readonly parameters: readonly ParameterType[];
+  /** Arguments that must be constants of the query, after the others. */
+  readonly constants?: readonly SqlType[] | undefined;
+  readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
+  /** A fresh state. Checks `constants` and throws a QueryError when one is out of its range. */
+  readonly create: (types: readonly SqlType[], constants: readonly SqlValue[]) => AggregateState;
+};
+
+/**
+ * Partial results of one aggregate for the groups [0, groupCount) of one aggregation. The laws:
+ * splitting rows over several states and combining them, in any order, gives the same answer as one
+ * state, to the bit (quantiles over too many distinct values: within their stated error).
+ */
+export interface AggregateState {
+  /**
+   * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
+   * never falls from call to call. `vectors` may be kept by nobody.
+   */
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void;
+  /**
+   * Adds another state's partial result; its group `i` is our group `groups[i]`. `partial` is what
+   * `partial()` of a state of the same overload gave, perhaps in another thread.
+   */
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void;
+  /** What `combine` takes: plain values and typed arrays, fit for `postMessage`. Ends the state's use. */
+  partial(groupCount: number): unknown;
+  /** The answer of one group. */
+  finalize(group: number): SqlValue;
+}

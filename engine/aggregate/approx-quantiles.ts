@@ -1,0 +1,143 @@
+import type { SqlType } from '../column/type.ts';
+import { arrayOf, INT64 } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+import { QUANTILES_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
+import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
+import { orderedKind } from './dynamic-order.ts';
+import { grownFloat64 } from './growth.ts';
+import type { NumberCountsPartial } from './number-counts.ts';
+import { NumberCounts } from './number-counts.ts';
+import { codeValue, NumberReader } from './number-reader.ts';
+import { pickQuantiles } from './quantile-ranks.ts';
+import type { ValueCountsPartial } from './value-counts.ts';
+import { ValueCounts } from './value-counts.ts';
+
+/**
+ * APPROX_QUANTILES(x, n): n + 1 values of x, the first its least and the last its greatest; NULL
+ * when there is none. NULLs are left out, NaN is less than all numbers.
+ *
+ * Element i is the value of rank max(⌈i·N/n⌉, 1) among the N values, exactly, as long as a group has
+ * at most EXACT_QUANTILE_VALUES_MAX distinct values; integers in [0, 65,536), infinities and numbers
+ * from 2^960 in magnitude are not counted for that and always exact. Exact answers do not depend on how rows are ordered or split.
+ *
+ * Beyond, the further distinct values of the group go to a t-digest: elements are still values of x,
+ * their rank is off by at most 0.1 % of N, and the same rows in the same order and the same
+ * partition give the same answer, but another order may give another within that error. Strings, and
+ * integers beyond 2^53, are not digested: more distinct ones in a group are a `query_limit`.
+ */
+export const APPROX_QUANTILES: AggregateFunction = {
+  name: 'approx_quantiles',
+  overloads: [
+    {
+      parameters: ['orderable'],
+      constants: [INT64],
+      result: (types: readonly SqlType[]) => arrayOf(types[0]!),
+      create: (_types, constants) => new QuantilesState(quantileCount(constants[0])),
+    },
+  ],
+};
+
+function quantileCount(value: SqlValue | undefined): number {
+  if (typeof value === 'number' && value >= 1 && value <= QUANTILES_MAX) return value;
+  throw new QueryError(
+    'query_failed',
+    `the number of quantiles must be from 1 to ${QUANTILES_MAX} (QUANTILES_MAX); ` +
+      `got ${value === null ? 'NULL' : String(value)}`,
+  );
+}
+
+type QuantilesPartial = {
+  readonly numbers: NumberCountsPartial;
+  readonly strings: ValueCountsPartial<string>;
+  /** Counts of FALSE at 2·group, of TRUE at 2·group + 1. */
+  readonly truths: Float64Array;
+};
+
+/** How often each value came, by group and kind; which kind counts is decided at the end. */
+class QuantilesState implements AggregateState {
+  readonly #quantileCount: number;
+  readonly #reader = new NumberReader();
+  readonly #numbers = new NumberCounts();
+  readonly #strings = new ValueCounts<string>('strings');
+  #truths = new Float64Array(0);
+
+  constructor(count: number) {
+    this.#quantileCount = count;
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#numbers.reserve(groupCount);
+    const vector = vectors[0]!;
+    const numbers = this.#reader.read(vector, count);
+    if (numbers !== undefined) {
+      const { values, nulls } = numbers;
+      this.#numbers.addAll({ groups, count, values, nulls });
+    } else if (vector.kind === 'dictionary') {
+      const values = this.#reader.codeValues(vector.dictionary);
+      for (let row = 0; row < count; row++) {
+        const code = vector.codes[row]!;
+        if (code >= 0) this.#addValue(groups[row]!, codeValue(values, code));
+      }
+    } else if (vector.kind === 'boolean') {
+      for (let row = 0; row < count; row++) {
+        const truth = vector.values[row];
+        if (truth !== UNKNOWN) this.#addTruth(groups[row]!, truth === TRUE, 1);
+      }
+    } else if (vector.kind !== 'nested') {
+      for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vector, row));
+    }
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as QuantilesPartial; // By contract, what partial() of this class gave.
+    this.#numbers.reserve(groupCount);
+    this.#numbers.combine(theirs.numbers, groups);
+    this.#strings.combine(theirs.strings, groups);
+    for (let index = 0; index < theirs.truths.length; index++) {
+      this.#addTruth(groups[index >> 1]!, (index & 1) === 1, theirs.truths[index]!);
+    }
+  }
+
+  partial(groupCount: number): QuantilesPartial {
+    return {
+      numbers: this.#numbers.partial(groupCount),
+      strings: this.#strings.partial(),
+      truths: this.#truths.slice(0, 2 * groupCount),
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    const falses = this.#truths[2 * group] ?? 0;
+    const trues = this.#truths[2 * group + 1] ?? 0;
+    const numbers = this.#numbers.sorted(group);
+    const kind = orderedKind(numbers.total > 0, this.#strings.has(group), falses + trues > 0);
+    switch (kind) {
+      case 'number':
+        return pickQuantiles(numbers, this.#quantileCount);
+      case 'string':
+        return pickQuantiles(this.#strings.sorted(group), this.#quantileCount);
+      case 'boolean': {
+        const sorted = { values: [false, true], counts: [falses, trues], total: falses + trues };
+        return pickQuantiles(sorted, this.#quantileCount);
+      }
+      case undefined:
+        return null;
+    }
+  }
+
+  #addValue(group: number, value: SqlValue): void {
+    if (typeof value === 'string') this.#strings.add(group, value, 1);
+    else if (typeof value === 'boolean') this.#addTruth(group, value, 1);
+    else if (typeof value === 'number' || typeof value === 'bigint') {
+      this.#numbers.add(group, value, 1);
+    }
+  }
+
+  #addTruth(group: number, truth: boolean, count: number): void {
+    this.#truths = grownFloat64(this.#truths, 2 * group + 2);
+    this.#truths[2 * group + (truth ? 1 : 0)]! += count;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Vector } from '../column/vector.ts';
+import { UNKNOWN, valueAt } from '../column/vector.ts';
+import { comesInRuns, runEnd } from './group-runs.ts';
+
+/** Adds to each group's count its rows. */
+export function countRows(counts: Float64Array, groups: Int32Array, count: number): void {
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      counts[groups[start]!]! += end - start;
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) counts[groups[row]!]!++;
+}
+
+/** Adds to each group's count its rows where the vector is not NULL. */
+export function countPresent(
+  counts: Float64Array,
+  groups: Int32Array,
+  count: number,
+  vector: Vector,
+): void {
+  switch (vector.kind) {
+    case 'number':
+      if (vector.nulls === undefined) countRows(counts, groups, count);
+      else countZeros(counts, groups, count, vector.nulls);
+      return;
+    case 'boolean': {
+      const { values } = vector;
+      for (let row = 0; row < count; row++) {
+        counts[groups[row]!]! += values[row] === UNKNOWN ? 0 : 1;
+      }
+      return;
+    }
+    case 'dictionary':
+      countNotNegative(counts, groups, count, vector.codes);
+      return;
+    case 'nested':
+      countNotNegative(counts, groups, count, vector.nodes);
+      return;
+    case 'value': {
+      const { values } = vector;
+      for (let row = 0; row < count; row++) counts[groups[row]!]! += values[row] === null ? 0 : 1;
+      return;
+    }
+    case 'constant':
+      if (vector.value !== null) countRows(counts, groups, count);
+  }
+}
+
+/** `flags` are 0 and 1. */
+function countZeros(
+  counts: Float64Array,
+  groups: Int32Array,
+  count: number,
+  flags: Uint8Array,
+): void {
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      let ones = 0;
+      for (let row = start; row < end; row++) ones += flags[row]!;
+      counts[groups[start]!]! += end - start - ones;
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) counts[groups[row]!]! += 1 - flags[row]!;
+}
+
+/** Codes and nodes below 0 are NULL; the sign bit is their 1. */
+function countNotNegative(
+  counts: Float64Array,
+  groups: Int32Array,
+  count: number,
+  codes: Int32Array,
+): void {
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      let negative = 0;
+      for (let row = start; row < end; row++) negative += codes[row]! >>> 31;
+      counts[groups[start]!]! += end - start - negative;
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) counts[groups[row]!]! += 1 - (codes[row]! >>> 31);
+}
+
+/** Adds to each group's count its rows where the vector is TRUE. */
+export function countTrue(
+  counts: Float64Array,
+  groups: Int32Array,
+  count: number,
+  vector: Vector,
+): void {
+  if (vector.kind === 'boolean') {
+    countTrueBytes(counts, groups, count, vector.values);
+    return;
+  }
+  for (let row = 0; row < count; row++) {
+    if (valueAt(vector, row) === true) counts[groups[row]!]!++;
+  }
+}
+
+/** Of FALSE, TRUE and UNKNOWN only TRUE is odd. */
+function countTrueBytes(
+  counts: Float64Array,
+  groups: Int32Array,
+  count: number,
+  truths: Uint8Array,
+): void {
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      let trues = 0;
+      for (let row = start; row < end; row++) trues += truths[row]! & 1;
+      counts[groups[start]!]! += trues;
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) counts[groups[row]!]! += truths[row]! & 1;
+}

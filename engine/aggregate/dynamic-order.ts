@@ -1,0 +1,53 @@
+import { compareNumbers } from '../function/comparison.ts';
+
+/**
+ * How aggregates read values of type DYNAMIC, whose kinds only the data knows.
+ *
+ * - **Order** (MIN, MAX, ANY_VALUE, APPROX_QUANTILES): a group that holds any number is a group of
+ *   numbers, and all else in it is left out; else one that holds any string is a group of strings;
+ *   else it is one of booleans. Records and lists have no order and never take part.
+ * - **Equality** (keys of groups, DISTINCT): numbers are equal when their values are, however they
+ *   were written (1 and 1.0); values of two kinds never are; records and lists are when their JSON is.
+ */
+export type OrderedKind = 'number' | 'string' | 'boolean';
+
+/** The kind a group is ordered by, given the kinds it holds; `undefined` when it holds none. */
+export function orderedKind(
+  hasNumber: boolean,
+  hasString: boolean,
+  hasBoolean: boolean,
+): OrderedKind | undefined {
+  if (hasNumber) return 'number';
+  if (hasString) return 'string';
+  return hasBoolean ? 'boolean' : undefined;
+}
+
+/** Doubles from here on may equal a bigint; those below never do (`SqlValue`). */
+export const WIDE_NUMBER_MIN = 2 ** 53;
+
+const WIDE_NUMBER_MAX = 2 ** 64;
+
+/**
+ * One form for all numbers of one value: an integer from 2^53 to 2^64 in magnitude is a bigint (its
+ * digits are shown in full), any other number is a double where a double holds it.
+ */
+export function canonicalNumber(value: number | bigint): number | bigint {
+  if (typeof value === 'number') {
+    const magnitude = Math.abs(value);
+    const isWide = magnitude >= WIDE_NUMBER_MIN && magnitude < WIDE_NUMBER_MAX;
+    return isWide ? BigInt(value) : value;
+  }
+  const double = Number(value);
+  if (Math.abs(double) < WIDE_NUMBER_MAX || !Number.isFinite(double)) return value;
+  return BigInt(double) === value ? double : value;
+}
+
+/**
+ * `compareNumbers`, and of two equal numbers of different forms the bigint goes first, so that
+ * sorting them gives one result.
+ */
+export function orderNumbers(left: number | bigint, right: number | bigint): number {
+  const order = compareNumbers(left, right);
+  if (order !== 0 || typeof left === typeof right) return order;
+  return typeof left === 'bigint' ? -1 : 1;
+}

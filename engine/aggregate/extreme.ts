@@ -1,0 +1,226 @@
+import type { SqlValue } from '../column/value.ts';
+import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
+import { TRUE, UNKNOWN } from '../column/vector.ts';
+import { compareNumbers, compareText } from '../function/comparison.ts';
+import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
+import { orderedKind } from './dynamic-order.ts';
+import { keepGreatest, keepLeast } from './extreme-kernels.ts';
+import { grownFloat64, grownUint8 } from './growth.ts';
+import { codeValue, NumberReader } from './number-reader.ts';
+
+/** MIN(x): NaN if any value is, NULL if none is there. */
+export const MIN: AggregateFunction = extreme('min', 'least');
+
+/** MAX(x): NaN if any value is, NULL if none is there. */
+export const MAX: AggregateFunction = extreme('max', 'greatest');
+
+/**
+ * ANY_VALUE(x): GoogleSQL leaves open which; here it is the least in the order of ORDER BY, so that
+ * the answer does not depend on how rows are ordered or split.
+ */
+export const ANY_VALUE: AggregateFunction = extreme('any_value', 'least');
+
+function extreme(name: string, side: Side): AggregateFunction {
+  return {
+    name,
+    overloads: [
+      {
+        parameters: ['orderable'],
+        result: (types) => types[0]!,
+        create: () => new ExtremeState(side),
+      },
+    ],
+  };
+}
+
+type Side = 'least' | 'greatest';
+
+/** Bits of `#saw`: the kinds of values a group has seen. */
+const SAW_NUMBER = 1;
+const SAW_STRING = 2;
+const SAW_FALSE = 4;
+const SAW_TRUE = 8;
+
+type ExtremePartial = {
+  readonly saw: Uint8Array;
+  readonly numbers: Float64Array;
+  readonly wideGroups: readonly number[];
+  readonly wideNumbers: readonly bigint[];
+  readonly stringGroups: readonly number[];
+  readonly strings: readonly string[];
+};
+
+/** The least or greatest value per group and kind; which kind counts is decided at the end. */
+class ExtremeState implements AggregateState {
+  readonly #side: Side;
+  readonly #sign: 1 | -1;
+  readonly #reader = new NumberReader();
+  readonly #recent = new RecentPairs();
+  #saw = new Uint8Array(0);
+  #numbers = new Float64Array(0);
+  /** Integers beyond 2^53, which doubles do not hold. */
+  readonly #wide = new Map<number, bigint>();
+  readonly #strings = new Map<number, string>();
+
+  constructor(side: Side) {
+    this.#side = side;
+    this.#sign = side === 'least' ? 1 : -1;
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#reserve(groupCount);
+    const vector = vectors[0]!;
+    const numbers = this.#reader.read(vector, count);
+    if (numbers !== undefined) {
+      const kernel = this.#side === 'least' ? keepLeast : keepGreatest;
+      const { values, nulls } = numbers;
+      kernel(this.#numbers, this.#saw, SAW_NUMBER, { groups, count, values, nulls });
+      return;
+    }
+    switch (vector.kind) {
+      case 'boolean':
+        this.#addBooleans(groups, count, vector);
+        return;
+      case 'dictionary':
+        this.#addCodes(groups, count, vector);
+        return;
+      case 'value':
+        for (let row = 0; row < count; row++) this.#addValue(groups[row]!, vector.values[row]!);
+        return;
+      case 'constant':
+        for (let row = 0; row < count; row++) this.#addValue(groups[row]!, vector.value);
+        return;
+      case 'number':
+      case 'nested':
+        return;
+    }
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as ExtremePartial; // By contract, what partial() of this class gave.
+    this.#reserve(groupCount);
+    for (let index = 0; index < theirs.saw.length; index++) {
+      const group = groups[index]!;
+      this.#saw[group]! |= theirs.saw[index]!;
+      const better = Math[this.#side === 'least' ? 'min' : 'max'];
+      this.#numbers[group] = better(this.#numbers[group]!, theirs.numbers[index]!);
+    }
+    theirs.wideGroups.forEach((index, position) => {
+      this.#addWide(groups[index]!, theirs.wideNumbers[position]!);
+    });
+    theirs.stringGroups.forEach((index, position) => {
+      this.#addString(groups[index]!, theirs.strings[position]!);
+    });
+  }
+
+  partial(groupCount: number): ExtremePartial {
+    return {
+      saw: this.#saw.slice(0, groupCount),
+      numbers: this.#numbers.slice(0, groupCount),
+      wideGroups: [...this.#wide.keys()],
+      wideNumbers: [...this.#wide.values()],
+      stringGroups: [...this.#strings.keys()],
+      strings: [...this.#strings.values()],
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    const saw = this.#saw[group] ?? 0;
+    const wide = this.#wide.get(group);
+    const hasDouble = (saw & SAW_NUMBER) !== 0;
+    const hasBoolean = (saw & (SAW_FALSE | SAW_TRUE)) !== 0;
+    switch (orderedKind(hasDouble || wide !== undefined, (saw & SAW_STRING) !== 0, hasBoolean)) {
+      case 'number':
+        return this.#number(hasDouble ? this.#numbers[group]! : undefined, wide);
+      case 'string':
+        return this.#strings.get(group)!;
+      case 'boolean':
+        return this.#side === 'least' ? (saw & SAW_FALSE) === 0 : (saw & SAW_TRUE) !== 0;
+      case undefined:
+        return null;
+    }
+  }
+
+  #number(double: number | undefined, wide: bigint | undefined): number | bigint {
+    if (double === undefined) return wide!;
+    // `+ 0` makes 0 of -0: the two are equal, and either may have come first.
+    if (wide === undefined || Number.isNaN(double)) return double + 0;
+    // Of a double and a bigint that are equal, the bigint, whose digits are shown in full.
+    return compareNumbers(wide, double) * this.#sign <= 0 ? wide : double;
+  }
+
+  #reserve(groupCount: number): void {
+    const worst = this.#side === 'least' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    this.#numbers = grownFloat64(this.#numbers, groupCount, worst);
+    this.#saw = grownUint8(this.#saw, groupCount);
+  }
+
+  #addBooleans(groups: Int32Array, count: number, vector: BooleanVector): void {
+    for (let row = 0; row < count; row++) {
+      const truth = vector.values[row];
+      if (truth !== UNKNOWN) this.#saw[groups[row]!]! |= truth === TRUE ? SAW_TRUE : SAW_FALSE;
+    }
+  }
+
+  #addCodes(groups: Int32Array, count: number, vector: DictionaryVector): void {
+    const values = this.#reader.codeValues(vector.dictionary);
+    const recent = this.#recent;
+    recent.enter(vector.dictionary);
+    for (let row = 0; row < count; row++) {
+      const code = vector.codes[row]!;
+      if (code < 0 || recent.has(groups[row]!, code)) continue;
+      this.#addValue(groups[row]!, codeValue(values, code));
+    }
+  }
+
+  #addValue(group: number, value: SqlValue): void {
+    if (typeof value === 'number') {
+      const better = Math[this.#side === 'least' ? 'min' : 'max'];
+      this.#numbers[group] = better(this.#numbers[group]!, value);
+      this.#saw[group]! |= SAW_NUMBER;
+    } else if (typeof value === 'bigint') this.#addWide(group, value);
+    else if (typeof value === 'string') this.#addString(group, value);
+    else if (typeof value === 'boolean') this.#saw[group]! |= value ? SAW_TRUE : SAW_FALSE;
+  }
+
+  #addWide(group: number, value: bigint): void {
+    const best = this.#wide.get(group);
+    if (best === undefined || compareNumbers(value, best) * this.#sign < 0) {
+      this.#wide.set(group, value);
+    }
+  }
+
+  #addString(group: number, value: string): void {
+    const best = this.#strings.get(group);
+    if (best === undefined || compareText(value, best) * this.#sign < 0) {
+      this.#strings.set(group, value);
+      this.#saw[group]! |= SAW_STRING;
+    }
+  }
+}
+
+const RECENT_PAIRS = 4096;
+
+/**
+ * A memory of (group, code) pairs met in one dictionary that may forget but never errs: each slot
+ * holds the last pair that fell on it. It spares repeated codes a second look at their string.
+ */
+class RecentPairs {
+  readonly #pairs = new Float64Array(RECENT_PAIRS).fill(-1);
+  #dictionary: DictionaryVector['dictionary'] | undefined;
+
+  enter(dictionary: DictionaryVector['dictionary']): void {
+    if (dictionary === this.#dictionary) return;
+    this.#dictionary = dictionary;
+    this.#pairs.fill(-1);
+  }
+
+  /** Whether the pair is remembered; it is from now on. */
+  has(group: number, code: number): boolean {
+    const slot = (Math.imul(group, 0x9e3779b1) ^ code) & (RECENT_PAIRS - 1);
+    const pair = group * 2 ** 31 + code; // Below 2^53: there are fewer than 2^22 groups.
+    if (this.#pairs[slot] === pair) return true;
+    this.#pairs[slot] = pair;
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import { valueAt } from '../column/vector.ts';
+import { QueryError } from '../query-error.ts';
+import type { AggregateState } from './aggregate-function.ts';
+import { countPresent } from './count-kernels.ts';
+import type { ExactSumsPartial } from './exact-sums.ts';
+import { ExactSums } from './exact-sums.ts';
+import { comesInRuns } from './group-runs.ts';
+import type { GroupedNumbers } from './grouped-numbers.ts';
+import { grownFloat64, grownUint8 } from './growth.ts';
+import { NumberReader } from './number-reader.ts';
+import { addIntegerRunsUntilMiss, addIntegersUntilMiss, INTEGER_MAX } from './sum-kernels.ts';
+
+/** Bits of `#specials`: what a group has seen beside finite values. */
+const SAW_NAN = 1;
+const SAW_INFINITY = 2;
+const SAW_MINUS_INFINITY = 4;
+
+/** AVG divides in a range this many powers of two lower when the sum itself is beyond a double. */
+const AVG_SCALE = 64;
+
+type FloatSumPartial = {
+  readonly integers: Float64Array;
+  readonly counts: Float64Array;
+  readonly specials: Uint8Array;
+  readonly exact: ExactSumsPartial | undefined;
+};
+
+/**
+ * Sum of FLOAT64 per group: the exact sum, rounded once. So it is the same to the bit however rows
+ * are ordered, split and combined. A group's sum is `#integers[group]`, an integer below 2^53 in
+ * magnitude that takes all integers while it can, plus its sum in `#exact`.
+ */
+export class FloatSumState implements AggregateState {
+  readonly #finish: 'sum' | 'avg';
+  readonly #reader = new NumberReader();
+  #integers = new Float64Array(0);
+  /** Values that were not NULL. */
+  #counts = new Float64Array(0);
+  #specials = new Uint8Array(0);
+  readonly #exact = new ExactSums();
+
+  constructor(finish: 'sum' | 'avg') {
+    this.#finish = finish;
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#reserve(groupCount);
+    const numbers = this.#reader.read(vectors[0]!, count);
+    if (numbers === undefined) {
+      this.#addValues(groups, count, vectors[0]!);
+      return;
+    }
+    const { values, nulls } = numbers;
+    countPresent(this.#counts, groups, count, numbers);
+    this.#addNumbers({ groups, count, values, nulls });
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as FloatSumPartial; // By contract, what partial() of this class gave.
+    this.#reserve(groupCount);
+    for (let index = 0; index < theirs.integers.length; index++) {
+      const group = groups[index]!;
+      this.#addNumber(group, theirs.integers[index]!);
+      this.#counts[group]! += theirs.counts[index]!;
+      this.#specials[group]! |= theirs.specials[index]!;
+    }
+    if (theirs.exact !== undefined) {
+      this.#exact.combine(theirs.exact, groups, this.#integers.length);
+    }
+  }
+
+  partial(groupCount: number): FloatSumPartial {
+    return {
+      integers: this.#integers.slice(0, groupCount),
+      counts: this.#counts.slice(0, groupCount),
+      specials: this.#specials.slice(0, groupCount),
+      exact: this.#exact.partial(groupCount),
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    const count = this.#counts[group] ?? 0;
+    if (count === 0) return null;
+    const special = specialSum(this.#specials[group]!);
+    if (special !== undefined) return special;
+    // `+ 0` makes 0 of the -0 that cancelling may leave.
+    const sum = this.#sum(group, 0) + 0;
+    if (this.#finish === 'avg') {
+      if (Number.isFinite(sum)) return sum / count;
+      return (this.#sum(group, -AVG_SCALE) / count) * 2 ** AVG_SCALE;
+    }
+    if (Number.isFinite(sum)) return sum;
+    throw new QueryError(
+      'query_failed',
+      `SUM of FLOAT64 must lie within ±${Number.MAX_VALUE}; the sum of ${count} values is beyond`,
+    );
+  }
+
+  /** The sum of all finite values times 2^`scale`, rounded once. */
+  #sum(group: number, scale: number): number {
+    if (this.#exact.isEmpty) return this.#integers[group]! * 2 ** scale;
+    this.#exact.add(group, this.#integers[group]!, this.#integers.length);
+    this.#integers[group] = 0;
+    return this.#exact.rounded(group, scale);
+  }
+
+  #reserve(groupCount: number): void {
+    this.#integers = grownFloat64(this.#integers, groupCount);
+    this.#counts = grownFloat64(this.#counts, groupCount);
+    this.#specials = grownUint8(this.#specials, groupCount);
+  }
+
+  /** Adds plain sums of integers up to the first other value, and exact sums from there on. */
+  #addNumbers(numbers: GroupedNumbers): void {
+    const { groups, count, values } = numbers;
+    const kernel = comesInRuns(groups, count) ? addIntegerRunsUntilMiss : addIntegersUntilMiss;
+    let row = kernel(this.#integers, numbers, 0);
+    while (row < count) {
+      this.#addInexact(groups[row]!, values[row]!);
+      row = this.#exact.addUntilMiss(numbers, row + 1, this.#integers.length);
+    }
+  }
+
+  /** A bigint is an integer of a DYNAMIC value beyond 2^53: FLOAT64 is the nearest double. */
+  #addValues(groups: Int32Array, count: number, vector: Vector): void {
+    for (let row = 0; row < count; row++) {
+      const value = valueAt(vector, row);
+      if (typeof value !== 'number' && typeof value !== 'bigint') continue;
+      this.#addNumber(groups[row]!, Number(value));
+      this.#counts[groups[row]!]!++;
+    }
+  }
+
+  #addNumber(group: number, value: number): void {
+    const sum = this.#integers[group]! + value;
+    // Rounding is monotone, so a rounded sum of integers below 2^53 was below it, and exact.
+    if (Math.floor(value) === value && sum < INTEGER_MAX && sum > -INTEGER_MAX) {
+      this.#integers[group] = sum;
+    } else {
+      this.#addInexact(group, value);
+    }
+  }
+
+  #addInexact(group: number, value: number): void {
+    if (Number.isFinite(value)) this.#exact.add(group, value, this.#integers.length);
+    else this.#specials[group]! |= specialBit(value);
+  }
+}
+
+function specialBit(value: number): number {
+  if (value === Number.POSITIVE_INFINITY) return SAW_INFINITY;
+  return value === Number.NEGATIVE_INFINITY ? SAW_MINUS_INFINITY : SAW_NAN;
+}
+
+/** The sum as IEEE 754 has it when there was a NaN or an infinity; `undefined` when there was none. */
+function specialSum(bits: number): number | undefined {
+  if (bits === 0) return undefined;
+  if (bits === SAW_INFINITY) return Number.POSITIVE_INFINITY;
+  return bits === SAW_MINUS_INFINITY ? Number.NEGATIVE_INFINITY : Number.NaN;
+}

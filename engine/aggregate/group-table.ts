@@ -1,0 +1,129 @@
+import { assert } from '../assert.ts';
+import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import { GROUPS_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
+import type { DistinctValues } from './key-column.ts';
+import { KeyColumn } from './key-column.ts';
+import { PairIndex } from './pair-index.ts';
+
+/**
+ * The keys of all groups, fit for `postMessage`. Group `g` has, in column `c`, the value
+ * `columns[c].ids[g]` of `columns[c].values`.
+ */
+export type GroupKeys = {
+  readonly size: number;
+  readonly columns: readonly { readonly ids: Int32Array; readonly values: DistinctValues }[];
+};
+
+export type GroupLimit = {
+  readonly max: number;
+  /** What there may be at most `max` of, for the message. */
+  readonly what: string;
+};
+
+const GROUP_LIMIT: GroupLimit = { max: GROUPS_MAX, what: 'groups of one aggregation (GROUPS_MAX)' };
+
+/**
+ * Numbers the groups of an aggregation 0, 1, 2 … in the order their keys are first met; without keys
+ * there is one group from the start. Keys are equal as GROUP BY has it: NULL is a key of its own,
+ * 0 and -0 are one, NaN is one (`KeyColumn`).
+ *
+ * Each column numbers its own values; a group of several columns is a pair of its first columns'
+ * number and its last column's, so that strings are looked at once per column and code.
+ */
+export class GroupTable {
+  readonly #columns: readonly KeyColumn[];
+  /** `#pairs[c]` pairs the number made of columns [0, c] with the id in column c + 1. */
+  readonly #pairs: readonly PairIndex[];
+  readonly #limit: GroupLimit;
+  #groups = new Int32Array(0);
+  #ids = new Int32Array(0);
+
+  constructor(types: readonly SqlType[], limit: GroupLimit = GROUP_LIMIT) {
+    this.#columns = types.map((type) => new KeyColumn(type));
+    this.#pairs = types.slice(1).map(() => new PairIndex());
+    this.#limit = limit;
+  }
+
+  get size(): number {
+    return this.#pairs.at(-1)?.size ?? this.#columns[0]?.size ?? 1;
+  }
+
+  /**
+   * The group of each row; `vectors` are the keys, one for each type. The array is longer than
+   * `count` and good until the next call. Throws `query_limit` when there are too many groups.
+   */
+  assign(vectors: readonly Vector[], count: number): Int32Array {
+    assert(vectors.length === this.#columns.length, 'there is a vector for each key');
+    if (this.#groups.length < count) {
+      this.#groups = new Int32Array(count);
+      this.#ids = new Int32Array(count);
+    }
+    const groups = this.#groups;
+    if (this.#columns.length === 0) return groups; // All 0: nothing else is ever written.
+    this.#columns[0]!.assign(vectors[0]!, count, groups);
+    for (let column = 1; column < this.#columns.length; column++) {
+      this.#columns[column]!.assign(vectors[column]!, count, this.#ids);
+      this.#pairs[column - 1]!.assign(groups, this.#ids, count, groups);
+    }
+    this.#checkSize();
+    return groups;
+  }
+
+  /** The keys of all groups. The table may be used further; what was given does not change. */
+  keys(): GroupKeys {
+    const size = this.size;
+    const columns = this.#columns.map((column, index) => {
+      const ids = new Int32Array(size);
+      for (let group = 0; group < size; group++) ids[group] = this.#idInColumn(group, index);
+      return { ids, values: column.distinctValues() };
+    });
+    return { size, columns };
+  }
+
+  /** Takes another table's keys in; its group `i` is our group `[i]` of the result. */
+  combine(theirs: GroupKeys): Int32Array {
+    assert(theirs.columns.length === this.#columns.length, 'both tables have the same keys');
+    const { size } = theirs;
+    let groups = new Int32Array(size);
+    for (let column = 0; column < this.#columns.length; column++) {
+      const { ids, values } = theirs.columns[column]!;
+      const ourIds = this.#columns[column]!.combine(values);
+      const mapped = ids.map((id) => ourIds[id]!);
+      if (column === 0) groups = new Int32Array(mapped);
+      else this.#pairs[column - 1]!.assign(groups, mapped, size, groups);
+    }
+    this.#checkSize();
+    return groups;
+  }
+
+  /** The value of one key of a group. */
+  key(group: number, column: number): SqlValue {
+    return this.#columns[column]!.value(this.#idInColumn(group, column));
+  }
+
+  /** The values of one key for the given groups. */
+  keyVector(groups: Int32Array, column: number): Vector {
+    const ids = groups.map((group) => this.#idInColumn(group, column));
+    return this.#columns[column]!.vector(ids);
+  }
+
+  #idInColumn(group: number, column: number): number {
+    // Down the chain to the number made of columns [0, column], whose last part is this column's.
+    let id = group;
+    for (let pair = this.#pairs.length - 1; pair >= column; pair--)
+      id = this.#pairs[pair]!.left(id);
+    return column === 0 ? id : this.#pairs[column - 1]!.right(id);
+  }
+
+  #checkSize(): void {
+    if (this.size > this.#limit.max) {
+      throw new QueryError(
+        'query_limit',
+        `there may be at most ${this.#limit.max} ${this.#limit.what}; got ${this.size}`,
+      );
+    }
+  }
+}

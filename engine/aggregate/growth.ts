@@ -1,0 +1,43 @@
+/**
+ * Arrays with an entry per group, grown by doubling as groups appear. Each gives back `array`
+ * itself while it is long enough, else a longer copy whose new entries hold `fill`.
+ */
+export function grownFloat64(
+  array: Float64Array<ArrayBuffer>,
+  length: number,
+  fill = 0,
+): Float64Array<ArrayBuffer> {
+  if (array.length >= length) return array;
+  const grown = new Float64Array(grownLength(array.length, length));
+  grown.set(array);
+  if (fill !== 0) grown.fill(fill, array.length);
+  return grown;
+}
+
+export function grownInt32(
+  array: Int32Array<ArrayBuffer>,
+  length: number,
+  fill = 0,
+): Int32Array<ArrayBuffer> {
+  if (array.length >= length) return array;
+  const grown = new Int32Array(grownLength(array.length, length));
+  grown.set(array);
+  if (fill !== 0) grown.fill(fill, array.length);
+  return grown;
+}
+
+export function grownUint8(
+  array: Uint8Array<ArrayBuffer>,
+  length: number,
+): Uint8Array<ArrayBuffer> {
+  if (array.length >= length) return array;
+  const grown = new Uint8Array(grownLength(array.length, length));
+  grown.set(array);
+  return grown;
+}
+
+const LENGTH_MIN = 16;
+
+function grownLength(length: number, wanted: number): number {
+  return Math.max(LENGTH_MIN, length * 2, wanted);
+}

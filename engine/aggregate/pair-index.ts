@@ -1,0 +1,91 @@
+import { grownInt32 } from './growth.ts';
+import { mixBits } from './number-index.ts';
+
+const ABSENT = -1;
+const SLOTS_MIN = 64;
+
+/** Numbers pairs of small integers 0, 1, 2 … in the order they are first met. */
+export class PairIndex {
+  /** Id per slot: open addressing with linear probing, at most half full. */
+  #slots = new Int32Array(SLOTS_MIN).fill(ABSENT);
+  #lefts = new Int32Array(0);
+  #rights = new Int32Array(0);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  left(id: number): number {
+    return this.#lefts[id]!;
+  }
+
+  right(id: number): number {
+    return this.#rights[id]!;
+  }
+
+  /** The left sides by id, as a copy. */
+  lefts(): Int32Array {
+    return this.#lefts.slice(0, this.#size);
+  }
+
+  /** The right sides by id, as a copy. */
+  rights(): Int32Array {
+    return this.#rights.slice(0, this.#size);
+  }
+
+  /** Writes the ids of the pairs (lefts[i], rights[i]) to `ids`, which may be one of the two. */
+  assign(lefts: Int32Array, rights: Int32Array, count: number, ids: Int32Array): void {
+    let lastLeft = ABSENT;
+    let lastRight = ABSENT;
+    let lastId = ABSENT;
+    for (let row = 0; row < count; row++) {
+      const left = lefts[row]!;
+      const right = rights[row]!;
+      if (left !== lastLeft || right !== lastRight) {
+        lastId = this.#id(left, right);
+        lastLeft = left;
+        lastRight = right;
+      }
+      ids[row] = lastId;
+    }
+  }
+
+  #id(left: number, right: number): number {
+    let slot = this.#slot(left, right);
+    let id = this.#slots[slot]!;
+    if (id !== ABSENT) return id;
+    id = this.#size++;
+    this.#lefts = grownInt32(this.#lefts, this.#size);
+    this.#rights = grownInt32(this.#rights, this.#size);
+    this.#lefts[id] = left;
+    this.#rights[id] = right;
+    if (2 * this.#size > this.#slots.length) {
+      this.#grow();
+    } else {
+      slot = this.#slot(left, right);
+      this.#slots[slot] = id;
+    }
+    return id;
+  }
+
+  /** Where the pair is, or the empty slot where it would go. */
+  #slot(left: number, right: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = mixBits(Math.imul(left, 0x9e3779b1) ^ right) & mask;
+    for (;;) {
+      const id = slots[slot]!;
+      if (id === ABSENT || (this.#lefts[id] === left && this.#rights[id] === right)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  /** Doubles the slots and enters all pairs again. */
+  #grow(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2).fill(ABSENT);
+    for (let id = 0; id < this.#size; id++) {
+      this.#slots[this.#slot(this.#lefts[id]!, this.#rights[id]!)] = id;
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { GroupTable } from '../../engine/aggregate/group-table.ts';
+import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { JsonNested } from '../../engine/column/json-nested.ts';
+import type { SqlType } from '../../engine/column/type.ts';
+import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import type { Vector } from '../../engine/column/vector.ts';
+import { constantVector, valueVector } from '../../engine/column/vector.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { asDictionary, asNumbers, asTruths, formsOf } from './rows-of-groups.ts';
+
+function groupsOf(table: GroupTable, vectors: readonly Vector[], count: number): number[] {
+  return [...table.assign(vectors, count).subarray(0, count)];
+}
+
+/** The groups of a column of keys in a fresh table; the same in every form of vector. */
+function groupsOfColumn(type: SqlType, keys: readonly SqlValue[]): number[] {
+  const [first, ...others] = formsOf(keys).map((form) =>
+    groupsOf(new GroupTable([type]), [form(keys)], keys.length),
+  );
+  for (const other of others) assert.deepEqual(other, first);
+  return first!;
+}
+
+function record(json: string): JsonNested {
+  const bytes = new TextEncoder().encode(json);
+  return new JsonNested(bytes, 0, bytes.length);
+}
+
+test('without keys there is one group from the start', () => {
+  const table = new GroupTable([]);
+  assert.equal(table.size, 1);
+  assert.deepEqual(groupsOf(table, [], 3), [0, 0, 0]);
+  assert.deepEqual([...table.combine(structuredClone(new GroupTable([]).keys()))], [0]);
+});
+
+test('groups are numbered in the order their keys are first met', () => {
+  assert.deepEqual(groupsOfColumn(INT64, [30, 10, 30, 10, 20]), [0, 1, 0, 1, 2]);
+  assert.deepEqual(groupsOfColumn(STRING, ['b', 'a', 'b', '']), [0, 1, 0, 2]);
+  assert.deepEqual(groupsOfColumn(BOOL, [true, false, null, true]), [0, 1, 2, 0]);
+});
+
+test('NULL is a group; so is NaN; 0 and -0 are one', () => {
+  const { NaN: nan } = Number;
+  assert.deepEqual(groupsOfColumn(FLOAT64, [null, 0, nan, -0, null, nan]), [0, 1, 2, 1, 0, 2]);
+  const table = new GroupTable([FLOAT64]);
+  table.assign([asNumbers([-0])], 1);
+  assert.ok(Object.is(table.key(0, 0), 0));
+});
+
+test('under DYNAMIC numbers meet by value, other kinds never', () => {
+  const keys = [1, '1', true, 'true', 2n ** 60n, 2 ** 60, null, 1];
+  assert.deepEqual(groupsOfColumn(DYNAMIC, keys), [0, 1, 2, 3, 4, 4, 5, 0]);
+  const table = new GroupTable([DYNAMIC]);
+  table.assign([valueVector([2 ** 60])], 1);
+  assert.equal(table.key(0, 0), 2n ** 60n);
+});
+
+test('under FLOAT64 a key is a double', () => {
+  assert.deepEqual(groupsOfColumn(FLOAT64, [2n ** 53n + 1n, 2 ** 53]), [0, 0]);
+});
+
+test('records and lists are keys by their JSON', () => {
+  const table = new GroupTable([DYNAMIC]);
+  const keys = [record('{"a":1}'), record('[1]'), record('{"a":1}'), '{"a":1}'];
+  assert.deepEqual(groupsOf(table, [valueVector(keys)], 4), [0, 1, 0, 2]);
+  const copy = new GroupTable([DYNAMIC]);
+  copy.combine(structuredClone(table.keys()));
+  const json = new JsonBuffer();
+  (copy.key(0, 0) as JsonNested).writeJson(json);
+  assert.equal(new TextDecoder().decode(json.take()), '{"a":1}');
+  assert.equal(copy.key(2, 0), '{"a":1}');
+});
+
+test('an ARRAY is no key', () => {
+  assert.throws(
+    () => new GroupTable([arrayOf(INT64)]).assign([constantVector([1], 1)], 1),
+    (error) => error instanceof QueryError && error.message.endsWith('got ARRAY<INT64>'),
+  );
+});
+
+test('more groups than the limit are refused, as many are not', () => {
+  const limit = { max: 3, what: 'groups (SOME_LIMIT)' };
+  const table = new GroupTable([INT64], limit);
+  table.assign([asNumbers([1, 2, 3, 1])], 4);
+  assert.throws(
+    () => table.assign([asNumbers([4])], 1),
+    (error) =>
+      error instanceof QueryError &&
+      error.code === 'query_limit' &&
+      error.message === 'there may be at most 3 groups (SOME_LIMIT); got 4',
+  );
+});
+
+test('groups of several keys are those of their tuples, also across tables', () => {
+  const key = fc.constantFrom<SqlValue>(null, 0, 1, -0, 'a', 'b', true, 2 ** 60, 2n ** 60n);
+  const row = fc.tuple(key, fc.constantFrom(null, 'x', 'y'), fc.constantFrom(null, true, false));
+  const number = fc.constantFrom(null, 1.5, Number.NaN);
+  const rows = fc.array(fc.tuple(row, number), { maxLength: 40 });
+  fc.assert(
+    fc.property(rows, rows, (first, second) => {
+      const types = [DYNAMIC, STRING, BOOL, FLOAT64];
+      const columns = (part: typeof first): Vector[] => [
+        valueVector(part.map(([[value]]) => value)),
+        asDictionary(part.map(([[, value]]) => value)),
+        asTruths(part.map(([[, , value]]) => value)),
+        asNumbers(part.map(([, value]) => value)),
+      ];
+      const table = new GroupTable(types);
+      const groups = groupsOf(table, columns(first), first.length);
+      const other = new GroupTable(types);
+      const otherGroups = groupsOf(other, columns(second), second.length);
+      const ours = table.combine(structuredClone(other.keys()));
+      const all = [...first, ...second].map(([[a, b, c], d]) => [a, b, c, d]);
+      const found = [...groups, ...otherGroups.map((group) => ours[group]!)];
+      const names = all.map((tuple) => tuple.map(keyName).join());
+      assert.equal(table.size, new Set(names).size);
+      names.forEach((name, index) => {
+        assert.equal(found[index], found[names.indexOf(name)]);
+        const keys = types.map((_, column) => keyName(table.key(found[index]!, column)));
+        assert.equal(keys.join(), name);
+      });
+    }),
+  );
+});
+
+test('a hundred thousand numbers keep their groups', () => {
+  const keys = Array.from({ length: 100_000 }, (_, index) => index * 3.6e9 + 1.7e15);
+  const table = new GroupTable([INT64]);
+  const expected = keys.map((_, index) => index);
+  assert.deepEqual(groupsOf(table, [asNumbers(keys)], keys.length), expected);
+  assert.deepEqual(groupsOf(table, [asNumbers(keys)], keys.length), expected);
+  assert.equal(table.key(99_999, 0), keys[99_999]);
+});
+
+/** Equal for keys that GROUP BY holds equal. */
+function keyName(value: SqlValue): string {
+  return typeof value === 'number' && Math.abs(value) >= 2 ** 53
+    ? `bigint ${BigInt(value)}`
+    : `${typeof value} ${typeof value === 'number' ? value + 0 : value}`;
+}
