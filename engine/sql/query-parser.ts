@@ -1,0 +1,93 @@
+import type { Span } from '../query-error.ts';
+import type { CommonTable, Expression, OrderItem, Query, QueryBody } from './ast.ts';
+import { parseExpression } from './expression-parser.ts';
+import { parsePrimary } from './primary-parser.ts';
+import { parseSelect } from './select-parser.ts';
+import type { TokenCursor } from './token-cursor.ts';
+
+/** Parses `[WITH …] SELECT … [ORDER BY …] [LIMIT …]`, up to what cannot belong to it. */
+export function parseQueryExpression(cursor: TokenCursor): Query {
+  cursor.enter();
+  const start = cursor.token.span;
+  const commonTables = parseCommonTables(cursor);
+  const body = parseBody(cursor);
+  const query = parseQueryTail(cursor, { start, with: commonTables, body });
+  cursor.leave();
+  return query;
+}
+
+type QueryHead = {
+  readonly start: Span;
+  readonly with: readonly CommonTable[];
+  readonly body: QueryBody;
+};
+
+/** What may follow the body of a query. */
+export function parseQueryTail(cursor: TokenCursor, head: QueryHead): Query {
+  const orderBy = cursor.acceptWords('ORDER', 'BY') ? parseOrderItems(cursor) : [];
+  const hasLimit = cursor.acceptWords('LIMIT');
+  const limit = hasLimit ? parseCount(cursor) : undefined;
+  const offset = hasLimit && cursor.acceptWords('OFFSET') ? parseCount(cursor) : undefined;
+  const span = cursor.spanFrom(head.start);
+  return { span, with: head.with, body: head.body, orderBy, limit, offset };
+}
+
+function parseCommonTables(cursor: TokenCursor): CommonTable[] {
+  const tables: CommonTable[] = [];
+  if (!cursor.isWord('WITH')) return tables;
+  cursor.advance();
+  if (cursor.isWord('RECURSIVE')) throw cursor.unsupported('WITH RECURSIVE');
+  do {
+    const name = cursor.mustName();
+    cursor.mustWord('AS');
+    cursor.mustSymbol('(');
+    const query = parseQueryExpression(cursor);
+    cursor.mustSymbol(')');
+    tables.push({ span: cursor.spanFrom(name.span), name, query });
+  } while (cursor.acceptSymbol(','));
+  return tables;
+}
+
+function parseBody(cursor: TokenCursor): QueryBody {
+  if (cursor.isWord('SELECT')) return parseSelect(cursor);
+  if (!cursor.isSymbol('(')) {
+    for (const phrase of ['SELECT', 'WITH', '"("']) cursor.want(phrase);
+    throw cursor.unexpected();
+  }
+  const start = cursor.mustSymbol('(').span;
+  const query = parseQueryExpression(cursor);
+  cursor.mustSymbol(')');
+  return { kind: 'query', span: cursor.spanFrom(start), query };
+}
+
+function parseOrderItems(cursor: TokenCursor): OrderItem[] {
+  const items: OrderItem[] = [];
+  do {
+    const expression = parseExpression(cursor);
+    const descending = cursor.acceptWords('DESC');
+    if (!descending) cursor.acceptWords('ASC');
+    const nulls = parseNulls(cursor);
+    items.push({ span: cursor.spanFrom(expression.span), expression, descending, nulls });
+  } while (cursor.acceptSymbol(','));
+  return items;
+}
+
+function parseNulls(cursor: TokenCursor): OrderItem['nulls'] {
+  if (!cursor.acceptWords('NULLS')) return undefined;
+  if (cursor.acceptWords('FIRST')) return 'first';
+  cursor.mustWord('LAST');
+  return 'last';
+}
+
+/** A number of rows: an integer or a parameter, or a CAST of one. */
+function parseCount(cursor: TokenCursor): Expression {
+  const first = cursor.token;
+  const { kind, keyword, span } = first;
+  if (kind === 'integer' || kind === 'parameter' || keyword === 'CAST') {
+    const count = parsePrimary(cursor);
+    const plain = count.kind === 'cast' ? count.input : count;
+    if (plain.kind === 'integer' || plain.kind === 'parameter') return count;
+  }
+  const got = cursor.describe(first);
+  throw cursor.error(`expected an integer or a parameter; got ${got}`, span);
+}

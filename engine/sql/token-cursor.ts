@@ -1,0 +1,168 @@
+import { SQL_DEPTH_MAX } from '../limits.ts';
+import { QueryError, type Span } from '../query-error.ts';
+import type { Name } from './ast.ts';
+import { Lexer } from './lexer.ts';
+import { isName, isReserved, type Token } from './token.ts';
+import { findRefusal, refusal } from './unsupported.ts';
+
+/**
+ * A place in the tokens of one text, from which every part of the parser reads.
+ *
+ * What was looked for at the current token and not found is remembered, so that an error can list
+ * all that would have been understood there.
+ */
+export class TokenCursor {
+  readonly #text: string;
+  readonly #lexer: Lexer;
+  /** All tokens read so far; parsers look at most a few ahead of `#index`. */
+  readonly #tokens: Token[] = [];
+  #index = 0;
+  #depth = 0;
+  #wanted: string[] = [];
+  #wantedIndex = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#lexer = new Lexer(text);
+  }
+
+  get token(): Token {
+    return this.peek(0);
+  }
+
+  /** The token `ahead` of the current one; the end token beyond the end. */
+  peek(ahead: number): Token {
+    while (this.#tokens.length <= this.#index + ahead) this.#tokens.push(this.#lexer.next());
+    return this.#tokens[this.#index + ahead];
+  }
+
+  advance(): Token {
+    const token = this.token;
+    this.#index++;
+    return token;
+  }
+
+  isWord(keyword: string, ahead = 0): boolean {
+    return this.peek(ahead).keyword === keyword;
+  }
+
+  isSymbol(symbol: string, ahead = 0): boolean {
+    const token = this.peek(ahead);
+    return token.kind === 'symbol' && token.text === symbol;
+  }
+
+  /** Steps over the keywords if the first is here; then the others must follow. */
+  acceptWords(...keywords: readonly string[]): boolean {
+    if (!this.isWord(keywords[0])) {
+      this.want(keywords.join(' '));
+      return false;
+    }
+    this.#index++;
+    for (const keyword of keywords.slice(1)) this.mustWord(keyword);
+    return true;
+  }
+
+  acceptSymbol(symbol: string): boolean {
+    if (this.isSymbol(symbol)) {
+      this.#index++;
+      return true;
+    }
+    this.want(`"${symbol}"`);
+    return false;
+  }
+
+  mustWord(keyword: string): Token {
+    if (this.isWord(keyword)) return this.advance();
+    this.want(keyword);
+    throw this.unexpected();
+  }
+
+  mustSymbol(symbol: string): Token {
+    if (this.isSymbol(symbol)) return this.advance();
+    this.want(`"${symbol}"`);
+    throw this.unexpected();
+  }
+
+  mustEnd(): void {
+    if (this.token.kind === 'end') return;
+    this.want('the end of the query');
+    throw this.unexpected();
+  }
+
+  /** A name where one has to stand: a word that is not reserved, or anything in backticks. */
+  mustName(what = 'a name'): Name {
+    const token = this.token;
+    if (isName(token)) return this.#takeName();
+    const advice = isReserved(token) ? ', a reserved word: write it in backticks' : '';
+    throw this.error(`expected ${what}; got ${this.describe(token)}${advice}`);
+  }
+
+  /** The name after a dot, where no word is reserved. */
+  mustFieldName(): Name {
+    const { kind } = this.token;
+    if (kind === 'word' || kind === 'quoted') return this.#takeName();
+    throw this.error(`expected a name after "."; got ${this.describe(this.token)}`);
+  }
+
+  #takeName(): Name {
+    const { span, text } = this.advance();
+    return { span, text };
+  }
+
+  /** Notes something that would have been understood at the current token. */
+  want(phrase: string): void {
+    if (this.#wantedIndex !== this.#index) {
+      this.#wanted = [];
+      this.#wantedIndex = this.#index;
+    }
+    if (!this.#wanted.includes(phrase)) this.#wanted.push(phrase);
+  }
+
+  /** The error for a token that nothing asked for; names what was. */
+  unexpected(): QueryError {
+    const refused = findRefusal(this.token);
+    if (refused !== undefined) return this.error(refused);
+    const wanted = this.#wantedIndex === this.#index ? this.#wanted : [];
+    const last = wanted.at(-1) ?? 'the end of the query';
+    const list = wanted.length < 2 ? last : `${wanted.slice(0, -1).join(', ')} or ${last}`;
+    return this.error(`expected ${list}; got ${this.describe(this.token)}`);
+  }
+
+  /** The error for a construct that GoogleSQL has and this parser has not. */
+  unsupported(construct: string, span = this.token.span): QueryError {
+    return this.error(refusal(construct), span);
+  }
+
+  error(message: string, span = this.token.span): QueryError {
+    return new QueryError('invalid_sql', message, span);
+  }
+
+  /** The token as an error shows it: its first line, and not all of a long one. */
+  describe(token: Token): string {
+    if (token.kind === 'end') return 'the end of the query';
+    const { start, end } = token.span;
+    const shown = this.#text.slice(start, Math.min(end, start + SHOWN_MAX)).split(/[\r\n]/)[0];
+    return `"${shown}${start + shown.length < end ? '…' : ''}"`;
+  }
+
+  /** The span from `start` to the end of the last token stepped over. */
+  spanFrom(start: Span): Span {
+    const end = this.#index === 0 ? start.end : this.#tokens[this.#index - 1].span.end;
+    return { start: start.start, end, line: start.line, column: start.column };
+  }
+
+  /** Called before every descent that the text alone could make endless; `leave` after it. */
+  enter(): void {
+    this.#depth++;
+    if (this.#depth <= SQL_DEPTH_MAX) return;
+    const message = `the query is nested deeper than ${SQL_DEPTH_MAX} levels (SQL_DEPTH_MAX)`;
+    throw new QueryError('query_limit', message, this.token.span);
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+}
+
+/** Characters of the text that an error repeats: enough to find the place. */
+const SHOWN_MAX = 40;

@@ -1,0 +1,69 @@
+import type { Token } from './token.ts';
+
+/**
+ * The refusal for a token that nothing asked for, if GoogleSQL begins a construct with it that the
+ * parser has no form for; `undefined` if the token is simply out of place. To add a construct to
+ * the language, take its line from here.
+ */
+export function findRefusal(token: Token): string | undefined {
+  return CLAUSES.get(token.keyword) ?? findSymbolRefusal(token);
+}
+
+/** The same for signs alone: they mean one thing wherever they stand. */
+export function findSymbolRefusal(token: Token): string | undefined {
+  return token.kind === 'symbol' ? SYMBOLS.get(token.text) : undefined;
+}
+
+/** The same where an expression should begin. */
+export function findOperandRefusal(token: Token): string | undefined {
+  return OPERANDS.get(token.keyword) ?? findSymbolRefusal(token);
+}
+
+/** The message for a construct of GoogleSQL that the parser has no form for. */
+export function refusal(construct: string, advice = ''): string {
+  return `${construct} is not supported${advice === '' ? '' : `: ${advice}`}`;
+}
+
+const CLAUSES: ReadonlyMap<string, string> = new Map([
+  ['UNION', refusal('UNION')],
+  ['EXCEPT', refusal('EXCEPT')],
+  ['INTERSECT', refusal('INTERSECT')],
+  ['OVER', refusal('a window function (OVER)')],
+  ['WINDOW', refusal('WINDOW')],
+  ['QUALIFY', refusal('QUALIFY')],
+  ['FULL', refusal('FULL JOIN')],
+  ['RIGHT', refusal('RIGHT JOIN')],
+  ['NATURAL', refusal('NATURAL JOIN')],
+  ['LATERAL', refusal('LATERAL')],
+  ['USING', refusal('JOIN … USING')],
+  ['TABLESAMPLE', refusal('TABLESAMPLE')],
+  ['PIVOT', refusal('PIVOT')],
+  ['UNPIVOT', refusal('UNPIVOT')],
+  ['MATCH_RECOGNIZE', refusal('MATCH_RECOGNIZE')],
+  ['FOR', refusal('FOR SYSTEM_TIME')],
+  ['COLLATE', refusal('COLLATE')],
+]);
+
+const SYMBOLS: ReadonlyMap<string, string> = new Map([
+  ['|', refusal('the operator "|"')],
+  ['^', refusal('the operator "^"')],
+  ['&', refusal('the operator "&"')],
+  ['~', refusal('the operator "~"')],
+  ['<<', refusal('the operator "<<"')],
+  ['>>', refusal('the operator ">>"')],
+  ['%', refusal('the operator "%"', 'write MOD(…, …)')],
+  ['::', refusal('the operator "::"', 'write CAST(… AS …)')],
+  ['=>', refusal('a named argument ("=>")')],
+  ['->', refusal('a lambda ("->")')],
+  ['|>', refusal('the pipe operator "|>"')],
+  ['?', refusal('a parameter without a name ("?")')],
+  ['@@', refusal('a system variable ("@@")')],
+  ['@{', refusal('a hint ("@{")')],
+]);
+
+const OPERANDS: ReadonlyMap<string, string> = new Map([
+  ['EXISTS', refusal('EXISTS')],
+  ['STRUCT', refusal('STRUCT')],
+  ['WITH', refusal('WITH inside an expression')],
+  ['NEW', refusal('NEW')],
+]);

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectRefused, refusalOf } from './refused.ts';
+
+test('an error names the word that was not understood and what was expected', () => {
+  expectRefused(
+    'SELECT a AS b FORM t',
+    'expected ",", FROM, ORDER BY, LIMIT or the end of the query; got "FORM"',
+    'FORM',
+  );
+  expectRefused(
+    'SELECT a FROM t WHERE x GRUOP BY y',
+    'expected GROUP BY, HAVING, ORDER BY, LIMIT or the end of the query; got "GRUOP"',
+    'GRUOP',
+  );
+  expectRefused('SELECT f(a', 'expected "," or ")"; got the end of the query', '');
+  expectRefused(
+    'SELECT a FROM',
+    'expected a table, a subquery or UNNEST; got the end of the query',
+    '',
+  );
+  expectRefused('SELECT FROM t', 'expected an expression; got "FROM"', 'FROM');
+  expectRefused('DELETE FROM t', 'expected SELECT, WITH or "("; got "DELETE"', 'DELETE');
+  expectRefused('', 'expected SELECT, WITH or "("; got the end of the query', '');
+});
+
+test('a misspelt keyword is not taken for an alias', () => {
+  const afterItem = 'expected ",", FROM, ORDER BY, LIMIT or the end of the query';
+  expectRefused('SELECT a FORM t', `${afterItem}; got "FORM"`, 'FORM');
+  const afterTable =
+    'expected ",", JOIN, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT or the end of the query';
+  expectRefused('SELECT a FROM t WERE x = 1', `${afterTable}; got "WERE"`, 'WERE');
+  expectRefused('SELECT a FROM t WERE (x)', `${afterTable}; got "WERE"`, 'WERE');
+  expectRefused("SELECT a FROM t WERE 'x' = y", `${afterTable}; got "WERE"`, 'WERE');
+});
+
+test('a reserved word needs backticks to be a name', () => {
+  const message = 'expected a name; got "order", a reserved word: write it in backticks';
+  expectRefused('SELECT a AS order FROM t', message, 'order');
+});
+
+test('one semicolon may end the text and nothing may follow it', () => {
+  expectRefused('SELECT 1; SELECT 2', 'expected the end of the query; got "SELECT"', 'SELECT 2');
+  expectRefused('SELECT 1;;', 'expected the end of the query; got ";"', ';');
+});
+
+test('an error shows little of a long word', () => {
+  const { message } = refusalOf(`SELECT 1 LIMIT ${'x'.repeat(100_000)}`);
+  assert.equal(message, `expected an integer or a parameter; got "${'x'.repeat(40)}…"`);
+});
+
+test('constructs of GoogleSQL without a form in the tree are refused by name', () => {
+  const cases: readonly (readonly [text: string, construct: string, at: string])[] = [
+    ['SELECT 1 UNION ALL SELECT 2', 'UNION', 'UNION'],
+    ['(SELECT 1) EXCEPT DISTINCT SELECT 2', 'EXCEPT', 'EXCEPT'],
+    ['SELECT a FROM t INTERSECT DISTINCT SELECT 2', 'INTERSECT', 'INTERSECT'],
+    ['WITH RECURSIVE a AS (SELECT 1) SELECT 2', 'WITH RECURSIVE', 'RECURSIVE'],
+    ['SELECT sum(a) OVER (ORDER BY b) FROM t', 'a window function (OVER)', 'OVER'],
+    ['SELECT a FROM t WINDOW w AS (ORDER BY b)', 'WINDOW', 'WINDOW'],
+    ['SELECT a FROM t QUALIFY b = 1', 'QUALIFY', 'QUALIFY'],
+    ['SELECT a FROM t FULL JOIN u ON b', 'FULL JOIN', 'FULL'],
+    ['SELECT a FROM t x RIGHT JOIN u ON b', 'RIGHT JOIN', 'RIGHT'],
+    ['SELECT a FROM t NATURAL JOIN u', 'NATURAL JOIN', 'NATURAL'],
+    ['SELECT a FROM t JOIN u USING (b)', 'JOIN … USING', 'USING'],
+    ['SELECT a FROM t JOIN t.u USING (b)', 'JOIN … USING', 'USING'],
+    ['SELECT a FROM t WHERE EXISTS (SELECT 1)', 'EXISTS', 'EXISTS'],
+    ['SELECT NOT EXISTS(SELECT 1)', 'EXISTS', 'EXISTS'],
+    ['SELECT (SELECT 1)', 'a subquery inside an expression', '(SELECT'],
+    ['SELECT 1 + (WITH a AS (SELECT 1) SELECT 2)', 'a subquery inside an expression', '(WITH'],
+    ['SELECT a IN (SELECT 1)', 'IN (SELECT …)', 'SELECT 1'],
+    ['SELECT ARRAY(SELECT 1)', 'ARRAY(SELECT …)', 'ARRAY'],
+    ['SELECT ARRAY<INT64>[1]', 'ARRAY<…> with a type', 'ARRAY'],
+    ['SELECT STRUCT(1 AS a)', 'STRUCT', 'STRUCT'],
+    ['SELECT (1, 2)', 'a STRUCT written as (…, …)', '(1'],
+    ['SELECT AS STRUCT 1', 'SELECT AS STRUCT or AS VALUE', 'AS'],
+    ['SELECT * EXCEPT (a) FROM t', 'SELECT * EXCEPT', 'EXCEPT'],
+    ['SELECT t.* REPLACE (1 AS a) FROM t', 'SELECT * REPLACE', 'REPLACE'],
+    ['SELECT a FROM t PIVOT (sum(b) FOR c IN (1))', 'PIVOT', 'PIVOT'],
+    ['SELECT a FROM t x UNPIVOT (b FOR c IN (d))', 'UNPIVOT', 'UNPIVOT'],
+    ['SELECT a FROM t TABLESAMPLE SYSTEM (1 PERCENT)', 'TABLESAMPLE', 'TABLESAMPLE'],
+    ['SELECT a FROM f(1)', 'a table function', 'f(1'],
+    ['SELECT a FROM UNNEST(b, c)', 'UNNEST of several arrays', 'UNNEST'],
+    ['SELECT a FROM t GROUP BY ROLLUP(a)', 'GROUP BY ROLLUP', 'ROLLUP'],
+    ['SELECT a FROM t GROUP BY ALL', 'GROUP BY ALL', 'ALL'],
+    ['SELECT array_agg(a IGNORE NULLS)', 'IGNORE NULLS inside a function call', 'IGNORE'],
+    ['SELECT array_agg(a ORDER BY b)', 'ORDER BY inside a function call', 'ORDER'],
+    ['SELECT a LIKE ANY (b)', 'LIKE ANY', 'ANY'],
+    ['SELECT a IS NOT DISTINCT FROM b', 'IS DISTINCT FROM', 'DISTINCT'],
+    ["SELECT DATE '2026-01-15'", 'a DATE literal', 'DATE'],
+    ["SELECT INTERVAL '1-2' YEAR TO MONTH", 'INTERVAL … TO …', 'TO'],
+    ['SELECT CAST(a AS ARRAY<INT64>)', 'CAST to ARRAY', 'ARRAY'],
+    ['SELECT CAST(a AS STRING(9))', 'a type with parameters', 'STRING'],
+    ["SELECT CAST(a AS STRING FORMAT 'x')", 'CAST … FORMAT', 'FORMAT'],
+    ['SELECT EXTRACT(WEEK(MONDAY) FROM a)', 'EXTRACT(WEEK(…) …)', 'WEEK'],
+    ['SELECT a | b', 'the operator "|"', '|'],
+    ['SELECT ~a', 'the operator "~"', '~'],
+    ['SELECT a << 1', 'the operator "<<"', '<<'],
+    ['SELECT f(a => 1)', 'a named argument ("=>")', '=>'],
+    ['SELECT a FROM t |> WHERE b', 'the pipe operator "|>"', '|>'],
+    ['SELECT ?', 'a parameter without a name ("?")', '?'],
+    ['SELECT @@a', 'a system variable ("@@")', '@@'],
+    ['SELECT @{a=1} b', 'a hint ("@{")', '@{'],
+  ];
+  for (const [text, construct, at] of cases) {
+    expectRefused(text, `${construct} is not supported`, at);
+  }
+  const advice = 'the operator "::" is not supported: write CAST(… AS …)';
+  expectRefused('SELECT a::text', advice, '::');
+});
