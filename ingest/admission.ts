@@ -1,0 +1,273 @@
+import { type Batch, stringReference } from '../engine/column/batch.ts';
+import {
+  EMPTY_LIST,
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+} from '../engine/column/token.ts';
+import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { EventFields } from './event-fields.ts';
+import { yieldToEventLoop } from './event-loop.ts';
+import {
+  ADDRESS_KEY_END,
+  ADDRESS_KEY_START,
+  EVENT_MESSAGE_KEY,
+  ID_KEY,
+  MESSAGE_KEY,
+  METADATA_KEY,
+  PROJECT_KEY,
+} from './known-key.ts';
+import { ADMIT_SLICE_TOKENS, AHEAD_US_MAX, REFUSALS_LISTED_MAX } from './limits.ts';
+import type { DecodedBody } from './post-body.ts';
+import { ProjectKeyReader } from './project-key.ts';
+import { RANDOM_ID_SIZE, type RandomId } from './random-id.ts';
+import type { Source } from './source.ts';
+
+export type AdmissionOptions = {
+  readonly source: Source;
+  /** Receipt: the time of events that name none. Microseconds since the epoch. */
+  readonly nowUs: number;
+  /** How far back an event may lie. */
+  readonly retentionUs: number;
+  /** Makes the ids of events that bring none. */
+  readonly randomId: RandomId;
+};
+
+export type Admitted = {
+  /** The events that may be stored, in the order posted; perhaps none. */
+  readonly batch: Batch;
+  /**
+   * A sentence for each event that may not, `event 3: …`, counted from zero as posted. Beyond
+   * REFUSALS_LISTED_MAX the last sentence only says how many more there were.
+   */
+  readonly refusals: readonly string[];
+};
+
+/**
+ * Decides on each event of a body: its id, message, time and project, or why it is refused. Uses the
+ * body up: the batch lies in its memory. Lets other work run every ADMIT_SLICE_TOKENS.
+ */
+export async function admitEvents(body: DecodedBody, options: AdmissionOptions): Promise<Admitted> {
+  if (body.decoder.tokenCount > ADMIT_SLICE_TOKENS) await yieldToEventLoop();
+  const admission = new Admission(body, options);
+  let sliceEnd = ADMIT_SLICE_TOKENS;
+  for (let event = 0; event < body.eventCount; event++) {
+    admission.admit(event);
+    const tokensDone = body.tokenStarts[event + 1]! + event * EVENT_TOKENS;
+    if (tokensDone >= sliceEnd) {
+      sliceEnd = tokensDone + ADMIT_SLICE_TOKENS;
+      await yieldToEventLoop();
+    }
+  }
+  return { batch: admission.batch(), refusals: admission.refusals() };
+}
+
+/** What an event costs apart from its tokens, in tokens. */
+const EVENT_TOKENS = 16;
+
+/** One body on its way to a batch. */
+class Admission {
+  readonly #body: DecodedBody;
+  readonly #options: AdmissionOptions;
+  readonly #fields: EventFields;
+  readonly #projectKeyReader: ProjectKeyReader | undefined;
+  readonly #refusals: string[] = [];
+  #refusalCount = 0;
+
+  #rowCount = 0;
+  #tokenCount = 0;
+  #slotCount = 0;
+  readonly #tokens: Int32Array;
+  readonly #tokenStarts: Uint32Array;
+  readonly #slots: Float64Array;
+  readonly #slotStarts: Uint32Array;
+  readonly #ids: Float64Array;
+  readonly #timestampsUs: Float64Array;
+  readonly #messages: Float64Array;
+  readonly #projects: Float64Array;
+  readonly #projectKeys: Float64Array;
+
+  constructor(body: DecodedBody, options: AdmissionOptions) {
+    const { eventCount, text, decoder } = body;
+    this.#body = body;
+    this.#options = options;
+    this.#fields = new EventFields(text, decoder);
+    // Metadata that is a map becomes a list of one: another node at most, per event.
+    this.#tokens = new Int32Array(decoder.tokenCount + eventCount * NODE_HEADER_SIZE);
+    this.#tokenStarts = new Uint32Array(eventCount + 1);
+    this.#slots = new Float64Array(decoder.slotCount);
+    this.#slotStarts = new Uint32Array(eventCount + 1);
+    this.#ids = new Float64Array(eventCount);
+    this.#timestampsUs = new Float64Array(eventCount);
+    this.#messages = new Float64Array(eventCount);
+    this.#projects = new Float64Array(eventCount);
+    const { projectPath } = options.source;
+    if (projectPath[0] === 'metadata') {
+      const records = { text, keys: decoder.keys, tokens: this.#tokens, slots: this.#slots };
+      this.#projectKeyReader = new ProjectKeyReader(records, projectPath);
+      this.#projectKeys = new Float64Array(eventCount);
+    } else {
+      this.#projectKeys = this.#projects;
+    }
+  }
+
+  batch(): Batch {
+    const { text, decoder } = this.#body;
+    return {
+      rowCount: this.#rowCount,
+      bytes: text.bytes.subarray(0, text.size),
+      keys: decoder.keys.references,
+      keyCount: decoder.keys.count,
+      tokens: this.#tokens,
+      tokenStarts: this.#tokenStarts,
+      slots: this.#slots,
+      slotStarts: this.#slotStarts,
+      ids: this.#ids,
+      timestampsUs: this.#timestampsUs,
+      messages: this.#messages,
+      projects: this.#projects,
+      projectKeys: this.#projectKeys,
+    };
+  }
+
+  refusals(): string[] {
+    const unlisted = this.#refusalCount - this.#refusals.length;
+    return unlisted === 0 ? this.#refusals : [...this.#refusals, `… and ${unlisted} more events`];
+  }
+
+  admit(event: number): void {
+    const start = this.#body.tokenStarts[event]!;
+    const end = this.#body.tokenStarts[event + 1]!;
+    if (start === end) {
+      this.#refuse(event, 'an event must be an object; got another value');
+      return;
+    }
+    const slotStart = this.#body.slotStarts[event]!;
+    this.#fields.find(start, end, slotStart);
+    const timestampUs = this.#fields.timestampUs() ?? this.#options.nowUs;
+    const error = this.#fieldError() ?? this.#timestampError(timestampUs);
+    if (error !== undefined) {
+      this.#refuse(event, error);
+      return;
+    }
+    this.#appendRow(timestampUs);
+    this.#appendRoot(start, end, slotStart);
+  }
+
+  #refuse(event: number, sentence: string): void {
+    this.#refusalCount++;
+    if (this.#refusals.length < REFUSALS_LISTED_MAX) {
+      this.#refusals.push(`event ${event}: ${sentence}`);
+    }
+  }
+
+  #fieldError(): string | undefined {
+    const metadata = this.#fields.kind(METADATA_KEY);
+    const isRecords = metadata === RECORD || metadata === RECORD_LIST;
+    if (!isRecords && metadata !== NULL_KIND && metadata !== EMPTY_LIST) {
+      const got = this.#fields.kindName(METADATA_KEY);
+      return `metadata must be a map or a list of maps; got ${got}`;
+    }
+    const project = this.#fields.kind(PROJECT_KEY);
+    if (project === JSON_TEXT || project === EMPTY_LIST) {
+      return `project must be a string; got ${this.#fields.kindName(PROJECT_KEY)}`;
+    }
+    return undefined;
+  }
+
+  #timestampError(timestampUs: number): string | undefined {
+    const latestUs = this.#options.nowUs + AHEAD_US_MAX;
+    if (timestampUs > latestUs) {
+      const latest = isoTime(latestUs);
+      return `timestamp must not be more than an hour ahead, ${latest} at the latest; got ${isoTime(timestampUs)}`;
+    }
+    const earliestUs = this.#options.nowUs - this.#options.retentionUs;
+    if (timestampUs < earliestUs) {
+      const earliest = isoTime(earliestUs);
+      return `timestamp must lie within the retention, ${earliest} at the earliest; got ${isoTime(timestampUs)}`;
+    }
+    return undefined;
+  }
+
+  #appendRow(timestampUs: number): void {
+    const fields = this.#fields;
+    const row = this.#rowCount;
+    const messageKey = fields.hasValue(EVENT_MESSAGE_KEY) ? EVENT_MESSAGE_KEY : MESSAGE_KEY;
+    this.#timestampsUs[row] = timestampUs;
+    this.#ids[row] = fields.hasValue(ID_KEY) ? fields.textOf(ID_KEY) : this.#newId();
+    this.#messages[row] = fields.textOf(messageKey);
+    this.#projects[row] = fields.textOf(PROJECT_KEY);
+  }
+
+  #newId(): number {
+    const { text } = this.#body;
+    const offset = text.reserve(RANDOM_ID_SIZE);
+    this.#options.randomId(text.bytes, offset);
+    return stringReference(offset, RANDOM_ID_SIZE);
+  }
+
+  /** Ends the row: its root record, without the fields that columns hold, and its project key. */
+  #appendRoot(start: number, end: number, slotStart: number): void {
+    const { tokens } = this.#body.decoder;
+    const root = this.#tokenCount;
+    const rootSlot = this.#slotCount;
+    this.#tokens[root] = RECORD;
+    this.#tokenCount += NODE_HEADER_SIZE;
+    let slot = slotStart;
+    for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
+      const key = tokens[at]! >>> KIND_BITS;
+      if (key === METADATA_KEY) this.#copyMetadata(at, slot);
+      else if (this.#isKept(key, tokens[at]! & KIND_MASK)) this.#copyNode(at, slot);
+      slot += fieldSlotCount(tokens, at);
+    }
+    this.#tokens[root + 1] = this.#tokenCount - root - NODE_HEADER_SIZE;
+    this.#tokens[root + 2] = this.#slotCount - rootSlot;
+    const row = this.#rowCount++;
+    this.#tokenStarts[row + 1] = this.#tokenCount;
+    this.#slotStarts[row + 1] = this.#slotCount;
+    if (this.#projectKeyReader !== undefined) {
+      this.#projectKeys[row] = this.#projectKeyReader.read(root, rootSlot);
+    }
+  }
+
+  #isKept(key: number, kind: number): boolean {
+    if (key >= ADDRESS_KEY_END) return true;
+    if (key >= ADDRESS_KEY_START) return !this.#body.isSingle || kind !== TEXT;
+    // Beside an `event_message`, `message` is a key like any other.
+    return key === MESSAGE_KEY && this.#fields.hasValue(EVENT_MESSAGE_KEY);
+  }
+
+  /** As a list of records always; none when it has no element. */
+  #copyMetadata(at: number, slot: number): void {
+    const { tokens } = this.#body.decoder;
+    const kind = tokens[at]! & KIND_MASK;
+    if (kind === RECORD_LIST) this.#copyNode(at, slot);
+    if (kind !== RECORD) return;
+    const list = this.#tokenCount;
+    this.#tokens[list] = (METADATA_KEY << KIND_BITS) | RECORD_LIST;
+    this.#tokens[list + 1] = fieldTokenCount(tokens, at);
+    this.#tokens[list + 2] = fieldSlotCount(tokens, at);
+    this.#tokenCount += NODE_HEADER_SIZE;
+    this.#copyNode(at, slot);
+    this.#tokens[list + NODE_HEADER_SIZE] = RECORD;
+  }
+
+  #copyNode(at: number, slot: number): void {
+    const { tokens, slots } = this.#body.decoder;
+    const tokenEnd = at + fieldTokenCount(tokens, at);
+    const slotEnd = slot + fieldSlotCount(tokens, at);
+    // Mostly short: a call of `set` costs more than the loop.
+    for (let from = at; from < tokenEnd; from++) this.#tokens[this.#tokenCount++] = tokens[from]!;
+    for (let from = slot; from < slotEnd; from++) this.#slots[this.#slotCount++] = slots[from]!;
+  }
+}
+
+function isoTime(timestampUs: number): string {
+  const date = new Date(timestampUs / 1000);
+  return Number.isNaN(date.getTime()) ? `${timestampUs} µs` : date.toISOString();
+}

@@ -1,0 +1,157 @@
+import { must } from '../engine/assert.ts';
+import { stringReference } from '../engine/column/batch.ts';
+import * as ascii from './ascii.ts';
+
+/**
+ * The bytes of one body and, behind them, every string made while it is decoded, so that one kind of
+ * reference names both.
+ *
+ * ```
+ * ┌───────────────┬────┬───────────────────────────┬────────┐
+ * │ body, as sent │ 00 │ strings made: unescaped … │ spare  │
+ * └───────────────┴────┴───────────────────────────┴────────┘
+ *  0               bodySize                         size
+ * ```
+ *
+ * The zero byte ends every loop over the text without a test for the end: JSON has no use for it.
+ * The body is never changed, as lists that are kept as text lie in it. `bytes` is replaced when it
+ * grows; whoever holds it across an append must read it again.
+ */
+export class BodyText {
+  readonly bodySize: number;
+  bytes: Buffer;
+  size: number;
+
+  constructor(body: Uint8Array) {
+    this.bodySize = body.length;
+    this.size = body.length + 1;
+    // One sixteenth holds the unescaped strings of most bodies; all of it is written before it is read.
+    this.bytes = Buffer.allocUnsafeSlow(this.size + (body.length >>> 4) + 256);
+    this.bytes.set(body);
+    this.bytes[body.length] = 0;
+  }
+
+  /** Makes room for `byteCount` more bytes and returns the offset where they go. */
+  reserve(byteCount: number): number {
+    const start = this.size;
+    this.size += byteCount;
+    if (this.size > this.bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(this.size + (this.size >>> 1));
+      this.bytes.copy(grown, 0, 0, start);
+      this.bytes = grown;
+    }
+    return start;
+  }
+
+  /** Appends ASCII and returns its reference. */
+  appendAscii(text: string): number {
+    const start = this.reserve(text.length);
+    for (let index = 0; index < text.length; index++) {
+      this.bytes[start + index] = text.charCodeAt(index);
+    }
+    return stringReference(start, text.length);
+  }
+
+  /**
+   * Appends the string whose escaped form is `[start, end)` and returns its reference. The escapes
+   * must have been checked. It never grows: an escape is longer than what it stands for.
+   */
+  appendUnescaped(start: number, end: number): number {
+    const target = this.reserve(end - start);
+    const stop = writeUnescaped(this.bytes, start, end, target);
+    this.size = stop;
+    return stringReference(target, stop - target);
+  }
+
+  /** A number's or another ASCII text, as a string of ours. */
+  ascii(start: number, end: number): string {
+    return this.bytes.toString('latin1', start, end);
+  }
+
+  utf8(start: number, end: number): string {
+    return this.bytes.toString('utf8', start, end);
+  }
+}
+
+/** Writes `[start, end)` without its escapes from `target` on; returns where it ended. */
+function writeUnescaped(bytes: Uint8Array, start: number, end: number, target: number): number {
+  let read = start;
+  let write = target;
+  while (read < end) {
+    const byte = bytes[read]!;
+    if (byte !== ascii.BACKSLASH) {
+      bytes[write++] = byte;
+      read++;
+    } else if (bytes[read + 1] !== ascii.LOWER_U) {
+      bytes[write++] = must(SHORT_ESCAPES.get(bytes[read + 1]!));
+      read += 2;
+    } else {
+      let codePoint = hexadecimal(bytes, read + 2);
+      read += 6;
+      if (isHighSurrogate(codePoint) && isUnicodeEscape(bytes, read, end)) {
+        const low = hexadecimal(bytes, read + 2);
+        if (isLowSurrogate(low)) {
+          codePoint = 0x10000 + ((codePoint & 0x3ff) << 10) + (low & 0x3ff);
+          read += 6;
+        }
+      }
+      write = writeCodePoint(bytes, write, codePoint);
+    }
+  }
+  return write;
+}
+
+/** What follows a backslash, beside `u`, and what the two stand for. */
+export const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
+  [ascii.QUOTE, ascii.QUOTE],
+  [ascii.BACKSLASH, ascii.BACKSLASH],
+  [ascii.SLASH, ascii.SLASH],
+  [ascii.LOWER_B, 0x08],
+  [ascii.LOWER_F, 0x0c],
+  [ascii.LOWER_N, ascii.LINE_FEED],
+  [ascii.LOWER_R, ascii.CARRIAGE_RETURN],
+  [ascii.LOWER_T, ascii.TAB],
+]);
+
+function isUnicodeEscape(bytes: Uint8Array, at: number, end: number): boolean {
+  return at + 6 <= end && bytes[at] === ascii.BACKSLASH && bytes[at + 1] === ascii.LOWER_U;
+}
+
+function isHighSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xd800 && codeUnit < 0xdc00;
+}
+
+function isLowSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xdc00 && codeUnit < 0xe000;
+}
+
+/** The value of four hexadecimal digits. */
+function hexadecimal(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let index = start; index < start + 4; index++) {
+    const byte = bytes[index]!;
+    value = value * 16 + (byte <= ascii.DIGIT_9 ? byte - ascii.DIGIT_0 : (byte | 0x20) - 0x61 + 10);
+  }
+  return value;
+}
+
+/** As UTF-8; a lone surrogate as the three bytes its number would have. */
+function writeCodePoint(bytes: Uint8Array, target: number, codePoint: number): number {
+  let write = target;
+  if (codePoint < 0x80) {
+    bytes[write++] = codePoint;
+  } else if (codePoint < 0x800) {
+    bytes[write++] = 0xc0 | (codePoint >> 6);
+    bytes[write++] = 0x80 | (codePoint & 0x3f);
+  } else if (codePoint < 0x10000) {
+    bytes[write++] = 0xe0 | (codePoint >> 12);
+    bytes[write++] = 0x80 | ((codePoint >> 6) & 0x3f);
+    bytes[write++] = 0x80 | (codePoint & 0x3f);
+  } else {
+    bytes[write++] = 0xf0 | (codePoint >> 18);
+    bytes[write++] = 0x80 | ((codePoint >> 12) & 0x3f);
+    bytes[write++] = 0x80 | ((codePoint >> 6) & 0x3f);
+    bytes[write++] = 0x80 | (codePoint & 0x3f);
+  }
+  return write;
+}

@@ -1,0 +1,60 @@
+import {
+  KIND_BITS,
+  KIND_HAS_SLOT,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+} from '../engine/column/token.ts';
+
+/** Where one field of a record lies: half-open ranges of its tokens and slots. */
+type Field = { tokenStart: number; tokenEnd: number; slotStart: number; slotEnd: number };
+
+/**
+ * Keeps of all fields with one key the last, in the place of the first. `tokens` and `slots` are the
+ * fields of one record; what is kept is written to their beginnings. Linear in their length.
+ */
+export function dropDuplicates(
+  tokens: Int32Array,
+  slots: Float64Array,
+): { tokenCount: number; slotCount: number } {
+  const fields = new Map<number, Field>();
+  let slot = 0;
+  for (let at = 0; at < tokens.length; ) {
+    const tokenCount = fieldTokenCount(tokens, at);
+    const slotCount = fieldSlotCount(tokens, at);
+    // A Map keeps a key where it was set first.
+    fields.set(tokens[at]! >>> KIND_BITS, {
+      tokenStart: at,
+      tokenEnd: at + tokenCount,
+      slotStart: slot,
+      slotEnd: slot + slotCount,
+    });
+    at += tokenCount;
+    slot += slotCount;
+  }
+  const tokensBefore = tokens.slice();
+  const slotsBefore = slots.slice();
+  let tokenCount = 0;
+  let slotCount = 0;
+  for (const field of fields.values()) {
+    tokens.set(tokensBefore.subarray(field.tokenStart, field.tokenEnd), tokenCount);
+    slots.set(slotsBefore.subarray(field.slotStart, field.slotEnd), slotCount);
+    tokenCount += field.tokenEnd - field.tokenStart;
+    slotCount += field.slotEnd - field.slotStart;
+  }
+  return { tokenCount, slotCount };
+}
+
+/** Integers of the field or element at `at`, its own token among them. */
+export function fieldTokenCount(tokens: Int32Array, at: number): number {
+  const kind = tokens[at]! & KIND_MASK;
+  return kind === RECORD || kind === RECORD_LIST ? NODE_HEADER_SIZE + tokens[at + 1]! : 1;
+}
+
+/** Slots of the field or element at `at`. */
+export function fieldSlotCount(tokens: Int32Array, at: number): number {
+  const kind = tokens[at]! & KIND_MASK;
+  if (kind === RECORD || kind === RECORD_LIST) return tokens[at + 2]!;
+  return KIND_HAS_SLOT[kind] ? 1 : 0;
+}

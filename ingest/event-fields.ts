@@ -1,0 +1,125 @@
+import { NO_STRING, referenceLength, referenceOffset } from '../engine/column/batch.ts';
+import {
+  BIG_INTEGER,
+  EMPTY_LIST,
+  FALSE_KIND,
+  FLOAT,
+  HUGE_NUMBER,
+  INTEGER,
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  TEXT,
+  TRUE_KIND,
+} from '../engine/column/token.ts';
+import { BRACE_OPEN } from './ascii.ts';
+import type { BodyText } from './body-text.ts';
+import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { timestampUsOfNumber, timestampUsOfText } from './event-time.ts';
+import type { JsonDecoder } from './json-decoder.ts';
+import { METADATA_KEY, TIMESTAMP_KEY } from './known-key.ts';
+
+/** A field that is not there: no token lies at it. */
+const ABSENT = -1;
+
+/** The declared fields of one event at a time, by the numbers of their keys. */
+export class EventFields {
+  readonly #text: BodyText;
+  readonly #decoder: JsonDecoder;
+  /** Where each field's token lies, or ABSENT. */
+  readonly #fieldAt = new Int32Array(METADATA_KEY + 1);
+  /** Its first slot. */
+  readonly #fieldSlot = new Int32Array(METADATA_KEY + 1);
+
+  constructor(text: BodyText, decoder: JsonDecoder) {
+    this.#text = text;
+    this.#decoder = decoder;
+  }
+
+  /** Turns to the root record `tokens[start, end)` whose slots begin at `slotStart`. */
+  find(start: number, end: number, slotStart: number): void {
+    const { tokens } = this.#decoder;
+    this.#fieldAt.fill(ABSENT);
+    let slot = slotStart;
+    for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
+      const key = tokens[at]! >>> KIND_BITS;
+      if (key <= METADATA_KEY) {
+        this.#fieldAt[key] = at;
+        this.#fieldSlot[key] = slot;
+      }
+      slot += fieldSlotCount(tokens, at);
+    }
+  }
+
+  /** The field's kind; NULL_KIND when it is not there. */
+  kind(key: number): number {
+    const at = this.#fieldAt[key]!;
+    return at === ABSENT ? NULL_KIND : this.#decoder.tokens[at]! & KIND_MASK;
+  }
+
+  hasValue(key: number): boolean {
+    return this.kind(key) !== NULL_KIND;
+  }
+
+  /** What the field holds, in words for a sender. */
+  kindName(key: number): string {
+    switch (this.kind(key)) {
+      case TEXT:
+        return 'a string';
+      case TRUE_KIND:
+      case FALSE_KIND:
+        return 'a boolean';
+      case EMPTY_LIST:
+        return 'a list';
+      case JSON_TEXT: {
+        const start = referenceOffset(this.#slot(key));
+        if (this.#text.bytes[start] === BRACE_OPEN) return 'a map';
+        return key === METADATA_KEY ? 'a list with other values' : 'a list';
+      }
+      default:
+        return 'a number';
+    }
+  }
+
+  /** When the event says it happened, in microseconds; `undefined` when it says nothing readable. */
+  timestampUs(): number | undefined {
+    const kind = this.kind(TIMESTAMP_KEY);
+    if (kind === INTEGER || kind === FLOAT) return timestampUsOfNumber(this.#slot(TIMESTAMP_KEY));
+    if (kind !== TEXT && kind !== BIG_INTEGER) return undefined;
+    const reference = this.#slot(TIMESTAMP_KEY);
+    const start = referenceOffset(reference);
+    return timestampUsOfText(this.#text.bytes, start, start + referenceLength(reference));
+  }
+
+  /** The field as a string reference: what is no string as its JSON text, null as NO_STRING. */
+  textOf(key: number): number {
+    switch (this.kind(key)) {
+      case NULL_KIND:
+        return NO_STRING;
+      case TRUE_KIND:
+        return this.#text.appendAscii('true');
+      case FALSE_KIND:
+        return this.#text.appendAscii('false');
+      case EMPTY_LIST:
+        return this.#text.appendAscii('[]');
+      case INTEGER:
+      case FLOAT: {
+        const value = this.#slot(key);
+        return this.#text.appendAscii(Object.is(value, -0) ? '-0' : String(value));
+      }
+      case TEXT:
+      case JSON_TEXT:
+      case BIG_INTEGER:
+      case HUGE_NUMBER:
+        return this.#slot(key);
+      default:
+        throw new Error('assertion failed: containers under columns of text are kept as text');
+    }
+  }
+
+  #slot(key: number): number {
+    return this.#decoder.slots[this.#fieldSlot[key]!]!;
+  }
+}

@@ -1,0 +1,23 @@
+/** The body is not what its form says: nothing of it is stored. The message says where and why. */
+export class MalformedBodyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MalformedBodyError';
+  }
+}
+
+/** The body holds more events than one post may: nothing of it is stored. */
+export class TooManyEventsError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TooManyEventsError';
+  }
+}
+
+/** There is no room now; the same post may succeed later. Nothing of it is stored. */
+export class OverloadError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OverloadError';
+  }
+}

@@ -1,0 +1,256 @@
+import { isUtf8 } from 'node:buffer';
+import * as ascii from './ascii.ts';
+import { type BodyText, SHORT_ESCAPES } from './body-text.ts';
+import { MalformedBodyError } from './ingest-error.ts';
+
+/** 1 for the bytes that end a run of ordinary characters in a string. */
+export const ENDS_STRING_RUN = new Uint8Array(256);
+ENDS_STRING_RUN.fill(1, 0, 0x20);
+ENDS_STRING_RUN[ascii.QUOTE] = 1;
+ENDS_STRING_RUN[ascii.BACKSLASH] = 1;
+
+const LIST = 0;
+const MAP = 1;
+
+/**
+ * A place in a body that is read as JSON (RFC 8259). Every method either steps over something valid
+ * or throws `MalformedBodyError`; none of them recurses. `end` is where the text ends, and the byte
+ * there is one that no value goes on with (zero).
+ */
+export class JsonCursor {
+  readonly text: BodyText;
+  readonly #isLines: boolean;
+  position = 0;
+  end: number;
+  /** Whether the string stepped over last has escapes. */
+  hasEscape = false;
+  #stack = new Uint8Array(64);
+
+  /** `isLines`: each line is a text of its own, which only matters for how errors name a place. */
+  constructor(text: BodyText, isLines: boolean) {
+    this.text = text;
+    this.#isLines = isLines;
+    this.end = text.bodySize;
+  }
+
+  /** Throws unless the whole body is UTF-8, so that nothing after needs to look. */
+  checkUtf8(): void {
+    const body = this.text.bytes.subarray(0, this.text.bodySize);
+    if (isUtf8(body)) return;
+    // What is not UTF-8 decodes to U+FFFD, so the first difference is the first bad byte.
+    const repaired = Buffer.from(new TextDecoder().decode(body));
+    const bomSize = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+    let valid = bomSize;
+    while (body[valid] === repaired[valid - bomSize]) valid++;
+    this.position = valid;
+    this.fail('UTF-8');
+  }
+
+  /** Steps over white space and returns the byte after it, zero at the end. */
+  skipSpace(): number {
+    const bytes = this.text.bytes;
+    let byte = bytes[this.position]!;
+    if (byte > ascii.SPACE) return byte;
+    while (
+      byte === ascii.SPACE ||
+      byte === ascii.LINE_FEED ||
+      byte === ascii.CARRIAGE_RETURN ||
+      byte === ascii.TAB
+    ) {
+      byte = bytes[++this.position]!;
+    }
+    return byte;
+  }
+
+  /** From behind the opening quote to behind the closing one; returns where the latter stands. */
+  skipString(): number {
+    const bytes = this.text.bytes;
+    let at = this.position;
+    this.hasEscape = false;
+    for (;;) {
+      while (ENDS_STRING_RUN[bytes[at]!] === 0) at++;
+      if (bytes[at] === ascii.QUOTE) break;
+      at = this.#skipEscape(at);
+    }
+    this.position = at + 1;
+    return at;
+  }
+
+  #skipEscape(at: number): number {
+    const bytes = this.text.bytes;
+    this.position = at;
+    if (bytes[at] !== ascii.BACKSLASH)
+      this.fail('a closing quote, or \\u00XX for a control character');
+    this.hasEscape = true;
+    if (SHORT_ESCAPES.has(bytes[at + 1]!)) return at + 2;
+    this.position = at + 1;
+    if (bytes[at + 1] !== ascii.LOWER_U) this.fail('one of "\\/bfnrtu after a backslash');
+    for (let digit = at + 2; digit < at + 6; digit++) {
+      this.position = digit;
+      if (!isHexadecimal(bytes[digit]!)) this.fail('four hexadecimal digits after \\u');
+    }
+    return at + 6;
+  }
+
+  /** Over a number; returns whether its text is that of an integer: no fraction, no exponent. */
+  skipNumber(): boolean {
+    const bytes = this.text.bytes;
+    if (bytes[this.position] === ascii.MINUS) this.position++;
+    if (bytes[this.position] === ascii.DIGIT_0) this.position++;
+    else this.#skipDigits();
+    let isInteger = true;
+    if (bytes[this.position] === ascii.DOT) {
+      isInteger = false;
+      this.position++;
+      this.#skipDigits();
+    }
+    const byte = bytes[this.position];
+    if (byte !== ascii.LOWER_E && byte !== ascii.UPPER_E) return isInteger;
+    const sign = bytes[++this.position];
+    if (sign === ascii.PLUS || sign === ascii.MINUS) this.position++;
+    this.#skipDigits();
+    return false;
+  }
+
+  #skipDigits(): void {
+    const bytes = this.text.bytes;
+    if (!ascii.isDigit(bytes[this.position]!)) this.fail('a digit');
+    do this.position++;
+    while (ascii.isDigit(bytes[this.position]!));
+  }
+
+  /** Over `true`, `false` or `null`, whichever `word` is. */
+  skipWord(word: string): void {
+    const bytes = this.text.bytes;
+    for (let index = 0; index < word.length; index++) {
+      if (bytes[this.position] !== word.charCodeAt(index)) this.fail(word);
+      this.position++;
+    }
+  }
+
+  /** Over the colon behind a key. */
+  skipColon(): void {
+    if (this.skipSpace() !== ascii.COLON) this.fail('":" after a key');
+    this.position++;
+  }
+
+  /** Over any value, however deep, with the white space before it. */
+  skipValue(): void {
+    this.#skipNested(0);
+  }
+
+  /** From where a list's next element is due to behind the closing bracket. */
+  skipListRest(): void {
+    this.#stack[0] = LIST;
+    this.#skipNested(1);
+  }
+
+  /** A value is due, and with it the rest of the containers in `#stack[0, depthStart)`. */
+  #skipNested(depthStart: number): void {
+    let depth = depthStart;
+    for (;;) {
+      const byte = this.skipSpace();
+      if (byte === ascii.BRACE_OPEN || byte === ascii.BRACKET_OPEN) {
+        const container = byte === ascii.BRACE_OPEN ? MAP : LIST;
+        this.position++;
+        if (this.skipSpace() === closingOf(container)) {
+          this.position++;
+        } else {
+          this.#push(depth++, container);
+          if (container === MAP) this.#skipKey();
+          continue;
+        }
+      } else {
+        this.#skipScalar(byte);
+      }
+      depth = this.#skipClosings(depth);
+      if (depth === 0) return;
+    }
+  }
+
+  /** Behind a value: over what closes, up to where the next value is due. Returns the depth there. */
+  #skipClosings(depthStart: number): number {
+    let depth = depthStart;
+    while (depth > 0) {
+      const container = this.#stack[depth - 1]!;
+      const byte = this.skipSpace();
+      if (byte === ascii.COMMA) {
+        this.position++;
+        if (container === MAP) this.#skipKey();
+        return depth;
+      }
+      if (byte !== closingOf(container)) {
+        this.fail(container === MAP ? '"," or "}" after a value' : '"," or "]" after a value');
+      }
+      this.position++;
+      depth--;
+    }
+    return 0;
+  }
+
+  #push(depth: number, container: number): void {
+    if (depth === this.#stack.length) {
+      const grown = new Uint8Array(depth * 2);
+      grown.set(this.#stack);
+      this.#stack = grown;
+    }
+    this.#stack[depth] = container;
+  }
+
+  #skipKey(): void {
+    if (this.skipSpace() !== ascii.QUOTE) this.fail('a key in quotes');
+    this.position++;
+    this.skipString();
+    this.skipColon();
+  }
+
+  #skipScalar(byte: number): void {
+    if (byte === ascii.QUOTE) {
+      this.position++;
+      this.skipString();
+    } else if (byte === ascii.MINUS || ascii.isDigit(byte)) {
+      this.skipNumber();
+    } else if (byte === ascii.LOWER_T) this.skipWord('true');
+    else if (byte === ascii.LOWER_F) this.skipWord('false');
+    else if (byte === ascii.LOWER_N) this.skipWord('null');
+    else this.fail('a value');
+  }
+
+  /** Throws, naming the place, what stands there and what was expected. */
+  fail(expected: string): never {
+    const bytes = this.text.bytes;
+    const at = Math.min(this.position, this.end);
+    let line = 1;
+    let lineStart = 0;
+    for (let index = 0; index < at; index++) {
+      if (bytes[index] === ascii.LINE_FEED) {
+        line++;
+        lineStart = index + 1;
+      }
+    }
+    const got =
+      at < this.end ? byteName(bytes[at]!) : `the end of the ${this.#isLines ? 'line' : 'body'}`;
+    const place = `byte ${at - lineStart + 1}`;
+    throw new MalformedBodyError(
+      this.#isLines
+        ? `line ${line} is not JSON: expected ${expected}; got ${got} at ${place}`
+        : `the body is not JSON: expected ${expected}; got ${got} at line ${line}, ${place}`,
+    );
+  }
+}
+
+function closingOf(container: number): number {
+  return container === MAP ? ascii.BRACE_CLOSE : ascii.BRACKET_CLOSE;
+}
+
+function isHexadecimal(byte: number): boolean {
+  const lower = byte | 0x20;
+  return ascii.isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}
+
+function byteName(byte: number): string {
+  const isPrintable = byte > ascii.SPACE && byte < 0x7f;
+  return isPrintable
+    ? `"${String.fromCharCode(byte)}"`
+    : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+}

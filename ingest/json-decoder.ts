@@ -1,0 +1,294 @@
+import { stringReference } from '../engine/column/batch.ts';
+import {
+  BIG_INTEGER,
+  EMPTY_LIST,
+  FALSE_KIND,
+  FLOAT,
+  HUGE_NUMBER,
+  INTEGER,
+  JSON_TEXT,
+  KIND_BITS,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+  TRUE_KIND,
+} from '../engine/column/token.ts';
+import { RECORD_DEPTH_MAX } from '../engine/limits.ts';
+import * as ascii from './ascii.ts';
+import type { BodyText } from './body-text.ts';
+import { dropDuplicates } from './duplicate-key.ts';
+import { ENDS_STRING_RUN, type JsonCursor } from './json-cursor.ts';
+import { HASH_START, hashStep, KeyTable } from './key-table.ts';
+import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
+
+/**
+ * Turns JSON objects into tokens and slots (`engine/column/token.ts`), one after another, without
+ * making objects of them. Memory is a small multiple of the text's size; time is linear in it, with
+ * any keys, depth and number of duplicates; recursion ends at RECORD_DEPTH_MAX.
+ *
+ * A list turns out to be no list of records only when its last element has been read. It is taken
+ * for one as long as it may be; when it is not, its tokens are taken back and the rest of it is only
+ * checked, so that no byte is read twice.
+ */
+export class JsonDecoder {
+  readonly keys: KeyTable;
+  tokens = new Int32Array(1024);
+  tokenCount = 0;
+  slots = new Float64Array(512);
+  slotCount = 0;
+  readonly #text: BodyText;
+  readonly #cursor: JsonCursor;
+  /** The record that each key was last seen in. */
+  #seenIn = new Int32Array(128);
+  #recordSerial = 0;
+
+  constructor(text: BodyText, cursor: JsonCursor) {
+    this.#text = text;
+    this.#cursor = cursor;
+    this.keys = new KeyTable(text);
+    for (const name of KNOWN_KEYS) this.keys.internName(name);
+  }
+
+  /** Decodes the object whose opening brace the cursor is at, as a root record. */
+  decodeRoot(): void {
+    this.#record(0, 1);
+  }
+
+  /** Forgets all tokens and slots from the given counts on. */
+  truncate(tokenCount: number, slotCount: number): void {
+    this.tokenCount = tokenCount;
+    this.slotCount = slotCount;
+  }
+
+  /** `level` counts records from the root, which is 1. */
+  #record(key: number, level: number): void {
+    const cursor = this.#cursor;
+    const start = this.#openNode(key, RECORD);
+    const slotStart = this.slotCount;
+    let fieldCount = 0;
+    cursor.position++;
+    let byte = cursor.skipSpace();
+    if (byte !== ascii.BRACE_CLOSE) {
+      for (;;) {
+        if (byte !== ascii.QUOTE) cursor.fail('a key in quotes');
+        cursor.position++;
+        const fieldKey = this.#key();
+        cursor.skipColon();
+        this.#value(fieldKey, level);
+        fieldCount++;
+        byte = cursor.skipSpace();
+        if (byte === ascii.BRACE_CLOSE) break;
+        if (byte !== ascii.COMMA) cursor.fail('"," or "}" after a value');
+        cursor.position++;
+        byte = cursor.skipSpace();
+      }
+    }
+    cursor.position++;
+    if (fieldCount > 1 && this.#hasDuplicates(start)) this.#dropDuplicates(start, slotStart);
+    this.#closeNode(start, slotStart);
+  }
+
+  /** From behind the opening quote to behind the closing one; returns the key's number. */
+  #key(): number {
+    const cursor = this.#cursor;
+    const bytes = this.#text.bytes;
+    const start = cursor.position;
+    let at = start;
+    let hash = HASH_START;
+    let byte = bytes[at]!;
+    while (ENDS_STRING_RUN[byte] === 0) {
+      hash = hashStep(hash, byte);
+      byte = bytes[++at]!;
+    }
+    if (byte === ascii.QUOTE) {
+      cursor.position = at + 1;
+      return this.keys.intern(start, at - start, hash);
+    }
+    const end = cursor.skipString();
+    const unescaped = this.#text.size;
+    this.#text.appendUnescaped(start, end);
+    const length = this.#text.size - unescaped;
+    return this.keys.intern(unescaped, length, this.keys.hash(unescaped, length));
+  }
+
+  #value(key: number, level: number): void {
+    const cursor = this.#cursor;
+    const byte = cursor.skipSpace();
+    if (byte === ascii.QUOTE) {
+      const start = ++cursor.position;
+      const end = cursor.skipString();
+      this.#slot(
+        key,
+        TEXT,
+        cursor.hasEscape
+          ? this.#text.appendUnescaped(start, end)
+          : stringReference(start, end - start),
+      );
+    } else if (byte === ascii.BRACE_OPEN) {
+      const isText = isKeptAsText(key, level);
+      if (isText) this.#jsonText(key);
+      else this.#record(key, level + 1);
+    } else if (byte === ascii.BRACKET_OPEN) {
+      this.#list(key, level);
+    } else if (byte === ascii.MINUS || ascii.isDigit(byte)) {
+      this.#numberValue(key);
+    } else if (byte === ascii.LOWER_T) {
+      cursor.skipWord('true');
+      this.#token(key, TRUE_KIND);
+    } else if (byte === ascii.LOWER_F) {
+      cursor.skipWord('false');
+      this.#token(key, FALSE_KIND);
+    } else if (byte === ascii.LOWER_N) {
+      cursor.skipWord('null');
+      this.#token(key, NULL_KIND);
+    } else {
+      cursor.fail('a value');
+    }
+  }
+
+  #list(key: number, level: number): void {
+    const cursor = this.#cursor;
+    const textStart = cursor.position++;
+    let byte = cursor.skipSpace();
+    if (byte === ascii.BRACKET_CLOSE) {
+      cursor.position++;
+      this.#token(key, EMPTY_LIST);
+      return;
+    }
+    const isText = isKeptAsText(key, level);
+    if (isText || byte !== ascii.BRACE_OPEN) {
+      cursor.skipListRest();
+      this.#slot(key, JSON_TEXT, stringReference(textStart, cursor.position - textStart));
+      return;
+    }
+    const start = this.#openNode(key, RECORD_LIST);
+    const slotStart = this.slotCount;
+    for (;;) {
+      this.#record(0, level + 1);
+      byte = cursor.skipSpace();
+      if (byte === ascii.BRACKET_CLOSE) break;
+      if (byte !== ascii.COMMA) cursor.fail('"," or "]" after a value');
+      cursor.position++;
+      if (cursor.skipSpace() !== ascii.BRACE_OPEN) {
+        cursor.skipListRest();
+        this.truncate(start, slotStart);
+        this.#slot(key, JSON_TEXT, stringReference(textStart, cursor.position - textStart));
+        return;
+      }
+    }
+    cursor.position++;
+    this.#closeNode(start, slotStart);
+  }
+
+  #jsonText(key: number): void {
+    const start = this.#cursor.position;
+    this.#cursor.skipValue();
+    this.#slot(key, JSON_TEXT, stringReference(start, this.#cursor.position - start));
+  }
+
+  #numberValue(key: number): void {
+    const cursor = this.#cursor;
+    const bytes = this.#text.bytes;
+    const start = cursor.position;
+    let at = start;
+    let value = 0;
+    while (ascii.isDigit(bytes[at]!)) value = value * 10 + (bytes[at++]! - ascii.DIGIT_0);
+    const byte = bytes[at]!;
+    const isPlain =
+      at - start <= 15 &&
+      (bytes[start] !== ascii.DIGIT_0 || at - start === 1) &&
+      byte !== ascii.DOT &&
+      (byte | 0x20) !== ascii.LOWER_E &&
+      at > start;
+    if (isPlain) {
+      // Stands in for the general form below, for the short integers that most numbers are.
+      cursor.position = at;
+      this.#slot(key, INTEGER, value);
+      return;
+    }
+    const isInteger = cursor.skipNumber();
+    const end = cursor.position;
+    value = Number(this.#text.ascii(start, end));
+    if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
+      this.#slot(key, INTEGER, value);
+    } else if (!Number.isFinite(value)) {
+      this.#slot(key, HUGE_NUMBER, stringReference(start, end - start));
+    } else if (isInteger && value !== 0) {
+      this.#slot(key, BIG_INTEGER, stringReference(start, end - start));
+    } else {
+      this.#slot(key, FLOAT, value);
+    }
+  }
+
+  #token(key: number, kind: number): void {
+    if (this.tokenCount === this.tokens.length) this.#growTokens();
+    this.tokens[this.tokenCount++] = (key << KIND_BITS) | kind;
+  }
+
+  /** A token and its slot: a number or a string reference. */
+  #slot(key: number, kind: number, value: number): void {
+    this.#token(key, kind);
+    if (this.slotCount === this.slots.length) this.#growSlots();
+    this.slots[this.slotCount++] = value;
+  }
+
+  #openNode(key: number, kind: number): number {
+    const start = this.tokenCount;
+    if (start + NODE_HEADER_SIZE > this.tokens.length) this.#growTokens();
+    this.tokens[start] = (key << KIND_BITS) | kind;
+    this.tokenCount = start + NODE_HEADER_SIZE;
+    return start;
+  }
+
+  #closeNode(start: number, slotStart: number): void {
+    this.tokens[start + 1] = this.tokenCount - start - NODE_HEADER_SIZE;
+    this.tokens[start + 2] = this.slotCount - slotStart;
+  }
+
+  /** Whether two direct fields of the record that ends here have one key. */
+  #hasDuplicates(start: number): boolean {
+    const tokens = this.tokens;
+    const end = this.tokenCount;
+    if (this.#seenIn.length < this.keys.count) {
+      this.#seenIn = new Int32Array(this.keys.count * 2);
+    }
+    const seenIn = this.#seenIn;
+    const serial = ++this.#recordSerial;
+    let at = start + NODE_HEADER_SIZE;
+    while (at < end) {
+      const token = tokens[at]!;
+      const key = token >>> KIND_BITS;
+      if (seenIn[key] === serial) return true;
+      seenIn[key] = serial;
+      const kind = token & 15;
+      at += kind === RECORD || kind === RECORD_LIST ? NODE_HEADER_SIZE + tokens[at + 1]! : 1;
+    }
+    return false;
+  }
+
+  #dropDuplicates(start: number, slotStart: number): void {
+    const tokens = this.tokens.subarray(start + NODE_HEADER_SIZE, this.tokenCount);
+    const slots = this.slots.subarray(slotStart, this.slotCount);
+    const kept = dropDuplicates(tokens, slots);
+    this.truncate(start + NODE_HEADER_SIZE + kept.tokenCount, slotStart + kept.slotCount);
+  }
+
+  #growTokens(): void {
+    const grown = new Int32Array(this.tokens.length * 2);
+    grown.set(this.tokens);
+    this.tokens = grown;
+  }
+
+  #growSlots(): void {
+    const grown = new Float64Array(this.slots.length * 2);
+    grown.set(this.slots);
+    this.slots = grown;
+  }
+}
+
+/** Whether a container under `key` in a record of `level` is kept as text, whatever it holds. */
+function isKeptAsText(key: number, level: number): boolean {
+  return level === RECORD_DEPTH_MAX || (level === 1 && key < COLUMN_TEXT_KEY_COUNT);
+}

@@ -1,0 +1,112 @@
+import { randomInt } from 'node:crypto';
+import { stringReference } from '../engine/column/batch.ts';
+import type { BodyText } from './body-text.ts';
+
+/**
+ * The secret of this process' hashes. With a known one a sender could make all of its keys collide
+ * and each look-up as long as the table. Answers do not depend on it: keys are numbered as they come.
+ */
+const HASH_SEED = randomInt(2 ** 32) | 0;
+const HASH_MULTIPLIER = (randomInt(2 ** 32) & ~7) | 5;
+
+/** The hash before the first byte. */
+export const HASH_START = HASH_SEED;
+
+/** The hash after one more byte; `hash` is what it was before. */
+export function hashStep(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, HASH_MULTIPLIER);
+}
+
+/** The distinct field names of one body, numbered from zero in order of appearance. */
+export class KeyTable {
+  count = 0;
+  /** String reference of each key. */
+  references = new Float64Array(128);
+  readonly #text: BodyText;
+  #offsets = new Uint32Array(128);
+  #lengths = new Uint32Array(128);
+  #hashes = new Int32Array(128);
+  /** Open addressing: 0 is free, else one more than the key's number. At most half full. */
+  #buckets = new Int32Array(256);
+
+  constructor(text: BodyText) {
+    this.#text = text;
+  }
+
+  /** The number of the key that is the bytes `[start, start + length)` with the hash of all of them. */
+  intern(start: number, length: number, hash: number): number {
+    const bytes = this.#text.bytes;
+    const mask = this.#buckets.length - 1;
+    let bucket = spread(hash) & mask;
+    for (;;) {
+      const key = this.#buckets[bucket]! - 1;
+      if (key < 0) break;
+      if (this.#hashes[key] === hash && this.#lengths[key] === length) {
+        const offset = this.#offsets[key]!;
+        let index = 0;
+        while (index < length && bytes[offset + index] === bytes[start + index]) index++;
+        if (index === length) return key;
+      }
+      bucket = (bucket + 1) & mask;
+    }
+    return this.#add(start, length, hash, bucket);
+  }
+
+  /** As `intern`, for a name of ours. */
+  internName(name: string): number {
+    const bytes = Buffer.from(name);
+    const start = this.#text.reserve(bytes.length);
+    this.#text.bytes.set(bytes, start);
+    return this.intern(start, bytes.length, this.hash(start, bytes.length));
+  }
+
+  hash(start: number, length: number): number {
+    const bytes = this.#text.bytes;
+    let hash = HASH_START;
+    for (let index = start; index < start + length; index++) hash = hashStep(hash, bytes[index]!);
+    return hash;
+  }
+
+  #add(start: number, length: number, hash: number, bucket: number): number {
+    if (this.count === this.#offsets.length) {
+      this.#grow();
+      return this.intern(start, length, hash);
+    }
+    const key = this.count++;
+    this.references[key] = stringReference(start, length);
+    this.#offsets[key] = start;
+    this.#lengths[key] = length;
+    this.#hashes[key] = hash;
+    this.#buckets[bucket] = key + 1;
+    return key;
+  }
+
+  #grow(): void {
+    const capacity = this.count * 2;
+    const references = new Float64Array(capacity);
+    const offsets = new Uint32Array(capacity);
+    const lengths = new Uint32Array(capacity);
+    const hashes = new Int32Array(capacity);
+    references.set(this.references);
+    offsets.set(this.#offsets);
+    lengths.set(this.#lengths);
+    hashes.set(this.#hashes);
+    this.references = references;
+    this.#offsets = offsets;
+    this.#lengths = lengths;
+    this.#hashes = hashes;
+    this.#buckets = new Int32Array(capacity * 2);
+    const mask = this.#buckets.length - 1;
+    for (let key = 0; key < this.count; key++) {
+      let bucket = spread(hashes[key]!) & mask;
+      while (this.#buckets[bucket] !== 0) bucket = (bucket + 1) & mask;
+      this.#buckets[bucket] = key + 1;
+    }
+  }
+}
+
+/** The step lets bits wander upwards only; buckets are chosen by the low ones. */
+function spread(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return mixed ^ (mixed >>> 13);
+}

@@ -1,0 +1,248 @@
+import { assert } from '../engine/assert.ts';
+import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
+import * as ascii from './ascii.ts';
+import { BodyText } from './body-text.ts';
+import { yieldToEventLoop } from './event-loop.ts';
+import { TooManyEventsError } from './ingest-error.ts';
+import { JsonCursor } from './json-cursor.ts';
+import { JsonDecoder } from './json-decoder.ts';
+import { ADDRESS_KEYS } from './known-key.ts';
+import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from './limits.ts';
+
+export type BodyForm = 'json' | 'ndjson';
+
+/** Which source a body is for, if it says so itself: `source` and `collection` are UUIDs. */
+export type PostAddress = {
+  readonly source_name?: string | undefined;
+  readonly collection_name?: string | undefined;
+  readonly source?: string | undefined;
+  readonly collection?: string | undefined;
+};
+
+/**
+ * The events of one body, decoded but not yet looked at. Events are numbered from zero in the order
+ * posted; `tokens[starts[i], starts[i + 1])` is the root record of event `i`, all its keys in it, and
+ * nothing when the event is not an object. To be admitted once, then dropped.
+ */
+export type DecodedBody = {
+  readonly address: PostAddress;
+  readonly eventCount: number;
+  readonly text: BodyText;
+  readonly decoder: JsonDecoder;
+  /** Where the tokens of each event begin; `eventCount + 1` entries, maybe more. */
+  readonly tokenStarts: Uint32Array;
+  /** Where the slots of each event begin; likewise. */
+  readonly slotStarts: Uint32Array;
+  /** Whether the body is one event, whose address keys are not part of it. */
+  readonly isSingle: boolean;
+};
+
+/**
+ * Decodes a body: one object, a list of events, `{"batch": [events]}`, or, as `ndjson`, one event a
+ * line with blank lines between. Everything is checked; nothing is decided. Lets other work run
+ * every DECODE_SLICE_BYTES, between events.
+ *
+ * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `TooManyEventsError`.
+ */
+export async function decodeBody(bytes: Uint8Array, form: BodyForm): Promise<DecodedBody> {
+  assert(bytes.length < STRING_LENGTH_MAX, 'a body is no longer than a string may be');
+  if (bytes.length > DECODE_SLICE_BYTES) await yieldToEventLoop();
+  const decoding = new BodyDecoding(bytes, form === 'ndjson');
+  if (form === 'ndjson') await decoding.lines();
+  else await decoding.document();
+  return decoding.body();
+}
+
+/** One body on its way through the decoder. */
+class BodyDecoding {
+  readonly #text: BodyText;
+  readonly #cursor: JsonCursor;
+  readonly #decoder: JsonDecoder;
+  readonly #address: { -readonly [key in keyof PostAddress]: PostAddress[key] } = {};
+  #eventCount = 0;
+  #tokenStarts = new Uint32Array(64);
+  #slotStarts = new Uint32Array(64);
+  #isSingle = false;
+  #sliceStart = 0;
+
+  constructor(bytes: Uint8Array, isLines: boolean) {
+    this.#text = new BodyText(bytes);
+    this.#cursor = new JsonCursor(this.#text, isLines);
+    this.#decoder = new JsonDecoder(this.#text, this.#cursor);
+    this.#cursor.checkUtf8();
+    const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    if (isMarked) this.#cursor.position = 3;
+  }
+
+  body(): DecodedBody {
+    return {
+      address: this.#address,
+      eventCount: this.#eventCount,
+      text: this.#text,
+      decoder: this.#decoder,
+      tokenStarts: this.#tokenStarts,
+      slotStarts: this.#slotStarts,
+      isSingle: this.#isSingle,
+    };
+  }
+
+  async lines(): Promise<void> {
+    const cursor = this.#cursor;
+    const bodySize = this.#text.bodySize;
+    let start = cursor.position;
+    while (start < bodySize) {
+      const lineFeed = this.#text.bytes.indexOf(ascii.LINE_FEED, start);
+      const end = lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
+      cursor.position = start;
+      cursor.end = end;
+      // A line ends as a body does, for a moment: with a zero byte.
+      this.#text.bytes[end] = 0;
+      if (cursor.skipSpace() !== 0 || cursor.position < end) {
+        this.#event();
+        this.#mustEnd('the end of the line after a value');
+      }
+      if (end < bodySize) this.#text.bytes[end] = ascii.LINE_FEED;
+      start = end + 1;
+      if (this.#isSliceDone()) await yieldToEventLoop();
+    }
+  }
+
+  async document(): Promise<void> {
+    const first = this.#cursor.skipSpace();
+    if (first === ascii.BRACKET_OPEN) await this.#list();
+    else if (first === ascii.BRACE_OPEN) await this.#object();
+    else {
+      this.#isSingle = true;
+      this.#event();
+    }
+    this.#mustEnd('the end of the body after a value');
+  }
+
+  /**
+   * An object is a batch when the last of its keys named `batch` holds a list. That is known at its
+   * end only, so it is stepped through, taking the events of a batch on the way; an object that is
+   * none is gone through again as the one event it is.
+   */
+  async #object(): Promise<void> {
+    const cursor = this.#cursor;
+    const start = cursor.position++;
+    let isBatch = false;
+    let byte = cursor.skipSpace();
+    while (byte !== ascii.BRACE_CLOSE) {
+      const key = this.#rootKey(byte);
+      byte = cursor.skipSpace();
+      if (key === 'batch') {
+        this.#forgetEvents();
+        isBatch = byte === ascii.BRACKET_OPEN;
+        if (isBatch) await this.#list();
+        else cursor.skipValue();
+      } else {
+        this.#rootValue(key, byte);
+      }
+      byte = cursor.skipSpace();
+      if (byte === ascii.COMMA) {
+        cursor.position++;
+        byte = cursor.skipSpace();
+        if (byte === ascii.BRACE_CLOSE) cursor.fail('a key in quotes');
+      } else if (byte !== ascii.BRACE_CLOSE) {
+        cursor.fail('"," or "}" after a value');
+      }
+    }
+    cursor.position++;
+    if (isBatch) return;
+    cursor.position = start;
+    this.#isSingle = true;
+    this.#event();
+  }
+
+  #rootKey(byte: number): string {
+    const cursor = this.#cursor;
+    if (byte !== ascii.QUOTE) cursor.fail('a key in quotes');
+    cursor.position++;
+    const key = this.#string();
+    cursor.skipColon();
+    return key;
+  }
+
+  #rootValue(key: string, byte: number): void {
+    const cursor = this.#cursor;
+    const addressKey = ADDRESS_KEYS.find((name) => name === key);
+    if (addressKey === undefined) {
+      cursor.skipValue();
+    } else if (byte === ascii.QUOTE) {
+      cursor.position++;
+      this.#address[addressKey] = this.#string();
+    } else {
+      this.#address[addressKey] = undefined;
+      cursor.skipValue();
+    }
+  }
+
+  /** From behind the opening quote to behind the closing one: the string. */
+  #string(): string {
+    const cursor = this.#cursor;
+    const start = cursor.position;
+    const end = cursor.skipString();
+    if (!cursor.hasEscape) return this.#text.utf8(start, end);
+    const size = this.#text.size;
+    this.#text.appendUnescaped(start, end);
+    return this.#text.utf8(size, this.#text.size);
+  }
+
+  async #list(): Promise<void> {
+    const cursor = this.#cursor;
+    cursor.position++;
+    if (cursor.skipSpace() === ascii.BRACKET_CLOSE) {
+      cursor.position++;
+      return;
+    }
+    for (;;) {
+      this.#event();
+      const byte = cursor.skipSpace();
+      cursor.position++;
+      if (byte === ascii.BRACKET_CLOSE) return;
+      if (byte !== ascii.COMMA) {
+        cursor.position--;
+        cursor.fail('"," or "]" after a value');
+      }
+      if (this.#isSliceDone()) await yieldToEventLoop();
+    }
+  }
+
+  #event(): void {
+    const index = this.#eventCount++;
+    if (this.#eventCount > BODY_EVENTS_MAX) {
+      throw new TooManyEventsError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
+    }
+    if (index + 1 === this.#tokenStarts.length) {
+      this.#tokenStarts = doubled(this.#tokenStarts);
+      this.#slotStarts = doubled(this.#slotStarts);
+    }
+    if (this.#cursor.skipSpace() === ascii.BRACE_OPEN) this.#decoder.decodeRoot();
+    else this.#cursor.skipValue();
+    this.#tokenStarts[index + 1] = this.#decoder.tokenCount;
+    this.#slotStarts[index + 1] = this.#decoder.slotCount;
+  }
+
+  #forgetEvents(): void {
+    this.#eventCount = 0;
+    this.#decoder.truncate(0, 0);
+  }
+
+  #mustEnd(expected: string): void {
+    this.#cursor.skipSpace();
+    if (this.#cursor.position < this.#cursor.end) this.#cursor.fail(expected);
+  }
+
+  #isSliceDone(): boolean {
+    if (this.#cursor.position - this.#sliceStart < DECODE_SLICE_BYTES) return false;
+    this.#sliceStart = this.#cursor.position;
+    return true;
+  }
+}
+
+function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(values.length * 2);
+  grown.set(values);
+  return grown;
+}

@@ -1,0 +1,163 @@
+import {
+  MIXED_PROJECTS,
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+} from '../engine/column/batch.ts';
+import {
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+} from '../engine/column/token.ts';
+import type { BodyText } from './body-text.ts';
+import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import type { KeyTable } from './key-table.ts';
+
+const NO_MATCH = 1;
+const SIMILAR = 2;
+const EXACT = 3;
+
+/**
+ * Reads the project key out of root records, by a path that begins with `metadata`. It follows the
+ * rules by which a query reads the same path, so that a row has the key exactly when the query's
+ * comparison holds: a name matches exactly or else without case, only strings count, and a list of
+ * one record is read as that record. Where queries could see several answers the row is *mixed*.
+ */
+export class ProjectKeyReader {
+  readonly #text: BodyText;
+  readonly #keys: KeyTable;
+  readonly #path: readonly string[];
+  readonly #tokens: Int32Array;
+  readonly #slots: Float64Array;
+  /** For each name of the path: how each key of the body matches it; 0 is not known yet. */
+  readonly #matches: readonly Uint8Array[];
+  #fieldAt = 0;
+  #fieldSlot = 0;
+
+  /** The arrays are where the records to come will stand; they may be filled later. */
+  constructor(
+    records: {
+      readonly text: BodyText;
+      readonly keys: KeyTable;
+      readonly tokens: Int32Array;
+      readonly slots: Float64Array;
+    },
+    path: readonly string[],
+  ) {
+    this.#text = records.text;
+    this.#keys = records.keys;
+    this.#tokens = records.tokens;
+    this.#slots = records.slots;
+    this.#path = path;
+    this.#matches = path.map(() => new Uint8Array(records.keys.count));
+  }
+
+  /**
+   * Of the root record at `root`, whose first slot is `slot`: a string reference, NO_STRING when no
+   * element of its metadata names a project, MIXED_PROJECTS when elements disagree.
+   */
+  read(root: number, slot: number): number {
+    if (!this.#findField(root, slot, 0)) return NO_STRING;
+    const kind = this.#tokens[this.#fieldAt]! & KIND_MASK;
+    if (kind === RECORD) return this.#ofRecord(this.#fieldAt, this.#fieldSlot, 1);
+    if (kind === RECORD_LIST) return this.#ofElements(this.#fieldAt, this.#fieldSlot);
+    // Not `metadata` but a key like it in other case, with other values in its list.
+    return kind === JSON_TEXT ? MIXED_PROJECTS : NO_STRING;
+  }
+
+  /** Of a list whose every element is a row of its own to a query. */
+  #ofElements(at: number, slot: number): number {
+    const tokens = this.#tokens;
+    const end = at + fieldTokenCount(tokens, at);
+    let element = at + NODE_HEADER_SIZE;
+    let elementSlot = slot;
+    const key = this.#ofRecord(element, elementSlot, 1);
+    for (;;) {
+      elementSlot += fieldSlotCount(tokens, element);
+      element += fieldTokenCount(tokens, element);
+      if (element >= end) return key;
+      if (!this.#areEqual(this.#ofRecord(element, elementSlot, 1), key)) return MIXED_PROJECTS;
+    }
+  }
+
+  #ofRecord(at: number, slot: number, depth: number): number {
+    if (!this.#findField(at, slot, depth)) return NO_STRING;
+    const tokens = this.#tokens;
+    const field = this.#fieldAt;
+    const kind = tokens[field]! & KIND_MASK;
+    if (depth === this.#path.length - 1)
+      return kind === TEXT ? this.#slots[this.#fieldSlot]! : NO_STRING;
+    if (kind === RECORD) return this.#ofRecord(field, this.#fieldSlot, depth + 1);
+    // A record below the depth kept as tokens, or a list with other values: read by no one here.
+    if (kind === JSON_TEXT) return MIXED_PROJECTS;
+    if (kind !== RECORD_LIST) return NO_STRING;
+    return this.#ofList(field, this.#fieldSlot, depth + 1);
+  }
+
+  /** A list within metadata: of several elements a query sees each or none, by how it asks. */
+  #ofList(at: number, slot: number, depth: number): number {
+    const tokens = this.#tokens;
+    const end = at + fieldTokenCount(tokens, at);
+    let element = at + NODE_HEADER_SIZE;
+    let elementSlot = slot;
+    const isSingle = element + fieldTokenCount(tokens, element) === end;
+    if (isSingle) return this.#ofRecord(element, elementSlot, depth);
+    while (element < end) {
+      if (this.#ofRecord(element, elementSlot, depth) !== NO_STRING) return MIXED_PROJECTS;
+      elementSlot += fieldSlotCount(tokens, element);
+      element += fieldTokenCount(tokens, element);
+    }
+    return NO_STRING;
+  }
+
+  /** Sets `#fieldAt` and `#fieldSlot`; false when the record has no such field. */
+  #findField(record: number, recordSlot: number, depth: number): boolean {
+    const tokens = this.#tokens;
+    const matches = this.#matches[depth]!;
+    const end = record + fieldTokenCount(tokens, record);
+    let slot = recordSlot;
+    let isFound = false;
+    for (let at = record + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
+      const key = tokens[at]! >>> KIND_BITS;
+      const match = matches[key]! === 0 ? this.#match(key, depth) : matches[key]!;
+      if (match === EXACT || (match === SIMILAR && !isFound)) {
+        this.#fieldAt = at;
+        this.#fieldSlot = slot;
+        isFound = true;
+        if (match === EXACT) return true;
+      }
+      slot += fieldSlotCount(tokens, at);
+    }
+    return isFound;
+  }
+
+  #match(key: number, depth: number): number {
+    const name = this.#path[depth]!;
+    const reference = this.#keys.references[key]!;
+    const start = referenceOffset(reference);
+    // Lower case may change a string's length, but not by much; a long key is not worth decoding.
+    const isNear = referenceLength(reference) <= name.length * 3;
+    const text = isNear ? this.#text.utf8(start, start + referenceLength(reference)) : '';
+    const match =
+      text === name ? EXACT : text.toLowerCase() === name.toLowerCase() ? SIMILAR : NO_MATCH;
+    this.#matches[depth]![key] = match;
+    return match;
+  }
+
+  #areEqual(left: number, right: number): boolean {
+    if (left === right) return true;
+    if (left < 0 || right < 0) return false;
+    const { bytes } = this.#text;
+    const length = referenceLength(left);
+    const leftStart = referenceOffset(left);
+    const rightStart = referenceOffset(right);
+    return (
+      length === referenceLength(right) &&
+      bytes.compare(bytes, rightStart, rightStart + length, leftStart, leftStart + length) === 0
+    );
+  }
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { SOURCE_NAME_LENGTH_MAX } from './limits.ts';
+import { RANDOM_ID_SIZE, writeUuid } from './random-id.ts';
+
+/** A named log stream. */
+export type Source = {
+  readonly name: string;
+  /** UUID, lower case, fixed for the name. */
+  readonly id: string;
+  /**
+   * Where an event names its project: `['project']`, or a path into its metadata that begins with
+   * `metadata`.
+   */
+  readonly projectPath: readonly string[];
+};
+
+const BUILT_IN: readonly (readonly [name: string, projectRule: string])[] = [
+  ['cloudflare.logs.prod', 'project'],
+  ['postgres.logs', 'project'],
+  ['deno-relay-logs', 'metadata.project_ref'],
+  ['deno-subhosting-events', 'metadata.project_ref'],
+  ['gotrue.logs.prod', 'project'],
+  ['realtime.logs.prod', 'metadata.project'],
+  ['storage.logs.prod.2', 'metadata.project'],
+  ['postgREST.logs.prod', 'project'],
+  ['pgbouncer.logs.prod', 'project'],
+];
+
+/** The namespace of our names; were it another, all ids of sources would be. */
+const NAMESPACE = Buffer.from('b6f1d5d2c0a94d0e9a3c7f5e21084c6b', 'hex');
+
+/** The sources that every weir has. */
+export const BUILT_IN_SOURCES: readonly Source[] = BUILT_IN.map(([name, rule]) =>
+  sourceOf(name, rule),
+);
+
+/**
+ * The sources a setting adds: names between commas, each with an optional project rule behind a
+ * colon (`edge.logs:metadata.project`); without one, the rule is `project`. `errors` says what is
+ * wrong with each entry that is.
+ */
+export function sourcesFrom(settingText: string): { sources: Source[]; errors: string[] } {
+  const sources: Source[] = [];
+  const errors: string[] = [];
+  const taken = new Set(BUILT_IN_SOURCES.map((source) => source.name));
+  for (const entry of settingText.split(',')) {
+    const trimmed = entry.trim();
+    if (trimmed === '') continue;
+    const colon = trimmed.indexOf(':');
+    const name = colon < 0 ? trimmed : trimmed.slice(0, colon).trim();
+    const rule = colon < 0 ? 'project' : trimmed.slice(colon + 1).trim();
+    const error = nameError(name, taken) ?? ruleError(name, rule);
+    if (error !== undefined) {
+      errors.push(error);
+    } else {
+      taken.add(name);
+      sources.push(sourceOf(name, rule));
+    }
+  }
+  return { sources, errors };
+}
+
+function nameError(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
+    return `a source name must be letters, digits, dots, hyphens and underscores, the first a letter or digit; got ${JSON.stringify(name)}`;
+  }
+  if (name.length > SOURCE_NAME_LENGTH_MAX) {
+    return `a source name may have ${SOURCE_NAME_LENGTH_MAX} characters; got ${name.length}: "${name.slice(0, 40)}…"`;
+  }
+  if (isUuid(name)) return `a source name must not look like a UUID; got "${name}"`;
+  if (taken.has(name)) return `a source name must be new; "${name}" is taken`;
+  return undefined;
+}
+
+function ruleError(name: string, rule: string): string | undefined {
+  if (rule === 'project' || /^metadata(\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(rule)) return undefined;
+  return `the project rule of source "${name}" must be "project" or a path such as "metadata.project"; got ${JSON.stringify(rule)}`;
+}
+
+function sourceOf(name: string, projectRule: string): Source {
+  return { name, id: sourceId(name), projectPath: projectRule.split('.') };
+}
+
+/** A UUID made of the name alone (RFC 9562, §5.5: version 5). */
+function sourceId(name: string): string {
+  const hash = createHash('sha1').update(NAMESPACE).update(name, 'utf8').digest();
+  hash[6] = (hash[6]! & 0x0f) | 0x50;
+  hash[8] = (hash[8]! & 0x3f) | 0x80;
+  const text = Buffer.alloc(RANDOM_ID_SIZE);
+  writeUuid(hash, 0, text, 0);
+  return text.toString('latin1');
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** All sources of a process, by name and by id. */
+export class SourceDirectory {
+  readonly sources: readonly Source[];
+  readonly #byName: ReadonlyMap<string, Source>;
+  readonly #byId: ReadonlyMap<string, Source>;
+
+  /** `added` comes from `sourcesFrom`: no name twice, none of the built-in ones. */
+  constructor(added: readonly Source[]) {
+    this.sources = [...BUILT_IN_SOURCES, ...added];
+    this.#byName = new Map(this.sources.map((source) => [source.name, source]));
+    this.#byId = new Map(this.sources.map((source) => [source.id, source]));
+  }
+
+  /** By exact name. */
+  findByName(name: string): Source | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** By UUID, in upper or lower case. */
+  findById(id: string): Source | undefined {
+    return this.#byId.get(id.toLowerCase());
+  }
+}

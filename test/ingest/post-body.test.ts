@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MalformedBodyError, TooManyEventsError } from '../../ingest/ingest-error.ts';
+import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from '../../ingest/limits.ts';
+import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
+
+function decode(text: string, form: BodyForm = 'json'): Promise<DecodedBody> {
+  return decodeBody(Buffer.from(text), form);
+}
+
+async function counts(
+  text: string,
+  form?: BodyForm,
+): Promise<[eventCount: number, isSingle: boolean]> {
+  const body = await decode(text, form);
+  return [body.eventCount, body.isSingle];
+}
+
+test('a body is one event, a list, or a batch', async () => {
+  assert.deepEqual(await counts('{"a":1}'), [1, true]);
+  assert.deepEqual(await counts('{}'), [1, true]);
+  assert.deepEqual(await counts(' [ {"a":1} , {} ] '), [2, false]);
+  assert.deepEqual(await counts('[]'), [0, false]);
+  assert.deepEqual(await counts('{"batch":[{"a":1},{}],"x":{"y":[1]}}'), [2, false]);
+  assert.deepEqual(await counts('{"x":1,"batch":[]}'), [0, false]);
+  assert.deepEqual(await counts('"text"'), [1, true]);
+});
+
+test('a batch that is no list is a field of one event', async () => {
+  assert.deepEqual(await counts('{"batch":{"a":1}}'), [1, true]);
+  assert.deepEqual(await counts('{"batch":5,"batch":[{},{}]}'), [2, false]);
+  assert.deepEqual(await counts('{"batch":[{},{}],"b\\u0061tch":[{}]}'), [1, false]);
+  assert.deepEqual(await counts('{"batch":[{},{}],"batch":null}'), [1, true]);
+});
+
+test('lines are events, blank ones nothing', async () => {
+  assert.deepEqual(await counts('{"a":1}\n\n  \r\n{"b":[2]}\r\n[]\n', 'ndjson'), [3, false]);
+  assert.deepEqual(await counts('{"a":1}', 'ndjson'), [1, false]);
+  assert.deepEqual(await counts('', 'ndjson'), [0, false]);
+});
+
+test('a line that is not JSON refuses the body and is named', async () => {
+  await assert.rejects(decode('{"a":1}\n\n{not json\n{}', 'ndjson'), {
+    name: 'MalformedBodyError',
+    message: 'line 3 is not JSON: expected a key in quotes; got "n" at byte 2',
+  });
+  await assert.rejects(
+    decode('{"a":\n1}', 'ndjson'),
+    /line 1 is not JSON.*got the end of the line at byte 6/,
+  );
+  await assert.rejects(
+    decode('{} {}', 'ndjson'),
+    /line 1 .*expected the end of the line after a value/,
+  );
+  await assert.rejects(decode('{}\n\u0000', 'ndjson'), /line 2 .*got byte 0x00 at byte 1/);
+});
+
+test('the place of an error is named', async () => {
+  await assert.rejects(decode('{"a":1,\n "b" 2}'), {
+    name: 'MalformedBodyError',
+    message: 'the body is not JSON: expected ":" after a key; got "2" at line 2, byte 6',
+  });
+  await assert.rejects(
+    decode('{"a":'),
+    /expected a value; got the end of the body at line 1, byte 6/,
+  );
+});
+
+test('a byte order mark is skipped, what is not UTF-8 is refused', async () => {
+  assert.deepEqual(await counts('\ufeff{}'), [1, true]);
+  assert.deepEqual(await counts('\ufeff{}\n{}', 'ndjson'), [2, false]);
+  for (const bad of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xe2, 0x82]]) {
+    const body = Buffer.concat([Buffer.from('["é'), Buffer.from(bad), Buffer.from('"]')]);
+    await assert.rejects(
+      decodeBody(body, 'json'),
+      /expected UTF-8; got byte 0x.. at line 1, byte 5/,
+    );
+  }
+});
+
+test('the root of a body may name its source', async () => {
+  const text = '"source_name":"a","collection_name":"b\\n","source":"c","collection":"d"';
+  const address = { source_name: 'a', collection_name: 'b\n', source: 'c', collection: 'd' };
+  assert.deepEqual({ ...(await decode(`{${text}}`)).address }, address);
+  assert.deepEqual({ ...(await decode(`{${text},"batch":[{"source":"x"}]}`)).address }, address);
+  assert.deepEqual({ ...(await decode(`{"batch":[{}],${text}}`)).address }, address);
+  assert.deepEqual({ ...(await decode(`[{${text}}]`)).address }, {});
+  assert.deepEqual({ ...(await decode(`{${text}}`, 'ndjson')).address }, {});
+  assert.equal((await decode('{"source":"c","source":4}')).address.source, undefined);
+});
+
+test('the body handed in is not changed', async () => {
+  const body = Buffer.from('{"a":"\\n"}\n{"b":[1]}\n');
+  const before = Buffer.from(body);
+  await decodeBody(body, 'ndjson');
+  assert.deepEqual(body, before);
+});
+
+test('more events than a body may hold are refused', async () => {
+  assert.equal(
+    (await decode(`[${'1,'.repeat(BODY_EVENTS_MAX - 1)}1]`)).eventCount,
+    BODY_EVENTS_MAX,
+  );
+  await assert.rejects(decode(`[${'1,'.repeat(BODY_EVENTS_MAX)}1]`), TooManyEventsError);
+});
+
+test('other work runs while a large body is decoded', async () => {
+  for (const form of ['json', 'ndjson'] as const) {
+    const line = `{"a":"${'x'.repeat(1000)}"}`;
+    const lines = new Array(3000).fill(line);
+    const text = form === 'json' ? `[${lines.join(',')}]` : lines.join('\n');
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await decode(text, form);
+    isDone = true;
+    assert.ok(turns >= Math.floor(text.length / DECODE_SLICE_BYTES) - 1, `${turns} turns`);
+  }
+});
+
+test('errors of a body are told apart by class', async () => {
+  await assert.rejects(decode('nope'), (error) => error instanceof MalformedBodyError);
+});
