@@ -1,0 +1,58 @@
+import type { Chunk } from '../column/chunk.ts';
+import { VectorChunk } from '../column/chunk.ts';
+import { MATERIALIZED_ROWS_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
+import { concatVectors } from './merge-vectors.ts';
+import type { Sink } from './sink.ts';
+
+/** Keeps all rows pushed, in order; a QueryError `query_limit` when they are too many. */
+export class CollectSink implements Sink {
+  readonly #chunks: Chunk[] = [];
+  readonly #rowsMax: number;
+  #rowCount = 0;
+
+  constructor(rowsMax: number = MATERIALIZED_ROWS_MAX) {
+    this.#rowsMax = rowsMax;
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  get chunks(): readonly Chunk[] {
+    return this.#chunks;
+  }
+
+  push(chunk: Chunk): boolean {
+    if (chunk.count === 0) return true;
+    this.#rowCount += chunk.count;
+    if (this.#rowCount > this.#rowsMax) {
+      throw tooManyRows(this.#rowsMax);
+    }
+    this.#chunks.push(chunk);
+    return true;
+  }
+
+  /** All rows in one chunk, their `width` columns read; it may be longer than CHUNK_ROWS_MAX. */
+  materialize(width: number): VectorChunk {
+    return concatChunks(this.#chunks, width);
+  }
+}
+
+/** What is thrown when an operator would hold more rows than `rowsMax`. */
+export function tooManyRows(rowsMax: number): QueryError {
+  return new QueryError(
+    'query_limit',
+    `a sort, a join or an intermediate result may hold at most ${rowsMax} rows; got more`,
+  );
+}
+
+/** The rows of all chunks in one, their `width` columns read. */
+export function concatChunks(chunks: readonly Chunk[], width: number): VectorChunk {
+  let count = 0;
+  for (const chunk of chunks) count += chunk.count;
+  const columns = Array.from({ length: width }, (_, index) =>
+    concatVectors(chunks.map((chunk) => chunk.column(index))),
+  );
+  return new VectorChunk(columns, count);
+}

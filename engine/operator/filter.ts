@@ -1,0 +1,39 @@
+import type { Chunk, VectorFunction } from '../column/chunk.ts';
+import { TRUE } from '../column/vector.ts';
+import type { Sink } from './sink.ts';
+import { positionsWhere, truthBytes } from './truth.ts';
+
+/**
+ * Keeps the rows for which every conjunct is TRUE. Conjuncts are evaluated in order, each on the
+ * rows that passed the ones before: a later one reads fewer rows and fails for none that is out.
+ */
+export class FilterOperator implements Sink {
+  readonly #conjuncts: readonly VectorFunction[];
+  readonly #sink: Sink;
+
+  constructor(conjuncts: readonly VectorFunction[], sink: Sink) {
+    this.#conjuncts = conjuncts;
+    this.#sink = sink;
+  }
+
+  push(chunk: Chunk): boolean {
+    const passed = filterChunk(chunk, this.#conjuncts);
+    return passed.count === 0 || this.#sink.push(passed);
+  }
+}
+
+/** The rows of a chunk for which all conjuncts are TRUE; the chunk itself when all rows are. */
+export function filterChunk(chunk: Chunk, conjuncts: readonly VectorFunction[]): Chunk {
+  let passed = chunk;
+  for (const conjunct of conjuncts) {
+    if (passed.count === 0) return passed;
+    const verdict = conjunct(passed);
+    if (verdict.kind === 'constant') {
+      if (verdict.value === true) continue;
+      return passed.select(new Int32Array(0), 0);
+    }
+    const { positions, count } = positionsWhere(truthBytes(verdict), passed.count, TRUE);
+    if (count < passed.count) passed = passed.select(positions, count);
+  }
+  return passed;
+}

@@ -1,0 +1,199 @@
+import type { RowRun, Segment } from '../column/segment.ts';
+import type { Vector } from '../column/vector.ts';
+import { valueAt } from '../column/vector.ts';
+import { CHUNK_ROWS_MAX, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
+import type { SegmentField } from './segment-chunk.ts';
+import { segmentChunk } from './segment-chunk.ts';
+import type { Checkpoint, Sink } from './sink.ts';
+
+/** What a scan did, added up over the scans it is handed to. */
+export type ScanCounters = { rowsScanned: number; segmentsSkipped: number };
+
+export type ScanOptions = {
+  readonly fields: readonly SegmentField[];
+  /** Only rows that may belong to this project key; `undefined`: all rows. */
+  readonly projectKey?: string | undefined;
+  /** Microseconds, `[startUs, endUs)`; -Infinity and Infinity when open. */
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly direction: 'forward' | 'newest-first';
+  /**
+   * Rows strictly older than this many microseconds are not wanted any more, as a top-N below
+   * learns while it fills; asked before each chunk.
+   */
+  readonly floorUs?: (() => number | undefined) | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly counters: ScanCounters;
+};
+
+/** Where the rows of a scan go. */
+export type ScanSinks = {
+  readonly rows: Sink;
+  /**
+   * For rows known to have the project key, in place of `rows`: a pipeline that need not test it
+   * again. Absent: all go to `rows`.
+   */
+  readonly keyedRows?: Sink | undefined;
+};
+
+/**
+ * Pushes the rows of the window: forward, segment by segment in the order given, each run from its
+ * start; newest-first, the segment with the newest event first and each run from its end. Within a
+ * chunk the rows ascend either way. Returns false when the sink wanted no more.
+ */
+export function scanSegments(
+  segments: readonly Segment[],
+  options: ScanOptions,
+  sinks: ScanSinks,
+): boolean {
+  const isNewestFirst = options.direction === 'newest-first';
+  const ordered = isNewestFirst
+    ? segments.toSorted((left, right) => right.timestampUsMax - left.timestampUsMax)
+    : segments;
+  const chunkSize = { rows: isNewestFirst ? NEWEST_CHUNK_ROWS_MIN : CHUNK_ROWS_MAX };
+  for (const segment of ordered) {
+    if (!mayHoldRows(segment, options)) {
+      options.counters.segmentsSkipped++;
+      continue;
+    }
+    options.checkpoint();
+    for (const run of segment.runs(options.projectKey)) {
+      const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
+      if (!scanRun({ segment, run, options, sink, chunkSize })) return false;
+    }
+  }
+  return true;
+}
+
+function mayHoldRows(segment: Segment, options: ScanOptions): boolean {
+  return (
+    segment.rowCount > 0 &&
+    segment.timestampUsMax >= wantedStartUs(options) &&
+    segment.timestampUsMin < options.endUs
+  );
+}
+
+/** The start of the window, as far as it has moved up by what the sink has seen already. */
+function wantedStartUs(options: ScanOptions): number {
+  return Math.max(options.startUs, options.floorUs?.() ?? Number.NEGATIVE_INFINITY);
+}
+
+type RunScan = {
+  readonly segment: Segment;
+  readonly run: RowRun;
+  readonly options: ScanOptions;
+  readonly sink: Sink;
+  /** Rows of the next chunk; grows from chunk to chunk. */
+  readonly chunkSize: { rows: number };
+};
+
+/** Pushes one run; false when the sink wants no more. */
+function scanRun(scan: RunScan): boolean {
+  const { segment, run, options } = scan;
+  let start = 0;
+  let end = run.count;
+  if (run.isTimeOrdered) {
+    start = firstPositionAt(segment, run, options.startUs);
+    end = firstPositionAt(segment, run, options.endUs);
+  }
+  return options.direction === 'forward'
+    ? scanForward(scan, start, end)
+    : scanNewestFirst(scan, start, end);
+}
+
+function scanForward(scan: RunScan, start: number, end: number): boolean {
+  for (let from = start; from < end; from += CHUNK_ROWS_MAX) {
+    if (!pushRows(scan, from, Math.min(from + CHUNK_ROWS_MAX, end))) return false;
+  }
+  return true;
+}
+
+function scanNewestFirst(scan: RunScan, start: number, end: number): boolean {
+  const { segment, run, options, chunkSize } = scan;
+  for (let to = end; to > start; ) {
+    if (run.isTimeOrdered && timestampAt(segment, run, to - 1) < wantedStartUs(options)) break;
+    const from = Math.max(start, to - chunkSize.rows);
+    if (!pushRows(scan, from, to)) return false;
+    chunkSize.rows = Math.min(chunkSize.rows * 2, CHUNK_ROWS_MAX);
+    to = from;
+  }
+  return true;
+}
+
+/** Pushes the rows at positions [from, to) of the run that are inside the window. */
+function pushRows(scan: RunScan, from: number, to: number): boolean {
+  const { segment, run, options, sink } = scan;
+  options.checkpoint();
+  options.counters.rowsScanned += to - from;
+  const chunk = segmentChunk(segment, options.fields, runRows(run, from, to));
+  const startUs = wantedStartUs(options);
+  const isInside =
+    run.isTimeOrdered ||
+    (segment.timestampUsMin >= startUs && segment.timestampUsMax < options.endUs);
+  if (isInside) return sink.push(chunk);
+  const timestampIndex = options.fields.indexOf('timestamp');
+  const timestamps =
+    timestampIndex < 0
+      ? segment.timestamps(runRows(run, from, to), to - from)
+      : chunk.column(timestampIndex);
+  const positions = new Int32Array(to - from);
+  const count = positionsWithin(timestamps, startUs, options.endUs, positions);
+  if (count === 0) return true;
+  return sink.push(count === chunk.count ? chunk : chunk.select(positions, count));
+}
+
+/** Writes the positions of the timestamps in [startUs, endUs), ascending; how many they are. */
+function positionsWithin(
+  timestamps: Vector,
+  startUs: number,
+  endUs: number,
+  positions: Int32Array,
+): number {
+  let count = 0;
+  if (timestamps.kind === 'number') {
+    const { values } = timestamps;
+    for (let i = 0; i < positions.length; i++) {
+      const timestampUs = values[i]!;
+      positions[count] = i;
+      count += timestampUs >= startUs && timestampUs < endUs ? 1 : 0;
+    }
+    return count;
+  }
+  for (let i = 0; i < positions.length; i++) {
+    const timestampUs = timestampOf(timestamps, i);
+    positions[count] = i;
+    count += timestampUs >= startUs && timestampUs < endUs ? 1 : 0;
+  }
+  return count;
+}
+
+/** The first position of a time-ordered run whose timestamp is `timestampUs` or later. */
+function firstPositionAt(segment: Segment, run: RowRun, timestampUs: number): number {
+  if (timestampUs <= segment.timestampUsMin) return 0;
+  if (timestampUs > segment.timestampUsMax) return run.count;
+  let low = 0;
+  let high = run.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timestampAt(segment, run, middle) < timestampUs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function timestampAt(segment: Segment, run: RowRun, position: number): number {
+  return timestampOf(segment.timestamps(runRows(run, position, position + 1), 1), 0);
+}
+
+/** Timestamps are never NULL, and within ±2^53: some 285 years around 1970. */
+function timestampOf(timestamps: Vector, index: number): number {
+  return valueAt(timestamps, index) as number;
+}
+
+/** The rows at positions [from, to) of a run, in an array of their own. */
+function runRows(run: RowRun, from: number, to: number): Int32Array {
+  if (run.rows !== undefined) return run.rows.slice(from, to);
+  const rows = new Int32Array(to - from);
+  for (let i = 0; i < rows.length; i++) rows[i] = run.start + from + i;
+  return rows;
+}

@@ -1,0 +1,124 @@
+import type { VectorFunction } from '../column/chunk.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
+import { valueAt } from '../column/vector.ts';
+import { compareValues } from '../function/comparison.ts';
+
+/** One key of an ORDER BY. Where NULLs stand is apart from the direction of the others. */
+export type OrderKey = {
+  readonly expression: VectorFunction;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+};
+
+type Direction = Omit<OrderKey, 'expression'>;
+
+/** Negative when `left` stands before `right`, 0 when the key cannot tell them apart. */
+export function compareByKey(key: Direction, left: SqlValue, right: SqlValue): number {
+  if (left === null || right === null) {
+    if (left === right) return 0;
+    return (left === null) === key.nullsFirst ? -1 : 1;
+  }
+  return key.descending ? compareValues(right, left) : compareValues(left, right);
+}
+
+/**
+ * The rows [0, count) in order: by the keys, then by row, so that the order is total. `vectors`
+ * are the keys' values, parallel to `keys`.
+ */
+export function sortedRows(
+  keys: readonly Direction[],
+  vectors: readonly Vector[],
+  count: number,
+): Int32Array {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  const comparators = keys.flatMap((key, index) => {
+    const comparator = rowComparator(key, vectors[index]!);
+    return comparator === undefined ? [] : [comparator];
+  });
+  if (comparators.length === 0) return rows;
+  const compare = chainComparators(comparators);
+  if (!isSorted(rows, compare)) rows.sort(compare);
+  return rows;
+}
+
+type RowComparator = (left: number, right: number) => number;
+
+function chainComparators(comparators: readonly RowComparator[]): RowComparator {
+  const [first, second] = comparators as [RowComparator, RowComparator | undefined];
+  if (comparators.length === 1) return (left, right) => first(left, right) || left - right;
+  if (comparators.length === 2 && second !== undefined) {
+    return (left, right) => first(left, right) || second(left, right) || left - right;
+  }
+  return (left, right) => {
+    for (const compare of comparators) {
+      const order = compare(left, right);
+      if (order !== 0) return order;
+    }
+    return left - right;
+  };
+}
+
+/** Rows often come sorted already: a log is one. */
+function isSorted(rows: Int32Array, compare: RowComparator): boolean {
+  for (let row = 1; row < rows.length; row++) {
+    if (compare(row - 1, row) > 0) return false;
+  }
+  return true;
+}
+
+/** Compares rows by one key; `undefined` when all rows are equal in it. */
+function rowComparator(key: Direction, vector: Vector): RowComparator | undefined {
+  if (vector.kind === 'constant') return undefined;
+  if (vector.kind === 'number') return numberComparator(key, vector);
+  if (vector.kind === 'dictionary') return numberComparator(key, dictionaryRanks(vector));
+  const values = Array.from({ length: vector.count }, (_, row) => valueAt(vector, row));
+  return (left, right) => compareByKey(key, values[left]!, values[right]!);
+}
+
+/** The fast form of `compareByKey` for numbers. */
+function numberComparator(key: Direction, vector: NumberVector): RowComparator {
+  const { values, nulls } = vector;
+  const sign = key.descending ? -1 : 1;
+  if (nulls === undefined) {
+    return (left, right) => sign * compareNumbers(values[left]!, values[right]!);
+  }
+  const nullOrder = key.nullsFirst ? -1 : 1;
+  return (left, right) => {
+    const nullDifference = nulls[left]! - nulls[right]!;
+    if (nullDifference !== 0) return nullDifference * nullOrder;
+    return nulls[left] === 1 ? 0 : sign * compareNumbers(values[left]!, values[right]!);
+  };
+}
+
+/** NaN is below all other numbers, as in GoogleSQL. */
+function compareNumbers(left: number, right: number): number {
+  if (left < right) return -1;
+  if (left > right) return 1;
+  if (left === right) return 0;
+  return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
+}
+
+/** Sorts the distinct codes once, so that rows compare by rank; equal values have equal ranks. */
+function dictionaryRanks(vector: DictionaryVector): NumberVector {
+  const { codes, count, dictionary } = vector;
+  const ranks = new Float64Array(count);
+  const nulls = new Uint8Array(count);
+  const used = Array.from(new Set(codes.subarray(0, count))).filter((code) => code >= 0);
+  const entries = used
+    .map((code) => ({ code, value: dictionary.value(code) }))
+    .sort((left, right) => compareValues(left.value, right.value));
+  const rankOf = new Map<number, number>();
+  let rank = 0;
+  for (const [index, entry] of entries.entries()) {
+    if (index > 0 && compareValues(entries[index - 1]!.value, entry.value) !== 0) rank++;
+    rankOf.set(entry.code, rank);
+  }
+  for (let row = 0; row < count; row++) {
+    const code = codes[row]!;
+    if (code < 0) nulls[row] = 1;
+    else ranks[row] = rankOf.get(code)!;
+  }
+  return { kind: 'number', count, values: ranks, nulls };
+}

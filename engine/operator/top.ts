@@ -1,0 +1,205 @@
+import { assert } from '../assert.ts';
+import type { Chunk } from '../column/chunk.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import { valueAt } from '../column/vector.ts';
+import { MATERIALIZED_ROWS_MAX, TOP_CHUNKS_MAX } from '../limits.ts';
+import { concatChunks, tooManyRows } from './collect.ts';
+import type { Sink } from './sink.ts';
+import { pushInChunks } from './sink.ts';
+import type { OrderKey } from './sort-order.ts';
+import { compareByKey } from './sort-order.ts';
+
+/**
+ * The first `count` rows of an order, without sorting or keeping the others. Rows equal in all
+ * keys stand as they came; a last key that is unique (the arrival) makes that no matter.
+ *
+ * Invariant: `#heap` is a binary heap of at most `count` entries, the last of the order at its
+ * root. A kept row is named by its chunk and position; its columns are read at the end, for
+ * winners only.
+ */
+export class TopSink implements Sink {
+  readonly #keys: readonly OrderKey[];
+  readonly #width: number;
+  readonly #countMax: number;
+  readonly #heap: Entry[] = [];
+  #sequence = 0;
+  #heldChunkCount = 0;
+
+  readonly #rowsMax: number;
+
+  /** `width` is the number of columns of the rows; `rowsMax` as in `CollectSink`. */
+  constructor(options: {
+    readonly keys: readonly OrderKey[];
+    readonly width: number;
+    readonly count: number;
+    readonly rowsMax?: number | undefined;
+  }) {
+    assert(options.keys.length > 0, 'a top has a key');
+    this.#keys = options.keys;
+    this.#width = options.width;
+    this.#countMax = options.count;
+    this.#rowsMax = options.rowsMax ?? MATERIALIZED_ROWS_MAX;
+  }
+
+  /**
+   * The worst first key kept, once `count` rows are: a row that is strictly after it in the order
+   * of the first key cannot be among the first any more. `undefined` while there is room.
+   */
+  floor(): SqlValue | undefined {
+    if (this.#heap.length < this.#countMax || this.#heap.length === 0) return undefined;
+    return this.#heap[0]!.values[0];
+  }
+
+  push(chunk: Chunk): boolean {
+    if (this.#countMax === 0) return false;
+    if (chunk.count === 0) return true;
+    const candidates = this.#candidates(chunk);
+    if (candidates.count === 0) return true;
+    const vectors = this.#keys.map((key) => key.expression(candidates));
+    const held: HeldChunk = { chunk: candidates, rowCount: 0 };
+    for (let position = 0; position < candidates.count; position++) {
+      this.#offer(held, position, vectors);
+    }
+    if (this.#heldChunkCount > TOP_CHUNKS_MAX) this.#compact();
+    return true;
+  }
+
+  /** The first rows, in order, in one chunk of any length. Ends the use of the sink. */
+  finalize(): Chunk {
+    this.#heap.sort((left, right) => this.#compare(left, right));
+    this.#compact();
+    const positions = Int32Array.from(this.#heap, (entry) => entry.position);
+    const [first] = this.#heap;
+    return (first?.held.chunk ?? concatChunks([], this.#width)).select(positions, positions.length);
+  }
+
+  /** Pushes the first rows, in order; what `sink` answered last. */
+  emit(sink: Sink): boolean {
+    return pushInChunks(this.finalize(), sink);
+  }
+
+  /** The rows that the first key alone does not rule out. */
+  #candidates(chunk: Chunk): Chunk {
+    const floor = this.floor();
+    if (floor === undefined) return chunk;
+    const key = this.#keys[0]!;
+    const vector = key.expression(chunk);
+    const positions = new Int32Array(chunk.count);
+    let count = 0;
+    for (let row = 0; row < chunk.count; row++) {
+      positions[count] = row;
+      count += isPast(key, vector, row, floor) ? 0 : 1;
+    }
+    return count === chunk.count ? chunk : chunk.select(positions, count);
+  }
+
+  #offer(held: HeldChunk, position: number, vectors: readonly Vector[]): void {
+    const heap = this.#heap;
+    const isFull = heap.length === this.#countMax;
+    const first = valueAt(vectors[0]!, position);
+    if (isFull && compareByKey(this.#keys[0]!, first, heap[0]!.values[0]!) > 0) return;
+    const values = vectors.map((vector) => valueAt(vector, position));
+    const entry: Entry = { values, sequence: this.#sequence++, held, position };
+    if (!isFull) {
+      if (heap.length === this.#rowsMax) throw tooManyRows(this.#rowsMax);
+      this.#hold(held);
+      heap.push(entry);
+      this.#siftUp(heap.length - 1);
+    } else if (this.#compare(entry, heap[0]!) < 0) {
+      this.#hold(held);
+      this.#release(heap[0]!.held);
+      heap[0] = entry;
+      this.#siftDown();
+    }
+  }
+
+  #hold(held: HeldChunk): void {
+    if (held.rowCount++ === 0) this.#heldChunkCount++;
+  }
+
+  #release(held: HeldChunk): void {
+    if (--held.rowCount === 0) this.#heldChunkCount--;
+  }
+
+  #siftUp(start: number): void {
+    const heap = this.#heap;
+    let index = start;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (this.#compare(heap[index]!, heap[parent]!) <= 0) return;
+      [heap[index], heap[parent]] = [heap[parent]!, heap[index]!];
+      index = parent;
+    }
+  }
+
+  #siftDown(): void {
+    const heap = this.#heap;
+    let index = 0;
+    for (;;) {
+      let last = index;
+      for (let child = 2 * index + 1; child <= 2 * index + 2 && child < heap.length; child++) {
+        if (this.#compare(heap[child]!, heap[last]!) > 0) last = child;
+      }
+      if (last === index) return;
+      [heap[index], heap[last]] = [heap[last]!, heap[index]!];
+      index = last;
+    }
+  }
+
+  #compare(left: Entry, right: Entry): number {
+    for (let index = 0; index < this.#keys.length; index++) {
+      const order = compareByKey(this.#keys[index]!, left.values[index]!, right.values[index]!);
+      if (order !== 0) return order;
+    }
+    return left.sequence - right.sequence;
+  }
+
+  /** Copies the kept rows into one chunk, so that the chunks they came from can be let go. */
+  #compact(): void {
+    const positionsOf = new Map<HeldChunk, number[]>();
+    const entriesOf = new Map<HeldChunk, Entry[]>();
+    for (const entry of this.#heap) {
+      const positions = positionsOf.get(entry.held);
+      if (positions === undefined) {
+        positionsOf.set(entry.held, [entry.position]);
+        entriesOf.set(entry.held, [entry]);
+      } else {
+        positions.push(entry.position);
+        entriesOf.get(entry.held)!.push(entry);
+      }
+    }
+    const chunks = Array.from(positionsOf, ([held, positions]) =>
+      held.chunk.select(Int32Array.from(positions), positions.length),
+    );
+    const kept: HeldChunk = {
+      chunk: concatChunks(chunks, this.#width),
+      rowCount: this.#heap.length,
+    };
+    let position = 0;
+    for (const entries of entriesOf.values()) {
+      for (const entry of entries) {
+        entry.held = kept;
+        entry.position = position++;
+      }
+    }
+    this.#heldChunkCount = 1;
+  }
+}
+
+type HeldChunk = { readonly chunk: Chunk; rowCount: number };
+
+type Entry = {
+  readonly values: readonly SqlValue[];
+  readonly sequence: number;
+  held: HeldChunk;
+  position: number;
+};
+
+function isPast(key: OrderKey, vector: Vector, row: number, floor: SqlValue): boolean {
+  if (vector.kind === 'number' && typeof floor === 'number' && vector.nulls === undefined) {
+    const value = vector.values[row]!;
+    return key.descending ? value < floor : value > floor;
+  }
+  return compareByKey(key, valueAt(vector, row), floor) > 0;
+}

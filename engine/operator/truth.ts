@@ -1,0 +1,31 @@
+import type { Vector } from '../column/vector.ts';
+import { FALSE, TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+
+/** A BOOL vector of any form as bytes: FALSE, TRUE or UNKNOWN. Not to be written to. */
+export function truthBytes(vector: Vector): Uint8Array {
+  if (vector.kind === 'boolean') return vector.values;
+  if (vector.kind === 'constant') {
+    return new Uint8Array(vector.count).fill(truthOf(vector.value));
+  }
+  const truths = new Uint8Array(vector.count);
+  for (let i = 0; i < vector.count; i++) truths[i] = truthOf(valueAt(vector, i));
+  return truths;
+}
+
+/** Anything but TRUE and FALSE is NULL here: a BOOL has no other values. */
+export function truthOf(value: unknown): number {
+  return value === true ? TRUE : value === false ? FALSE : UNKNOWN;
+}
+
+export type Positions = { readonly positions: Int32Array; readonly count: number };
+
+/** Where `truths[0, count)` equals `wanted`, ascending. */
+export function positionsWhere(truths: Uint8Array, count: number, wanted: number): Positions {
+  const positions = new Int32Array(count);
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    positions[found] = i;
+    found += truths[i] === wanted ? 1 : 0;
+  }
+  return { positions, count: found };
+}

@@ -1,0 +1,51 @@
+import type { SqlType } from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
+import type { Column, ColumnId, Expression } from '../expression.ts';
+import { childrenOf } from '../expression-walk.ts';
+import type { AggregateCall } from '../logical-plan.ts';
+import type { Binding } from './binding.ts';
+import { columnOf } from './scope.ts';
+
+export type BoundAggregate = { readonly column: Column; readonly call: AggregateCall };
+
+/** The aggregates of one SELECT, each computed once however often the text names it. */
+export class Aggregates {
+  readonly #binding: Binding;
+  readonly #byKey = new Map<string, BoundAggregate>();
+  readonly #ids = new Set<ColumnId>();
+
+  constructor(binding: Binding) {
+    this.#binding = binding;
+  }
+
+  /** The column that will hold the aggregate's result. */
+  add(call: AggregateCall, type: SqlType, span: Span): Expression {
+    const known = this.#byKey.get(this.#key(call));
+    if (known !== undefined) return { ...columnOf(known.column) };
+    const column = this.#binding.newColumn(call.name, type);
+    this.#byKey.set(this.#key(call), { column, call });
+    this.#ids.add(column.id);
+    return this.#binding.at(columnOf(column), span, call.name.toUpperCase());
+  }
+
+  list(): readonly BoundAggregate[] {
+    return [...this.#byKey.values()];
+  }
+
+  has(id: ColumnId): boolean {
+    return this.#ids.has(id);
+  }
+
+  /** Whether an expression reads the result of an aggregate. */
+  areIn(expression: Expression): boolean {
+    if (this.#ids.size === 0) return false;
+    if (expression.op === 'column') return this.#ids.has(expression.id);
+    return childrenOf(expression).some((child) => this.areIn(child));
+  }
+
+  #key(call: AggregateCall): string {
+    const all = (expressions: readonly Expression[]) =>
+      expressions.map((expression) => this.#binding.identities.of(expression)).join(' ');
+    return `${call.name} ${call.distinct} ${all(call.arguments)} / ${all(call.constants)}`;
+  }
+}

@@ -1,0 +1,123 @@
+import { DYNAMIC, INT64, type SqlType, typeName } from '../../column/type.ts';
+import type { Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { nullOf } from './coercion.ts';
+import type { ExpressionContext } from './context.ts';
+import { indicesNamed } from './name-index.ts';
+import { hint, refuse } from './refusal.ts';
+import { dynamicField, fieldOfVariable, structField } from './scope.ts';
+
+type NameSyntax = Syntax & { readonly kind: 'name' };
+type FieldSyntax = Syntax & { readonly kind: 'field' };
+type SubscriptSyntax = Syntax & { readonly kind: 'subscript' };
+type StructType = SqlType & { readonly kind: 'STRUCT' };
+
+export function bindName(syntax: NameSyntax, context: ExpressionContext): Expression {
+  const { binding, place } = context;
+  const value = place.scope.value(syntax.name, binding);
+  // A whole row holds every column of its table.
+  if (value.op === 'struct') binding.spendCopy(value, syntax.span);
+  // A copy of its own for each use, so that each remembers where it stands.
+  return binding.at({ ...value }, syntax.span, syntax.name.text);
+}
+
+/** `t.id`, `m.request.path`: a column of a table, or a field of a record. */
+export function bindField(syntax: FieldSyntax, context: ExpressionContext): Expression {
+  const { binding } = context;
+  const { span, field } = syntax;
+  const text = pathText(syntax);
+  if (syntax.input.kind === 'name') {
+    const variable = context.place.scope.findVariable(syntax.input.name.text);
+    const column = variable === undefined ? undefined : fieldOfVariable(variable, field);
+    if (column !== undefined) return binding.at({ ...column }, span, text);
+  }
+  const input = context.bind(syntax.input);
+  const { type } = input;
+  if (type.kind === 'DYNAMIC') return binding.at(dynamicField(input, field.text), span, text);
+  if (type.kind === 'STRUCT') {
+    const index = fieldIndex(type, field.text, syntax);
+    return binding.at({ ...structField(input, type.fields[index]!.type, index) }, span, text);
+  }
+  if (type.kind === 'ARRAY') {
+    const list = pathText(syntax.input);
+    refuse(
+      `${list} is a list and has no field ${field.text}; name its elements first: ` +
+        `CROSS JOIN UNNEST(${list}) AS element, then element.${field.text}`,
+      field.span,
+    );
+  }
+  return refuse(
+    `${pathText(syntax.input)} is of type ${typeName(type)} and has no field ${field.text}`,
+    field.span,
+  );
+}
+
+function fieldIndex(type: StructType, name: string, syntax: FieldSyntax): number {
+  const matches = indicesNamed(type.fields, name);
+  if (matches.length === 1) return matches[0]!;
+  const text = pathText(syntax.input);
+  if (matches.length > 1) refuse(`field ${name} of ${text} is ambiguous`, syntax.field.span);
+  const names = type.fields.flatMap((field) => field.name ?? []);
+  return refuse(`${text} has no field ${name}${hint(name, names)}`, syntax.field.span);
+}
+
+/** `x[0]` and its kin: an element of a list, or a field of a row by position. */
+export function bindSubscript(syntax: SubscriptSyntax, context: ExpressionContext): Expression {
+  const input = context.bind(syntax.input);
+  const { type } = input;
+  if (type.kind === 'STRUCT') return fieldAt(syntax, input, type, context);
+  if (type.kind !== 'ARRAY' && type.kind !== 'DYNAMIC') {
+    refuse(
+      `${pathText(syntax.input)} is of type ${typeName(type)} and has no elements`,
+      syntax.span,
+    );
+  }
+  if (syntax.index.kind === 'string') {
+    refuse(
+      `an element is named by its position, as in [0]; for a field write .${syntax.index.value}`,
+      syntax.index.span,
+    );
+  }
+  const index = context.bindAs(syntax.index, INT64, 'the position of an element');
+  const mode = syntax.mode === 'plain' ? 'offset' : syntax.mode;
+  return {
+    op: 'call',
+    name: `array_${mode}`,
+    type: type.kind === 'ARRAY' ? type.element : DYNAMIC,
+    arguments: [input, index],
+    span: syntax.span,
+  };
+}
+
+/** A row is taken apart before the run, so its position must be known by then. */
+function fieldAt(
+  syntax: SubscriptSyntax,
+  input: Expression,
+  type: StructType,
+  context: ExpressionContext,
+): Expression {
+  const position = context.bindAs(syntax.index, INT64, 'the position of a field');
+  if (position.op !== 'literal' || position.value === null) {
+    refuse('the position of a field in a row must be a whole number', syntax.index.span);
+  }
+  const base = syntax.mode === 'ordinal' || syntax.mode === 'safe_ordinal' ? 1 : 0;
+  const index = Number(position.value) - base;
+  if (index >= 0 && index < type.fields.length) {
+    return { ...structField(input, type.fields[index]!.type, index) };
+  }
+  if (syntax.mode.startsWith('safe_')) return nullOf({ kind: 'NULL' });
+  const last = type.fields.length - 1 + base;
+  return refuse(
+    `${pathText(syntax.input)} has fields ${base} to ${last}; got ${position.value}`,
+    syntax.index.span,
+  );
+}
+
+/** How a path reads in the text; `the expression` for anything else. */
+export function pathText(syntax: Syntax): string {
+  const words: string[] = [];
+  let at = syntax;
+  for (; at.kind === 'field'; at = at.input) words.unshift(at.field.text);
+  if (at.kind !== 'name') return words.length === 0 ? 'the expression' : `….${words.join('.')}`;
+  return [at.name.text, ...words].join('.');
+}

@@ -1,0 +1,151 @@
+import { findAggregateFunction } from '../../aggregate/registry.ts';
+import { DATETIME, TIMESTAMP } from '../../column/type.ts';
+import { findScalarFunction } from '../../function/registry.ts';
+import type { ScalarFunction } from '../../function/scalar-function.ts';
+import type { Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { bindAggregate } from './bind-aggregate.ts';
+import { bindCoalesce, bindIf } from './bind-conditional.ts';
+import { call, intervalArguments, partLiteral } from './bind-operator.ts';
+import type { ExpressionContext } from './context.ts';
+import { functionNames, isCallable } from './function-names.ts';
+import { chooseOverload } from './overload.ts';
+import { hint, refuse } from './refusal.ts';
+
+export type CallSyntax = Syntax & { readonly kind: 'call' };
+
+/** Functions that a database of the user's would hold; these alone may have dotted names before them. */
+const QUALIFIED_FUNCTIONS: ReadonlySet<string> = new Set(['generate_timestamp_trunc_array']);
+
+/** Functions that read the run's clock in an argument which the text does not write. */
+const CLOCK_READERS: ReadonlySet<string> = new Set(['generate_timestamp_trunc_array']);
+
+/** Before a function's name: NULL in place of an error. The registry has these forms too. */
+const SAFE_PREFIX = 'safe.';
+
+const NOW: Expression = { op: 'now', type: TIMESTAMP };
+
+export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expression {
+  const name = functionName(syntax);
+  const aggregate = findAggregateFunction(name);
+  if (aggregate !== undefined) return bindAggregate(aggregate, syntax, context);
+  if (syntax.star || syntax.distinct) return refuseAggregateForm(name, syntax);
+  switch (name) {
+    case 'if':
+      return bindIf(syntax.arguments, syntax.span, context);
+    case 'coalesce':
+      return bindCoalesce('COALESCE', syntax.arguments, syntax.span, context);
+    case 'ifnull':
+      return bindCoalesce('IFNULL', syntax.arguments, syntax.span, context);
+    case 'current_timestamp':
+    case 'current_datetime':
+      return currentTime(name, syntax);
+    default:
+      return bindScalar(name, syntax, context);
+  }
+}
+
+function refuseAggregateForm(name: string, syntax: CallSyntax): never {
+  if (!functionNames().includes(name)) return refuseName(name, syntax);
+  const got = syntax.star ? '*' : 'DISTINCT';
+  return refuse(`${name.toUpperCase()} is no aggregate and does not take ${got}`, syntax.span);
+}
+
+/** Lower case; without the names before a function of the user's own. */
+function functionName(syntax: CallSyntax): string {
+  const name = syntax.name.text.toLowerCase();
+  if (name.startsWith(SAFE_PREFIX)) return name;
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return QUALIFIED_FUNCTIONS.has(last) ? last : name;
+}
+
+function currentTime(
+  name: 'current_timestamp' | 'current_datetime',
+  syntax: CallSyntax,
+): Expression {
+  if (syntax.arguments.length > 0) {
+    refuse(`${name.toUpperCase()} takes no arguments here; times are UTC`, syntax.span);
+  }
+  if (name === 'current_timestamp') return { ...NOW };
+  return { op: 'cast', type: DATETIME, input: NOW, safe: false, span: syntax.span };
+}
+
+function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext): Expression {
+  const found = findScalarFunction(name);
+  const bare = name.startsWith(SAFE_PREFIX) ? name.slice(SAFE_PREFIX.length) : name;
+  if (found === undefined || !isCallable(bare)) return refuseName(bare, syntax);
+  const inputs = [...bindArguments(found, syntax, context)];
+  if (CLOCK_READERS.has(bare)) inputs.push({ ...NOW });
+  const { binding } = context;
+  const { span } = syntax;
+  const chosen = chooseOverload({
+    name,
+    overloads: found.overloads,
+    arguments: inputs,
+    span,
+    binding,
+  });
+  return { op: 'call', type: chosen.type, name, arguments: chosen.arguments, span };
+}
+
+function refuseName(bare: string, syntax: CallSyntax): never {
+  const { text, span } = syntax.name;
+  const names = functionNames();
+  if (names.includes(bare)) {
+    refuse(`${bare.toUpperCase()} has no form with the prefix SAFE.`, span);
+  }
+  const nearest = hint(
+    bare,
+    names.map((each) => each.toUpperCase()),
+  );
+  return refuse(`there is no function ${text}${nearest}`, span);
+}
+
+/** Arguments as they come, date parts as literals, and an INTERVAL as its amount and its part. */
+function bindArguments(
+  found: ScalarFunction,
+  syntax: CallSyntax,
+  context: ExpressionContext,
+): readonly Expression[] {
+  const inputs: Expression[] = [];
+  const takesPartAt = (index: number) =>
+    found.overloads.some((overload) => overload.parameters[index] === 'part');
+  for (const argument of syntax.arguments) {
+    if (argument.kind === 'interval' && takesPartAt(inputs.length + 1)) {
+      inputs.push(...intervalArguments(argument, context));
+    } else {
+      const part = takesPartAt(inputs.length) ? datePart(argument, context) : undefined;
+      inputs.push(part ?? context.bind(argument));
+    }
+  }
+  return inputs;
+}
+
+/** `DAY`, `WEEK(MONDAY)` or `'day'`; `undefined` for what cannot be a date part. */
+function datePart(syntax: Syntax, context: ExpressionContext): Expression | undefined {
+  const { span } = syntax;
+  if (syntax.kind === 'name') return partLiteral(syntax.name, context);
+  if (syntax.kind === 'string') return partLiteral({ span, text: syntax.value }, context);
+  if (syntax.kind !== 'call' || syntax.arguments.length !== 1) return undefined;
+  const day = syntax.arguments[0]!;
+  if (day.kind !== 'name') return undefined;
+  return partLiteral({ span, text: `${syntax.name.text}(${day.name.text})` }, context);
+}
+
+/** `EXTRACT(part FROM input [AT TIME ZONE zone])` as `extract(part, input[, zone])`. */
+export function bindExtract(
+  syntax: Syntax & { readonly kind: 'extract' },
+  context: ExpressionContext,
+): Expression {
+  const part = syntax.part.text.toUpperCase();
+  if (part === 'DATE' || part === 'TIME') {
+    refuse(
+      `EXTRACT(${part} FROM …) is not supported, for there is no type ${part}; ` +
+        'TIMESTAMP_TRUNC(…, DAY) or FORMAT_TIMESTAMP may do',
+      syntax.part.span,
+    );
+  }
+  const inputs = [partLiteral(syntax.part, context), context.bind(syntax.input)];
+  if (syntax.timeZone !== undefined) inputs.push(context.bind(syntax.timeZone));
+  return call('extract', inputs, syntax.span, context);
+}

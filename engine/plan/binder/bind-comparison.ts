@@ -1,0 +1,187 @@
+import {
+  arrayOf,
+  BOOL,
+  DYNAMIC,
+  FLOAT64,
+  type SqlType,
+  STRING,
+  typeName,
+  typesEqual,
+} from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
+import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import type { Binding } from './binding.ts';
+import { coerce, comparable, isNumber, isScalar, isTime } from './coercion.ts';
+import type { ExpressionContext } from './context.ts';
+import { refuse } from './refusal.ts';
+import { typesText } from './types-text.ts';
+
+type Kind<K extends Syntax['kind']> = Syntax & { readonly kind: K };
+
+export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
+
+export function isComparison(operator: BinaryOperator): operator is Comparison {
+  return ['=', '!=', '<', '<=', '>', '>='].includes(operator);
+}
+
+export function comparison(
+  operator: Comparison,
+  left: Expression,
+  right: Expression,
+  span: Span,
+  binding: Binding,
+): Expression {
+  const operands = comparable([left, right], binding);
+  if (operands === undefined) return refuseComparison(operator, [left, right], span);
+  return { op: 'call', type: BOOL, name: operator, arguments: operands, span };
+}
+
+/** `operand = value` for each value, all of them brought to one type as those of IN are. */
+export function equalities(
+  operand: Expression,
+  values: readonly Expression[],
+  span: Span,
+  binding: Binding,
+): readonly Expression[] {
+  const all = [operand, ...values];
+  const operands = comparable(all, binding) ?? refuseComparison('CASE', distinctTypes(all), span);
+  const [compared, ...wanted] = operands as readonly [Expression, ...Expression[]];
+  return wanted.map((value) => ({
+    op: 'call',
+    type: BOOL,
+    name: '=',
+    arguments: [compared, value],
+    span,
+  }));
+}
+
+function refuseComparison(what: string, operands: readonly Expression[], span: Span): never {
+  const hasTime = operands.some(({ type }) => isTime(type));
+  const hasDynamic = operands.some(({ type }) => type.kind === 'DYNAMIC');
+  const help =
+    hasTime && hasDynamic ? '; to read a metadata field as a time write TIMESTAMP(field)' : '';
+  refuse(`${what} cannot compare ${typesText(operands)}${help}`, span);
+}
+
+/** GoogleSQL refuses operators beside a bare NULL: the result is always NULL, and never meant. */
+export function refuseBareNull(operator: string, operands: readonly Syntax[]): void {
+  const bare = operands.find(({ kind }) => kind === 'null');
+  if (bare === undefined) return;
+  const help = operator === '=' || operator === '!=' ? '; write IS NULL or IS NOT NULL' : '';
+  refuse(`${operator} cannot have a bare NULL as an operand${help}`, bare.span);
+}
+
+export function bindIs(syntax: Kind<'is'>, context: ExpressionContext): Expression {
+  const { test, span, negated } = syntax;
+  const input =
+    test === 'null'
+      ? context.bind(syntax.input)
+      : context.bindAs(syntax.input, BOOL, `IS ${test.toUpperCase()}`);
+  const result: Expression = {
+    op: 'call',
+    type: BOOL,
+    name: `is_${test}`,
+    arguments: [input],
+    span,
+  };
+  return negated ? not(result, span) : result;
+}
+
+export function bindBetween(syntax: Kind<'between'>, context: ExpressionContext): Expression {
+  const { span, negated } = syntax;
+  const { binding } = context;
+  const all = [syntax.input, syntax.low, syntax.high].map((each) => context.bind(each));
+  binding.spendCopy(all[0]!, span);
+  const operands = comparable(all, binding) ?? refuseComparison('BETWEEN', all, span);
+  const [input, low, high] = operands as readonly [Expression, Expression, Expression];
+  const bounds: readonly Expression[] = [
+    { op: 'call', type: BOOL, name: '>=', arguments: [input, low], span },
+    { op: 'call', type: BOOL, name: '<=', arguments: [input, high], span },
+  ];
+  const result: Expression = { op: 'call', type: BOOL, name: 'and', arguments: bounds, span };
+  return negated ? not(result, span) : result;
+}
+
+/** `in(input, item, item, …)`, or `in_array(input, array)` for IN UNNEST. */
+export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expression {
+  const { span, negated } = syntax;
+  const input = context.bind(syntax.input);
+  const result =
+    syntax.array === undefined
+      ? inList(input, syntax.list, span, context)
+      : inArray(input, syntax.array, span, context);
+  return negated ? not(result, span) : result;
+}
+
+function inList(
+  input: Expression,
+  list: readonly Syntax[],
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const all = [input, ...list.map((item) => context.bind(item))];
+  const operands = comparable(all, context.binding);
+  if (operands === undefined) {
+    return refuseComparison('IN', distinctTypes(all), span);
+  }
+  return { op: 'call', type: BOOL, name: 'in', arguments: operands, span };
+}
+
+/** The first expression of each type. */
+function distinctTypes(expressions: readonly Expression[]): readonly Expression[] {
+  return [...new Map(expressions.map((each) => [typeName(each.type), each])).values()];
+}
+
+function inArray(
+  input: Expression,
+  syntax: Syntax,
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const { binding } = context;
+  const bound = context.bind(syntax);
+  const array = bound.type.kind === 'ARRAY' ? bound : coerce(bound, arrayOf(DYNAMIC), binding);
+  if (array?.type.kind !== 'ARRAY') {
+    return refuse(`IN UNNEST takes an ARRAY; got ${typeName(bound.type)}`, syntax.span);
+  }
+  const operands = comparableWithElements(input, array, array.type.element, binding);
+  if (operands === undefined) {
+    return refuse(
+      `IN UNNEST cannot compare ${typeName(input.type)} with elements of ${typeName(array.type)}`,
+      span,
+    );
+  }
+  return { op: 'call', type: BOOL, name: 'in_array', arguments: operands, span };
+}
+
+/** Elements of DYNAMIC are compared by their kinds at run time; others by the rules of `=`. */
+function comparableWithElements(
+  input: Expression,
+  array: Expression,
+  element: SqlType,
+  binding: Binding,
+): readonly Expression[] | undefined {
+  if (!isScalar(input.type) || !isScalar(element)) return undefined;
+  if (element.kind === 'DYNAMIC') return isTime(input.type) ? undefined : [input, array];
+  if (typesEqual(input.type, element)) return [input, array];
+  const asElement = coerce(input, isNumber(element) ? FLOAT64 : element, binding);
+  if (asElement !== undefined) return [asElement, array];
+  const asArray = coerce(array, arrayOf(input.type), binding);
+  return asArray === undefined ? undefined : [input, asArray];
+}
+
+export function bindLike(syntax: Kind<'like'>, context: ExpressionContext): Expression {
+  const { span, negated } = syntax;
+  refuseBareNull('LIKE', [syntax.input, syntax.pattern]);
+  const operands = [
+    context.bindAs(syntax.input, STRING, 'LIKE'),
+    context.bindAs(syntax.pattern, STRING, 'LIKE'),
+  ];
+  const result: Expression = { op: 'call', type: BOOL, name: 'like', arguments: operands, span };
+  return negated ? not(result, span) : result;
+}
+
+export function not(input: Expression, span: Span): Expression {
+  return { op: 'call', type: BOOL, name: 'not', arguments: [input], span };
+}

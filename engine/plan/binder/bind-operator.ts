@@ -1,0 +1,154 @@
+import { must } from '../../assert.ts';
+import { BOOL, FLOAT64, INT64, STRING, typeName } from '../../column/type.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../function/int64.ts';
+import { findScalarFunction } from '../../function/registry.ts';
+import type { Span } from '../../query-error.ts';
+import type { Name, Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { comparison, isComparison, not, refuseBareNull } from './bind-comparison.ts';
+import { coerce, isNumber, isTime } from './coercion.ts';
+import type { ExpressionContext } from './context.ts';
+import { chooseOverload } from './overload.ts';
+import { refuse } from './refusal.ts';
+
+type Kind<K extends Syntax['kind']> = Syntax & { readonly kind: K };
+type Interval = Kind<'interval'>;
+
+export function integerLiteral(value: bigint, span: Span): Expression {
+  if (value < INT64_MIN || value > INT64_MAX) {
+    refuse(`${value} does not fit INT64, ${INT64_MIN} to ${INT64_MAX}`, span);
+  }
+  return { op: 'literal', type: INT64, value: canonicalInteger(value) };
+}
+
+/** Signs before numbers are folded, so that `-1` is a literal wherever one is wanted. */
+export function bindUnary(syntax: Kind<'unary'>, context: ExpressionContext): Expression {
+  const { operator, span } = syntax;
+  refuseBareNull(operator.toUpperCase(), [syntax.input]);
+  if (operator === 'not') return not(context.bindAs(syntax.input, BOOL, 'NOT'), span);
+  const input = context.bind(syntax.input);
+  if (operator === '+') return signed(input, span, context);
+  if (input.op === 'literal' && input.type.kind === 'INT64' && input.value !== null) {
+    return integerLiteral(-BigInt(input.value as number | bigint), span);
+  }
+  if (input.op === 'literal' && input.type.kind === 'FLOAT64' && input.value !== null) {
+    return { ...input, value: -Number(input.value) };
+  }
+  return call('neg', [input], span, context);
+}
+
+/** `+x` is x, as a number. */
+function signed(input: Expression, span: Span, context: ExpressionContext): Expression {
+  if (isNumber(input.type)) return input;
+  const read = input.type.kind === 'DYNAMIC' ? coerce(input, FLOAT64, context.binding) : undefined;
+  return read ?? refuse(`+ takes INT64 or FLOAT64; got ${typeName(input.type)}`, span);
+}
+
+/** Chains of operators lean to the left: they are walked in a loop, so only nesting recurses. */
+export function bindBinary(syntax: Binary, context: ExpressionContext): Expression {
+  if (syntax.operator === 'and' || syntax.operator === 'or') {
+    return bindLogical(syntax, syntax.operator, context);
+  }
+  const chain: Binary[] = [syntax];
+  let first = syntax.left;
+  for (; isOperation(first); first = first.left) chain.push(first);
+  const innermost = must(chain.pop());
+  let bound = bindFirstOperation(innermost, context);
+  for (const link of chain.reverse()) bound = bindOperation(bound, link, context);
+  return bound;
+}
+
+type Binary = Kind<'binary'>;
+
+function isOperation(syntax: Syntax): syntax is Binary {
+  return syntax.kind === 'binary' && syntax.operator !== 'and' && syntax.operator !== 'or';
+}
+
+/** Only here may an INTERVAL stand on the left. */
+function bindFirstOperation(syntax: Binary, context: ExpressionContext): Expression {
+  if (syntax.left.kind === 'interval' && syntax.operator === '+') {
+    const time = context.bind(syntax.right);
+    return shiftTime(time, '+', syntax.left, syntax.span, context);
+  }
+  return bindOperation(context.bind(syntax.left), syntax, context);
+}
+
+/** `left operator right`, where left is bound already. */
+function bindOperation(left: Expression, syntax: Binary, context: ExpressionContext): Expression {
+  const { operator, span } = syntax;
+  const { binding } = context;
+  refuseBareNull(operator, [syntax.left, syntax.right]);
+  binding.spend(1, span);
+  if (syntax.right.kind === 'interval' && (operator === '+' || operator === '-')) {
+    return shiftTime(left, operator, syntax.right, span, context);
+  }
+  const right = context.bind(syntax.right);
+  const bound = isComparison(operator)
+    ? comparison(operator, left, right, span, binding)
+    : call(operator, [left, right], span, context);
+  return binding.at(bound, span, 'binary');
+}
+
+/** A chain of ANDs, or of ORs, becomes one call: its length is no depth. */
+function bindLogical(
+  syntax: Binary,
+  operator: 'and' | 'or',
+  context: ExpressionContext,
+): Expression {
+  const terms: Syntax[] = [];
+  let chain: Syntax = syntax;
+  for (; chain.kind === 'binary' && chain.operator === operator; chain = chain.left) {
+    terms.push(chain.right);
+  }
+  terms.push(chain);
+  const bound = terms.reverse().map((term) => context.bindAs(term, BOOL, operator.toUpperCase()));
+  return { op: 'call', type: BOOL, name: operator, arguments: bound, span: syntax.span };
+}
+
+/** `time + INTERVAL 1 DAY`, by the function that does the same. */
+function shiftTime(
+  time: Expression,
+  sign: '+' | '-',
+  interval: Interval,
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  if (!isTime(time.type)) {
+    refuse(`an INTERVAL can be added to TIMESTAMP or DATETIME; got ${typeName(time.type)}`, span);
+  }
+  const name = `${time.type.kind.toLowerCase()}_${sign === '+' ? 'add' : 'sub'}`;
+  return call(name, [time, ...intervalArguments(interval, context)], span, context);
+}
+
+/** `INTERVAL 5 MINUTE` as the two arguments that functions take. */
+export function intervalArguments(
+  interval: Interval,
+  context: ExpressionContext,
+): readonly [Expression, Expression] {
+  const amount = context.bindAs(interval.amount, INT64, 'INTERVAL');
+  return [amount, partLiteral(interval.part, context)];
+}
+
+/** A date part as functions take it; it remembers its place, for whoever does not know the part. */
+export function partLiteral(part: Name, context: ExpressionContext): Expression {
+  const literal: Expression = { op: 'literal', type: STRING, value: part.text.toUpperCase() };
+  return context.binding.at(literal, part.span, part.text);
+}
+
+/** A call of a scalar function that certainly exists. */
+export function call(
+  name: string,
+  inputs: readonly Expression[],
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const { overloads } = must(findScalarFunction(name), `there is a function ${name}`);
+  const chosen = chooseOverload({
+    name,
+    overloads,
+    arguments: inputs,
+    span,
+    binding: context.binding,
+  });
+  return { op: 'call', type: chosen.type, name, arguments: chosen.arguments, span };
+}

@@ -1,0 +1,213 @@
+import { arrayOf, BOOL, DYNAMIC, INT64, typeName } from '../../column/type.ts';
+import { FROM_ITEMS_MAX } from '../../limits.ts';
+import { QueryError, type Span } from '../../query-error.ts';
+import type { Name, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { ALL_TIME, type LogicalPlan } from '../logical-plan.ts';
+import { ExpressionBinder } from './bind-expression.ts';
+import type { Binding } from './binding.ts';
+import type { BindQuery, CommonTables } from './common-tables.ts';
+import { itemsNamed } from './name-index.ts';
+import { hint, refuse } from './refusal.ts';
+import {
+  checkDistinctNames,
+  columnOf,
+  elementVariable,
+  FromScope,
+  type RangeVariable,
+  relationVariable,
+  sourceVariable,
+} from './scope.ts';
+
+/** What FROM gives: rows, and the names for their columns. */
+export type BoundFrom = {
+  readonly plan: LogicalPlan;
+  readonly variables: readonly RangeVariable[];
+};
+
+/** Binds what stands in FROM. */
+export class TableBinder {
+  readonly #binding: Binding;
+  readonly #tables: CommonTables;
+  readonly #bindQuery: BindQuery;
+
+  constructor(binding: Binding, tables: CommonTables, bindQuery: BindQuery) {
+    this.#binding = binding;
+    this.#tables = tables;
+    this.#bindQuery = bindQuery;
+  }
+
+  /** Chains of joins lean to the left: they are walked in a loop, so only parentheses recurse. */
+  bind(syntax: TableExpression): BoundFrom {
+    const joins: JoinSyntax[] = [];
+    let first = syntax;
+    for (; first.kind === 'join'; first = first.left) joins.push(first);
+    if (joins.length >= FROM_ITEMS_MAX) {
+      throw new QueryError(
+        'query_limit',
+        `FROM names more than ${FROM_ITEMS_MAX} tables`,
+        syntax.span,
+      );
+    }
+    let bound = this.#bindFirst(first);
+    for (const join of joins.reverse()) {
+      const array = this.#arrayOnRight(join.right, bound);
+      bound = array === undefined ? this.#join(join, bound) : this.#unnest(array, bound, join);
+    }
+    return bound;
+  }
+
+  #bindFirst(syntax: Exclude<TableExpression, JoinSyntax>): BoundFrom {
+    const nothing: BoundFrom = { plan: { op: 'one-row' }, variables: [] };
+    switch (syntax.kind) {
+      case 'table':
+        return this.#bindPath(syntax, nothing);
+      case 'subquery': {
+        const relation = this.#binding.nested(syntax.span, () =>
+          this.#bindQuery(syntax.query, this.#tables, this.#binding),
+        );
+        const variable = relationVariable(syntax.alias?.text, relation.columns);
+        return { plan: relation.plan, variables: [variable] };
+      }
+      case 'unnest':
+        return this.#unnest(syntax, nothing, undefined);
+    }
+  }
+
+  /** UNNEST, or a path through what stands to its left, as in `FROM t, t.metadata`. */
+  #arrayOnRight(right: TableExpression, left: BoundFrom): ArraySyntax | undefined {
+    if (right.kind === 'unnest') return right;
+    if (right.kind !== 'table' || right.path.length < 2) return undefined;
+    const [head, ...fields] = right.path as readonly [Name, ...Name[]];
+    if (new FromScope(left.variables).findVariable(head.text) === undefined) return undefined;
+    let array: Syntax = { kind: 'name', span: head.span, name: head };
+    for (const field of fields) array = { kind: 'field', span: right.span, input: array, field };
+    return { span: right.span, array, alias: right.alias ?? fields.at(-1) };
+  }
+
+  #join(join: JoinSyntax, left: BoundFrom): BoundFrom {
+    const { span } = join;
+    const right = this.#binding.nested(join.right.span, () => this.#bindRight(join.right, left));
+    checkDistinctNames(left.variables, right.variables, join.right.span);
+    const variables = [...left.variables, ...right.variables];
+    if (join.join === 'comma' || join.join === 'cross') {
+      if (join.on !== undefined) refuse('CROSS JOIN takes no ON; write INNER JOIN', join.on.span);
+      return { plan: this.#crossJoin(left.plan, right.plan, span), variables };
+    }
+    if (join.on === undefined) refuse('this JOIN needs a condition: JOIN … ON …', span);
+    const on = this.#condition(join.on, variables);
+    const plan = this.#binding.plan(
+      { op: 'join', kind: join.join, left: left.plan, right: right.plan, on },
+      span,
+    );
+    return { plan, variables };
+  }
+
+  #bindRight(right: TableExpression, left: BoundFrom): BoundFrom {
+    return right.kind === 'table' ? this.#bindPath(right, left) : this.bind(right);
+  }
+
+  #crossJoin(left: LogicalPlan, right: LogicalPlan, span: Span): LogicalPlan {
+    return this.#binding.plan({ op: 'join', kind: 'cross', left, right }, span);
+  }
+
+  /** A CTE or a source, in this order. */
+  #bindPath(syntax: TableSyntax, left: BoundFrom): BoundFrom {
+    const { path, alias, span } = syntax;
+    const name = path.map((word) => word.text).join('.');
+    this.#binding.spend(NODES_PER_TABLE, span);
+    const common = path.length === 1 ? this.#tables.find(name, this.#binding) : undefined;
+    if (common !== undefined) {
+      const variable = relationVariable(alias?.text ?? name, common.columns);
+      return { plan: common.plan, variables: [variable] };
+    }
+    const source = this.#findSource(name);
+    if (source === undefined) return this.#refuseTable(name, span, left);
+    const { variable, scanColumns } = sourceVariable(alias?.text ?? source, this.#binding);
+    const plan = this.#binding.plan(
+      { op: 'scan', source, columns: scanColumns, window: ALL_TIME },
+      span,
+    );
+    return { plan, variables: [variable] };
+  }
+
+  #findSource(name: string): string | undefined {
+    const names = this.#binding.sources.map((source) => source.name);
+    if (names.includes(name)) return name;
+    const similar = names.filter((each) => each.toLowerCase() === name.toLowerCase());
+    return similar.length === 1 ? similar[0] : undefined;
+  }
+
+  #refuseTable(name: string, span: Span, left: BoundFrom): never {
+    const isColumn = left.variables.some(
+      (variable) => itemsNamed(variable.columns, name).length > 0,
+    );
+    if (isColumn) {
+      refuse(`there is no table ${name}; for the elements of a column write UNNEST(${name})`, span);
+    }
+    const names = [...this.#tables.names(), ...this.#binding.sources.map((source) => source.name)];
+    refuse(`there is no table ${name}${hint(name, names)}`, span);
+  }
+
+  #unnest(syntax: ArraySyntax, left: BoundFrom, join: JoinSyntax | undefined): BoundFrom {
+    const { span } = syntax;
+    const array = this.#array(syntax, left);
+    const type = array.type.kind === 'ARRAY' ? array.type.element : DYNAMIC;
+    const element = this.#binding.newColumn(syntax.alias?.text ?? '', type);
+    const offset =
+      syntax.withOffset === undefined
+        ? undefined
+        : this.#binding.newColumn(syntax.withOffset.text, INT64);
+    const added: RangeVariable[] = [elementVariable(syntax.alias?.text, element)];
+    if (offset !== undefined) {
+      const column = { name: offset.name, expression: columnOf(offset) };
+      added.push({ name: undefined, columns: [column], star: [column], value: columnOf(offset) });
+    }
+    checkDistinctNames(left.variables, added, span);
+    const variables = [...left.variables, ...added];
+    const outer = join?.join === 'left';
+    const condition =
+      join?.on === undefined ? undefined : withoutTrue(this.#condition(join.on, variables));
+    const on = outer ? condition : undefined;
+    const plan = this.#binding.plan(
+      { op: 'unnest', input: left.plan, array, element, offset, outer, on },
+      span,
+    );
+    if (outer || condition === undefined) return { plan, variables };
+    const filter = this.#binding.plan({ op: 'filter', input: plan, predicate: condition }, span);
+    return { plan: filter, variables };
+  }
+
+  #array(syntax: ArraySyntax, left: BoundFrom): Expression {
+    const scope = new FromScope(left.variables);
+    const binder = new ExpressionBinder(this.#binding, { text: 'UNNEST', scope });
+    const array = binder.bind(syntax.array);
+    if (array.type.kind === 'ARRAY' || array.type.kind === 'DYNAMIC') return array;
+    if (array.type.kind === 'NULL') {
+      return { op: 'literal', type: arrayOf({ kind: 'NULL' }), value: null };
+    }
+    return refuse(`UNNEST takes an ARRAY; got ${typeName(array.type)}`, syntax.array.span);
+  }
+
+  #condition(syntax: Syntax, variables: readonly RangeVariable[]): Expression {
+    const place = { text: 'ON', scope: new FromScope(variables) };
+    return new ExpressionBinder(this.#binding, place).bindAs(syntax, BOOL, 'ON');
+  }
+}
+
+/** What a use of a table counts for: it brings columns and operators along. */
+const NODES_PER_TABLE = 100;
+
+type JoinSyntax = TableExpression & { readonly kind: 'join' };
+type TableSyntax = TableExpression & { readonly kind: 'table' };
+type ArraySyntax = {
+  readonly span: Span;
+  readonly array: Syntax;
+  readonly alias?: Name | undefined;
+  readonly withOffset?: Name | undefined;
+};
+
+/** `ON TRUE` is no condition. */
+function withoutTrue(condition: Expression): Expression | undefined {
+  return condition.op === 'literal' && condition.value === true ? undefined : condition;
+}

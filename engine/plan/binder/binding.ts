@@ -1,0 +1,131 @@
+import type { SourceSchema } from '../../column/snapshot.ts';
+import type { SqlType } from '../../column/type.ts';
+import { BIND_DEPTH_MAX, BOUND_NODES_MAX, PLAN_DEPTH_MAX } from '../../limits.ts';
+import { QueryError, type Span } from '../../query-error.ts';
+import type { Column, Expression } from '../expression.ts';
+import { childrenOf } from '../expression-walk.ts';
+import type { LogicalPlan, ParameterDeclaration } from '../logical-plan.ts';
+import { inputsOf } from '../optimize/plan-walk.ts';
+import { ExpressionIdentities } from './identity.ts';
+import { hint, refuse } from './refusal.ts';
+
+/** What a query is bound against. */
+export type BindEnvironment = {
+  readonly sources: readonly SourceSchema[];
+  readonly parameters: readonly ParameterDeclaration[];
+};
+
+/** Where in the text an expression stands, and how it reads there. */
+export type Origin = { readonly span: Span; readonly text: string };
+
+/**
+ * What binding one query shares from end to end: fresh column ids, the parameters met, and the
+ * budget. No two columns it hands out have one id.
+ */
+export class Binding {
+  readonly sources: readonly SourceSchema[];
+  readonly identities = new ExpressionIdentities();
+  readonly #declarations = new Map<string, ParameterDeclaration>();
+  readonly #parameters = new Map<string, Expression & { readonly op: 'parameter' }>();
+  readonly #origins = new WeakMap<Expression, Origin>();
+  readonly #planDepths = new WeakMap<LogicalPlan, number>();
+  #columnCount = 0;
+  #nodeCount = 0;
+  #depth = 0;
+
+  constructor(environment: BindEnvironment) {
+    this.sources = environment.sources;
+    for (const declaration of environment.parameters) {
+      this.#declarations.set(declaration.name.toLowerCase(), declaration);
+    }
+  }
+
+  newColumn(name: string, type: SqlType): Column {
+    this.#columnCount += 1;
+    return { id: this.#columnCount, name, type };
+  }
+
+  /** The parameter, in the spelling of its first use; refuses one that is not declared. */
+  parameter(name: string, span: Span): Expression {
+    const key = name.toLowerCase();
+    const declaration = this.#declarations.get(key);
+    if (declaration === undefined) {
+      const names = [...this.#declarations.values()].map((each) => each.name);
+      const nearest = hint(name, names).replace('did you mean ', 'did you mean @');
+      refuse(`parameter @${name} is not declared${nearest}`, span);
+    }
+    const used = this.#parameters.get(key) ?? { op: 'parameter', type: declaration.type, name };
+    this.#parameters.set(key, used);
+    return { ...used };
+  }
+
+  parameterNames(): readonly string[] {
+    return [...this.#parameters.values()].map((parameter) => parameter.name);
+  }
+
+  /** Remembers where an expression stands, for errors found only later; returns the expression. */
+  at(expression: Expression, span: Span, text: string): Expression {
+    this.#origins.set(expression, { span, text });
+    return expression;
+  }
+
+  originOf(expression: Expression): Origin | undefined {
+    return this.#origins.get(expression);
+  }
+
+  /** Counts expression nodes made, copies of inlined ones included. */
+  spend(nodes: number, span: Span): void {
+    this.#nodeCount += nodes;
+    if (this.#nodeCount > BOUND_NODES_MAX) {
+      throw new QueryError(
+        'query_limit',
+        `the query is too large once its tables and aliases are written out: more than ${BOUND_NODES_MAX} expressions`,
+        span,
+      );
+    }
+  }
+
+  /** Spends for a second use of an expression already bound. */
+  spendCopy(expression: Expression, span: Span): void {
+    this.spend(nodeCount(expression, BOUND_NODES_MAX), span);
+  }
+
+  /** Runs `step` one level deeper; refuses a text nested too deeply before the stack would. */
+  nested<T>(span: Span, step: () => T): T {
+    if (this.#depth >= BIND_DEPTH_MAX) {
+      throw new QueryError('query_limit', `nested deeper than ${BIND_DEPTH_MAX} levels`, span);
+    }
+    this.#depth += 1;
+    try {
+      return step();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** Puts an operator on top of its inputs, within the depth a plan may have. */
+  plan<P extends LogicalPlan>(node: P, span: Span): P {
+    const inputs = inputsOf(node);
+    const depth = 1 + Math.max(0, ...inputs.map((input) => this.#planDepths.get(input) ?? 0));
+    if (depth > PLAN_DEPTH_MAX) {
+      throw new QueryError(
+        'query_limit',
+        `the plan is deeper than ${PLAN_DEPTH_MAX} operators: too many tables or subqueries`,
+        span,
+      );
+    }
+    this.#planDepths.set(node, depth);
+    return node;
+  }
+}
+
+/** Nodes of the tree under an expression, counted no further than `max`. */
+function nodeCount(expression: Expression, max: number): number {
+  let count = 0;
+  const pending = [expression];
+  for (let next = pending.pop(); next !== undefined && count < max; next = pending.pop()) {
+    count += 1;
+    pending.push(...childrenOf(next));
+  }
+  return count;
+}

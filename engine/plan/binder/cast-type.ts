@@ -1,0 +1,50 @@
+import {
+  BOOL,
+  DATETIME,
+  FLOAT64,
+  INT64,
+  type SqlType,
+  STRING,
+  TIMESTAMP,
+  typeName,
+  typesEqual,
+} from '../../column/type.ts';
+import { canCast } from '../../function/cast.ts';
+import type { Span } from '../../query-error.ts';
+import type { TypeName } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { nullOf } from './coercion.ts';
+import { hint, refuse } from './refusal.ts';
+
+const TYPES: ReadonlyMap<string, SqlType> = new Map(
+  [BOOL, INT64, FLOAT64, STRING, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
+);
+
+/** The type a CAST names. */
+export function scalarType(name: TypeName): SqlType {
+  const type = TYPES.get(name.kind);
+  if (type !== undefined) return type;
+  const known = [...TYPES.keys()];
+  return refuse(
+    `type ${name.kind} is not known; there are ${known.join(', ')}${hint(name.kind, known)}`,
+    name.span,
+  );
+}
+
+/**
+ * CAST and SAFE_CAST; to the type a value has already it is nothing. Only a STRING in the text or
+ * the call stays cast, for what has been cast is no literal any more and becomes no time.
+ */
+export function castTo(
+  input: Expression,
+  type: SqlType,
+  at: { readonly safe: boolean; readonly span: Span },
+): Expression {
+  const isGiven = input.op === 'literal' || input.op === 'parameter';
+  if (typesEqual(input.type, type) && !(isGiven && type.kind === 'STRING')) return input;
+  if (input.type.kind === 'NULL' && type.kind !== 'STRING') return nullOf(type);
+  if (!canCast(input.type, type)) {
+    refuse(`CAST cannot make ${typeName(type)} of ${typeName(input.type)}`, at.span);
+  }
+  return { op: 'cast', type, input, safe: at.safe, span: at.span };
+}

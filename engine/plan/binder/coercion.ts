@@ -1,0 +1,164 @@
+import {
+  DYNAMIC,
+  FLOAT64,
+  INT64,
+  NULL_TYPE,
+  type SqlType,
+  typeName,
+  typesEqual,
+} from '../../column/type.ts';
+import type { Expression } from '../expression.ts';
+import type { Binding } from './binding.ts';
+import { timeLiteral } from './time-literal.ts';
+
+/**
+ * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that
+ * GoogleSQL does not coerce it. Literals and parameters of type STRING become times; DYNAMIC is
+ * read as what is wanted, times excepted, for these are never found inside an event.
+ */
+export function coercionCost(expression: Expression, type: SqlType): number | undefined {
+  const from = expression.type;
+  if (typesEqual(from, type)) return 0;
+  // A bare NULL among numbers is an INT64, as in GoogleSQL: half a step keeps it from FLOAT64.
+  if (from.kind === 'NULL') return type.kind === 'FLOAT64' ? 0.5 : 0;
+  if (from.kind === 'DYNAMIC') return isReadable(type) ? 1 : undefined;
+  if (from.kind === 'INT64' && type.kind === 'FLOAT64') return 1;
+  if (from.kind === 'STRING' && isTime(type)) return isGiven(expression) ? 2 : undefined;
+  if (from.kind === 'ARRAY' && type.kind === 'ARRAY' && expression.op === 'array') {
+    return costOfAll(expression.elements, () => type.element);
+  }
+  if (from.kind === 'STRUCT' && type.kind === 'STRUCT' && expression.op === 'struct') {
+    if (from.fields.length !== type.fields.length) return undefined;
+    return costOfAll(expression.fields, (index) => type.fields[index]!.type);
+  }
+  return undefined;
+}
+
+/** The expression as a value of the type, the coercion written out; `undefined` if there is none. */
+export function coerce(
+  expression: Expression,
+  type: SqlType,
+  binding: Binding,
+): Expression | undefined {
+  if (coercionCost(expression, type) === undefined) return undefined;
+  const from = expression.type;
+  if (typesEqual(from, type)) return expression;
+  const origin = binding.originOf(expression);
+  const coerced = writeCoercion(expression, type, binding);
+  return origin === undefined ? coerced : binding.at(coerced, origin.span, origin.text);
+}
+
+/** The slow half of `coerce`: the cost has shown that there is a way. */
+function writeCoercion(expression: Expression, type: SqlType, binding: Binding): Expression {
+  const from = expression.type;
+  if (from.kind === 'NULL') return nullOf(type);
+  if (from.kind === 'DYNAMIC') return { op: 'read-as', type, input: expression };
+  if (expression.op === 'literal') {
+    if (expression.value === null) return nullOf(type);
+    if (type.kind === 'FLOAT64') return { op: 'literal', type, value: Number(expression.value) };
+    return timeLiteral(String(expression.value), type, binding.originOf(expression)?.span);
+  }
+  const inner = (input: Expression, wanted: SqlType) => coerce(input, wanted, binding)!;
+  if (expression.op === 'array' && type.kind === 'ARRAY') {
+    const elements = expression.elements.map((element) => inner(element, type.element));
+    return { op: 'array', type, elements };
+  }
+  if (expression.op === 'struct' && type.kind === 'STRUCT') {
+    const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
+    return { op: 'struct', type, fields };
+  }
+  const span = binding.originOf(expression)?.span;
+  return { op: 'cast', type, input: expression, safe: false, span };
+}
+
+/**
+ * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. All
+ * DYNAMIC stays DYNAMIC. A whole number written beside DYNAMIC counts as FLOAT64, so that numbers
+ * with a fraction are not lost.
+ */
+export function commonType(expressions: readonly Expression[]): SqlType | undefined {
+  const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
+  const hasDynamic = expressions.some(({ type }) => type.kind === 'DYNAMIC');
+  if (typed.length === 0) return hasDynamic ? DYNAMIC : NULL_TYPE;
+  if (typed.every(({ type }) => isNumber(type))) {
+    const isWhole = typed.every(({ type }) => type.kind === 'INT64');
+    const isWritten = typed.every(({ op }) => op === 'literal');
+    return isWhole && !(hasDynamic && isWritten) ? INT64 : FLOAT64;
+  }
+  const candidates = new Map(typed.map(({ type }) => [typeName(type), type]));
+  return [...candidates.values()].find((candidate) =>
+    expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
+  );
+}
+
+/**
+ * Operands of `=`, `<`, IN and the like, brought to where the run compares them; `undefined` when
+ * they cannot be compared. INT64 beside FLOAT64 becomes FLOAT64, as in GoogleSQL; a number of an
+ * event stays as it was sent, and is compared exactly.
+ */
+export function comparable(
+  expressions: readonly Expression[],
+  binding: Binding,
+): readonly Expression[] | undefined {
+  const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
+  if (typed.length > 0 && typed.every(({ type }) => isNumber(type))) {
+    const isWhole = typed.every(({ type }) => type.kind === 'INT64');
+    return expressions.map((expression) =>
+      isWhole && expression.type.kind === 'INT64'
+        ? expression
+        : coerce(expression, FLOAT64, binding)!,
+    );
+  }
+  const type = commonType(expressions);
+  if (type === undefined || type.kind === 'ARRAY' || type.kind === 'STRUCT') return undefined;
+  return coerceAll(expressions, type, binding);
+}
+
+export function coerceAll(
+  expressions: readonly Expression[],
+  type: SqlType,
+  binding: Binding,
+): readonly Expression[] | undefined {
+  const coerced = expressions.flatMap((each) => coerce(each, type, binding) ?? []);
+  return coerced.length === expressions.length ? coerced : undefined;
+}
+
+export function nullOf(type: SqlType): Expression {
+  return { op: 'literal', type, value: null };
+}
+
+export function isNumber(type: SqlType): boolean {
+  return type.kind === 'INT64' || type.kind === 'FLOAT64';
+}
+
+export function isTime(type: SqlType): boolean {
+  return type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
+}
+
+/** Whether GROUP BY, ORDER BY and comparisons take it. */
+export function isScalar(type: SqlType): boolean {
+  return type.kind !== 'ARRAY' && type.kind !== 'STRUCT';
+}
+
+/** Whether the value stands in the text or in the call, and not in a row. */
+function isGiven(expression: Expression): boolean {
+  return expression.op === 'literal' || expression.op === 'parameter';
+}
+
+function isReadable(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return isReadable(type.element);
+  return isScalar(type) && !isTime(type);
+}
+
+function costOfAll(
+  expressions: readonly Expression[],
+  typeOf: (index: number) => SqlType,
+): number | undefined {
+  let total = 0;
+  for (const [index, expression] of expressions.entries()) {
+    const cost = coercionCost(expression, typeOf(index));
+    if (cost === undefined) return undefined;
+    total = Math.max(total, cost);
+  }
+  return total;
+}

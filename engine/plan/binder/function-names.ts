@@ -1,0 +1,26 @@
+import { aggregateFunctionNames } from '../../aggregate/registry.ts';
+import { scalarFunctionNames } from '../../function/registry.ts';
+
+/** Functions that the binder itself takes apart. */
+const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', 'current_timestamp', 'current_datetime'];
+
+/** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
+const OPERATOR_NAMES: ReadonlySet<string> = new Set([
+  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'between', 'extract'],
+  ...['is_null', 'is_true', 'is_false'],
+  ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
+]);
+
+/** Whether a call in the text may bear this name of the registry. */
+export function isCallable(name: string): boolean {
+  return /^[a-z]/.test(name) && !OPERATOR_NAMES.has(name);
+}
+
+/** Every name a call may bear, for hints. */
+export function functionNames(): readonly string[] {
+  return [
+    ...SPECIAL_FORMS,
+    ...aggregateFunctionNames(),
+    ...scalarFunctionNames().filter(isCallable),
+  ];
+}

@@ -1,0 +1,80 @@
+import { must, unreachable } from '../../assert.ts';
+import { type SqlType, typeName } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import type { Expression } from '../expression.ts';
+
+/**
+ * Numbers that are equal exactly when two bound expressions compute the same: how GROUP BY knows
+ * its keys again in the select list. Spans do not count, and letter case of field names neither.
+ * Each node is looked at once, so the whole costs linear time.
+ */
+export class ExpressionIdentities {
+  readonly #byNode = new WeakMap<Expression, number>();
+  readonly #byShape = new Map<string, number>();
+  readonly #types = new WeakMap<SqlType, number>();
+  readonly #typesByName = new Map<string, number>();
+
+  of(expression: Expression): number {
+    const known = this.#byNode.get(expression);
+    if (known !== undefined) return known;
+    const shape = this.#shape(expression);
+    if (!this.#byShape.has(shape)) this.#byShape.set(shape, this.#byShape.size);
+    const identity = must(this.#byShape.get(shape));
+    this.#byNode.set(expression, identity);
+    return identity;
+  }
+
+  /** One node, its inputs given by their identities. */
+  #shape(node: Expression): string {
+    const all = (inputs: readonly Expression[]) => inputs.map((input) => this.of(input)).join(' ');
+    const type = this.#type(node.type);
+    switch (node.op) {
+      case 'literal':
+        return `literal ${type} ${literalText(node.value)}`;
+      case 'parameter':
+        return `parameter ${node.name}`;
+      case 'now':
+        return 'now';
+      case 'column':
+        return `column ${node.id}`;
+      case 'call':
+        return `call ${node.name} ${type} ${all(node.arguments)}`;
+      case 'dynamic-field':
+        return `field ${this.of(node.input)} ${node.name.toLowerCase()}`;
+      case 'struct-field':
+        return `position ${this.of(node.input)} ${node.index}`;
+      case 'struct':
+        return `struct ${type} ${all(node.fields)}`;
+      case 'array':
+        return `array ${type} ${all(node.elements)}`;
+      case 'read-as':
+        return `read ${type} ${this.of(node.input)}`;
+      case 'cast':
+        return `${node.safe ? 'safe ' : ''}cast ${type} ${this.of(node.input)}`;
+      case 'case': {
+        const branches = node.branches.flatMap((branch) => [branch.when, branch.then]);
+        return `case ${type} ${all([...branches, node.otherwise])}`;
+      }
+      case 'coalesce':
+        return `coalesce ${type} ${all(node.arguments)}`;
+      default:
+        return unreachable(node);
+    }
+  }
+
+  /** Rows have types of many fields, so each is written out only once. */
+  #type(type: SqlType): number {
+    const known = this.#types.get(type);
+    if (known !== undefined) return known;
+    const name = typeName(type);
+    const number = this.#typesByName.get(name) ?? this.#typesByName.size;
+    this.#typesByName.set(name, number);
+    this.#types.set(type, number);
+    return number;
+  }
+}
+
+function literalText(value: SqlValue): string {
+  if (Object.is(value, -0)) return 'number -0';
+  return `${typeof value} ${String(value)}`;
+}

@@ -1,0 +1,211 @@
+import { FLOAT64, INT64, type SqlType, typeName, typesEqual } from '../../column/type.ts';
+import type { ParameterType } from '../../function/scalar-function.ts';
+import type { Span } from '../../query-error.ts';
+import type { Expression } from '../expression.ts';
+import type { Binding } from './binding.ts';
+import { coerce, coercionCost, commonType, isNumber, isScalar } from './coercion.ts';
+import { refuse } from './refusal.ts';
+import { typesText } from './types-text.ts';
+
+/** What scalar and aggregate overloads have in common. */
+export type Signature = {
+  readonly parameters: readonly ParameterType[];
+  readonly variadic?: ParameterType | undefined;
+  readonly optionalCount?: number | undefined;
+  readonly parts?: readonly string[] | undefined;
+  readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
+};
+
+export type OverloadCall<S extends Signature> = {
+  readonly name: string;
+  readonly overloads: readonly S[];
+  readonly arguments: readonly Expression[];
+  readonly span: Span;
+  readonly binding: Binding;
+};
+
+export type ChosenOverload<S extends Signature> = {
+  readonly overload: S;
+  readonly arguments: readonly Expression[];
+  readonly type: SqlType;
+};
+
+/**
+ * The overload that fits with the fewest coercions, the first of equals, and the arguments as it
+ * takes them; refuses with what was got and what there is. A text that would be a TIMESTAMP to one
+ * overload and a DATETIME to another is refused, too: GoogleSQL would read it as a DATE.
+ */
+export function chooseOverload<S extends Signature>(call: OverloadCall<S>): ChosenOverload<S> {
+  let best: { readonly overload: S; readonly types: readonly SqlType[] } | undefined;
+  let bestCost = Number.POSITIVE_INFINITY;
+  let rival: readonly SqlType[] | undefined;
+  for (const overload of call.overloads) {
+    const types = wantedTypes(overload, call.arguments);
+    if (types === undefined) continue;
+    const cost = totalCost(call.arguments, types);
+    if (cost === undefined || cost > bestCost) continue;
+    if (cost === bestCost) {
+      rival = types;
+    } else {
+      best = { overload, types };
+      bestCost = cost;
+      rival = undefined;
+    }
+  }
+  if (best === undefined) return refuseArguments(call);
+  if (rival !== undefined) refuseAmbiguousText(call, best.types, rival);
+  checkParts(call, best.overload);
+  const coerced = call.arguments.map(
+    (argument, index) => coerce(argument, best.types[index]!, call.binding)!,
+  );
+  const { result } = best.overload;
+  const type = typeof result === 'function' ? result(coerced.map((each) => each.type)) : result;
+  return { overload: best.overload, arguments: coerced, type };
+}
+
+function refuseAmbiguousText<S extends Signature>(
+  call: OverloadCall<S>,
+  types: readonly SqlType[],
+  rival: readonly SqlType[],
+): void {
+  const index = call.arguments.findIndex(
+    ({ type }, at) =>
+      type.kind === 'STRING' && types[at]!.kind !== 'STRING' && !typesEqual(types[at]!, rival[at]!),
+  );
+  if (index < 0) return;
+  const [one, other] = [typeName(types[index]!), typeName(rival[index]!)];
+  refuse(
+    `${call.name.toUpperCase()} takes ${one} or ${other}; write ${one} '…' or ${other} '…' in place of a text`,
+    spanOf(call, index),
+  );
+}
+
+/** A date part that the function does not know is refused where it stands. */
+function checkParts<S extends Signature>(call: OverloadCall<S>, { parameters, parts }: S): void {
+  if (parts === undefined) return;
+  const index = parameters.indexOf('part');
+  const argument = call.arguments[index];
+  const part = argument?.op === 'literal' ? String(argument.value) : '';
+  if (parts.includes(part)) return;
+  const got = JSON.stringify(part);
+  refuse(
+    `${call.name.toUpperCase()} takes one of the parts ${parts.join(', ')}; got ${got}`,
+    spanOf(call, index),
+  );
+}
+
+function spanOf<S extends Signature>(call: OverloadCall<S>, index: number): Span {
+  const argument = call.arguments[index];
+  const origin = argument === undefined ? undefined : call.binding.originOf(argument);
+  return origin?.span ?? call.span;
+}
+
+/** The type each argument has to be brought to; `undefined` when the overload does not fit. */
+function wantedTypes(
+  signature: Signature,
+  expressions: readonly Expression[],
+): readonly SqlType[] | undefined {
+  const { parameters, variadic, optionalCount = 0 } = signature;
+  if (expressions.length < parameters.length - optionalCount) return undefined;
+  if (expressions.length > parameters.length && variadic === undefined) return undefined;
+  const kinds = expressions.map((_, index) => parameters[index] ?? variadic!);
+  const groupOf = (kind: ParameterType) => expressions.filter((_, index) => kinds[index] === kind);
+  const common = new Map<ParameterType, SqlType | undefined>([
+    ['same', commonType(groupOf('same'))],
+    ['orderable', orderableType(groupOf('orderable'))],
+    ['number', numberType(groupOf('number'))],
+  ]);
+  const types = expressions.map((expression, index) => {
+    const kind = kinds[index]!;
+    if (typeof kind === 'object') return kind;
+    if (kind === 'any') return expression.type;
+    if (kind === 'list') return isList(expression.type) ? expression.type : undefined;
+    if (kind === 'part') return isPart(expression) ? expression.type : undefined;
+    return common.get(kind);
+  });
+  return types.every((type) => type !== undefined) ? types : undefined;
+}
+
+function orderableType(expressions: readonly Expression[]): SqlType | undefined {
+  const type = commonType(expressions);
+  return type !== undefined && isScalar(type) ? type : undefined;
+}
+
+/** INT64 when all are; DYNAMIC counts as FLOAT64, and NULLs alone as INT64, as in GoogleSQL. */
+function numberType(expressions: readonly Expression[]): SqlType | undefined {
+  const typed = expressions.filter(({ type }) => type.kind !== 'NULL');
+  if (typed.some(({ type }) => !isNumber(type) && type.kind !== 'DYNAMIC')) return undefined;
+  return typed.every(({ type }) => type.kind === 'INT64') ? INT64 : FLOAT64;
+}
+
+/** A bare NULL may be a list, too. */
+function isList({ kind }: SqlType): boolean {
+  return kind === 'ARRAY' || kind === 'DYNAMIC' || kind === 'NULL';
+}
+
+/** Date parts have become literals before overloads are looked at. */
+function isPart(expression: Expression): boolean {
+  return expression.op === 'literal' && expression.type.kind === 'STRING';
+}
+
+function totalCost(
+  expressions: readonly Expression[],
+  types: readonly SqlType[],
+): number | undefined {
+  let total = 0;
+  for (const [index, expression] of expressions.entries()) {
+    const cost = coercionCost(expression, types[index]!);
+    if (cost === undefined) return undefined;
+    total += cost;
+  }
+  return total;
+}
+
+function refuseArguments(call: {
+  readonly name: string;
+  readonly overloads: readonly Signature[];
+  readonly arguments: readonly Expression[];
+  readonly span: Span;
+}): never {
+  const name = call.name.toUpperCase();
+  const taken = [...new Set(call.overloads.map((overload) => signatureText(overload)))];
+  const isDynamicForTime =
+    call.arguments.some(({ type }) => type.kind === 'DYNAMIC') &&
+    call.overloads.every(({ parameters }) =>
+      parameters.some((each) => typeof each === 'object' && isTimeKind(each)),
+    );
+  const help = isDynamicForTime
+    ? '; to read a metadata field as a time write TIMESTAMP(field)'
+    : '';
+  refuse(
+    `${name} takes ${taken.join(' or ')}; got (${typesText(call.arguments)})${help}`,
+    call.span,
+  );
+}
+
+function isTimeKind(type: SqlType): boolean {
+  return type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
+}
+
+function signatureText(signature: Signature): string {
+  const { parameters, variadic, optionalCount = 0 } = signature;
+  const requiredCount = parameters.length - optionalCount;
+  const texts = parameters.map((each, index) =>
+    index < requiredCount ? parameterText(each) : `[${parameterText(each)}]`,
+  );
+  if (variadic !== undefined) texts.push(`${parameterText(variadic)}, …`);
+  return `(${texts.join(', ')})`;
+}
+
+const PARAMETER_TEXTS = {
+  any: 'any type',
+  same: 'one type',
+  number: 'INT64 or FLOAT64',
+  orderable: 'one orderable type',
+  list: 'ARRAY',
+  part: 'date part',
+} as const;
+
+function parameterText(parameter: ParameterType): string {
+  return typeof parameter === 'object' ? typeName(parameter) : PARAMETER_TEXTS[parameter];
+}

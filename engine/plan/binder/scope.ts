@@ -1,0 +1,229 @@
+import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
+import type { Name } from '../../sql/ast.ts';
+import type { Column, Expression } from '../expression.ts';
+import type { ScanColumn } from '../logical-plan.ts';
+import type { Binding } from './binding.ts';
+import { itemsNamed } from './name-index.ts';
+import { hint, refuse } from './refusal.ts';
+
+/** A name in FROM that stands for a column; what it means over the columns of the plan. */
+export type ScopeColumn = { readonly name: string; readonly expression: Expression };
+
+/** One item of FROM: a table, CTE or subquery, or the elements of an array. */
+export type RangeVariable = {
+  /** As written; absent when it has no name. */
+  readonly name: string | undefined;
+  /** The last word of a dotted source name, which names it too if nothing else bears it. */
+  readonly shortName?: string | undefined;
+  /** Columns reachable without the alias. */
+  readonly columns: readonly ScopeColumn[];
+  /** What `*` gives. */
+  readonly star: readonly ScopeColumn[];
+  /** The alias used as a value: the row as a STRUCT, or the element. */
+  readonly value: Expression;
+  /**
+   * The record whose fields are reachable without the alias: an unnested element, or the root of
+   * a source's events with their undeclared top-level keys.
+   */
+  readonly dynamic?: { readonly of: 'element' | 'root'; readonly record: Expression } | undefined;
+};
+
+/** What a bare word or the first word of a path stands for. */
+export interface NameScope {
+  /** The value of a bare word; refuses one that means nothing, or more than one thing. */
+  value(name: Name, binding: Binding): Expression;
+  /** The item of FROM that a path such as `t.id` starts with. */
+  findVariable(name: string): RangeVariable | undefined;
+}
+
+/** The names of one FROM clause, in its order. */
+export class FromScope implements NameScope {
+  readonly variables: readonly RangeVariable[];
+
+  constructor(variables: readonly RangeVariable[]) {
+    this.variables = variables;
+  }
+
+  findVariable(name: string): RangeVariable | undefined {
+    const named = this.variables.find((variable) => sameName(variable.name, name));
+    if (named !== undefined) return named;
+    const short = this.variables.filter((variable) => sameName(variable.shortName, name));
+    return short.length === 1 ? short[0] : undefined;
+  }
+
+  /**
+   * In this order: an item of FROM, a column, a field of the records in reach. Of several records
+   * the first that has the field counts: unnested elements in FROM's order, then events.
+   */
+  value(name: Name, binding: Binding): Expression {
+    const variable = this.variables.find((each) => sameName(each.name, name.text));
+    if (variable !== undefined) return variable.value;
+    const columns = this.variables.flatMap((each) => itemsNamed(each.columns, name.text));
+    if (columns.length > 1) {
+      refuse(`column ${name.text} is ambiguous: ${this.#ownersText(name.text)}`, name.span);
+    }
+    if (columns.length === 1) return columns[0]!.expression;
+    const short = this.findVariable(name.text);
+    if (short !== undefined) return short.value;
+    const field = this.#dynamicField(name);
+    if (field === undefined) this.#refuseUnknown(name);
+    if (field.op === 'coalesce') binding.spend(field.arguments.length, name.span);
+    return field;
+  }
+
+  #dynamicField(name: Name): Expression | undefined {
+    const records = this.variables.flatMap((variable) => variable.dynamic ?? []);
+    const ordered = [
+      ...records.filter((record) => record.of === 'element'),
+      ...records.filter((record) => record.of === 'root'),
+    ];
+    const fields = ordered.map(({ record }) => dynamicField(record, name.text));
+    if (fields.length <= 1) return fields[0];
+    return { op: 'coalesce', type: DYNAMIC, arguments: fields };
+  }
+
+  #ownersText(columnName: string): string {
+    const owners = this.variables.filter(
+      (variable) => itemsNamed(variable.columns, columnName).length > 0,
+    );
+    const names = owners.map((owner) => owner.name ?? 'a table without a name');
+    return owners.length > 1
+      ? `${names.join(' and ')} have one each`
+      : `${names[0]} has more than one`;
+  }
+
+  #refuseUnknown(name: Name): never {
+    const names = this.variables.flatMap((variable) => [
+      ...variable.columns.map((column) => column.name),
+      ...(variable.name === undefined ? [] : [variable.name]),
+    ]);
+    refuse(`there is no column ${name.text} here${hint(name.text, names)}`, name.span);
+  }
+}
+
+/** Where no name means anything: LIMIT, and SELECT without FROM. */
+export const EMPTY_SCOPE = new FromScope([]);
+
+/** A field of a range variable by a path such as `t.id`. */
+export function fieldOfVariable(variable: RangeVariable, field: Name): Expression | undefined {
+  if (variable.value.op !== 'struct') return undefined;
+  const named = itemsNamed(variable.star, field.text);
+  if (named.length > 1) {
+    refuse(`column ${field.text} of ${variable.name} is ambiguous`, field.span);
+  }
+  if (named.length === 1) return named[0]!.expression;
+  if (variable.dynamic !== undefined) return dynamicField(variable.dynamic.record, field.text);
+  const names = variable.star.map((column) => column.name);
+  return refuse(
+    `${variable.name} has no column ${field.text}${hint(field.text, names)}`,
+    field.span,
+  );
+}
+
+export function sameName(left: string | undefined, right: string): boolean {
+  return left !== undefined && left.toLowerCase() === right.toLowerCase();
+}
+
+export function dynamicField(record: Expression, name: string): Expression {
+  return { op: 'dynamic-field', type: DYNAMIC, input: record, name };
+}
+
+export function columnOf(column: Column): Expression {
+  return { op: 'column', type: column.type, id: column.id };
+}
+
+/** A CTE or subquery as an item of FROM. */
+export function relationVariable(
+  name: string | undefined,
+  columns: readonly Column[],
+): RangeVariable {
+  const scopeColumns = columns.map((column) => ({
+    name: column.name,
+    expression: columnOf(column),
+  }));
+  return { name, columns: scopeColumns, star: scopeColumns, value: rowOf(scopeColumns) };
+}
+
+/** A source as an item of FROM: the columns its scan gives, and what the text sees of them. */
+export function sourceVariable(
+  name: string,
+  binding: Binding,
+): { readonly variable: RangeVariable; readonly scanColumns: readonly ScanColumn[] } {
+  const scanColumns: readonly ScanColumn[] = [
+    { field: 'id', column: binding.newColumn('id', STRING) },
+    { field: 'timestamp', column: binding.newColumn('timestamp', TIMESTAMP) },
+    { field: 'event_message', column: binding.newColumn('event_message', STRING) },
+    { field: 'project', column: binding.newColumn('project', STRING) },
+    { field: 'root', column: binding.newColumn('root', DYNAMIC) },
+    { field: 'arrival', column: binding.newColumn('arrival', { kind: 'INT64' }) },
+  ];
+  const root = columnOf(scanColumns[4]!.column);
+  const declared = scanColumns.slice(0, 4).map(({ column }) => ({
+    name: column.name,
+    expression: columnOf(column),
+  }));
+  const metadata: Expression = {
+    op: 'dynamic-field',
+    type: arrayOf(DYNAMIC),
+    input: root,
+    name: 'metadata',
+  };
+  const columns = [...declared, { name: 'metadata', expression: metadata }];
+  const variable: RangeVariable = {
+    name,
+    shortName: name.includes('.') ? name.slice(name.lastIndexOf('.') + 1) : undefined,
+    columns,
+    star: columns,
+    value: rowOf(columns),
+    dynamic: { of: 'root', record: root },
+  };
+  return { variable, scanColumns };
+}
+
+/** The elements of an unnested array as an item of FROM. */
+export function elementVariable(name: string | undefined, element: Column): RangeVariable {
+  const value = columnOf(element);
+  const own = [{ name: element.name, expression: value }];
+  if (element.type.kind === 'DYNAMIC') {
+    return { name, columns: [], star: own, value, dynamic: { of: 'element', record: value } };
+  }
+  if (element.type.kind === 'STRUCT') {
+    const fields = element.type.fields.map((field, index) => ({
+      name: field.name ?? '',
+      expression: structField(value, field.type, index),
+    }));
+    return { name, columns: fields, star: fields, value };
+  }
+  return { name, columns: own, star: own, value };
+}
+
+export function structField(input: Expression, type: SqlType, index: number): Expression {
+  if (input.op === 'struct') return input.fields[index]!;
+  return { op: 'struct-field', type, input, index };
+}
+
+function rowOf(columns: readonly ScopeColumn[]): Expression {
+  return {
+    op: 'struct',
+    type: {
+      kind: 'STRUCT',
+      fields: columns.map(({ name, expression }) => ({ name, type: expression.type })),
+    },
+    fields: columns.map((column) => column.expression),
+  };
+}
+
+/** Two items of FROM with one name would make every path through it ambiguous. */
+export function checkDistinctNames(
+  left: readonly RangeVariable[],
+  added: readonly RangeVariable[],
+  span: Span,
+): void {
+  const names = new Set(left.flatMap((variable) => variable.name?.toLowerCase() ?? []));
+  for (const { name } of added) {
+    if (name !== undefined && names.has(name.toLowerCase())) {
+      refuse(`FROM names ${name} twice; give one of them another alias`, span);
+    }
+  }
+}

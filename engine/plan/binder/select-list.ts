@@ -1,0 +1,112 @@
+import { SELECT_COLUMNS_MAX } from '../../limits.ts';
+import { QueryError, type Span } from '../../query-error.ts';
+import type { Name, SelectItem, Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { pathText } from './bind-access.ts';
+import type { ExpressionBinder } from './bind-expression.ts';
+import { itemsNamed } from './name-index.ts';
+import { refuse } from './refusal.ts';
+import { type FromScope, type ScopeColumn, structField } from './scope.ts';
+
+/** One column of a select list, bound over FROM and, where it names them, aggregates. */
+export type SelectColumn = {
+  readonly name: string;
+  /** Whether the text gave it no name; then `name` is made up. */
+  readonly isAnonymous: boolean;
+  readonly expression: Expression;
+  readonly span: Span;
+};
+
+/** Binds a select list, stars expanded; columns without a name become f0_, f1_ and so on. */
+export function bindSelectList(
+  items: readonly SelectItem[],
+  from: FromScope,
+  binder: ExpressionBinder,
+): readonly SelectColumn[] {
+  const columns: SelectColumn[] = [];
+  let anonymousCount = 0;
+  const add = (name: string | undefined, expression: Expression, span: Span) => {
+    const isAnonymous = name === undefined || name === '';
+    const given = isAnonymous ? `f${anonymousCount++}_` : name;
+    if (columns.length === SELECT_COLUMNS_MAX) {
+      const sentence = `SELECT gives more than ${SELECT_COLUMNS_MAX} columns`;
+      throw new QueryError('query_limit', sentence, span);
+    }
+    columns.push({ name: given, isAnonymous, expression, span });
+  };
+  for (const item of items) {
+    if (item.kind === 'star') {
+      for (const column of starColumns(item, from, binder)) {
+        binder.binding.spendCopy(column.expression, item.span);
+        const expression = { ...column.expression };
+        add(column.name, binder.binding.at(expression, item.span, column.name), item.span);
+      }
+    } else {
+      const name = item.alias?.text ?? impliedName(item.expression);
+      add(name, binder.bind(item.expression), item.span);
+    }
+  }
+  return columns;
+}
+
+/** The last word of a path names a column that has no alias. */
+export function impliedName(syntax: Syntax): string | undefined {
+  if (syntax.kind === 'name') return syntax.name.text;
+  return syntax.kind === 'field' ? syntax.field.text : undefined;
+}
+
+type StarItem = SelectItem & { readonly kind: 'star' };
+
+function starColumns(
+  item: StarItem,
+  from: FromScope,
+  binder: ExpressionBinder,
+): readonly ScopeColumn[] {
+  const { qualifier } = item;
+  if (qualifier === undefined) {
+    if (from.variables.length === 0) refuse('SELECT * needs a FROM', item.span);
+    return from.variables.flatMap((variable) => variable.star);
+  }
+  const variable = qualifier.kind === 'name' ? from.findVariable(qualifier.name.text) : undefined;
+  if (variable?.value.op === 'struct') return variable.star;
+  const value = binder.bind(qualifier);
+  if (value.type.kind === 'STRUCT') {
+    return value.type.fields.map((field, index) => ({
+      name: field.name ?? '',
+      expression: structField(value, field.type, index),
+    }));
+  }
+  const text = pathText(qualifier);
+  if (value.type.kind === 'DYNAMIC') {
+    refuse(`${text}.* cannot be expanded: only the data knows its fields; name them`, item.span);
+  }
+  return refuse(`${text}.* needs a table or a record`, item.span);
+}
+
+/** The select column that a bare word names in GROUP BY, HAVING and ORDER BY. */
+export function findAlias(
+  columns: readonly SelectColumn[],
+  name: Name,
+  identityOf: (expression: Expression) => number,
+): SelectColumn | undefined {
+  const matches = itemsNamed(columns, name.text).filter((column) => !column.isAnonymous);
+  const meanings = new Set(matches.map((column) => identityOf(column.expression)));
+  if (meanings.size > 1) {
+    refuse(`${name.text} is ambiguous: the select list gives that name twice`, name.span);
+  }
+  return matches[0];
+}
+
+/** The select column that a whole number in GROUP BY or ORDER BY counts out, from 1. */
+export function columnAtOrdinal(
+  columns: readonly SelectColumn[],
+  syntax: Syntax & { readonly kind: 'integer' },
+  clause: string,
+): SelectColumn {
+  const column = columns[Number(syntax.value) - 1];
+  if (column !== undefined) return column;
+  return refuse(
+    `${clause} ${syntax.value} is outside the select list, 1 to ${columns.length}`,
+    syntax.span,
+  );
+}

@@ -1,0 +1,43 @@
+import type { VectorFunction } from '../../column/chunk.ts';
+import { QueryError } from '../../query-error.ts';
+import type { Expression } from '../expression.ts';
+import { containsTest } from './contains.ts';
+import { liftFunction } from './lift.ts';
+import { membershipTest } from './membership.ts';
+import { boundOverload } from './overload.ts';
+
+type Call = Extract<Expression, { op: 'call' }>;
+
+/** A call of a function of the registry; its errors tell where it stands in the text. */
+export function callFunction(
+  call: Call,
+  compile: (part: Expression) => VectorFunction,
+): VectorFunction {
+  return withSpan(call, compileForm(call, compile));
+}
+
+function compileForm(call: Call, compile: (part: Expression) => VectorFunction): VectorFunction {
+  const contains = containsTest(call);
+  if (contains !== undefined) return liftFunction(contains.test, [compile(contains.input)]);
+  const membership = membershipTest(call);
+  if (membership !== undefined) {
+    return liftFunction(membership, [compile(call.arguments[0]!)]);
+  }
+  const overload = boundOverload(
+    call.name,
+    call.arguments.map((argument) => argument.type),
+  );
+  return liftFunction({ ...overload, type: call.type }, call.arguments.map(compile));
+}
+
+function withSpan({ span }: Call, evaluate: VectorFunction): VectorFunction {
+  if (span === undefined) return evaluate;
+  return (chunk) => {
+    try {
+      return evaluate(chunk);
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.span !== undefined) throw error;
+      throw new QueryError(error.code, error.message, span);
+    }
+  };
+}

@@ -1,0 +1,77 @@
+import { BOOL } from '../../column/type.ts';
+import { compileLike } from '../../function/like.ts';
+import { compileRegex } from '../../function/regular-expression.ts';
+import { QueryError } from '../../query-error.ts';
+import type { Expression } from '../expression.ts';
+import { ByteSearch } from './byte-search.ts';
+import type { LiftedFunction } from './lift.ts';
+
+type Call = Extract<Expression, { op: 'call' }>;
+
+/**
+ * The calls that come to `input contains text`, with a text known beforehand:
+ * `REGEXP_CONTAINS(input, r'text')` without operators, `input LIKE '%text%'`,
+ * `STRPOS(input, 'text') > 0`. `undefined` for all others.
+ */
+export function containsTest(
+  call: Call,
+): { readonly input: Expression; readonly test: LiftedFunction } | undefined {
+  const found = findText(call);
+  // Half a surrogate pair has no UTF-8 to search for.
+  if (found === undefined || LONE_SURROGATE.test(found.text)) return undefined;
+  const { text, input } = found;
+  return {
+    input,
+    test: {
+      type: BOOL,
+      nulls: 'propagate',
+      evaluate: (value) => (value as string).includes(text), // `input` is a STRING.
+      search: new ByteSearch(text),
+    },
+  };
+}
+
+/** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function findText(call: Call): { readonly input: Expression; readonly text: string } | undefined {
+  const [input, pattern] = call.arguments;
+  if (input === undefined || pattern?.op !== 'literal') return undefined;
+  if (call.name === '>') {
+    return pattern.value === 0 && input.op === 'call' ? textOfPosition(input) : undefined;
+  }
+  if (input.type.kind !== 'STRING' || typeof pattern.value !== 'string') return undefined;
+  const text = call.name === 'regexp_contains' ? regexText(pattern.value) : undefined;
+  const found = text ?? (call.name === 'like' ? likeText(pattern.value) : undefined);
+  return found === undefined ? undefined : { input, text: found };
+}
+
+function textOfPosition(
+  call: Call,
+): { readonly input: Expression; readonly text: string } | undefined {
+  const [input, sought] = call.arguments;
+  if (call.name !== 'strpos' || input?.type.kind !== 'STRING') return undefined;
+  if (sought?.op !== 'literal' || typeof sought.value !== 'string') return undefined;
+  return { input, text: sought.value };
+}
+
+function regexText(pattern: string): string | undefined {
+  return ignoringErrors(() => compileRegex(pattern).literal);
+}
+
+function likeText(pattern: string): string | undefined {
+  return ignoringErrors(() => {
+    const like = compileLike(pattern);
+    return like.kind === 'contains' ? like.text : undefined;
+  });
+}
+
+/** A pattern that is wrong is so when the function itself meets it, on a live row. */
+function ignoringErrors(find: () => string | undefined): string | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { DictionaryMemo } from '../../aggregate/dictionary-memo.ts';
+import type { VectorFunction } from '../../column/chunk.ts';
+import type { SqlType } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
+import { constantVector, valueAt } from '../../column/vector.ts';
+import type { ScalarOverload } from '../../function/scalar-function.ts';
+import { vectorOfValues } from '../../operator/result-vector.ts';
+import { BooleanMemo } from './boolean-memo.ts';
+import type { ByteSearch } from './byte-search.ts';
+import { ValueMemo } from './value-memo.ts';
+
+export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel'> & {
+  readonly type: SqlType;
+  /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
+  readonly search?: ByteSearch | undefined;
+};
+
+/** A function of values as one of the columns that `parts` compute. */
+export function liftFunction(
+  lifted: LiftedFunction,
+  parts: readonly VectorFunction[],
+): VectorFunction {
+  const evaluate = liftOverVectors(lifted, parts.length);
+  return (chunk) => {
+    if (chunk.count === 0) return constantVector(null, 0);
+    const vectors = parts.map((part) => part(chunk));
+    return evaluate(vectors, chunk.count);
+  };
+}
+
+/**
+ * A function of values as one of vectors. It is evaluated as seldom as their forms allow: once for
+ * constants, once for each entry of a dictionary that a live row carries, else once for each row.
+ */
+export function liftOverVectors(
+  lifted: LiftedFunction,
+  argumentCount: number,
+): (vectors: readonly Vector[], count: number) => Vector {
+  const memos = Array.from(
+    { length: argumentCount },
+    (_, index) => new ArgumentMemo(lifted, index),
+  );
+  return (vectors, count) => {
+    if (count === 0) return constantVector(null, 0);
+    if (lifted.nulls === 'propagate' && vectors.some(isConstantNull)) {
+      return constantVector(null, count);
+    }
+    const varying = varyingArgument(vectors);
+    if (varying === NONE) {
+      const value = evaluateWith(lifted.evaluate, vectors.map(constantOf));
+      return constantVector(value, count);
+    }
+    const computed = lifted.kernel?.(vectors, count);
+    if (computed !== undefined) return computed;
+    if (varying !== SEVERAL) {
+      const vector = vectors[varying]!;
+      if (vector.kind === 'dictionary') return memos[varying]!.apply(vector, vectors);
+    }
+    return evaluateRows(lifted, vectors, count);
+  };
+}
+
+const NONE = -1;
+const SEVERAL = -2;
+
+/** The one argument that is not a constant, NONE or SEVERAL. */
+function varyingArgument(vectors: readonly Vector[]): number {
+  let varying = NONE;
+  for (let index = 0; index < vectors.length; index++) {
+    if (vectors[index]!.kind === 'constant') continue;
+    if (varying !== NONE) return SEVERAL;
+    varying = index;
+  }
+  return varying;
+}
+
+function isConstantNull(vector: Vector): boolean {
+  return vector.kind === 'constant' && vector.value === null;
+}
+
+function constantOf(vector: Vector): SqlValue {
+  return vector.kind === 'constant' ? vector.value : null;
+}
+
+/** Most functions take one to three arguments; spreading an array costs more than they do. */
+function evaluateWith(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
+  switch (values.length) {
+    case 1:
+      return evaluate(values[0]!);
+    case 2:
+      return evaluate(values[0]!, values[1]!);
+    case 3:
+      return evaluate(values[0]!, values[1]!, values[2]!);
+    default:
+      return evaluate(...values);
+  }
+}
+
+function evaluateRows(lifted: LiftedFunction, vectors: readonly Vector[], count: number): Vector {
+  const propagates = lifted.nulls === 'propagate';
+  const results = new Array<SqlValue>(count);
+  const values = new Array<SqlValue>(vectors.length);
+  for (let row = 0; row < count; row++) {
+    let hasNull = false;
+    for (let index = 0; index < vectors.length; index++) {
+      const value = valueAt(vectors[index]!, row);
+      values[index] = value;
+      if (value === null) hasNull = true;
+    }
+    results[row] = hasNull && propagates ? null : evaluateWith(lifted.evaluate, values);
+  }
+  return vectorOfValues(results, lifted.type);
+}
+
+/** What is known of the function when argument `index` varies over a dictionary's entries. */
+class ArgumentMemo {
+  readonly #lifted: LiftedFunction;
+  readonly #index: number;
+  /** The other arguments, constants all, that the memos hold for. */
+  #constants: readonly SqlValue[] | undefined;
+  #booleans: DictionaryMemo<BooleanMemo> | undefined;
+  #values: DictionaryMemo<ValueMemo> | undefined;
+
+  constructor(lifted: LiftedFunction, index: number) {
+    this.#lifted = lifted;
+    this.#index = index;
+  }
+
+  apply(vector: DictionaryVector, vectors: readonly Vector[]): Vector {
+    const constants = vectors.map(constantOf);
+    const known = this.#constants;
+    if (known === undefined || !constants.every((value, i) => Object.is(value, known[i]))) {
+      this.#constants = constants;
+      this.#booleans = undefined;
+      this.#values = undefined;
+    }
+    if (this.#lifted.type.kind === 'BOOL') return this.#test(vector, constants);
+    this.#values ??= new DictionaryMemo(
+      (dictionary) => new ValueMemo(dictionary.size, this.#evaluator(dictionary, constants)),
+    );
+    return this.#values.get(vector.dictionary).apply(vector);
+  }
+
+  #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
+    this.#booleans ??= new DictionaryMemo(
+      (dictionary) => new BooleanMemo(dictionary.size, this.#evaluator(dictionary, constants)),
+    );
+    return this.#booleans.get(vector.dictionary).apply(vector);
+  }
+
+  #evaluator(dictionary: Dictionary, constants: readonly SqlValue[]): (code: number) => SqlValue {
+    const { evaluate, nulls, search } = this.#lifted;
+    const block = dictionary.strings;
+    if (search !== undefined && block !== undefined && nulls === 'propagate') {
+      return (code) => (code < 0 ? null : search.test(block, code));
+    }
+    const values = [...constants];
+    return (code) => {
+      if (code < 0 && nulls === 'propagate') return null;
+      const value = code < 0 ? null : dictionary.value(code);
+      if (value === null && nulls === 'propagate') return null;
+      values[this.#index] = value;
+      return evaluateWith(evaluate, values);
+    };
+  }
+}

@@ -1,0 +1,243 @@
+import { must, unreachable } from '../assert.ts';
+import { VectorChunk, type VectorFunction } from '../column/chunk.ts';
+import type { Segment } from '../column/segment.ts';
+import type { SqlValue } from '../column/value.ts';
+import { valueAt, valueVector } from '../column/vector.ts';
+import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
+import { CollectSink } from '../operator/collect.ts';
+import { FilterOperator } from '../operator/filter.ts';
+import { JoinOperator } from '../operator/join.ts';
+import { JoinTable } from '../operator/join-table.ts';
+import { LimitOperator } from '../operator/limit.ts';
+import { ProjectOperator } from '../operator/project.ts';
+import { type ScanCounters, scanSegments } from '../operator/scan.ts';
+import type { Checkpoint, Sink } from '../operator/sink.ts';
+import { pushInChunks } from '../operator/sink.ts';
+import { SortSink } from '../operator/sort.ts';
+import { TopSink } from '../operator/top.ts';
+import { UnnestOperator } from '../operator/unnest.ts';
+import { aggregateStateOf } from './aggregate-state.ts';
+import { compileExpression } from './evaluate.ts';
+import type { Column, Expression } from './expression.ts';
+import type { SortKey } from './logical-plan.ts';
+import {
+  type Breaker,
+  breakerOf,
+  type HashJoin,
+  layoutOf,
+  type PhysicalPlan,
+  type PhysicalScan,
+} from './physical-plan.ts';
+
+/** What a plan runs over. */
+export type ExecutionContext = {
+  /** Segments by the index of the scan that reads them. */
+  readonly segments: readonly (readonly Segment[])[];
+  readonly checkpoint: Checkpoint;
+};
+
+/** Runs a plan and pushes its rows, columns as `layoutOf(plan)` says, into `sink`. */
+export function executeQuery(plan: PhysicalPlan, context: ExecutionContext, sink: Sink): void {
+  new Execution(context).drive(plan, sink);
+}
+
+/** Runs a plan up to the grouping it may be cut at, over these segments only: its partial state. */
+export function executeFragment(plan: PhysicalPlan, context: ExecutionContext): unknown {
+  const execution = new Execution(context);
+  const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
+  return execution.group(breaker).partial();
+}
+
+/** Runs the rest of a plan over the partial states of all its fragments. */
+export function finishQuery(
+  plan: PhysicalPlan,
+  context: ExecutionContext,
+  partials: readonly unknown[],
+  sink: Sink,
+): void {
+  const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
+  new Execution(context, { breaker, partials }).drive(plan, sink);
+}
+
+/** The rows of a plan without scans, as values in the order of `columns`. */
+export function evaluateRelation(
+  plan: PhysicalPlan,
+  columns: readonly Column[],
+): readonly (readonly SqlValue[])[] {
+  const layout = layoutOf(plan);
+  const rows = new CollectSink();
+  executeQuery(plan, { segments: [], checkpoint: () => {} }, rows);
+  return rows.chunks.flatMap((chunk) => {
+    const vectors = columns.map((column) => chunk.column(layout.indexOf(column.id)));
+    return Array.from({ length: chunk.count }, (_, row) =>
+      vectors.map((vector) => valueAt(vector, row)),
+    );
+  });
+}
+
+/** Partial states that stand in for what lies at and below a grouping. */
+type Replacement = { readonly breaker: Breaker; readonly partials: readonly unknown[] };
+
+/** Turns each operator of a plan into closures over chunks and pushes rows through them. */
+class Execution {
+  readonly #context: ExecutionContext;
+  readonly #replacement: Replacement | undefined;
+  readonly #counters: ScanCounters = { rowsScanned: 0, segmentsSkipped: 0 };
+  /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
+  #floorUs: (() => number | undefined) | undefined;
+
+  constructor(context: ExecutionContext, replacement?: Replacement | undefined) {
+    this.#context = context;
+    this.#replacement = replacement;
+  }
+
+  /** Pushes all rows of a plan into a sink; what the sink answered last. */
+  drive(plan: PhysicalPlan, sink: Sink): boolean {
+    const { checkpoint } = this.#context;
+    switch (plan.op) {
+      case 'scan':
+        return this.#scan(plan, sink);
+      case 'one-row':
+        return sink.push(new VectorChunk([], 1));
+      case 'rows':
+        return pushInChunks(rowsChunk(plan), sink);
+      case 'filter':
+        return this.drive(
+          plan.input,
+          new FilterOperator(this.#compileAll(plan.conjuncts, plan.input), sink),
+        );
+      case 'project': {
+        const expressions = plan.columns.map((item) => item.expression);
+        return this.drive(
+          plan.input,
+          new ProjectOperator(this.#compileAll(expressions, plan.input), sink),
+        );
+      }
+      case 'unnest': {
+        const options = {
+          array: this.#compile(plan.array, plan.input),
+          inputWidth: layoutOf(plan.input).length,
+          withOffset: plan.offset !== undefined,
+          outer: plan.outer,
+          on: plan.on === undefined ? undefined : this.#compile(plan.on, plan),
+          checkpoint,
+        };
+        return this.drive(plan.input, new UnnestOperator(options, sink));
+      }
+      case 'join':
+        return this.#join(plan, sink);
+      case 'aggregate':
+        return this.group(plan).emit(sink);
+      case 'sort': {
+        const sort = new SortSink({
+          keys: this.#orderKeys(plan.keys, plan.input),
+          width: layoutOf(plan).length,
+        });
+        this.drive(plan.input, sort);
+        return sort.emit(sink);
+      }
+      case 'top':
+        return this.#top(plan).emit(sink);
+      case 'limit':
+        return this.drive(plan.input, new LimitOperator(plan, sink));
+      default:
+        return unreachable(plan);
+    }
+  }
+
+  /** Runs a grouping: over its input, or over the partial states given for it. */
+  group(plan: Breaker): AggregateSink {
+    const sink = new AggregateSink({
+      keys: plan.keys.map(({ column, expression }) => ({
+        expression: this.#compile(expression, plan.input),
+        type: column.type,
+      })),
+      aggregates: plan.aggregates.map(({ column, call }) => ({
+        arguments: this.#compileAll(call.arguments, plan.input),
+        type: column.type,
+        create: () => aggregateStateOf(call),
+      })),
+    });
+    if (this.#replacement?.breaker === plan) {
+      for (const partial of this.#replacement.partials) sink.combine(partial as AggregatePartial);
+    } else {
+      this.drive(plan.input, sink);
+    }
+    return sink;
+  }
+
+  #top(plan: Extract<PhysicalPlan, { op: 'top' }>): TopSink {
+    const top = new TopSink({
+      keys: this.#orderKeys(plan.keys, plan.input),
+      width: layoutOf(plan).length,
+      count: plan.count,
+    });
+    const outer = this.#floorUs;
+    this.#floorUs = () => {
+      const floor = top.floor();
+      return typeof floor === 'number' ? floor : undefined;
+    };
+    this.drive(plan.input, top);
+    this.#floorUs = outer;
+    return top;
+  }
+
+  #scan(scan: PhysicalScan, sink: Sink): boolean {
+    const segments = must(this.#context.segments[scan.index], 'each scan has its segments');
+    return scanSegments(
+      segments,
+      {
+        fields: scan.fields,
+        projectKey: scan.projectKey,
+        startUs: scan.window.startUs,
+        endUs: scan.window.endUs,
+        direction: scan.newestFirst ? 'newest-first' : 'forward',
+        // Only the scan whose timestamps the top rows are ordered by may be cut short by them.
+        floorUs: scan.newestFirst ? this.#floorUs : undefined,
+        checkpoint: this.#context.checkpoint,
+        counters: this.#counters,
+      },
+      { rows: sink },
+    );
+  }
+
+  #join(plan: HashJoin, sink: Sink): boolean {
+    const rightWidth = layoutOf(plan.right).length;
+    const rows = new CollectSink();
+    this.drive(plan.right, rows);
+    const rightKeys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
+    const options = {
+      kind: plan.kind,
+      table: new JoinTable(rows.materialize(rightWidth), rightKeys),
+      leftKeys: plan.equalities.map((pair) => this.#compile(pair.left, plan.left)),
+      leftWidth: layoutOf(plan.left).length,
+      residual: plan.residual === undefined ? undefined : this.#compile(plan.residual, plan),
+      checkpoint: this.#context.checkpoint,
+    };
+    return this.drive(plan.left, new JoinOperator(options, sink));
+  }
+
+  #orderKeys(keys: readonly SortKey[], input: PhysicalPlan) {
+    return keys.map(({ expression, descending, nullsFirst }) => ({
+      expression: this.#compile(expression, input),
+      descending,
+      nullsFirst,
+    }));
+  }
+
+  #compile(expression: Expression, input: PhysicalPlan): VectorFunction {
+    const layout = layoutOf(input);
+    return compileExpression(expression, (id) => layout.indexOf(id));
+  }
+
+  #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
+    return expressions.map((expression) => this.#compile(expression, input));
+  }
+}
+
+function rowsChunk(plan: Extract<PhysicalPlan, { op: 'rows' }>): VectorChunk {
+  const vectors = plan.columns.map((_, index) =>
+    valueVector(plan.rows.map((row) => row[index] as SqlValue)),
+  );
+  return new VectorChunk(vectors, plan.rows.length);
+}

@@ -1,0 +1,135 @@
+import { BOOL } from '../column/type.ts';
+import type { ColumnId, Expression } from './expression.ts';
+
+/** The expressions directly inside one, in order of evaluation. */
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.op) {
+    case 'literal':
+    case 'parameter':
+    case 'now':
+    case 'column':
+      return [];
+    case 'call':
+    case 'coalesce':
+      return expression.arguments;
+    case 'dynamic-field':
+    case 'struct-field':
+    case 'read-as':
+    case 'cast':
+      return [expression.input];
+    case 'struct':
+      return expression.fields;
+    case 'array':
+      return expression.elements;
+    case 'case':
+      return [
+        ...expression.branches.flatMap((branch) => [branch.when, branch.then]),
+        expression.otherwise,
+      ];
+  }
+}
+
+/** The same expression with other children; as many as `childrenOf` gave. */
+export function withChildren(expression: Expression, children: readonly Expression[]): Expression {
+  switch (expression.op) {
+    case 'literal':
+    case 'parameter':
+    case 'now':
+    case 'column':
+      return expression;
+    case 'call':
+    case 'coalesce':
+      return { ...expression, arguments: children };
+    case 'dynamic-field':
+    case 'struct-field':
+    case 'read-as':
+    case 'cast':
+      return { ...expression, input: children[0]! };
+    case 'struct':
+      return { ...expression, fields: children };
+    case 'array':
+      return { ...expression, elements: children };
+    case 'case': {
+      const branches = expression.branches.map((_, index) => ({
+        when: children[2 * index]!,
+        then: children[2 * index + 1]!,
+      }));
+      return { ...expression, branches, otherwise: children.at(-1)! };
+    }
+  }
+}
+
+/** Rebuilds an expression from its leaves up; keeps the object where nothing changes. */
+export function rewrite(
+  expression: Expression,
+  change: (expression: Expression) => Expression,
+): Expression {
+  const children = childrenOf(expression);
+  if (children.length === 0) return change(expression);
+  let isChanged = false;
+  const rewritten = children.map((child) => {
+    const next = rewrite(child, change);
+    if (next !== child) isChanged = true;
+    return next;
+  });
+  return change(isChanged ? withChildren(expression, rewritten) : expression);
+}
+
+/** Adds the columns an expression reads to `into`. */
+export function collectColumns(expression: Expression, into: Set<ColumnId>): void {
+  if (expression.op === 'column') into.add(expression.id);
+  for (const child of childrenOf(expression)) collectColumns(child, into);
+}
+
+export function columnsOf(expression: Expression): Set<ColumnId> {
+  const columns = new Set<ColumnId>();
+  collectColumns(expression, columns);
+  return columns;
+}
+
+/** Puts expressions in place of columns; columns not in the map stay. */
+export function substitute(
+  expression: Expression,
+  replacements: ReadonlyMap<ColumnId, Expression>,
+): Expression {
+  if (replacements.size === 0) return expression;
+  return rewrite(expression, (node) =>
+    node.op === 'column' ? (replacements.get(node.id) ?? node) : node,
+  );
+}
+
+/** The terms of a conjunction, nested ANDs flattened, in order. */
+export function conjunctsOf(predicate: Expression): readonly Expression[] {
+  if (predicate.op === 'call' && predicate.name === 'and') {
+    return predicate.arguments.flatMap(conjunctsOf);
+  }
+  return [predicate];
+}
+
+/** The conjunction of at least one term. */
+export function conjunctionOf(terms: readonly Expression[]): Expression {
+  if (terms.length === 1) return terms[0]!;
+  return { op: 'call', type: BOOL, name: 'and', arguments: terms };
+}
+
+export function isLiteral(
+  expression: Expression,
+): expression is Extract<Expression, { op: 'literal' }> {
+  return expression.op === 'literal';
+}
+
+/** Whether two expressions compute the same, by structure; spans do not count. */
+export function expressionsEqual(left: Expression, right: Expression): boolean {
+  if (left === right) return true;
+  return expressionKey(left) === expressionKey(right);
+}
+
+/** A text that two expressions share exactly when they are structurally the same. */
+export function expressionKey(expression: Expression): string {
+  return JSON.stringify(expression, (key, value: unknown) => {
+    if (key === 'span') return undefined;
+    if (typeof value === 'bigint') return `bigint ${value}`;
+    if (typeof value === 'number' && !Number.isFinite(value)) return `number ${value}`;
+    return value;
+  });
+}

@@ -1,0 +1,150 @@
+import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Column, Expression } from './expression.ts';
+
+/**
+ * What a query means, apart from how it is run: relational operators over typed columns. A plain
+ * value that knows nothing of segments, so that another engine could render it as its own SQL.
+ *
+ * Row order: a Sort orders; Filter, Project, Limit and Unnest keep the order of their input; all
+ * others leave it open.
+ */
+export type LogicalPlan =
+  | Scan
+  | { readonly op: 'one-row' }
+  | Rows
+  | Filter
+  | Project
+  | Unnest
+  | Join
+  | Aggregate
+  | Sort
+  | Limit;
+
+/** All events of one source. Each column it may give is one of the five declared, or the root. */
+export type Scan = {
+  readonly op: 'scan';
+  /** The source's name, as the catalogue of sources spells it. */
+  readonly source: string;
+  readonly columns: readonly ScanColumn[];
+  /** Only events in this window; the binder leaves it open, the optimiser narrows it. */
+  readonly window: TimeWindow;
+  /**
+   * Only events that may be of this project, by the source's own rule. A hint to skip by: events of
+   * mixed projects pass, so the condition it came from stays in the plan.
+   */
+  readonly projectKey?: string | undefined;
+};
+
+/** Microseconds since the epoch, [startUs, endUs); infinite where open. */
+export type TimeWindow = { readonly startUs: number; readonly endUs: number };
+
+export const ALL_TIME: TimeWindow = { startUs: -Infinity, endUs: Infinity };
+
+export type ScanField =
+  | 'id'
+  | 'timestamp'
+  | 'event_message'
+  | 'project'
+  /** DYNAMIC: the record that holds `metadata` and the further top-level keys. */
+  | 'root'
+  /** INT64: the order in which the source took the events in. Never named in SQL. */
+  | 'arrival';
+
+export type ScanColumn = { readonly column: Column; readonly field: ScanField };
+
+/** Constants: what a relation without a scan came to when the parameters were known. */
+export type Rows = {
+  readonly op: 'rows';
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly SqlValue[])[];
+};
+
+export type Filter = {
+  readonly op: 'filter';
+  readonly input: LogicalPlan;
+  readonly predicate: Expression;
+};
+
+/** Computes columns; only these are in its output. A column may be passed on under its own id. */
+export type Project = {
+  readonly op: 'project';
+  readonly input: LogicalPlan;
+  readonly columns: readonly { readonly column: Column; readonly expression: Expression }[];
+};
+
+/**
+ * For each input row, one row for each element of `array` (an ARRAY, or DYNAMIC: a list, or a
+ * record as a list of itself). `outer`: a row without elements is kept, with NULLs.
+ */
+export type Unnest = {
+  readonly op: 'unnest';
+  readonly input: LogicalPlan;
+  readonly array: Expression;
+  readonly element: Column;
+  readonly offset?: Column | undefined;
+  readonly outer: boolean;
+  /**
+   * LEFT JOIN UNNEST(…) ON condition: elements for which it does not hold are no elements. Always
+   * absent when not `outer`; the binder makes it a Filter.
+   */
+  readonly on?: Expression | undefined;
+};
+
+export type Join = {
+  readonly op: 'join';
+  readonly kind: 'inner' | 'left' | 'cross';
+  readonly left: LogicalPlan;
+  readonly right: LogicalPlan;
+  /** Absent for 'cross' only. */
+  readonly on?: Expression | undefined;
+};
+
+/** Groups by the keys (none: one group, even of no rows). Also DISTINCT, with no aggregates. */
+export type Aggregate = {
+  readonly op: 'aggregate';
+  readonly input: LogicalPlan;
+  readonly keys: readonly { readonly column: Column; readonly expression: Expression }[];
+  readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
+};
+
+export type AggregateCall = {
+  /** Name in the registry of aggregates (`engine/aggregate`): lower case. */
+  readonly name: string;
+  /** The arguments evaluated per row. COUNT(*) has none. */
+  readonly arguments: readonly Expression[];
+  /** Arguments that are constants of the query, such as the 100 of APPROX_QUANTILES(x, 100). */
+  readonly constants: readonly Expression[];
+  readonly distinct: boolean;
+};
+
+export type Sort = {
+  readonly op: 'sort';
+  readonly input: LogicalPlan;
+  readonly keys: readonly SortKey[];
+};
+
+export type SortKey = {
+  readonly expression: Expression;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+};
+
+export type Limit = {
+  readonly op: 'limit';
+  readonly input: LogicalPlan;
+  /** INT64 constants or parameters. */
+  readonly count?: Expression | undefined;
+  readonly offset?: Expression | undefined;
+};
+
+/** A parameter of a saved query, as its definition declares it. */
+export type ParameterDeclaration = { readonly name: string; readonly type: SqlType };
+
+/** A bound query: its plan and what its rows are called, in order. */
+export type BoundQuery = {
+  readonly plan: LogicalPlan;
+  readonly output: readonly Column[];
+  /** Parameters the text names, each once, in the spelling of their first use. */
+  readonly parameters: readonly string[];
+};

@@ -1,0 +1,98 @@
+import type { SqlValue } from '../../column/value.ts';
+import { FOLDED_ROWS_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { evaluateRelation } from '../execute.ts';
+import type { Column, Expression } from '../expression.ts';
+import { columnsOf, substitute } from '../expression-walk.ts';
+import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
+import { physicalPlanOf } from '../physical-plan.ts';
+import { inputsOf, outputOf, rewritePlan } from './plan-walk.ts';
+
+/**
+ * Computes every relation that reads no source, now that the parameters are known: a generated list
+ * of buckets becomes its rows, a one-row relation of settings becomes literals.
+ */
+export function computeConstantRelations(plan: LogicalPlan): LogicalPlan {
+  return rewritePlan(plan, (node) => inlineOneRow(unnestAsJoin(computeRelation(node))));
+}
+
+/** Bottom-up, so a relation over constants only has `rows` or `one-row` below it. */
+function computeRelation(plan: LogicalPlan): LogicalPlan {
+  const inputs = inputsOf(plan);
+  if (inputs.length === 0 || !inputs.every(isConstant) || isLong(plan)) return plan;
+  const columns = outputOf(plan);
+  try {
+    return { op: 'rows', columns, rows: evaluateRelation(physicalPlanOf(plan), columns) };
+  } catch (error) {
+    // It may never be needed; if it is, it fails where it runs.
+    if (error instanceof QueryError) return plan;
+    throw error;
+  }
+}
+
+/** Whether computing the relation would hold the main thread: a long product, or an array not folded. */
+function isLong(plan: LogicalPlan): boolean {
+  if (plan.op === 'unnest') return plan.array.op !== 'literal' && columnsOf(plan.array).size === 0;
+  const rowCounts = inputsOf(plan).map((input) => (input.op === 'rows' ? input.rows.length : 1));
+  return rowCounts.reduce((product, count) => product * count, 1) > FOLDED_ROWS_MAX;
+}
+
+function isConstant(plan: LogicalPlan): boolean {
+  return plan.op === 'rows' || plan.op === 'one-row';
+}
+
+/** `FROM t, UNNEST([1, 2])`: an array that does not depend on the row is a relation of its own. */
+function unnestAsJoin(plan: LogicalPlan): LogicalPlan {
+  if (plan.op !== 'unnest' || plan.outer || plan.array.op !== 'literal') return plan;
+  const elements = plan.array.value;
+  if (elements !== null && !Array.isArray(elements)) return plan;
+  const right: Rows = {
+    op: 'rows',
+    columns: plan.offset === undefined ? [plan.element] : [plan.element, plan.offset],
+    rows: ((elements ?? []) as readonly SqlValue[]).map((value, index) =>
+      plan.offset === undefined ? [value] : [value, index],
+    ),
+  };
+  return { op: 'join', kind: 'cross', left: plan.input, right };
+}
+
+/** A join with exactly one constant row is a projection that adds its values. */
+function inlineOneRow(plan: LogicalPlan): LogicalPlan {
+  if (plan.op !== 'join' || plan.kind === 'left') return plan;
+  const side = oneRowSide(plan);
+  if (side === undefined) return plan;
+  const literals = new Map(
+    side.rows.columns.map((column, index) => [
+      column.id,
+      { op: 'literal', type: column.type, value: side.rows.rows[0]![index]! } as Expression,
+    ]),
+  );
+  const input: LogicalPlan =
+    plan.on === undefined
+      ? side.other
+      : { op: 'filter', input: side.other, predicate: substitute(plan.on, literals) };
+  return {
+    op: 'project',
+    input,
+    columns: outputOf(plan).map((column) => ({
+      column,
+      expression: literals.get(column.id) ?? columnReference(column),
+    })),
+  };
+}
+
+function oneRowSide(plan: Join): { rows: Rows; other: LogicalPlan } | undefined {
+  const left = asOneRow(plan.left);
+  if (left !== undefined) return { rows: left, other: plan.right };
+  const right = asOneRow(plan.right);
+  return right === undefined ? undefined : { rows: right, other: plan.left };
+}
+
+function asOneRow(plan: LogicalPlan): Rows | undefined {
+  if (plan.op === 'one-row') return { op: 'rows', columns: [], rows: [[]] };
+  return plan.op === 'rows' && plan.rows.length === 1 ? plan : undefined;
+}
+
+export function columnReference(column: Column): Expression {
+  return { op: 'column', type: column.type, id: column.id };
+}

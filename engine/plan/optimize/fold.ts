@@ -1,0 +1,134 @@
+import { BOOL, TIMESTAMP } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import { compileRegex } from '../../function/regular-expression.ts';
+import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { evaluateConstant } from '../evaluate.ts';
+import { boundOverload } from '../evaluator/overload.ts';
+import type { Expression } from '../expression.ts';
+import { childrenOf, isLiteral, withChildren } from '../expression-walk.ts';
+import type { LogicalPlan } from '../logical-plan.ts';
+import { mapExpressions, rewritePlan } from './plan-walk.ts';
+
+/** What a call brings: a value for each parameter the text names, and the run's clock. */
+export type CallValues = {
+  readonly parameters: ReadonlyMap<string, SqlValue>;
+  /** Microseconds since the epoch. */
+  readonly nowUs: number;
+};
+
+/** Puts the call's values in place of parameters and computes all that needs no row. */
+export function foldPlan(plan: LogicalPlan, values: CallValues): LogicalPlan {
+  return rewritePlan(plan, (node) => mapExpressions(node, (root) => fold(root, values)));
+}
+
+/** Folds from the leaves up, but a CASE from its conditions: a branch not taken is not computed. */
+function fold(expression: Expression, values: CallValues): Expression {
+  if (expression.op === 'case') return foldCase(expression, values);
+  const children = childrenOf(expression);
+  if (children.length === 0) return foldNode(expression, values);
+  const folded = children.map((child) => fold(child, values));
+  const isChanged = folded.some((child, index) => child !== children[index]);
+  return foldNode(isChanged ? withChildren(expression, folded) : expression, values);
+}
+
+/** Folds one node whose children are folded already. */
+function foldNode(expression: Expression, values: CallValues): Expression {
+  switch (expression.op) {
+    case 'parameter': {
+      const value = values.parameters.get(expression.name.toLowerCase());
+      return { op: 'literal', type: expression.type, value: value ?? null };
+    }
+    case 'now':
+      return { op: 'literal', type: TIMESTAMP, value: values.nowUs };
+    case 'coalesce':
+      return foldCoalesce(expression);
+    case 'literal':
+    case 'column':
+      return expression;
+    case 'call':
+      if (expression.name === 'and' || expression.name === 'or') return foldLogic(expression);
+      checkPattern(expression);
+      return foldConstant(expression);
+    default:
+      return foldConstant(expression);
+  }
+}
+
+/** A value that fails stays as it is: it fails when, and only when, a row needs it. */
+function foldConstant(expression: Expression): Expression {
+  if (!childrenOf(expression).every(isLiteral)) return expression;
+  try {
+    if (expression.op === 'call' && isLargeArray(expression)) return expression;
+    return { op: 'literal', type: expression.type, value: evaluateConstant(expression) };
+  } catch (error) {
+    if (error instanceof QueryError) return expression;
+    throw error;
+  }
+}
+
+/** Planning happens on the main thread: what takes long to compute is left to a worker. */
+function isLargeArray(call: Extract<Expression, { op: 'call' }>): boolean {
+  if (call.type.kind !== 'ARRAY') return false;
+  const { elementCount } = boundOverload(
+    call.name,
+    call.arguments.map((argument) => argument.type),
+  );
+  const values = call.arguments.map((argument) => (isLiteral(argument) ? argument.value : null));
+  if (elementCount === undefined || values.includes(null)) return false;
+  return elementCount(...values) > FOLDED_ELEMENTS_MAX;
+}
+
+/** A pattern known before the first row is refused before the first row. */
+function checkPattern(call: Extract<Expression, { op: 'call' }>): void {
+  if (!call.name.startsWith('regexp_')) return;
+  const pattern = call.arguments[1];
+  if (pattern?.op === 'literal' && typeof pattern.value === 'string') compileRegex(pattern.value);
+}
+
+function foldLogic(call: Extract<Expression, { op: 'call' }>): Expression {
+  const decisive = call.name === 'or';
+  const kept: Expression[] = [];
+  for (const term of call.arguments) {
+    if (isLiteral(term) && term.value === decisive) {
+      return { op: 'literal', type: BOOL, value: decisive };
+    }
+    if (!(isLiteral(term) && term.value === !decisive)) kept.push(term);
+  }
+  if (kept.length === 0) return { op: 'literal', type: BOOL, value: !decisive };
+  if (kept.length === 1) return kept[0]!;
+  if (kept.every(isLiteral)) return { op: 'literal', type: BOOL, value: null };
+  return kept.length === call.arguments.length ? call : { ...call, arguments: kept };
+}
+
+function foldCase(expression: Extract<Expression, { op: 'case' }>, values: CallValues): Expression {
+  const branches: { when: Expression; then: Expression }[] = [];
+  for (const branch of expression.branches) {
+    const when = fold(branch.when, values);
+    if (!isLiteral(when)) {
+      branches.push({ when, then: fold(branch.then, values) });
+    } else if (when.value === true) {
+      const taken = fold(branch.then, values);
+      return branches.length === 0 ? taken : { ...expression, branches, otherwise: taken };
+    }
+  }
+  const otherwise = fold(expression.otherwise, values);
+  return branches.length === 0 ? otherwise : { ...expression, branches, otherwise };
+}
+
+function foldCoalesce(expression: Extract<Expression, { op: 'coalesce' }>): Expression {
+  const kept: Expression[] = [];
+  for (const argument of expression.arguments) {
+    if (!isLiteral(argument)) {
+      kept.push(argument);
+    } else if (argument.value !== null) {
+      kept.push(argument);
+      break;
+    }
+  }
+  if (kept.length === 0) return { op: 'literal', type: expression.type, value: null };
+  if (kept.length === 1) return kept[0]!;
+  return kept.length === expression.arguments.length
+    ? expression
+    : { ...expression, arguments: kept };
+}

@@ -1,0 +1,154 @@
+import { unreachable } from '../../assert.ts';
+import type { Column, ColumnId, Expression } from '../expression.ts';
+import { rewrite } from '../expression-walk.ts';
+import type { LogicalPlan } from '../logical-plan.ts';
+
+/** The plans directly below one. */
+export function inputsOf(plan: LogicalPlan): readonly LogicalPlan[] {
+  switch (plan.op) {
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+      return [];
+    case 'join':
+      return [plan.left, plan.right];
+    default:
+      return [plan.input];
+  }
+}
+
+/** The same operator over other inputs; as many as `inputsOf` gave. */
+export function withInputs(plan: LogicalPlan, inputs: readonly LogicalPlan[]): LogicalPlan {
+  switch (plan.op) {
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+      return plan;
+    case 'join':
+      return { ...plan, left: inputs[0]!, right: inputs[1]! };
+    default:
+      return { ...plan, input: inputs[0]! };
+  }
+}
+
+/** Rebuilds a plan from its leaves up. */
+export function rewritePlan(
+  plan: LogicalPlan,
+  change: (plan: LogicalPlan) => LogicalPlan,
+): LogicalPlan {
+  const inputs = inputsOf(plan);
+  if (inputs.length === 0) return change(plan);
+  const rewritten = inputs.map((input) => rewritePlan(input, change));
+  const isChanged = rewritten.some((input, index) => input !== inputs[index]);
+  return change(isChanged ? withInputs(plan, rewritten) : plan);
+}
+
+/** Changes every expression of one operator (not of its inputs). */
+export function mapExpressions(
+  plan: LogicalPlan,
+  change: (expression: Expression) => Expression,
+): LogicalPlan {
+  switch (plan.op) {
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+      return plan;
+    case 'filter':
+      return { ...plan, predicate: change(plan.predicate) };
+    case 'project':
+      return {
+        ...plan,
+        columns: plan.columns.map((item) => ({ ...item, expression: change(item.expression) })),
+      };
+    case 'unnest':
+      return {
+        ...plan,
+        array: change(plan.array),
+        on: plan.on === undefined ? undefined : change(plan.on),
+      };
+    case 'join':
+      return { ...plan, on: plan.on === undefined ? undefined : change(plan.on) };
+    case 'aggregate':
+      return {
+        ...plan,
+        keys: plan.keys.map((item) => ({ ...item, expression: change(item.expression) })),
+        aggregates: plan.aggregates.map((item) => ({
+          ...item,
+          call: {
+            ...item.call,
+            arguments: item.call.arguments.map(change),
+            constants: item.call.constants.map(change),
+          },
+        })),
+      };
+    case 'sort':
+      return {
+        ...plan,
+        keys: plan.keys.map((key) => ({ ...key, expression: change(key.expression) })),
+      };
+    case 'limit':
+      return {
+        ...plan,
+        count: plan.count === undefined ? undefined : change(plan.count),
+        offset: plan.offset === undefined ? undefined : change(plan.offset),
+      };
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** Changes every expression node of a whole plan, leaves first. */
+export function rewriteExpressions(
+  plan: LogicalPlan,
+  change: (expression: Expression) => Expression,
+): LogicalPlan {
+  return rewritePlan(plan, (node) => mapExpressions(node, (root) => rewrite(root, change)));
+}
+
+/** The columns a plan gives. */
+export function outputOf(plan: LogicalPlan): readonly Column[] {
+  switch (plan.op) {
+    case 'scan':
+      return plan.columns.map((item) => item.column);
+    case 'one-row':
+      return [];
+    case 'rows':
+      return plan.columns;
+    case 'project':
+      return plan.columns.map((item) => item.column);
+    case 'aggregate':
+      return [...plan.keys, ...plan.aggregates].map((item) => item.column);
+    case 'unnest': {
+      const own = plan.offset === undefined ? [plan.element] : [plan.element, plan.offset];
+      return [...outputOf(plan.input), ...own];
+    }
+    case 'join':
+      return [...outputOf(plan.left), ...outputOf(plan.right)];
+    default:
+      return outputOf(plan.input);
+  }
+}
+
+export function outputIds(plan: LogicalPlan): Set<ColumnId> {
+  return new Set(outputOf(plan).map((column) => column.id));
+}
+
+/** Hands out column ids above every one a plan uses. */
+export class ColumnIds {
+  #next: ColumnId;
+
+  constructor(plan: LogicalPlan) {
+    let highest = -1;
+    rewritePlan(plan, (node) => {
+      for (const column of outputOf(node)) highest = Math.max(highest, column.id);
+      return node;
+    });
+    this.#next = highest + 1;
+  }
+
+  next(): ColumnId {
+    const id = this.#next;
+    this.#next += 1;
+    return id;
+  }
+}

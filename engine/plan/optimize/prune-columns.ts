@@ -1,0 +1,74 @@
+import { unreachable } from '../../assert.ts';
+import type { ColumnId, Expression } from '../expression.ts';
+import { collectColumns } from '../expression-walk.ts';
+import type { LogicalPlan } from '../logical-plan.ts';
+
+/**
+ * Leaves out every column that nothing above reads: scans read only what is used, projections and
+ * groupings compute only what is used. The number of rows never changes.
+ */
+export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>): LogicalPlan {
+  switch (plan.op) {
+    case 'scan':
+      return { ...plan, columns: plan.columns.filter((item) => required.has(item.column.id)) };
+    case 'one-row':
+      return plan;
+    case 'rows': {
+      const kept = plan.columns.flatMap((column, index) =>
+        required.has(column.id) ? [index] : [],
+      );
+      return {
+        ...plan,
+        columns: kept.map((index) => plan.columns[index]!),
+        rows: plan.rows.map((row) => kept.map((index) => row[index]!)),
+      };
+    }
+    case 'filter':
+      return { ...plan, input: pruneColumns(plan.input, reading(required, [plan.predicate])) };
+    case 'project': {
+      const columns = plan.columns.filter((item) => required.has(item.column.id));
+      const below = reading(
+        new Set(),
+        columns.map((item) => item.expression),
+      );
+      return { ...plan, columns, input: pruneColumns(plan.input, below) };
+    }
+    case 'unnest': {
+      const read = plan.on === undefined ? [plan.array] : [plan.array, plan.on];
+      const below = reading(required, read);
+      const offset =
+        plan.offset !== undefined && below.has(plan.offset.id) ? plan.offset : undefined;
+      return { ...plan, offset, input: pruneColumns(plan.input, below) };
+    }
+    case 'join': {
+      const below = reading(required, plan.on === undefined ? [] : [plan.on]);
+      const left = pruneColumns(plan.left, below);
+      return { ...plan, left, right: pruneColumns(plan.right, below) };
+    }
+    case 'aggregate': {
+      const aggregates = plan.aggregates.filter((item) => required.has(item.column.id));
+      const read = [
+        ...plan.keys.map((item) => item.expression),
+        ...aggregates.flatMap((item) => item.call.arguments),
+      ];
+      return { ...plan, aggregates, input: pruneColumns(plan.input, reading(new Set(), read)) };
+    }
+    case 'sort': {
+      const read = plan.keys.map((key) => key.expression);
+      return { ...plan, input: pruneColumns(plan.input, reading(required, read)) };
+    }
+    case 'limit':
+      return { ...plan, input: pruneColumns(plan.input, required) };
+    default:
+      return unreachable(plan);
+  }
+}
+
+function reading(
+  required: ReadonlySet<ColumnId>,
+  expressions: readonly Expression[],
+): Set<ColumnId> {
+  const all = new Set(required);
+  for (const expression of expressions) collectColumns(expression, all);
+  return all;
+}

@@ -1,0 +1,146 @@
+import { unreachable } from '../../assert.ts';
+import type { ColumnId, Expression } from '../expression.ts';
+import {
+  columnsOf,
+  conjunctionOf,
+  conjunctsOf,
+  isLiteral,
+  substitute,
+} from '../expression-walk.ts';
+import type { Aggregate, Join, LogicalPlan, Unnest } from '../logical-plan.ts';
+import { outputIds, outputOf, rewritePlan } from './plan-walk.ts';
+
+/**
+ * Brings every condition as near to its scan as its columns allow: through projections (their
+ * expressions put in place of their columns), sorts, unnests, groupings (keys only) and joins. A
+ * condition over both sides of a cross join makes it an inner one. A plan whose condition can never
+ * hold becomes no rows.
+ */
+export function pushFilters(plan: LogicalPlan): LogicalPlan {
+  return push(plan, []);
+}
+
+function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
+  const conditions = above.filter((term) => !(isLiteral(term) && term.value === true));
+  if (conditions.some(isNeverTrue)) return { op: 'rows', columns: outputOf(plan), rows: [] };
+  switch (plan.op) {
+    case 'filter':
+      return push(plan.input, [...conjunctsOf(plan.predicate), ...conditions]);
+    case 'project': {
+      const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
+      const below = conditions.map((term) => substitute(term, expressions));
+      return { ...plan, input: push(plan.input, below) };
+    }
+    case 'sort':
+      return { ...plan, input: push(plan.input, conditions) };
+    case 'unnest':
+      return pushThroughUnnest(plan, conditions);
+    case 'join':
+      return pushThroughJoin(plan, conditions);
+    case 'aggregate':
+      return pushThroughAggregate(plan, conditions);
+    case 'limit':
+      return filtered({ ...plan, input: push(plan.input, []) }, conditions);
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+      return filtered(plan, conditions);
+    default:
+      return unreachable(plan);
+  }
+}
+
+function isNeverTrue(term: Expression): boolean {
+  return isLiteral(term) && term.value !== true;
+}
+
+function filtered(plan: LogicalPlan, conditions: readonly Expression[]): LogicalPlan {
+  if (conditions.length === 0) return plan;
+  return { op: 'filter', input: plan, predicate: conjunctionOf(conditions) };
+}
+
+function pushThroughUnnest(plan: Unnest, conditions: readonly Expression[]): LogicalPlan {
+  const { within, beyond } = divide(conditions, outputIds(plan.input));
+  return filtered({ ...plan, input: push(plan.input, within) }, beyond);
+}
+
+function pushThroughAggregate(plan: Aggregate, conditions: readonly Expression[]): LogicalPlan {
+  const keys = new Map(plan.keys.map((item) => [item.column.id, item.expression]));
+  // Without keys there is a row even when no row is left below.
+  const { within, beyond } = divide(conditions, keys.size === 0 ? new Set() : new Set(keys.keys()));
+  const isMovable = (term: Expression) => keys.size > 0 && columnsOf(term).size > 0;
+  const below = within.filter(isMovable).map((term) => substitute(term, keys));
+  const kept = [...within.filter((term) => !isMovable(term)), ...beyond];
+  return filtered({ ...plan, input: push(plan.input, below) }, kept);
+}
+
+function pushThroughJoin(plan: Join, conditions: readonly Expression[]): LogicalPlan {
+  const leftIds = outputIds(plan.left);
+  const rightIds = outputIds(plan.right);
+  const onTerms = plan.on === undefined ? [] : conjunctsOf(plan.on);
+  if (plan.kind === 'left') {
+    const ofLeft = divide(conditions, leftIds);
+    const ofRight = divide(onTerms, rightIds);
+    return filtered(
+      {
+        ...plan,
+        left: push(plan.left, ofLeft.within),
+        right: push(plan.right, ofRight.within),
+        on: conjunctionOf(ofRight.beyond.length === 0 ? [TRUE_LITERAL] : ofRight.beyond),
+      },
+      ofLeft.beyond,
+    );
+  }
+  const ofLeft = divide([...onTerms, ...conditions], leftIds);
+  const ofRight = divide(ofLeft.beyond, rightIds);
+  const left = push(plan.left, ofLeft.within);
+  const right = push(plan.right, ofRight.within);
+  if (ofRight.beyond.length === 0) return { op: 'join', kind: 'cross', left, right };
+  return { op: 'join', kind: 'inner', left, right, on: conjunctionOf(ofRight.beyond) };
+}
+
+const TRUE_LITERAL: Expression = { op: 'literal', type: { kind: 'BOOL' }, value: true };
+
+/** Conditions that read only `columns`, and the others; the order within each is kept. */
+function divide(
+  conditions: readonly Expression[],
+  columns: ReadonlySet<ColumnId>,
+): { within: readonly Expression[]; beyond: readonly Expression[] } {
+  const within: Expression[] = [];
+  const beyond: Expression[] = [];
+  for (const term of conditions) {
+    const isWithin = [...columnsOf(term)].every((id) => columns.has(id));
+    (isWithin ? within : beyond).push(term);
+  }
+  return { within, beyond };
+}
+
+/** Spreads emptiness: an operator over no rows gives none, save a grouping without keys. */
+export function spreadEmptiness(plan: LogicalPlan): LogicalPlan {
+  return rewritePlan(plan, (node) => (isEmptyByInput(node) ? emptyLike(node) : node));
+}
+
+function isEmptyByInput(plan: LogicalPlan): boolean {
+  switch (plan.op) {
+    case 'filter':
+    case 'project':
+    case 'sort':
+    case 'limit':
+    case 'unnest':
+      return isEmpty(plan.input);
+    case 'aggregate':
+      return plan.keys.length > 0 && isEmpty(plan.input);
+    case 'join':
+      return isEmpty(plan.left) || (plan.kind !== 'left' && isEmpty(plan.right));
+    default:
+      return false;
+  }
+}
+
+function isEmpty(plan: LogicalPlan): boolean {
+  return plan.op === 'rows' && plan.rows.length === 0;
+}
+
+function emptyLike(plan: LogicalPlan): LogicalPlan {
+  return { op: 'rows', columns: outputOf(plan), rows: [] };
+}

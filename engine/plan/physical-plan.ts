@@ -1,0 +1,293 @@
+import { assert, unreachable } from '../assert.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Column, ColumnId, Expression } from './expression.ts';
+import { columnsOf, conjunctsOf } from './expression-walk.ts';
+import type {
+  AggregateCall,
+  LogicalPlan,
+  ScanField,
+  Sort,
+  SortKey,
+  TimeWindow,
+} from './logical-plan.ts';
+
+/**
+ * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
+ * worker turns it into closures. Rows of an operator hold the columns of `layoutOf`, in that order.
+ */
+export type PhysicalPlan =
+  | PhysicalScan
+  | { readonly op: 'one-row' }
+  | {
+      readonly op: 'rows';
+      readonly columns: readonly Column[];
+      readonly rows: readonly (readonly SqlValue[])[];
+    }
+  /** Conjuncts in order: later ones see only rows that passed the earlier. */
+  | {
+      readonly op: 'filter';
+      readonly input: PhysicalPlan;
+      readonly conjuncts: readonly Expression[];
+    }
+  | {
+      readonly op: 'project';
+      readonly input: PhysicalPlan;
+      readonly columns: readonly ComputedColumn[];
+    }
+  | {
+      readonly op: 'unnest';
+      readonly input: PhysicalPlan;
+      readonly array: Expression;
+      readonly element: Column;
+      readonly offset?: Column | undefined;
+      readonly outer: boolean;
+      readonly on?: Expression | undefined;
+    }
+  | HashJoin
+  | {
+      readonly op: 'aggregate';
+      readonly input: PhysicalPlan;
+      readonly keys: readonly ComputedColumn[];
+      readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
+    }
+  | { readonly op: 'sort'; readonly input: PhysicalPlan; readonly keys: readonly SortKey[] }
+  /** The first `count` rows by the keys; keeps no others. */
+  | {
+      readonly op: 'top';
+      readonly input: PhysicalPlan;
+      readonly keys: readonly SortKey[];
+      readonly count: number;
+    }
+  | {
+      readonly op: 'limit';
+      readonly input: PhysicalPlan;
+      readonly count: number;
+      readonly offset: number;
+    };
+
+export type ComputedColumn = { readonly column: Column; readonly expression: Expression };
+
+export type PhysicalScan = {
+  readonly op: 'scan';
+  /** Which of the run's scans this is, from 0: its segments are handed over by this number. */
+  readonly index: number;
+  readonly source: string;
+  readonly columns: readonly Column[];
+  /** Parallel to `columns`. */
+  readonly fields: readonly ScanField[];
+  readonly window: TimeWindow;
+  readonly projectKey?: string | undefined;
+  /** Reads from the newest segment's end, and stops when the top rows above cannot change. */
+  readonly newestFirst: boolean;
+};
+
+/** The right side is read whole into a table; equalities pair `left[i] = right[i]`. */
+export type HashJoin = {
+  readonly op: 'join';
+  readonly kind: 'inner' | 'left' | 'cross';
+  readonly left: PhysicalPlan;
+  readonly right: PhysicalPlan;
+  readonly equalities: readonly { readonly left: Expression; readonly right: Expression }[];
+  readonly residual?: Expression | undefined;
+};
+
+export function physicalPlanOf(plan: LogicalPlan): PhysicalPlan {
+  return convert(plan, { scanCount: 0 });
+}
+
+type Numbering = { scanCount: number };
+
+function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
+  switch (plan.op) {
+    case 'scan':
+      return {
+        op: 'scan',
+        index: numbering.scanCount++,
+        source: plan.source,
+        columns: plan.columns.map((item) => item.column),
+        fields: plan.columns.map((item) => item.field),
+        window: plan.window,
+        projectKey: plan.projectKey,
+        newestFirst: false,
+      };
+    case 'one-row':
+    case 'rows':
+      return plan;
+    case 'filter':
+      return {
+        op: 'filter',
+        input: convert(plan.input, numbering),
+        conjuncts: conjunctsOf(plan.predicate),
+      };
+    case 'project':
+    case 'unnest':
+    case 'aggregate':
+    case 'sort':
+      return { ...plan, input: convert(plan.input, numbering) };
+    case 'join':
+      return convertJoin(plan, numbering);
+    case 'limit':
+      return convertLimit(plan, numbering);
+    default:
+      return unreachable(plan);
+  }
+}
+
+function convertLimit(
+  plan: Extract<LogicalPlan, { op: 'limit' }>,
+  numbering: Numbering,
+): PhysicalPlan {
+  const count = plan.count === undefined ? Infinity : limitValue(plan.count);
+  const offset = plan.offset === undefined ? 0 : limitValue(plan.offset);
+  if (plan.input.op !== 'sort' || count === Infinity) {
+    return { op: 'limit', input: convert(plan.input, numbering), count, offset };
+  }
+  const top = convertTop(plan.input, count + offset, numbering);
+  return offset === 0 ? top : { op: 'limit', input: top, count, offset };
+}
+
+function limitValue(expression: Expression): number {
+  assert(expression.op === 'literal', 'a limit is a constant');
+  const value = expression.value;
+  if (value === null) return 0;
+  return Math.max(0, Number(value));
+}
+
+function convertTop(sort: Sort, count: number, numbering: Numbering): PhysicalPlan {
+  const input = convert(sort.input, numbering);
+  const first = sort.keys[0];
+  const isNewest = first?.descending && first.expression.op === 'column';
+  return {
+    op: 'top',
+    input: isNewest ? readNewestFirst(input, (first.expression as { id: ColumnId }).id) : input,
+    keys: sort.keys,
+    count,
+  };
+}
+
+/** Turns the scan that `timestamp` comes from around, when only row-wise operators lie between. */
+function readNewestFirst(plan: PhysicalPlan, timestamp: ColumnId): PhysicalPlan {
+  switch (plan.op) {
+    case 'filter':
+    case 'unnest':
+      return { ...plan, input: readNewestFirst(plan.input, timestamp) };
+    case 'scan': {
+      const column = plan.columns.findIndex((candidate) => candidate.id === timestamp);
+      return plan.fields[column] === 'timestamp' ? { ...plan, newestFirst: true } : plan;
+    }
+    default:
+      return plan;
+  }
+}
+
+function convertJoin(
+  plan: Extract<LogicalPlan, { op: 'join' }>,
+  numbering: Numbering,
+): PhysicalPlan {
+  const left = convert(plan.left, numbering);
+  const right = convert(plan.right, numbering);
+  const equalities: { left: Expression; right: Expression }[] = [];
+  const residual: Expression[] = [];
+  const leftIds = new Set(layoutOf(left));
+  const rightIds = new Set(layoutOf(right));
+  for (const term of plan.on === undefined ? [] : conjunctsOf(plan.on)) {
+    const pair = equalityOf(term, leftIds, rightIds);
+    if (pair === undefined) residual.push(term);
+    else equalities.push(pair);
+  }
+  const rest: Expression | undefined =
+    residual.length === 0
+      ? undefined
+      : { op: 'call', type: { kind: 'BOOL' }, name: 'and', arguments: residual };
+  return { op: 'join', kind: plan.kind, left, right, equalities, residual: rest };
+}
+
+function equalityOf(
+  term: Expression,
+  leftIds: ReadonlySet<ColumnId>,
+  rightIds: ReadonlySet<ColumnId>,
+): { left: Expression; right: Expression } | undefined {
+  if (term.op !== 'call' || term.name !== '=') return undefined;
+  const [first, second] = term.arguments as readonly [Expression, Expression];
+  if (readsOnly(first, leftIds) && readsOnly(second, rightIds))
+    return { left: first, right: second };
+  if (readsOnly(second, leftIds) && readsOnly(first, rightIds))
+    return { left: second, right: first };
+  return undefined;
+}
+
+function readsOnly(expression: Expression, ids: ReadonlySet<ColumnId>): boolean {
+  const columns = columnsOf(expression);
+  return columns.size > 0 && [...columns].every((id) => ids.has(id));
+}
+
+/** The column ids of an operator's rows, by position. */
+export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
+  switch (plan.op) {
+    case 'scan':
+    case 'rows':
+      return plan.columns.map((column) => column.id);
+    case 'one-row':
+      return [];
+    case 'project':
+      return plan.columns.map((item) => item.column.id);
+    case 'unnest': {
+      const own = plan.offset === undefined ? [plan.element.id] : [plan.element.id, plan.offset.id];
+      return [...layoutOf(plan.input), ...own];
+    }
+    case 'join':
+      return [...layoutOf(plan.left), ...layoutOf(plan.right)];
+    case 'aggregate':
+      return [...plan.keys, ...plan.aggregates].map((item) => item.column.id);
+    default:
+      return layoutOf(plan.input);
+  }
+}
+
+/** All scans of a plan, by their index. */
+export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
+  switch (plan.op) {
+    case 'scan':
+      return [plan];
+    case 'one-row':
+    case 'rows':
+      return [];
+    case 'join':
+      return [...scansOf(plan.left), ...scansOf(plan.right)];
+    default:
+      return scansOf(plan.input);
+  }
+}
+
+/**
+ * The grouping at which a plan may be cut: below it lie one scan and row-wise operators only, so its
+ * partial states over any division of the segments combine to the same answer.
+ */
+export function breakerOf(plan: PhysicalPlan): Breaker | undefined {
+  if (scansOf(plan).length !== 1) return undefined;
+  let found: Breaker | undefined;
+  let node = plan;
+  while (node.op !== 'scan') {
+    if (node.op === 'aggregate') found = node;
+    // A sort or a limit below the cut would see only a part of its rows.
+    else if (!isRowWise(node)) found = undefined;
+    const next = inputWithScan(node);
+    if (next === undefined) return undefined;
+    node = next;
+  }
+  return found;
+}
+
+function isRowWise(plan: PhysicalPlan): boolean {
+  return (
+    plan.op === 'filter' || plan.op === 'project' || plan.op === 'unnest' || plan.op === 'join'
+  );
+}
+
+export type Breaker = Extract<PhysicalPlan, { op: 'aggregate' }>;
+
+/** The input that leads to the scan, when rows of the scan are what flows through the operator. */
+function inputWithScan(plan: PhysicalPlan): PhysicalPlan | undefined {
+  if (plan.op === 'join') return scansOf(plan.left).length === 1 ? plan.left : undefined;
+  return plan.op === 'one-row' || plan.op === 'rows' || plan.op === 'scan' ? undefined : plan.input;
+}

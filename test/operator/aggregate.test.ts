@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { distinctState } from '../../engine/aggregate/distinct.ts';
+import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
+import type { Chunk } from '../../engine/column/chunk.ts';
+import type { SqlType } from '../../engine/column/type.ts';
+import { DYNAMIC, FLOAT64, INT64 } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import type { AggregateOptions } from '../../engine/operator/aggregate.ts';
+import { AggregateSink } from '../../engine/operator/aggregate.ts';
+import { chunkOf, column, divisions, type Row, RowSink, rowsOf } from './harness.ts';
+
+type Aggregate = AggregateOptions['aggregates'][number];
+
+function call(name: string, type: SqlType, inputs: readonly number[] = []): Aggregate {
+  const overload = findAggregateFunction(name)!.overloads.find(
+    (candidate) => candidate.parameters.length === inputs.length,
+  )!;
+  return {
+    arguments: inputs.map(column),
+    type,
+    create: () =>
+      overload.create(
+        inputs.map(() => type),
+        [],
+      ),
+  };
+}
+
+const key = (index: number) => ({ expression: column(index), type: DYNAMIC });
+
+/**
+ * Expects the groups in order, from one sink over one chunk or many, and from two sinks combined
+ * either way round, their partial states sent as between threads.
+ */
+function expectGroups(
+  options: AggregateOptions,
+  rowsIn: readonly Row[],
+  rowsOut: readonly Row[],
+): void {
+  const width = options.keys.length + options.aggregates.length;
+  const feed = (chunks: readonly Chunk[]) => {
+    const sink = new AggregateSink(options);
+    for (const chunk of chunks) sink.push(chunk);
+    return sink;
+  };
+  for (const chunks of divisions(rowsIn)) {
+    assert.deepEqual(rowsOf(feed(chunks).finalize(), width), rowsOut);
+    const half = chunks.length >> 1;
+    const partials = [chunks.slice(0, half), chunks.slice(half)].map((part) =>
+      structuredClone(feed(part).partial()),
+    );
+    for (const order of [partials, partials.toReversed()]) {
+      const whole = new AggregateSink(options);
+      for (const partial of order) whole.combine(structuredClone(partial));
+      assert.deepEqual(rowsOf(whole.finalize(), width), rowsOut);
+    }
+  }
+}
+
+test('gives one row a group, sorted by the keys, NULLs first', () => {
+  expectGroups(
+    { keys: [key(0)], aggregates: [call('count', INT64), call('sum', INT64, [1])] },
+    [
+      ['b', 1],
+      ['a', 2],
+      [null, 4],
+      ['b', 8],
+      ['a', null],
+    ],
+    [
+      [null, 1, 4],
+      ['a', 2, 2],
+      ['b', 2, 9],
+    ],
+  );
+});
+
+test('is one group without keys, even of no rows', () => {
+  const options = { keys: [], aggregates: [call('count', INT64), call('max', FLOAT64, [0])] };
+  expectGroups(options, [[1.5], [2.5], [null]], [[3, 2.5]]);
+  expectGroups(options, [], [[0, null]]);
+});
+
+test('gives no rows for no rows when there are keys', () => {
+  expectGroups({ keys: [key(0)], aggregates: [call('count', INT64)] }, [], []);
+});
+
+test('gives the distinct keys when there are no aggregates', () => {
+  expectGroups(
+    { keys: [key(0), key(1)], aggregates: [] },
+    [
+      [2, 'x'],
+      [1, 'y'],
+      [2, 'x'],
+      [2, 'w'],
+    ],
+    [
+      [1, 'y'],
+      [2, 'w'],
+      [2, 'x'],
+    ],
+  );
+});
+
+test('counts distinct values once over all parts', () => {
+  const count = findAggregateFunction('count')!.overloads.find(
+    (candidate) => candidate.parameters.length === 1,
+  )!;
+  expectGroups(
+    {
+      keys: [key(0)],
+      aggregates: [
+        {
+          arguments: [column(1)],
+          type: INT64,
+          create: () => distinctState(count, [DYNAMIC], []),
+        },
+      ],
+    },
+    [
+      ['a', 1],
+      ['a', 1],
+      ['b', 1],
+      ['a', 2],
+      ['b', null],
+      ['a', 1],
+    ],
+    [
+      ['a', 2],
+      ['b', 1],
+    ],
+  );
+});
+
+test('pushes its groups in chunks of at most 2048', () => {
+  for (const count of [2047, 2048, 2049]) {
+    const sink = new AggregateSink({ keys: [key(0)], aggregates: [call('count', INT64)] });
+    sink.push(chunkOf(Array.from({ length: count }, (_, index) => [index])));
+    const out = new RowSink(2);
+    sink.emit(out);
+    assert.equal(out.rows.length, count);
+    assert.ok(out.chunkSizes.every((size) => size <= 2048));
+  }
+});
+
+test('counts and sums what plain loops do, however rows are split', () => {
+  const value = fc.constantFrom<SqlValue>(null, 1, 2, 'a', 'b', true);
+  const rows = fc.array(fc.tuple(value, fc.constantFrom(null, 1, 2, 5)), { maxLength: 25 });
+  fc.assert(
+    fc.property(rows, (values) => {
+      const order: SqlValue[] = [null, true, 1, 2, 'a', 'b'];
+      const expected = order.flatMap((group) => {
+        const members = values.filter(([each]) => each === group);
+        if (members.length === 0) return [];
+        const present = members.flatMap(([, each]) => (each === null ? [] : [each]));
+        const sum = present.length === 0 ? null : present.reduce((left, right) => left + right, 0);
+        return [[group, members.length, sum]];
+      });
+      expectGroups(
+        { keys: [key(0)], aggregates: [call('count', INT64), call('sum', INT64, [1])] },
+        values,
+        expected,
+      );
+    }),
+    { numRuns: 60 },
+  );
+});

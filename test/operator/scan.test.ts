@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RowRun, Segment } from '../../engine/column/segment.ts';
+import { numberVector, valueVector } from '../../engine/column/vector.ts';
+import type { ScanOptions } from '../../engine/operator/scan.ts';
+import { scanSegments } from '../../engine/operator/scan.ts';
+import type { Sink } from '../../engine/operator/sink.ts';
+import { TopSink } from '../../engine/operator/top.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { column, RowSink, rowsOf } from './harness.ts';
+
+type FakeRun = Partial<RowRun>;
+
+/** A segment of rows with these timestamps, in runs; ids are `name row`. Counts what is read. */
+function segmentOf(
+  name: string,
+  timestampsUs: readonly number[],
+  runs: readonly FakeRun[] = [{ isTimeOrdered: true }],
+): Segment & { readonly idsRead: number[] } {
+  const idsRead: number[] = [];
+  const each = (rows: Int32Array, count: number) => Array.from(rows.subarray(0, count));
+  const numbersOf = (rows: Int32Array, count: number, read: (row: number) => number) =>
+    numberVector(Float64Array.from(each(rows, count), read), count);
+  return {
+    idsRead,
+    rowCount: timestampsUs.length,
+    timestampUsMin: Math.min(...timestampsUs),
+    timestampUsMax: Math.max(...timestampsUs),
+    runs: () =>
+      runs.map((run) => ({
+        count: run.rows?.length ?? timestampsUs.length,
+        start: 0,
+        rows: undefined,
+        isTimeOrdered: false,
+        hasProjectKey: false,
+        ...run,
+      })),
+    timestamps: (rows, count) => numbersOf(rows, count, (row) => timestampsUs[row]!),
+    arrivals: (rows, count) => numbersOf(rows, count, (row) => row),
+    ids: (rows, count) => {
+      idsRead.push(...each(rows, count));
+      return valueVector(each(rows, count).map((row) => `${name} ${row}`));
+    },
+    messages: (rows, count) => valueVector(each(rows, count).map(() => null)),
+    projects: (rows, count) => valueVector(each(rows, count).map(() => name)),
+    roots: () => assert.fail('not asked for'),
+  };
+}
+
+function optionsOf(options: Partial<ScanOptions> = {}): ScanOptions {
+  return {
+    fields: ['id', 'timestamp'],
+    startUs: Number.NEGATIVE_INFINITY,
+    endUs: Number.POSITIVE_INFINITY,
+    direction: 'forward',
+    checkpoint: () => {},
+    counters: { rowsScanned: 0, segmentsSkipped: 0 },
+    ...options,
+  };
+}
+
+function idsOf(segments: readonly Segment[], options: Partial<ScanOptions>): unknown[] {
+  const sink = new RowSink(1);
+  scanSegments(segments, optionsOf(options), { rows: sink });
+  return sink.rows.map(([id]) => id);
+}
+
+test('reads the window, its start included and its end not, of a run in order of time', () => {
+  const segment = segmentOf('s', [10, 20, 20, 30, 40]);
+  assert.deepEqual(idsOf([segment], {}), ['s 0', 's 1', 's 2', 's 3', 's 4']);
+  assert.deepEqual(idsOf([segment], { startUs: 20, endUs: 40 }), ['s 1', 's 2', 's 3']);
+  assert.deepEqual(idsOf([segment], { startUs: 21, endUs: 41 }), ['s 3', 's 4']);
+  assert.deepEqual(idsOf([segment], { startUs: 11, endUs: 20 }), []);
+  assert.deepEqual(idsOf([segment], { startUs: 10, endUs: 11 }), ['s 0']);
+});
+
+test('tests each row of a run that is out of order, whether its time is asked for or not', () => {
+  const segment = segmentOf('s', [40, 10, 30, 20], [{}]);
+  for (const fields of [['id', 'timestamp'], ['id']] as const) {
+    assert.deepEqual(idsOf([segment], { fields, startUs: 20, endUs: 40 }), ['s 2', 's 3']);
+  }
+});
+
+test('reads runs that list their rows, in order of time or not', () => {
+  const rows = Int32Array.of(0, 2, 3);
+  const window = { startUs: 30, endUs: 60 };
+  const ordered = segmentOf('s', [10, 20, 30, 50], [{ rows, isTimeOrdered: true }]);
+  assert.deepEqual(idsOf([ordered], window), ['s 2', 's 3']);
+  const unordered = segmentOf('s', [40, 20, 10, 50], [{ rows }]);
+  assert.deepEqual(idsOf([unordered], window), ['s 0', 's 3']);
+});
+
+test('skips segments outside the window and counts them', () => {
+  const counters = { rowsScanned: 0, segmentsSkipped: 0 };
+  const segments = [segmentOf('a', [1, 2]), segmentOf('b', [3, 4]), segmentOf('c', [5, 6])];
+  assert.deepEqual(idsOf(segments, { startUs: 3, endUs: 5, counters }), ['b 0', 'b 1']);
+  assert.deepEqual(counters, { rowsScanned: 2, segmentsSkipped: 2 });
+});
+
+test('pushes 2047, 2048 and 2049 rows in chunks of at most 2048', () => {
+  for (const count of [2047, 2048, 2049]) {
+    const segment = segmentOf(
+      's',
+      Array.from({ length: count }, (_, index) => index),
+    );
+    for (const direction of ['forward', 'newest-first'] as const) {
+      const sink = new RowSink(2);
+      scanSegments([segment], optionsOf({ direction }), { rows: sink });
+      assert.equal(new Set(sink.rows.map(([id]) => id)).size, count);
+      assert.ok(sink.chunkSizes.every((size) => size <= 2048));
+    }
+  }
+});
+
+test('begins with a small chunk at the end when newest first, and grows', () => {
+  const segment = segmentOf(
+    's',
+    Array.from({ length: 1000 }, (_, index) => index),
+  );
+  const sink = new RowSink(2);
+  scanSegments([segment], optionsOf({ direction: 'newest-first' }), { rows: sink });
+  assert.deepEqual(sink.chunkSizes, [128, 256, 512, 104]);
+  assert.deepEqual(sink.rows[0], ['s 872', 872]);
+});
+
+test('stops at what is strictly older than the floor, and reads the winners only', () => {
+  const timestamps = Array.from({ length: 10_000 }, (_, index) => index);
+  const recent = segmentOf('recent', timestamps);
+  const older = segmentOf('older', [9_000, 9_899]);
+  const top = new TopSink({
+    keys: [{ expression: column(1), descending: true, nullsFirst: false }],
+    width: 2,
+    count: 100,
+  });
+  const counters = { rowsScanned: 0, segmentsSkipped: 0 };
+  const floorUs = () => top.floor() as number | undefined;
+  const options = optionsOf({ direction: 'newest-first', floorUs, counters });
+  scanSegments([older, recent], options, { rows: top });
+  const rows = rowsOf(top.finalize(), 2);
+  assert.equal(rows.length, 100);
+  assert.deepEqual(rows[99], ['recent 9900', 9900]);
+  assert.deepEqual(counters, { rowsScanned: 128, segmentsSkipped: 1 });
+  assert.equal(recent.idsRead.length, 100);
+});
+
+test('keeps rows as old as the floor: a later key may prefer them', () => {
+  const segments = [segmentOf('a', [5, 5]), segmentOf('b', [5, 6])];
+  const top = new TopSink({
+    keys: [
+      { expression: column(1), descending: true, nullsFirst: false },
+      { expression: column(0), descending: false, nullsFirst: true },
+    ],
+    width: 2,
+    count: 2,
+  });
+  const floorUs = () => top.floor() as number | undefined;
+  scanSegments(segments, optionsOf({ direction: 'newest-first', floorUs }), { rows: top });
+  assert.deepEqual(rowsOf(top.finalize(), 2), [
+    ['b 1', 6],
+    ['a 0', 5],
+  ]);
+});
+
+test('finds the newest rows of runs out of order, too', () => {
+  const timestamps = Array.from({ length: 5000 }, (_, index) => (index * 7919) % 5000);
+  const top = new TopSink({
+    keys: [{ expression: column(1), descending: true, nullsFirst: false }],
+    width: 2,
+    count: 3,
+  });
+  const floorUs = () => top.floor() as number | undefined;
+  scanSegments(
+    [segmentOf('s', timestamps, [{}])],
+    optionsOf({ direction: 'newest-first', floorUs }),
+    { rows: top },
+  );
+  assert.deepEqual(
+    rowsOf(top.finalize(), 2).map(([, timestampUs]) => timestampUs),
+    [4999, 4998, 4997],
+  );
+});
+
+test('sends rows known to have the project key another way, if there is one', () => {
+  const segment = segmentOf(
+    's',
+    [1, 2, 3],
+    [
+      { rows: Int32Array.of(0, 1), isTimeOrdered: true, hasProjectKey: true },
+      { rows: Int32Array.of(2) },
+    ],
+  );
+  const rows = new RowSink(1);
+  const keyedRows = new RowSink(1);
+  scanSegments([segment], optionsOf({ projectKey: 'p' }), { rows, keyedRows });
+  assert.deepEqual(keyedRows.rows, [['s 0'], ['s 1']]);
+  assert.deepEqual(rows.rows, [['s 2']]);
+});
+
+test('ends when the sink wants no more, and when the query is to stop', () => {
+  const segments = [segmentOf('a', [1, 2]), segmentOf('b', [3, 4])];
+  const sink = new RowSink(1, 1);
+  assert.equal(scanSegments(segments, optionsOf(), { rows: sink }), false);
+  assert.deepEqual(sink.rows, [['a 0'], ['a 1']]);
+
+  const never: Sink = { push: () => assert.fail('the query has been stopped') };
+  const checkpoint = () => {
+    throw new QueryError('query_timeout', 'took too long');
+  };
+  assert.throws(
+    () => scanSegments(segments, optionsOf({ checkpoint }), { rows: never }),
+    (error) => error instanceof QueryError && error.code === 'query_timeout',
+  );
+});

@@ -1,0 +1,150 @@
+import { test } from 'node:test';
+import { expectExpression, expectOutput, expectPlan, expectRefusal } from './bind-check.ts';
+
+test('arguments of DYNAMIC are read as the parameter wants them', () => {
+  expectExpression('LOWER(m.x)', 'lower(read(m#7.x as STRING))', 'STRING');
+  expectExpression(
+    "REGEXP_CONTAINS(m.x, 'a')",
+    "regexp_contains(read(m#7.x as STRING), 'a')",
+    'BOOL',
+  );
+  expectExpression('ROUND(m.x, 2)', 'round(read(m#7.x as FLOAT64), 2)', 'FLOAT64');
+  expectExpression('ARRAY_LENGTH(m.x)', 'array_length(m#7.x)', 'INT64');
+});
+
+test('arguments of one type are brought together, or stay DYNAMIC', () => {
+  expectExpression('GREATEST(m.x, m.y)', 'greatest(m#7.x, m#7.y)', 'DYNAMIC');
+  expectExpression("LEAST(m.x, 'a')", "least(read(m#7.x as STRING), 'a')", 'STRING');
+  expectExpression("NULLIF(m.x, '')", "nullif(read(m#7.x as STRING), '')", 'STRING');
+  expectExpression('GREATEST(1, 2.5)', 'greatest(1, 2.5)', 'FLOAT64');
+  expectRefusal(
+    'SELECT ^GREATEST([1], [2])',
+    'GREATEST takes (one orderable type, one orderable type, …)',
+  );
+});
+
+test('date parts are bare words, words with a day, or strings', () => {
+  expectExpression(
+    'timestamp_trunc(timestamp, week(monday))',
+    "timestamp_trunc(timestamp#2, 'WEEK(MONDAY)')",
+  );
+  expectExpression("TIMESTAMP_TRUNC(timestamp, 'hour')", "timestamp_trunc(timestamp#2, 'HOUR')");
+  expectExpression(
+    'TIMESTAMP_DIFF(timestamp, timestamp, SECOND)',
+    "timestamp_diff(timestamp#2, timestamp#2, 'SECOND')",
+    'INT64',
+  );
+});
+
+test('an INTERVAL argument is an amount and a part', () => {
+  expectExpression(
+    'TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 90 DAY)',
+    "timestamp_sub(now, 90, 'DAY')",
+    'TIMESTAMP',
+  );
+  expectExpression(
+    "GENERATE_TIMESTAMP_ARRAY('2026-01-15', timestamp, INTERVAL @n HOUR)",
+    "generate_timestamp_array(timestamp '2026-01-15 00:00:00', timestamp#2, @n, 'HOUR')",
+    'ARRAY<TIMESTAMP>',
+  );
+  expectRefusal('SELECT LOWER(^INTERVAL 1 DAY)', 'an INTERVAL can only be added');
+});
+
+test('the clock is an argument', () => {
+  expectExpression('CURRENT_TIMESTAMP', 'now', 'TIMESTAMP');
+  expectExpression(
+    "`a-b.c.generate_timestamp_trunc_array`(5, 'minute_second')",
+    "generate_timestamp_trunc_array(5, 'minute_second', now)",
+    'ARRAY<TIMESTAMP>',
+  );
+  expectExpression(
+    "dev.generate_timestamp_trunc_array(1, 'day_hour')",
+    "generate_timestamp_trunc_array(1, 'day_hour', now)",
+  );
+});
+
+test('EXTRACT is a function of its part', () => {
+  expectExpression('EXTRACT(hour FROM timestamp)', "extract('HOUR', timestamp#2)", 'INT64');
+  expectExpression(
+    "EXTRACT(DAY FROM timestamp AT TIME ZONE 'UTC')",
+    "extract('DAY', timestamp#2, 'UTC')",
+  );
+  expectRefusal('SELECT EXTRACT(^DATE FROM timestamp) FROM logs', 'is not supported');
+});
+
+test('SAFE. gives the form of a function that answers NULL for an error', () => {
+  expectExpression('SAFE.TIMESTAMP(m.x)', 'safe.timestamp(read(m#7.x as STRING))', 'TIMESTAMP');
+  expectRefusal('SELECT ^SAFE.SUM(1)', 'SUM has no form with the prefix SAFE.');
+});
+
+test('an unknown function is refused with the nearest name', () => {
+  expectRefusal('SELECT ^LOWR(id) FROM logs', 'there is no function LOWR; did you mean LOWER?');
+  expectRefusal('SELECT ^cuont(*) FROM logs', 'there is no function cuont; did you mean COUNT?');
+  expectRefusal('SELECT ^fn.lower(id) FROM logs', 'there is no function fn.lower');
+});
+
+test('operators cannot be called by the names they have inside', () => {
+  expectRefusal('SELECT ^array_offset([1], 0)', 'there is no function array_offset');
+  expectRefusal('SELECT ^is_null(1)', 'there is no function is_null');
+});
+
+test('arguments that do not fit are told with what is taken', () => {
+  expectRefusal('SELECT ^LOWER(1)', 'LOWER takes (STRING); got (INT64)');
+  expectRefusal('SELECT ^LOWER()', 'LOWER takes (STRING); got ()');
+  expectRefusal('SELECT ^COUNTIF(1)', 'COUNTIF takes (BOOL); got (INT64)');
+  expectRefusal('SELECT ^LOWER(DISTINCT id) FROM logs', 'LOWER is no aggregate');
+});
+
+test('aggregates read DYNAMIC as they need it', () => {
+  expectPlan(
+    `SELECT AVG(m.x) AS a, SUM(m.x) AS s, MIN(m.x) AS l, APPROX_QUANTILES(m.x, 100)[OFFSET(95)] AS q,
+       COUNTIF(m.x >= 400) AS c FROM logs, UNNEST(metadata) AS m`,
+    'project a#8 := avg#8, s#9 := sum#9, l#10 := min#10, q#13 := array_offset(approx_quantiles#11, 95), c#12 := countif#12',
+    '  aggregate compute avg#8 := avg(read(m#7.x as FLOAT64)), sum#9 := sum(read(m#7.x as FLOAT64)), min#10 := min(m#7.x), approx_quantiles#11 := approx_quantiles(m#7.x, 100), countif#12 := countif((read(m#7.x as FLOAT64) >= 400))',
+    '    unnest root#5.metadata as m#7',
+    '      scan logs',
+  );
+  expectOutput(
+    'SELECT SUM(1) AS i, SUM(1.5) AS f, AVG(1) AS a, MAX(timestamp) AS t, APPROX_QUANTILES(1, 2) AS q, MIN(m.x) AS d FROM logs, UNNEST(metadata) AS m',
+    'i INT64, f FLOAT64, a FLOAT64, t TIMESTAMP, q ARRAY<INT64>, d DYNAMIC',
+  );
+});
+
+test('constants of aggregates are the same for all rows', () => {
+  expectOutput('SELECT APPROX_QUANTILES(timestamp, @n) AS q FROM logs', 'q ARRAY<TIMESTAMP>');
+  expectRefusal('SELECT ^APPROX_QUANTILES(1, x) FROM (SELECT 1 AS x)', 'must be a constant');
+});
+
+test('COUNT takes a star, or a value', () => {
+  expectOutput('SELECT COUNT(*) AS c, COUNT(DISTINCT id) AS d FROM logs', 'c INT64, d INT64');
+  expectRefusal('SELECT ^COUNT()', 'COUNT takes * or a value');
+  expectRefusal('SELECT ^SUM(*)', 'SUM does not take *');
+  expectRefusal('SELECT ^COUNT(DISTINCT metadata) FROM logs', 'takes no lists or records');
+});
+
+test('a date part that a function does not know is refused where it stands', () => {
+  expectRefusal('SELECT timestamp_trunc(timestamp, ^FOO) FROM logs', 'got "FOO"');
+  expectRefusal(
+    'SELECT timestamp_add(timestamp, INTERVAL NULL ^WEEK) FROM logs',
+    'TIMESTAMP_ADD takes one of the parts',
+  );
+  expectRefusal('SELECT EXTRACT(^EPOCH FROM timestamp) FROM logs', 'got "EPOCH"');
+  expectExpression(
+    'datetime_add(DATETIME "2026-01-15", INTERVAL 1 WEEK)',
+    "datetime_add(datetime '2026-01-15 00:00:00', 1, 'WEEK')",
+  );
+});
+
+test('a text that may be one time or another is refused', () => {
+  expectRefusal("SELECT STRING(^'2026-01-15')", 'TIMESTAMP or DATETIME');
+  expectRefusal("SELECT EXTRACT(DAY FROM ^'2026-01-15')", 'TIMESTAMP or DATETIME');
+  expectExpression(
+    "timestamp_trunc('2026-01-15 10:11:12', HOUR)",
+    "timestamp_trunc(timestamp '2026-01-15 10:11:12', 'HOUR')",
+  );
+});
+
+test('only lists have a length', () => {
+  expectExpression('ARRAY_LENGTH([1, NULL])', 'array_length([1, null])', 'INT64');
+  expectRefusal("SELECT ^ARRAY_LENGTH('ab')", 'ARRAY_LENGTH takes (ARRAY); got (STRING)');
+});

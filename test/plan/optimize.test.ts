@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import type { SqlType } from '../../engine/column/type.ts';
+import { STRING, TIMESTAMP } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { optimize } from '../../engine/plan/optimize/optimize.ts';
+import { planText } from '../../engine/plan/plan-text.ts';
+import { parseQuery } from '../../engine/sql/parser.ts';
+import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+
+const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
+
+type Parameters = Readonly<Record<string, readonly [SqlType, SqlValue]>>;
+
+/** The optimised plan of a text, one operator a line, from the top down. */
+function planOf(text: string, parameters: Parameters = {}): readonly string[] {
+  const declared = Object.entries(parameters).map(([name, [type]]) => ({ name, type }));
+  const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: declared });
+  const values = new Map(Object.entries(parameters).map(([name, [, value]]) => [name, value]));
+  const context = { parameters: values, nowUs: NOW_US, rowsMax: 1000, sources: BUILT_IN_SOURCES };
+  return planText(optimize(bound, context))
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/#\d+/g, ''));
+}
+
+function endpointText(name: string): string {
+  return readFileSync(new URL(`../../src/endpoints/${name}.sql`, import.meta.url), 'utf8');
+}
+
+test('the newest entries are a sort and a limit right above the scan of one project', () => {
+  const plan = planOf(endpointText('logs.all'), {
+    project: [STRING, 'alpha'],
+    project_tier: [STRING, 'PRO'],
+    iso_timestamp_start: [TIMESTAMP, null],
+    iso_timestamp_end: [TIMESTAMP, NOW_US],
+  });
+  assert.deepEqual(plan.slice(-5), [
+    'limit 100',
+    'sort timestamp desc, arrival desc',
+    'unnest root.metadata as m',
+    "filter (project = 'alpha')",
+    "scan `cloudflare.logs.prod` [2026-01-08 12:00:00.000001, 2026-01-15 12:00:00.000001) project 'alpha': id, timestamp, event_message, project, root, arrival",
+  ]);
+});
+
+test('the join with the list of buckets is a window of the scan', () => {
+  const plan = planOf(endpointText('functions.invocation-stats'), {
+    project: [STRING, 'alpha'],
+    function_id: [STRING, null],
+    interval: [STRING, '7day'],
+  });
+  assert.ok(plan.every((line) => !line.startsWith('join') && !line.includes(' in(')));
+  assert.equal(
+    plan.at(-1),
+    "scan `deno-relay-logs` [2026-01-08 00:00:00, 2026-01-16 00:00:00) project 'alpha': id, timestamp, root",
+  );
+});
+
+test('status counts that the answer does not return are not computed', () => {
+  const plan = planOf(endpointText('functions.invocation-stats'), {
+    project: [STRING, 'alpha'],
+    function_id: [STRING, 'f'],
+    interval: [STRING, '5min'],
+  });
+  const aggregate = plan.find((line) => line.startsWith('aggregate'))!;
+  assert.equal(aggregate.match(/countif\(/g)?.length, 1);
+});
+
+test('a count by expression reads the time and the records only', () => {
+  const plan = planOf(endpointText('usage.api-counts'), {
+    project: [STRING, 'alpha'],
+    interval: [STRING, 'daily'],
+  });
+  assert.equal(plan.at(-1), 'scan `cloudflare.logs.prod` [2026-01-08 12:00:00, ): timestamp, root');
+});
+
+test('a list with a gap stays a list', () => {
+  const plan = planOf(
+    `SELECT t.id FROM UNNEST([TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-03']) AS day
+     JOIN \`postgres.logs\` AS t ON TIMESTAMP_TRUNC(t.timestamp, DAY) = day`,
+  );
+  assert.ok(plan.some((line) => line.startsWith("filter in(timestamp_trunc(timestamp, 'DAY'),")));
+});
+
+test('a list that holds a value twice stays a join, for each of its rows counts', () => {
+  const plan = planOf(
+    "SELECT t.id FROM UNNEST(['a', 'a']) AS name JOIN `postgres.logs` AS t ON t.project = name",
+  );
+  assert.ok(plan.some((line) => line.startsWith('inner join')));
+});
+
+test('a condition that can never hold leaves no scan', () => {
+  const plan = planOf("SELECT id FROM `postgres.logs` WHERE timestamp > '2026-01-01' AND 1 = 2");
+  assert.ok(plan.every((line) => !line.startsWith('scan')));
+});
+
+test('a condition on the outer side of a LEFT JOIN is pushed, one on the inner side is not', () => {
+  const plan = planOf(
+    `SELECT a.id FROM \`postgres.logs\` AS a LEFT JOIN \`gotrue.logs.prod\` AS b ON a.id = b.id
+     WHERE a.project = 'x' AND b.project IS NULL`,
+  );
+  const filters = plan.filter((line) => line.startsWith('filter'));
+  assert.deepEqual(filters, ['filter is_null(project)', "filter (project = 'x')"]);
+  assert.ok(plan.indexOf(filters[0]!) < plan.findIndex((line) => line.startsWith('left join')));
+});
+
+test('conditions on group keys go below the grouping, others stay above', () => {
+  const plan = planOf(
+    `SELECT project, COUNT(*) AS n FROM \`postgres.logs\` GROUP BY project
+     HAVING n > 1 AND project = 'x'`,
+  );
+  assert.ok(plan.at(-1)!.includes("project 'x'"));
+  assert.ok(plan.some((line) => line === 'filter (n > 1)' || line === 'filter (count > 1)'));
+});
