@@ -1,0 +1,63 @@
+import type { OpenSegmentHandle, SegmentHandle } from '../column/segment.ts';
+import type { DroppedSegments } from '../column/snapshot.ts';
+import type { Column } from '../plan/expression.ts';
+import type { PhysicalPlan } from '../plan/physical-plan.ts';
+import type { QueryErrorCode, Span } from '../query-error.ts';
+
+/** What the main thread asks of a worker. Plain values and shared memory only. */
+export type Task = QueryTask | FragmentTask | FinishTask | SealTask;
+
+type QueryPart = {
+  readonly plan: PhysicalPlan;
+  readonly output: readonly Column[];
+  /** By the index of the scan. */
+  readonly segments: readonly (readonly SegmentHandle[])[];
+  readonly dropped: DroppedSegments;
+  /** One shared integer: not 0 once the caller has gone. */
+  readonly cancelled: Int32Array;
+  /** Milliseconds the task may take once it runs. */
+  readonly timeMsMax: number;
+};
+
+/** The whole of a query, to its bytes. */
+export type QueryTask = QueryPart & { readonly kind: 'query' };
+
+/** Some segments of a query, up to the partial state of its grouping. */
+export type FragmentTask = QueryPart & { readonly kind: 'fragment' };
+
+/** Combines the partial states of all fragments and runs the rest of the plan. */
+export type FinishTask = QueryPart & {
+  readonly kind: 'finish';
+  readonly partials: readonly unknown[];
+};
+
+/** Turns a full open segment into sealed ones. */
+export type SealTask = {
+  readonly kind: 'seal';
+  readonly handle: OpenSegmentHandle;
+  readonly partitionUs: number;
+};
+
+export type RowsAnswer = {
+  readonly kind: 'rows';
+  /** A JSON array, UTF-8. */
+  readonly json: Uint8Array;
+  readonly rowCount: number;
+};
+
+export type PartialAnswer = { readonly kind: 'partial'; readonly partial: unknown };
+
+export type SealedAnswer = {
+  readonly kind: 'sealed';
+  readonly buffers: readonly SharedArrayBuffer[];
+};
+
+/** Class and code of an error do not survive structured cloning, so expected failures are values. */
+export type TaskFailure = {
+  readonly kind: 'failure';
+  readonly code: QueryErrorCode;
+  readonly message: string;
+  readonly span?: Span | undefined;
+};
+
+export type TaskAnswer = RowsAnswer | PartialAnswer | SealedAnswer | TaskFailure;
