@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { QueryError } from '../engine/query-error.ts';
+import { isUuid } from '../ingest/source.ts';
+import { BodyReader } from './body.ts';
+import { callHandler } from './call-route.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Clock } from './clock.ts';
+import { echo } from './echo.ts';
+import type { EndpointCaller } from './endpoint-call.ts';
+import { fromQueryError, ServiceError } from './errors.ts';
+import { addRoute, type Handler } from './http-route.ts';
+import type { Log } from './log.ts';
+import type { LogIntake } from './log-intake.ts';
+import { logHandler } from './log-route.ts';
+import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
+import type { Readiness } from './readiness.ts';
+import { requestIdOf, sendError, sendJson } from './response.ts';
+import type { Tokens } from './tokens.ts';
+
+export type AppOptions = {
+  readonly catalogue: Catalogue;
+  readonly caller: EndpointCaller;
+  readonly intake: LogIntake;
+  readonly tokens: Tokens;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bodies?: BodyReader | undefined;
+};
+
+/** What a caller may name its request: nothing that would break a log or a header. */
+const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
+
+/** Headers that pages of other origins may read. */
+const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow';
+
+/** All routes of the service, for a server to serve. */
+export function createApp(options: AppOptions): Express {
+  const { readiness, log } = options;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.set('case sensitive routing', true);
+  app.use(beginResponse);
+  app.use(checkExpectation);
+  addHealthRoutes(app, readiness);
+  app.use((request, _response, next) => {
+    if (request.method !== 'OPTIONS') readiness.check();
+    next();
+  });
+  addServiceRoutes(app, { ...options, bodies: options.bodies ?? new BodyReader() });
+  app.use((request) => {
+    throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
+  });
+  // Express knows an error handler by its four parameters.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    answerError(error, request, response, log);
+  });
+  return app;
+}
+
+function beginResponse(request: Request, response: Response, next: NextFunction): void {
+  const given = request.headers['x-request-id'];
+  const isUsable = typeof given === 'string' && REQUEST_ID.test(given);
+  response.setHeader('X-Request-Id', isUsable ? given : randomUUID());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  next();
+}
+
+/** The one thing that can be expected of a server (RFC 9110 §10.1.1). */
+function checkExpectation(request: Request, _response: Response, next: NextFunction): void {
+  const { expect } = request.headers;
+  if (expect !== undefined && !/\b100-continue\b/i.test(expect)) {
+    throw new ServiceError('invalid_request', `Expect must be 100-continue; got ${echo(expect)}`);
+  }
+  next();
+}
+
+function addHealthRoutes(app: Express, readiness: Readiness): void {
+  const handler = (words: { readonly good: string; readonly bad: string }): Handler => {
+    return (_request, response) => {
+      const { reason } = readiness;
+      response.setHeader('Cache-Control', 'no-store');
+      if (reason === undefined) sendJson(response, 200, { status: words.good });
+      else sendJson(response, 503, { status: words.bad, reason });
+    };
+  };
+  addRoute(app, '/health', { GET: handler({ good: 'ok', bad: 'coming_up' }) });
+  addRoute(app, '/ready', { GET: handler({ good: 'ready', bad: 'not_ready' }) });
+}
+
+function addServiceRoutes(
+  app: Express,
+  options: AppOptions & { readonly bodies: BodyReader },
+): void {
+  const call = callHandler(options);
+  const calls = { GET: call, POST: call };
+  const definition = { GET: endpointHandler(options) };
+  const logs = { POST: logHandler(options) };
+  addRoute(app, '/api/endpoints', { GET: endpointListHandler(options) });
+  addRoute(app, '/api/endpoints/query/:idOrName', calls);
+  addRoute(app, '/api/endpoints/query/name/:name', calls);
+  addRoute(app, '/endpoints/query/:idOrName', calls);
+  addRoute(app, '/api/endpoints/:idOrName', (request) =>
+    isUuid(String(request.params['idOrName'])) ? definition : calls,
+  );
+  addRoute(app, '/api/sources', { GET: sourceListHandler(options) });
+  addRoute(app, '/api/logs', logs);
+  addRoute(app, '/logs', logs);
+  addRoute(app, '/api/events', logs);
+}
+
+function answerError(error: unknown, request: Request, response: Response, log: Log): void {
+  const known = asServiceError(error, requestIdOf(response));
+  if (known.status >= 500) {
+    log({
+      level: 'error',
+      event: 'request_failed',
+      request_id: requestIdOf(response),
+      method: request.method,
+      path: request.path,
+      status: known.status,
+      code: known.code,
+      // A bug is told in full, here only; of what is expected the message says all.
+      error: known.code === 'internal' ? stackOf(error) : known.message,
+    });
+  }
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  sendError(request, response, known);
+}
+
+function asServiceError(error: unknown, requestId: string): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof QueryError) return fromQueryError(error);
+  // The router's own word for a path that does not decode.
+  if (error instanceof URIError) {
+    const message = 'a % in the path must begin UTF-8 in hexadecimal';
+    return new ServiceError('invalid_request', message, { cause: error });
+  }
+  const message = `the service made a mistake; its log tells more about the request ${requestId}`;
+  return new ServiceError('internal', message, { cause: error });
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express';
+import { authenticate, authorize } from './authenticate.ts';
+import { type BodyReader, hasBody } from './body.ts';
+import type { Catalogue, Endpoint } from './catalogue.ts';
+import { echo } from './echo.ts';
+import type { EndpointCaller } from './endpoint-call.ts';
+import { ServiceError } from './errors.ts';
+import type { Handler } from './http-route.ts';
+import { CALL_BODY_BYTES_MAX } from './limits.ts';
+import { readMediaType } from './media-type.ts';
+import type { ParameterSchema, ParameterTexts } from './parameters.ts';
+import { parseQueryString } from './query-string.ts';
+import { sendBytes } from './response.ts';
+import type { Tokens } from './tokens.ts';
+
+const RESULT_START = Buffer.from('{"result":');
+const RESULT_END = Buffer.from('}');
+
+/** Calls an endpoint: the path's one parameter is its id or one of its names. */
+export function callHandler(options: {
+  readonly catalogue: Catalogue;
+  readonly caller: EndpointCaller;
+  readonly tokens: Tokens;
+  readonly bodies: BodyReader;
+}): Handler {
+  const { catalogue, caller, tokens, bodies } = options;
+  return async (request, response) => {
+    const query = parseQueryString(request.url);
+    authorize(authenticate(tokens, request, query), 'query');
+    const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const texts =
+      request.method === 'POST'
+        ? await addBody(query, { request, response, bodies, schema: endpoint.parameters })
+        : query;
+    const parameters = endpoint.parameters.parse(texts);
+    const answer = await caller.call(endpoint, parameters, goneSignal(response));
+    response.setHeader('Server-Timing', `run;dur=${answer.runMs.toFixed(3)}`);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    // The rows are JSON already; they pass through as they are, and are not copied.
+    sendBytes(response, 200, 'application/json; charset=utf-8', [
+      RESULT_START,
+      answer.json,
+      RESULT_END,
+    ]);
+  };
+}
+
+/** The one `:parameter` of a path, decoded. */
+export function pathParameter(request: Request): string {
+  const [text] = Object.values(request.params);
+  return typeof text === 'string' ? text : '';
+}
+
+/** @throws ServiceError when there is no such endpoint. */
+export function mustFindEndpoint(catalogue: Catalogue, idOrName: string): Endpoint {
+  const endpoint = catalogue.find(idOrName);
+  if (endpoint !== undefined) return endpoint;
+  throw new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
+}
+
+/**
+ * The parameters of the query string and those of a JSON body together. One that stands in both is
+ * given twice, and refused as any other that is. What the endpoint does not read may be anything.
+ */
+async function addBody(
+  query: ParameterTexts,
+  call: {
+    readonly request: Request;
+    readonly response: Response;
+    readonly bodies: BodyReader;
+    readonly schema: ParameterSchema;
+  },
+): Promise<ParameterTexts> {
+  const { request, response, bodies, schema } = call;
+  if (!hasBody(request)) return query;
+  readMediaType(request.headers['content-type'], ['application/json']);
+  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (bytes) =>
+    parseObject(bytes),
+  );
+  const texts = new Map(query);
+  for (const [name, value] of body) {
+    if (!schema.reads(name)) continue;
+    const text = textOf(name, value);
+    if (text !== undefined) texts.set(name, [...(texts.get(name) ?? []), text]);
+  }
+  return texts;
+}
+
+function parseObject(bytes: Uint8Array): readonly (readonly [string, unknown])[] {
+  let value: unknown;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = text.trim() === '' ? {} : JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8';
+    throw new ServiceError('invalid_body', `the body must be a JSON object; ${reason}`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value);
+  }
+  throw new ServiceError('invalid_body', 'the body must be a JSON object of parameters');
+}
+
+/** A parameter's text; `undefined` for null, which is no value. */
+function textOf(name: string, value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === null) return undefined;
+  const isExact =
+    typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  if (typeof value === 'boolean' || isExact) return String(value);
+  const reason =
+    typeof value === 'number'
+      ? 'got a number that loses digits in JSON; write it as a string'
+      : `got a ${Array.isArray(value) ? 'list' : 'map'}`;
+  throw new ServiceError(
+    'invalid_parameter',
+    `${name} must be a string, a number or a boolean; ${reason}`,
+    { parameter: name },
+  );
+}
+
+/** Aborted when the connection closes before the answer has left. */
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

@@ -1,0 +1,23 @@
+/** The two clocks of the service; only `main.ts` makes one that reads the machine's. */
+export interface Clock {
+  /**
+   * Microseconds since the epoch, for queries, arriving events and retention. Stands still when
+   * `FROZEN_NOW` is set.
+   */
+  nowUs(): number;
+  /** Milliseconds since some moment, never backwards and never frozen: for durations only. */
+  monotonicMs(): number;
+}
+
+/** A clock over the machine's two, which only the caller reads. */
+export function createClock(options: {
+  readonly wallMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly frozenNowUs?: number | undefined;
+}): Clock {
+  const { wallMs, monotonicMs, frozenNowUs } = options;
+  return {
+    nowUs: frozenNowUs === undefined ? () => Math.floor(wallMs() * 1000) : () => frozenNowUs,
+    monotonicMs,
+  };
+}

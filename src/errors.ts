@@ -1,0 +1,109 @@
+import type { QueryError, Span } from '../engine/query-error.ts';
+import { RETRY_AFTER_S } from './limits.ts';
+
+type ErrorEntry = {
+  readonly status: number;
+  /** What the code says, as the README's table and a problem's title give it. */
+  readonly title: string;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterS?: number | undefined;
+};
+
+/**
+ * Every code a caller may meet, the README's table in another form. A code is stable; the message
+ * beside it is not.
+ */
+const TABLE = {
+  invalid_request: { status: 400, title: 'The request is not well-formed HTTP' },
+  missing_parameter: { status: 400, title: 'A required parameter is missing or empty' },
+  repeated_parameter: { status: 400, title: 'A parameter is given more than once' },
+  invalid_parameter: { status: 400, title: 'A parameter is not of its type or its list of values' },
+  invalid_regular_expression: { status: 400, title: 'A regular expression is not one RE2 takes' },
+  invalid_body: { status: 400, title: 'The body is not what its headers say' },
+  missing_source: { status: 400, title: 'The post names no source' },
+  unauthorized: { status: 401, title: 'No access token, or one that is not known' },
+  forbidden: { status: 403, title: 'The access token does not allow this' },
+  unknown_route: { status: 404, title: 'There is nothing at this path' },
+  unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
+  unknown_source: { status: 404, title: 'There is no such source' },
+  method_not_allowed: { status: 405, title: 'The path does not take this method' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not one taken here' },
+  unsupported_encoding: { status: 415, title: 'The content encoding is not one taken here' },
+  invalid_sql: { status: 422, title: 'The SQL text does not parse or bind' },
+  query_failed: { status: 422, title: 'The query met a value it has no answer for' },
+  query_limit: { status: 422, title: 'The query went over a limit' },
+  ingest_overloaded: {
+    status: 429,
+    title: 'More logs arrive than can be taken',
+    retryAfterS: RETRY_AFTER_S,
+  },
+  headers_too_large: { status: 431, title: 'The URL and the headers are too long' },
+  query_cancelled: { status: 499, title: 'The caller went away before the answer' },
+  internal: { status: 500, title: 'A mistake of the service' },
+  overloaded: { status: 503, title: 'Too many calls at once', retryAfterS: RETRY_AFTER_S },
+  not_ready: { status: 503, title: 'The service is starting', retryAfterS: RETRY_AFTER_S },
+  draining: { status: 503, title: 'The service is stopping', retryAfterS: RETRY_AFTER_S },
+  storage_failed: {
+    status: 503,
+    title: 'Logs cannot be written to disk at present',
+    retryAfterS: RETRY_AFTER_S,
+  },
+  query_timeout: { status: 504, title: 'The query took too long' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof TABLE;
+
+export const ERROR_TABLE: ReadonlyMap<ErrorCode, ErrorEntry> = new Map(
+  Object.entries(TABLE) as [ErrorCode, ErrorEntry][],
+);
+
+export type ErrorDetails = {
+  /** Where in the SQL text, both from 1. */
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  /** Which parameter of a call. */
+  readonly parameter?: string | undefined;
+  /** The methods a path takes, for `Allow`. */
+  readonly allow?: readonly string[] | undefined;
+  readonly cause?: unknown;
+};
+
+/** What a caller is told: a code of the table and a sentence for people. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'ServiceError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return TABLE[this.code].status;
+  }
+
+  get title(): string {
+    return TABLE[this.code].title;
+  }
+
+  get retryAfterS(): number | undefined {
+    const entry: ErrorEntry = TABLE[this.code];
+    return entry.retryAfterS;
+  }
+}
+
+/** A failure of a query as its caller is told it; codes are the same on both sides. */
+export function fromQueryError(error: QueryError): ServiceError {
+  // Every code of the engine is in the table, or this line is not typed.
+  const code: ErrorCode = error.code;
+  const span: Span | undefined = error.span;
+  return new ServiceError(code, error.message, {
+    line: span?.line,
+    column: span?.column,
+    cause: error,
+  });
+}

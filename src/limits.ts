@@ -1,0 +1,86 @@
+import { assert } from '../engine/assert.ts';
+import { QUERY_TIME_MS_MAX } from '../engine/limits.ts';
+import { BODY_BYTES_MAX } from '../ingest/limits.ts';
+
+/** Every bound of the service's doors, each with what it guards. */
+
+/** A body's bytes as they arrive: a compressed body is hardly ever longer than what it holds. */
+export const BODY_WIRE_BYTES_MAX = BODY_BYTES_MAX + 65_536;
+
+/** Bytes of all bodies being received at once; a flood of posts is refused before it is memory. */
+export const BODIES_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Bodies from this size on are worked on only a few at a time: decoded, they take up to ten times it. */
+export const LARGE_BODY_BYTES_MIN = 256 * 1024;
+
+/** … as many as have these bytes together; the others wait as they came. */
+export const LARGE_BODIES_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Bytes of a call's JSON body: parameters, a long SQL text among them. */
+export const CALL_BODY_BYTES_MAX = 1_000_000;
+
+/** What is read and thrown away of a body that was refused, before the connection is cut. */
+export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;
+
+/** Bytes of one request's headers, its URL among them. */
+export const HEADERS_BYTES_MAX = 16 * 1024;
+
+/** A sender that trickles its headers holds a connection no longer than this. */
+export const HEADERS_MS_MAX = 15_000;
+
+/** … or its whole request. 12 MB pass in this time at 100 kB/s. */
+export const REQUEST_MS_MAX = 120_000;
+
+/** Longer than the idle time of usual proxies, so that they close first and no call is lost. */
+export const KEEP_ALIVE_MS = 75_000;
+
+/** Connections held at once; each costs some kilobytes and a descriptor. */
+export const CONNECTIONS_MAX = 10_000;
+
+/** A call is answered after this time; the engine stops a run sooner, but it may wait for its turn. */
+export const QUERY_MS_MAX = QUERY_TIME_MS_MAX + 10_000;
+
+/** Calls that run or wait at once; more are told to come back. */
+export const CALLS_MAX = 512;
+
+/** What is under way at SIGTERM has this long to finish; orchestrators kill after 30 s. */
+export const DRAIN_MS_MAX = 20_000;
+
+/** … connections in the system's queue at that moment are accepted for this time … */
+export const DRAIN_ACCEPT_MS = 100;
+
+/** … and a connection on which no request is under way this long to bring one that was on its way. */
+export const DRAIN_SILENT_MS = 500;
+
+/** How often the log store is given the time, to seal and to expire. */
+export const TICK_MS = 1_000;
+
+/** A refused caller comes back after this. */
+export const RETRY_AFTER_S = 3;
+
+/** Characters of one parameter's text in an error message: an echo, not a payload. */
+export const ECHO_LENGTH_MAX = 100;
+
+/** The largest `max_rows` a definition may ask for: an answer is built in memory. */
+export const DEFINITION_ROWS_MAX = 100_000;
+
+/** The longest time a definition may keep answers: a week. */
+export const CACHE_S_MAX = 604_800;
+
+/** Bytes of one definition file; its text has a tighter limit of its own. */
+export const DEFINITION_BYTES_MAX = 1_048_576;
+
+/** Definitions of one service: all are bound at the start and listed in one answer. */
+export const DEFINITIONS_MAX = 1_000;
+
+/** Characters of a name of an endpoint, a parameter or a token. */
+export const NAME_LENGTH_MAX = 128;
+
+/** Parameters of one definition. */
+export const PARAMETERS_MAX = 100;
+
+assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
+assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');
+assert(BODIES_BYTES_MAX > 2 * BODY_WIRE_BYTES_MAX, 'at least two of the longest bodies fit');
+assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
+assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');

@@ -1,0 +1,104 @@
+import { sealedSummary } from '../engine/column/sealed-segment.ts';
+import { Engine } from '../engine/engine.ts';
+import { admitEvents } from '../ingest/admission.ts';
+import { MalformedBodyError, OverloadError, TooManyEventsError } from '../ingest/ingest-error.ts';
+import { LogStore } from '../ingest/log-store.ts';
+import { decodeBody } from '../ingest/post-body.ts';
+import { randomUuids } from '../ingest/random-id.ts';
+import { PARTITION_US } from '../ingest/segment-ring.ts';
+import { isUuid, SourceDirectory } from '../ingest/source.ts';
+import type { Backend } from './backend.ts';
+import { ServiceError } from './errors.ts';
+import type { Log } from './log.ts';
+import type { LogIntake } from './log-intake.ts';
+import type { Settings } from './settings.ts';
+
+const DAY_US = 86_400_000_000;
+
+/** The engine and the store, each in the other's hands: one reads segments, the other seals them. */
+export function openBackend(options: { readonly settings: Settings; readonly log: Log }): Backend {
+  const { settings, log } = options;
+  const directory = new SourceDirectory(settings.sources);
+  const retentionUs = settings.retentionDays * DAY_US;
+  const store: LogStore = new LogStore({
+    sources: directory.sources.map(({ name }) => name),
+    retentionUs,
+    summarize: sealedSummary,
+    seal: async (handle) => {
+      try {
+        return await engine.seal(handle, PARTITION_US);
+      } catch (error) {
+        // The store keeps the rows and tries again; only here does anyone hear of it.
+        const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        log({ level: 'error', event: 'seal_failed', error: text });
+        throw error;
+      }
+    },
+  });
+  const engine = new Engine({
+    sources: directory.sources,
+    catalog: store,
+    workerCount: settings.workerCount,
+  });
+  return {
+    engine,
+    intake: createIntake({ directory, store, retentionUs }),
+    // Logs are kept in memory only; there is nothing to read back.
+    recover: async () => {},
+    tick: (nowUs) => store.tick(nowUs),
+    close: async () => {
+      await store.close();
+      await engine.close();
+    },
+  };
+}
+
+function createIntake(options: {
+  readonly directory: SourceDirectory;
+  readonly store: LogStore;
+  readonly retentionUs: number;
+}): LogIntake {
+  const { directory, store, retentionUs } = options;
+  const randomId = randomUuids();
+  return {
+    findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
+    listSources: () => directory.sources,
+    sizes: () =>
+      new Map(
+        store
+          .stats()
+          .map((stats) => [stats.source, { events: stats.rowCount, bytes: stats.byteSize }]),
+      ),
+    decode: (body, form) =>
+      asServiceErrors(async () => {
+        const decoded = await decodeBody(body, form);
+        return {
+          address: decoded.address,
+          store: (source, nowUs) =>
+            asServiceErrors(async () => {
+              const admitted = await admitEvents(decoded, { source, nowUs, retentionUs, randomId });
+              if (admitted.batch.rowCount > 0) await store.append(source.name, admitted.batch);
+              return admitted.refusals;
+            }),
+        };
+      }),
+  };
+}
+
+/** What a body or the store refuses, in the words of the service's callers. */
+async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof MalformedBodyError) {
+      throw new ServiceError('invalid_body', cause.message, { cause });
+    }
+    if (cause instanceof TooManyEventsError) {
+      throw new ServiceError('body_too_large', cause.message, { cause });
+    }
+    if (cause instanceof OverloadError) {
+      throw new ServiceError('ingest_overloaded', cause.message, { cause });
+    }
+    throw cause;
+  }
+}

@@ -1,0 +1,28 @@
+import type { BodyForm, PostAddress } from '../ingest/post-body.ts';
+import type { Source } from '../ingest/source.ts';
+
+/** A body whose events are decoded, to be stored once. */
+export interface DecodedLogs {
+  readonly address: PostAddress;
+  /**
+   * Stores what can be stored; when this resolves it is durable and in the answer of every query
+   * that begins later. Resolves to a sentence for each event that could not be taken.
+   *
+   * @throws ServiceError when nothing was stored.
+   */
+  store(source: Source, nowUs: number): Promise<readonly string[]>;
+}
+
+/** Events that queries see, and the bytes they take in memory. */
+export type SourceSize = { readonly events: number; readonly bytes: number };
+
+/** What the service asks of whoever takes logs in. */
+export interface LogIntake {
+  /** By UUID when the text is one, else by name. */
+  findSource(idOrName: string): Source | undefined;
+  listSources(): readonly Source[];
+  /** How much each source holds, by its name. */
+  sizes(): ReadonlyMap<string, SourceSize>;
+  /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
+  decode(body: Uint8Array, form: BodyForm): Promise<DecodedLogs>;
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import { discardBody, isBodyUnderWay } from './body.ts';
+import type { ServiceError } from './errors.ts';
+
+/** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
+export function sendBytes(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  parts: readonly Uint8Array[],
+): void {
+  beginBytes(response, status, contentType, parts);
+  // Small parts then leave in one packet.
+  response.cork();
+  for (const part of parts) response.write(part);
+  response.uncork();
+  response.end();
+}
+
+function beginBytes(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  parts: readonly Uint8Array[],
+): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', contentType);
+  response.setHeader(
+    'Content-Length',
+    parts.reduce((size, part) => size + part.length, 0),
+  );
+}
+
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  sendBytes(response, status, 'application/json; charset=utf-8', [
+    Buffer.from(JSON.stringify(value)),
+  ]);
+}
+
+/** The id of a request, as its answer tells it. */
+export function requestIdOf(response: ServerResponse): string {
+  return String(response.getHeader('X-Request-Id') ?? '');
+}
+
+/** Tells the caller what is wrong, in the form it asked for. */
+export function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ServiceError,
+): void {
+  const { status, details, retryAfterS } = error;
+  if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
+  if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="weir"');
+  response.setHeader('Cache-Control', 'no-store');
+  response.appendHeader('Vary', 'Accept');
+  const isProblem = prefersProblem(request.headers.accept);
+  const body = errorBody(error, requestIdOf(response), isProblem);
+  const contentType = `application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`;
+  if (!isBodyUnderWay(request)) {
+    // Nothing follows a request that was told not to send its body.
+    if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');
+    sendBytes(response, status, contentType, [body]);
+    return;
+  }
+  // The whole answer leaves now. It is ended, which may close the connection, only when the body has
+  // been read off: closing with bytes unread resets it, and the caller would lose the answer.
+  beginBytes(response, status, contentType, [body]);
+  response.write(body);
+  discardBody(request, () => response.end());
+}
+
+/** The details of an error as JSON: our own form, or that of RFC 9457 §3.1. */
+function errorBody(error: ServiceError, requestId: string, isProblem: boolean): Buffer {
+  const { code, status, title, message, details } = error;
+  const { line, column, parameter } = details;
+  const members = { line, column, parameter, request_id: requestId };
+  const value = isProblem
+    ? { type: `urn:weir:error:${code}`, title, status, detail: message, code, ...members }
+    : { error: { code, message, ...members } };
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** The bytes of a whole HTTP answer, for a connection whose request could not be read. */
+export function rawErrorResponse(error: ServiceError): string {
+  const body = JSON.stringify({ error: { code: error.code, message: error.message } });
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Whether `Accept` names problem+json and does not want plain JSON more. */
+function prefersProblem(accept: string | undefined): boolean {
+  const weightOf = (type: string): number => {
+    const range = (accept ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((text) => text.split(';').map((part) => part.trim()))
+      .find(([name]) => name === type);
+    if (range === undefined) return 0;
+    const weight = range.find((part) => part.startsWith('q='));
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+  };
+  const weight = weightOf('application/problem+json');
+  return weight > 0 && weight >= weightOf('application/json');
+}

@@ -1,0 +1,124 @@
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { createApp } from './app.ts';
+import type { Backend } from './backend.ts';
+import { type Catalogue, loadCatalogue } from './catalogue.ts';
+import type { Clock } from './clock.ts';
+import { EndpointCaller } from './endpoint-call.ts';
+import { HttpServer } from './http-server.ts';
+import { TICK_MS } from './limits.ts';
+import type { Log } from './log.ts';
+import { Readiness } from './readiness.ts';
+import type { Settings } from './settings.ts';
+import { StartError } from './start-error.ts';
+import { type NewToken, openTokens } from './tokens.ts';
+
+/** A service that runs. */
+export type Service = {
+  readonly url: string;
+  readonly catalogue: Catalogue;
+  /** Tokens made at this start, to be shown once. */
+  readonly tokensMade: readonly NewToken[];
+  /** Finishes what is under way and leaves nothing unwritten; a second call waits for the first. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts everything: binds the definitions, listens, reads what is stored, and then takes calls.
+ *
+ * @throws StartError, CatalogueError, or what the backend says, with everything closed again.
+ */
+export async function startService(options: {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly backend: Backend;
+}): Promise<Service> {
+  const { settings, clock, log, backend } = options;
+  const readiness = new Readiness();
+  let server: HttpServer | undefined;
+  try {
+    if (settings.profile !== 'default') {
+      throw new StartError(
+        `PROFILE must be default: the profile ${settings.profile} is not available in this version`,
+      );
+    }
+    const catalogue = await loadCatalogue({
+      folder: settings.endpointsDir,
+      engine: backend.engine,
+    });
+    await prepareDataFolder(settings.dataDir);
+    const { tokens, made } = await openTokens(settings);
+    const caller = new EndpointCaller({ engine: backend.engine, clock });
+    const { intake } = backend;
+    const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log });
+    server = await listen(app, settings);
+    await backend.recover(clock.nowUs());
+    readiness.becomeReady();
+    const url = `http://${urlHost(settings.host)}:${server.port}`;
+    log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
+    const stop = stopOnce({ server, backend, readiness, clock, log });
+    return { url, catalogue, tokensMade: made, stop };
+  } catch (error) {
+    await server?.drain(0);
+    await backend.close(clock.nowUs());
+    throw error;
+  }
+}
+
+/** Gives the backend the time, once a second, until the service stops. */
+function stopOnce(parts: {
+  readonly server: HttpServer;
+  readonly backend: Backend;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly log: Log;
+}): () => Promise<void> {
+  const { server, backend, readiness, clock, log } = parts;
+  const timer = setInterval(() => backend.tick(clock.nowUs()), TICK_MS);
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    readiness.beginDraining();
+    await server.drain();
+    await backend.close(clock.nowUs());
+    log({ level: 'info', event: 'stopped' });
+  };
+  let stopped: Promise<void> | undefined;
+  return () => {
+    stopped ??= stop();
+    return stopped;
+  };
+}
+
+/** Makes the folder where there is none; that it cannot be used should not wait for the first write. */
+async function prepareDataFolder(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
+  }
+}
+
+async function listen(app: ReturnType<typeof createApp>, settings: Settings): Promise<HttpServer> {
+  const { host, port } = settings;
+  try {
+    return await HttpServer.listen(app, { host, port });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const reason = LISTEN_REASONS.get(String(code)) ?? String(cause);
+    throw new StartError(`PORT ${port} on HOST ${host} cannot be listened on: ${reason}`, cause);
+  }
+}
+
+const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'another program does'],
+  ['EACCES', 'it needs more rights'],
+  ['EADDRNOTAVAIL', 'this machine has no such address'],
+  ['ENOTFOUND', 'no address has this name'],
+]);
+
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,44 @@
+import type { Source } from '../ingest/source.ts';
+import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
+
+/** What a person who starts the service reads: where it is, what it has, and new tokens once. */
+export function startMessage(options: {
+  readonly version: string;
+  readonly settings: Settings;
+  readonly sources: readonly Source[];
+  readonly service: Service;
+}): string {
+  const { version, settings, sources, service } = options;
+  const endpoints = service.catalogue.list().map(({ definition }) => definition.name);
+  const lines = [
+    `weir ${version} listens on ${service.url}`,
+    '',
+    `  data       ${settings.dataDir}, kept for ${settings.retentionDays} days`,
+    ...listed(
+      'sources',
+      sources.map(({ name }) => name),
+    ),
+    ...listed('endpoints', endpoints),
+  ];
+  if (settings.frozenNowUs !== undefined) {
+    const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
+    lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
+  }
+  if (service.tokensMade.length > 0) {
+    lines.push(
+      '',
+      '  New access tokens. They are shown this once; only their hashes are kept.',
+      '',
+    );
+    for (const { name, token, scopes } of service.tokensMade) {
+      lines.push(`  ${name.padEnd(10)} ${token}   (${scopes.join(', ')})`);
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** One name a line; the first beside the title. */
+function listed(title: string, names: readonly string[]): readonly string[] {
+  return names.map((name, index) => `  ${(index === 0 ? title : '').padEnd(10)} ${name}`);
+}

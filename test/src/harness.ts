@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { createConnection } from 'node:net';
+import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { isUuid, type Source, SourceDirectory } from '../../ingest/source.ts';
+import { createApp } from '../../src/app.ts';
+import { BodyReader } from '../../src/body.ts';
+import { Catalogue } from '../../src/catalogue.ts';
+import { parseDefinitionFile } from '../../src/definition-file.ts';
+import { EndpointCaller } from '../../src/endpoint-call.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { HttpServer } from '../../src/http-server.ts';
+import type { LogEntry } from '../../src/log.ts';
+import type { LogIntake } from '../../src/log-intake.ts';
+import { ParameterSchema } from '../../src/parameters.ts';
+import type { QueryEngine } from '../../src/query-engine.ts';
+import { Readiness } from '../../src/readiness.ts';
+import { openTokens } from '../../src/tokens.ts';
+
+export const PRIVATE = 'private-token';
+export const PUBLIC = 'public-token';
+export const NOW_US = 1_768_478_400_000_000;
+
+/** A prepared query of nothing, naming the parameters its text does. */
+export function fakePrepare(text: string): PreparedQuery {
+  const parameters = new Set(Array.from(text.matchAll(/@(\w+)/g), (match) => match[1]!));
+  return { text, bound: { plan: { op: 'one-row' }, output: [], parameters: [...parameters] } };
+}
+
+export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
+  return { json: Buffer.from(JSON.stringify(rows)), rowCount: rows.length };
+}
+
+export type Run = QueryEngine['run'];
+
+/** Answers with one row: the parameters as they came, and the clock. */
+export const echoRun: Run = async (_query, { parameters, nowUs, rowsMax }) =>
+  fakeAnswer([{ ...Object.fromEntries(parameters), nowUs, rowsMax }]);
+
+export type Stored = { readonly source: string; readonly events: readonly unknown[] };
+
+/** Keeps what it is given; an event that is no object is refused. */
+export function fakeIntake(stored: Stored[]): LogIntake {
+  const directory = new SourceDirectory([]);
+  return {
+    findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
+    listSources: () => directory.sources,
+    sizes: () => new Map(),
+    async decode(body, form) {
+      const text = Buffer.from(body).toString();
+      let value: unknown;
+      try {
+        value =
+          form === 'json'
+            ? JSON.parse(text)
+            : text
+                .split('\n')
+                .filter(Boolean)
+                .map((line) => JSON.parse(line));
+      } catch (cause) {
+        throw new ServiceError('invalid_body', 'the body must be JSON', { cause });
+      }
+      const events = Array.isArray(value) ? value : [value];
+      const isSingle = !Array.isArray(value) && typeof value === 'object' && value !== null;
+      return {
+        address: isSingle ? (value as object) : {},
+        async store(source: Source) {
+          stored.push({ source: source.name, events: events.filter(isObject) });
+          return events.flatMap((event, index) =>
+            isObject(event) ? [] : [`event ${index}: must be an object`],
+          );
+        },
+      };
+    },
+  };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+export const STATS_ID = '11111111-2222-4333-8444-555555555555';
+
+/** `stats`, with a parameter of each type. */
+export const STATS = `-- id: ${STATS_ID}
+-- name: app.stats
+-- description: Numbers of an app
+-- alias: app.numbers
+-- max_rows: 7
+-- param: project string required from=ref
+-- param: interval string enum(1hr, 1day)
+-- param: since timestamp
+-- param: count int64 default=5
+-- param: deep bool
+-- param: share float64
+SELECT @project, @interval, @since, @count, @deep, @share
+`;
+
+export type TestApp = {
+  readonly port: number;
+  readonly stored: Stored[];
+  readonly entries: LogEntry[];
+  readonly readiness: Readiness;
+  readonly server: HttpServer;
+};
+
+/** Runs `work` against an app that listens on a port of its own, over a fake engine and store. */
+export async function withApp(
+  options: {
+    readonly run?: Run | undefined;
+    readonly intake?: LogIntake | undefined;
+    readonly callsMax?: number | undefined;
+    readonly queryMsMax?: number | undefined;
+    readonly heldBytesMax?: number | undefined;
+    readonly isStarting?: boolean | undefined;
+  },
+  work: (app: TestApp) => Promise<void>,
+): Promise<void> {
+  const { definition } = parseDefinitionFile('stats.sql', STATS);
+  const catalogue = new Catalogue();
+  const parameters = new ParameterSchema(definition.parameters);
+  catalogue.add({ definition, query: fakePrepare(definition.text), parameters });
+  const { tokens } = await openTokens({
+    dataDir: '/nowhere',
+    publicAccessToken: PUBLIC,
+    privateAccessToken: PRIVATE,
+  });
+  const readiness = new Readiness();
+  if (options.isStarting !== true) readiness.becomeReady();
+  const stored: Stored[] = [];
+  const entries: LogEntry[] = [];
+  const clock = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+  const app = createApp({
+    catalogue,
+    caller: new EndpointCaller({
+      engine: { run: options.run ?? echoRun },
+      clock,
+      callsMax: options.callsMax,
+      queryMsMax: options.queryMsMax,
+    }),
+    intake: options.intake ?? fakeIntake(stored),
+    tokens,
+    readiness,
+    clock,
+    log: (entry) => entries.push(entry),
+    bodies: new BodyReader(options.heldBytesMax),
+  });
+  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
+  try {
+    await work({ port: server.port, stored, entries, readiness, server });
+  } finally {
+    await server.drain(0);
+  }
+}
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; `undefined` when it is empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of any form
+  readonly json: any;
+};
+
+export type Ask = {
+  readonly method?: string | undefined;
+  readonly path: string;
+  /** `PRIVATE` in X-API-KEY unless given; `undefined` removes a header. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly body?: string | Buffer | undefined;
+};
+
+/** One request on a connection of its own, exactly as written. */
+export async function ask(app: { readonly port: number }, what: Ask): Promise<Answer> {
+  const headers = { 'X-API-KEY': PRIVATE, ...what.headers };
+  const request = httpRequest({
+    port: app.port,
+    host: '127.0.0.1',
+    method: what.method ?? 'GET',
+    path: what.path,
+    agent: false,
+    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+  });
+  request.end(what.body);
+  const [response] = await once(request, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const isJson = /json/.test(response.headers['content-type'] ?? '') && text !== '';
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** Posts a body of JSON to a path. */
+export function post(
+  app: { readonly port: number },
+  path: string,
+  body: unknown,
+  headers: Ask['headers'] = {},
+): Promise<Answer> {
+  return ask(app, {
+    method: 'POST',
+    path,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+  });
+}
+
+/** What comes back for bytes that need not be HTTP. */
+export async function askRaw(app: { readonly port: number }, bytes: string): Promise<string> {
+  const socket = createConnection({ port: app.port, host: '127.0.0.1' });
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+/** A run that fails as a query does. */
+export function failingRun(...failure: ConstructorParameters<typeof QueryError>): Run {
+  return () => Promise.reject(new QueryError(...failure));
+}

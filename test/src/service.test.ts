@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Backend } from '../../src/backend.ts';
+import type { LogEntry } from '../../src/log.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { parseSettings } from '../../src/settings.ts';
+import { startMessage } from '../../src/start-message.ts';
+import { ask, echoRun, fakeAnswer, fakeIntake, fakePrepare, NOW_US, type Run } from './harness.ts';
+
+type Started = { service: Service; calls: string[]; entries: LogEntry[]; dataDir: string };
+
+const CLOCK = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+
+function fakeBackend(calls: string[], run: Run = echoRun): Backend {
+  return {
+    engine: { prepare: fakePrepare, run },
+    intake: fakeIntake([]),
+    recover: async (nowUs) => {
+      calls.push(`recover ${nowUs}`);
+    },
+    tick: () => calls.push('tick'),
+    close: async () => {
+      calls.push('close');
+    },
+  };
+}
+
+async function withService(
+  options: { run?: Run; environment?: Record<string, string> },
+  work: (started: Started) => Promise<void>,
+): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
+  const calls: string[] = [];
+  const entries: LogEntry[] = [];
+  const settings = parseSettings({ PORT: '0', DATA_DIR: dataDir, ...options.environment });
+  const log = (entry: LogEntry): void => void entries.push(entry);
+  const backend = fakeBackend(calls, options.run);
+  try {
+    const service = await startService({ settings, clock: CLOCK, log, backend });
+    try {
+      await work({ service, calls, entries, dataDir });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+function portOf(service: Service): number {
+  return Number(new URL(service.url).port);
+}
+
+test('it recovers, takes calls with the tokens it made, and closes its backend at the stop', async () => {
+  await withService({}, async ({ service, calls, entries }) => {
+    assert.deepEqual(calls, [`recover ${NOW_US}`]);
+    const token = service.tokensMade.find(({ name }) => name === 'private')!.token;
+    const path = '/api/endpoints/query/2034724d-89c8-43a9-aabc-52f7404f4bdd?project=p';
+    const answer = await ask({ port: portOf(service) }, { path, headers: { 'X-API-KEY': token } });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.json.result[0].project, 'p');
+    await service.stop();
+    await service.stop();
+    assert.equal(calls.filter((call) => call === 'close').length, 1);
+    assert.deepEqual(
+      entries.map(({ event }) => event),
+      ['started', 'stopped'],
+    );
+    assert(!JSON.stringify(entries).includes(token));
+    await assert.rejects(ask({ port: portOf(service) }, { path: '/health' }), /ECONNREFUSED/);
+  });
+});
+
+test('the message of the start shows new tokens once', async () => {
+  await withService({}, async ({ service, dataDir }) => {
+    const settings = parseSettings({ DATA_DIR: dataDir, FROZEN_NOW: '2026-01-15T12:00:00Z' });
+    const sources = fakeIntake([]).listSources();
+    const message = startMessage({ version: '1.2.3', settings, sources, service });
+    assert(message.startsWith(`weir 1.2.3 listens on ${service.url}\n`));
+    for (const word of [dataDir, 'logs.all', 'pgbouncer.logs.prod', '2026-01-15T12:00:00.000Z']) {
+      assert(message.includes(word), word);
+    }
+    for (const { token } of service.tokensMade) assert(message.includes(token));
+    const later = startMessage({
+      version: '1.2.3',
+      settings,
+      sources,
+      service: { ...service, tokensMade: [] },
+    });
+    assert.doesNotMatch(later, /token/);
+  });
+});
+
+test('a stop waits for the calls under way, and takes no more', async () => {
+  let finish = (): void => {};
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const run: Run = () =>
+    new Promise((resolve) => {
+      finish = () => resolve(fakeAnswer([{ done: true }]));
+      begin();
+    });
+  const environment = { PRIVATE_ACCESS_TOKEN: 'private-token' };
+  await withService({ run, environment }, async ({ service, calls }) => {
+    const port = portOf(service);
+    const call = ask({ port }, { path: '/api/endpoints/logs.all?project=p' });
+    await begun;
+    const stopped = service.stop();
+    // Connections of the first moment are still answered, so that none is reset in the queue.
+    assert.equal((await ask({ port }, { path: '/health' })).status, 503);
+    let reason = '';
+    while (!reason.includes('ECONNREFUSED')) {
+      await ask({ port }, { path: '/health' }).catch((error) => {
+        reason = String(error);
+      });
+    }
+    assert(!calls.includes('close'));
+    finish();
+    assert.deepEqual((await call).json, { result: [{ done: true }] });
+    await stopped;
+    assert.equal(calls.at(-1), 'close');
+  });
+});
+
+test('the profile supabase stops the start with a sentence, and so does a port in use', async () => {
+  await assert.rejects(
+    withService({ environment: { PROFILE: 'supabase' } }, async () => {}),
+    { name: 'StartError', message: /PROFILE must be default.*not available in this version/ },
+  );
+  await withService({}, async ({ service }) => {
+    const PORT = String(portOf(service));
+    await assert.rejects(
+      withService({ environment: { PORT } }, async () => {}),
+      { name: 'StartError', message: /cannot be listened on: another program does/ },
+    );
+  });
+});
+
+test('a connection that has sent nothing, or half of its headers, holds up no stop', async () => {
+  await withService({}, async ({ service }) => {
+    const silent = connect(portOf(service), '127.0.0.1');
+    const half = connect(portOf(service), '127.0.0.1');
+    half.write('GET /health HTT');
+    const ends = [once(silent, 'close'), once(half, 'close')];
+    await ask({ port: portOf(service) }, { path: '/health' });
+    const startMs = performance.now();
+    await service.stop();
+    await Promise.all(ends);
+    // Far below the time that answers under way have.
+    assert(performance.now() - startMs < 5_000);
+  });
+});
+
+test('a data folder is made where there is none, and one that cannot be used stops the start', async () => {
+  await withService({ environment: { PRIVATE_ACCESS_TOKEN: 'a' } }, async ({ dataDir }) => {
+    const below = join(dataDir, 'deep', 'er');
+    const environment = { PRIVATE_ACCESS_TOKEN: 'a', DATA_DIR: below };
+    await withService({ environment }, async () => {
+      assert((await stat(below)).isDirectory());
+    });
+    const file = join(dataDir, 'file');
+    await writeFile(file, '');
+    for (const DATA_DIR of [file, join(file, 'x')]) {
+      await assert.rejects(
+        withService({ environment: { DATA_DIR } }, async () => {}),
+        { name: 'StartError', message: /DATA_DIR must be a folder that can be written to; got E/ },
+      );
+    }
+  });
+});
+
+test('a start that fails closes what it had opened', async () => {
+  const calls: string[] = [];
+  const backend: Backend = {
+    ...fakeBackend(calls),
+    recover: () => Promise.reject(new Error('the disk is broken')),
+  };
+  const settings = parseSettings({ PORT: '0', PRIVATE_ACCESS_TOKEN: 'a' });
+  await assert.rejects(
+    startService({ settings, clock: CLOCK, log: () => {}, backend }),
+    /the disk is broken/,
+  );
+  assert.deepEqual(calls, ['close']);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseSettings, SettingsError } from '../../src/settings.ts';
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    parseSettings(environment);
+  } catch (error) {
+    assert(error instanceof SettingsError);
+    return error.problems;
+  }
+  return [];
+}
+
+function withFile(text: string, work: (path: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+  const path = join(folder, 'secret');
+  writeFileSync(path, text);
+  try {
+    work(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('an empty environment gives the documented defaults', () => {
+  assert.deepEqual(parseSettings({ PORT: '', SOURCES: '  ' }), {
+    port: 4000,
+    host: '127.0.0.1',
+    dataDir: './data',
+    profile: 'default',
+    endpointsDir: undefined,
+    publicAccessToken: undefined,
+    privateAccessToken: undefined,
+    memoryBytesMax: undefined,
+    retentionDays: 90,
+    sources: [],
+    frozenNowUs: undefined,
+    workerCount: undefined,
+  });
+});
+
+test('all wrong settings are told at once, with what was got and what is allowed', () => {
+  const problems = problemsOf({
+    PORT: '65536',
+    PROFILE: 'prod',
+    MEMORY_LIMIT: '2 apples',
+    RETENTION_DAYS: '0',
+    FROZEN_NOW: 'yesterday',
+    WORKERS: '1.5',
+    SOURCES: 'postgres.logs',
+    PRIVATE_ACCESS_TOKEN: 'has a space',
+  });
+  assert.equal(problems.length, 8);
+  assert.match(problems.find((problem) => problem.startsWith('PORT'))!, /0 to 65535; got "65536"/);
+  assert.match(problems.find((problem) => problem.startsWith('PROFILE'))!, /default or supabase/);
+  assert.match(problems.find((problem) => problem.startsWith('SOURCES'))!, /is taken/);
+  const tokenProblem = problems.find((problem) => problem.startsWith('PRIVATE_ACCESS_TOKEN'))!;
+  assert.doesNotMatch(tokenProblem, /has a space/);
+});
+
+for (const [text, bytes] of [
+  ['67108864', 67_108_864],
+  ['512MB', 512e6],
+  ['2GiB', 2 * 2 ** 30],
+  ['1.5 gb', 1.5e9],
+] as const) {
+  test(`MEMORY_LIMIT takes ${text}`, () => {
+    assert.equal(parseSettings({ MEMORY_LIMIT: text }).memoryBytesMax, bytes);
+  });
+}
+
+for (const text of ['67108863', '63MiB', '-1GB', '1XB', 'GB', '1e9']) {
+  test(`MEMORY_LIMIT does not take ${text}`, () => {
+    assert.equal(problemsOf({ MEMORY_LIMIT: text }).length, 1);
+  });
+}
+
+test('edges of PORT, RETENTION_DAYS and WORKERS are inclusive', () => {
+  assert.equal(parseSettings({ PORT: '0' }).port, 0);
+  assert.equal(parseSettings({ PORT: '65535' }).port, 65_535);
+  assert.equal(parseSettings({ RETENTION_DAYS: '1' }).retentionDays, 1);
+  assert.equal(parseSettings({ WORKERS: '1' }).workerCount, 1);
+  assert.equal(problemsOf({ WORKERS: '0' }).length, 1);
+});
+
+test('FROZEN_NOW is read to the microsecond', () => {
+  const { frozenNowUs } = parseSettings({ FROZEN_NOW: '2026-01-15T12:00:00.000001Z' });
+  assert.equal(frozenNowUs, 1_768_478_400_000_001);
+});
+
+test('SOURCES adds sources, each with its rule', () => {
+  const { sources } = parseSettings({ SOURCES: 'my.app, other:metadata.tenant' });
+  assert.deepEqual(
+    sources.map(({ name, projectPath }) => [name, projectPath]),
+    [
+      ['my.app', ['project']],
+      ['other', ['metadata', 'tenant']],
+    ],
+  );
+});
+
+test('a token may come by its own name, by its alias, or from a file', () => {
+  assert.equal(parseSettings({ PUBLIC_ACCESS_TOKEN: 'a' }).publicAccessToken, 'a');
+  assert.equal(parseSettings({ LOGFLARE_PRIVATE_ACCESS_TOKEN: 'b' }).privateAccessToken, 'b');
+  withFile('from-a-file\n', (path) => {
+    const settings = parseSettings({
+      PRIVATE_ACCESS_TOKEN_FILE: path,
+      LOGFLARE_PRIVATE_ACCESS_TOKEN: 'from-a-file',
+      PUBLIC_ACCESS_TOKEN: '',
+    });
+    assert.equal(settings.privateAccessToken, 'from-a-file');
+  });
+});
+
+test('a token given twice with two values, or in a file that is missing or empty, is refused', () => {
+  assert.match(
+    problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', LOGFLARE_PUBLIC_ACCESS_TOKEN: 'b' }).join(),
+    /more than once, with different values: PUBLIC_ACCESS_TOKEN, LOGFLARE_PUBLIC_ACCESS_TOKEN/,
+  );
+  assert.match(problemsOf({ PRIVATE_ACCESS_TOKEN_FILE: '/nowhere/x' }).join(), /can be read/);
+  withFile('\n', (path) => {
+    assert.match(problemsOf({ PRIVATE_ACCESS_TOKEN_FILE: path }).join(), /an empty file/);
+  });
+});
+
+test('one token may not be both the public and the private one', () => {
+  assert.match(
+    problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', PRIVATE_ACCESS_TOKEN: 'a' }).join(),
+    /must differ/,
+  );
+});
