@@ -1,0 +1,128 @@
+import { must } from '../../engine/assert.ts';
+import { sealedSummary } from '../../engine/column/sealed-segment.ts';
+import type { SegmentHandle } from '../../engine/column/segment.ts';
+import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
+import { Engine } from '../../engine/engine.ts';
+import { admitEvents } from '../../ingest/admission.ts';
+import { LogStore } from '../../ingest/log-store.ts';
+import { decodeBody } from '../../ingest/post-body.ts';
+import { randomUuids } from '../../ingest/random-id.ts';
+import { PARTITION_US } from '../../ingest/segment-ring.ts';
+import { SourceDirectory } from '../../ingest/source.ts';
+import { type Catalogue, loadCatalogue } from '../../src/catalogue.ts';
+import type { JsonObject, Row } from '../oracle/oracle.ts';
+import type { Parameters, Store } from './answerer.ts';
+import { jsonText } from './json-text.ts';
+
+/** Retention of the service unless it is set: 90 days. */
+const RETENTION_US = 90 * 86_400_000_000;
+
+/** Segments one store may make; the next store's ids begin behind them. */
+const SEGMENTS_PER_STORE = 1_000_000;
+
+/**
+ * Everything between a POST's bytes and a GET's rows, without HTTP: decoder, admission, log store,
+ * definitions, planner, workers. The workers outlive `clear`, since starting them costs more than
+ * most tests do.
+ */
+export class EngineUnderTest implements Store {
+  readonly #directory = new SourceDirectory([]);
+  readonly #randomId = randomUuids();
+  readonly #engine: Engine;
+  #catalogue: Catalogue | undefined;
+  #storeCount = 0;
+  #store: LogStore;
+
+  private constructor(workerCount: number) {
+    const catalog: SegmentCatalog = {
+      segments: (source, scope) =>
+        this.#store.segments(source, scope).map((handle) => this.#withOwnId(handle)),
+      // Stores come and go here, and no id comes twice: there is nothing to forget.
+      dropped: () => ({ count: 0, ids: [] }),
+    };
+    this.#engine = new Engine({ sources: this.#directory.sources, catalog, workerCount });
+    this.#store = this.#newStore();
+  }
+
+  /** With the built-in definitions, and those of `folder`. */
+  static async start(
+    options: { readonly folder?: string | undefined; readonly workerCount?: number } = {},
+  ): Promise<EngineUnderTest> {
+    const started = new EngineUnderTest(options.workerCount ?? 1);
+    started.#catalogue = await loadCatalogue({ folder: options.folder, engine: started.#engine });
+    return started;
+  }
+
+  /** Forgets all events. */
+  clear(): void {
+    this.#storeCount++;
+    this.#store = this.#newStore();
+  }
+
+  async post(source: string, events: readonly JsonObject[], nowUs: number): Promise<void> {
+    const refusals = await this.postText(source, jsonText(events), nowUs);
+    if (refusals.length > 0) throw new Error(`events were refused: ${refusals.join('; ')}`);
+  }
+
+  /** Posts a JSON text as it is; the refusals of its events. */
+  async postText(sourceName: string, text: string, nowUs: number): Promise<readonly string[]> {
+    const source = must(this.#directory.findByName(sourceName), `source ${sourceName} exists`);
+    const { batch, refusals } = await admitEvents(await decodeBody(Buffer.from(text), 'json'), {
+      source,
+      nowUs,
+      retentionUs: RETENTION_US,
+      randomId: this.#randomId,
+    });
+    await this.#store.append(sourceName, batch);
+    return refusals;
+  }
+
+  async call(endpoint: string, parameters: Parameters, nowUs: number): Promise<Row[]> {
+    return JSON.parse(await this.callText(endpoint, parameters, nowUs)) as Row[];
+  }
+
+  /** The rows as the JSON text they are sent as. */
+  async callText(endpoint: string, parameters: Parameters, nowUs: number): Promise<string> {
+    const {
+      definition,
+      query,
+      parameters: schema,
+    } = must(this.#catalogue?.find(endpoint), `there is an endpoint ${endpoint}`);
+    const texts = new Map(Object.entries(parameters).map(([name, text]) => [name, [text]]));
+    const answer = await this.#engine.run(query, {
+      parameters: schema.parse(texts),
+      nowUs,
+      rowsMax: definition.rowsMax,
+    });
+    return Buffer.from(answer.json).toString();
+  }
+
+  /** Bytes of all segments of a source. */
+  bytesOf(sourceName: string): number {
+    const stats = this.#store.stats().find(({ source }) => source === sourceName);
+    return must(stats, `source ${sourceName} exists`).byteSize;
+  }
+
+  seal(): Promise<void> {
+    return this.#store.flush();
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+    await this.#engine.close();
+  }
+
+  #newStore(): LogStore {
+    return new LogStore({
+      sources: this.#directory.sources.map((source) => source.name),
+      retentionUs: RETENTION_US,
+      seal: (handle) => this.#engine.seal(this.#withOwnId(handle), PARTITION_US),
+      summarize: sealedSummary,
+    });
+  }
+
+  /** Ids must be unique among all stores: workers know segments by them. */
+  #withOwnId<T extends SegmentHandle>(handle: T): T {
+    return { ...handle, id: handle.id + this.#storeCount * SEGMENTS_PER_STORE };
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogEntry } from '../../src/log.ts';
+import { openBackend } from '../../src/log-backend.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { parseSettings } from '../../src/settings.ts';
+import type { JsonObject, Row } from '../oracle/oracle.ts';
+import { NOW, us } from '../scripts/script.ts';
+import type { Answerer, Parameters } from './answerer.ts';
+import { jsonText } from './json-text.ts';
+
+const TOKEN = 'a-private-token';
+
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+};
+
+/**
+ * The whole service on a port of its own, in a temporary data folder. Its clock stands still at
+ * `FROZEN_NOW` and is moved by the `nowUs` of each post and call.
+ */
+export class ServiceUnderTest implements Answerer {
+  readonly entries: readonly LogEntry[];
+  readonly #service: Service;
+  readonly #folder: string;
+  readonly #clock: { nowUs: number };
+  readonly #agent = new Agent({ keepAlive: true });
+
+  private constructor(parts: {
+    readonly service: Service;
+    readonly folder: string;
+    readonly clock: { nowUs: number };
+    readonly entries: readonly LogEntry[];
+  }) {
+    this.#service = parts.service;
+    this.#folder = parts.folder;
+    this.#clock = parts.clock;
+    this.entries = parts.entries;
+  }
+
+  static async start(
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServiceUnderTest> {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+    const settings = parseSettings({
+      PORT: '0',
+      DATA_DIR: folder,
+      FROZEN_NOW: NOW,
+      PRIVATE_ACCESS_TOKEN: TOKEN,
+      WORKERS: '1',
+      ...environment,
+    });
+    const clock = { nowUs: settings.frozenNowUs ?? us(NOW) };
+    const entries: LogEntry[] = [];
+    const log = (entry: LogEntry) => void entries.push(entry);
+    const service = await startService({
+      settings,
+      clock: { nowUs: () => clock.nowUs, monotonicMs: () => 0 },
+      log,
+      backend: openBackend({ settings, log }),
+    });
+    return new ServiceUnderTest({ service, folder, clock, entries });
+  }
+
+  async post(source: string, events: readonly JsonObject[], nowUs: number): Promise<void> {
+    await this.postText(source, jsonText(events), nowUs);
+  }
+
+  /** Posts a JSON text as it is; it must be taken whole. */
+  async postText(source: string, text: string, nowUs = this.#clock.nowUs): Promise<void> {
+    this.#clock.nowUs = nowUs;
+    const path = `/api/logs?source_name=${encodeURIComponent(source)}`;
+    const answer = await this.ask('POST', path, text);
+    if (answer.status !== 200) throw new Error(`POST: ${answer.status} ${answer.text}`);
+  }
+
+  async call(endpoint: string, parameters: Parameters, nowUs: number): Promise<Row[]> {
+    const text = await this.callText(endpoint, parameters, nowUs);
+    return (JSON.parse(text) as { readonly result: Row[] }).result;
+  }
+
+  /** The body of the answer, which must be a success. `endpoint` is a name, or `query/` and an id. */
+  async callText(
+    endpoint: string,
+    parameters: Parameters,
+    nowUs = this.#clock.nowUs,
+  ): Promise<string> {
+    this.#clock.nowUs = nowUs;
+    const path = `/api/endpoints/${endpoint}?${new URLSearchParams(parameters)}`;
+    const answer = await this.ask('GET', path);
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
+    return answer.text;
+  }
+
+  /** One request, with the token that may do everything. */
+  ask(method: string, path: string, body?: string | undefined): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(new URL(path, this.#service.url), {
+        method,
+        agent: this.#agent,
+        headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/json; charset=utf-8' },
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
+      });
+      request.end(body);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.#service.stop();
+    await rm(this.#folder, { recursive: true });
+  }
+}

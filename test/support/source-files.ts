@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+export type SourceFile = {
+  /** From the top of the repository, with slashes: `engine/plan/execute.ts`. */
+  readonly path: string;
+  readonly text: string;
+};
+
+/** Every file below a folder of the repository whose name ends so. */
+export function filesBelow(folder: string, ending: string): readonly SourceFile[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((path) => path.endsWith(ending))
+    .sort()
+    .map((path) => ({ path, text: readText(path) }));
+}
+
+/** One file of the repository, by its path from the top. */
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** What a file imports, types too: packages by name, other files by path from the top. */
+export function importsOf({ path, text }: SourceFile): readonly string[] {
+  const specifiers = text.matchAll(
+    /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)|new URL\([`']([^`']+)[`'], import\.meta\.url\)/gm,
+  );
+  return Array.from(specifiers, ([, from, dynamic, url]) => {
+    const specifier = (from ?? dynamic ?? url)!;
+    return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier;
+  });
+}
+
+/** Names of files and folders at the top of the repository. */
+export function topOfRepository(): readonly string[] {
+  return readdirSync(ROOT);
+}
