@@ -1,0 +1,159 @@
+import { deepEqual, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import { filesBelow, importsOf, type SourceFile } from './support/source-files.ts';
+
+/** Folders of the engine, each with those it may import from, itself left out. */
+const ENGINE_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  column: [],
+  function: ['column'],
+  aggregate: ['column', 'function'],
+  operator: ['column', 'function', 'aggregate'],
+  sql: [],
+  plan: ['column', 'function', 'aggregate', 'operator', 'sql'],
+  pool: ['column', 'function', 'aggregate', 'operator', 'plan'],
+};
+
+/** Files at the top of the engine that each of its layers may import. */
+const ENGINE_COMMON = ['engine/assert.ts', 'engine/limits.ts', 'engine/query-error.ts'];
+
+/** Which packages may be imported where: the folder of each. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  express: 'src/',
+  zod: 'src/',
+  piscina: 'engine/pool/',
+  re2js: 'engine/function/',
+  tdigest: 'engine/aggregate/',
+};
+
+const ENGINE = filesBelow('engine', '.ts');
+const INGEST = filesBelow('ingest', '.ts');
+const SRC = filesBelow('src', '.ts');
+const PRODUCT = [...ENGINE, ...INGEST, ...SRC];
+
+/** Imports that break a rule, as `file imports what`. */
+function broken(
+  files: readonly SourceFile[],
+  isAllowed: (imported: string, file: SourceFile) => boolean,
+): readonly string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => !isAllowed(imported, file))
+      .map((imported) => `${file.path} imports ${imported}`),
+  );
+}
+
+function isPackage(imported: string): boolean {
+  return !/^(?:engine|ingest|src|bench|test)\//.test(imported);
+}
+
+function layerOf(path: string): string | undefined {
+  return /^engine\/([^/]+)\//.exec(path)?.[1];
+}
+
+test('imports are seen in every form that files use', () => {
+  const text = [
+    "import { a } from './a.ts';",
+    "import type {\n  b,\n} from '../b.ts';",
+    "import './c.ts';",
+    "export { d } from 'd';",
+    "const e = await import('../e.ts');",
+    'const f = new URL(`./f.js`, import.meta.url);',
+  ].join('\n');
+  deepEqual(importsOf({ path: 'src/x/y.ts', text }), [
+    'src/x/a.ts',
+    'src/b.ts',
+    'src/x/c.ts',
+    'd',
+    'src/e.ts',
+    'src/x/f.js',
+  ]);
+  ok(ENGINE.length > 100 && INGEST.length > 10 && SRC.length > 20, 'there are files to look at');
+});
+
+test('the layers of the engine import downwards only', () => {
+  deepEqual(
+    broken(ENGINE, (imported, { path }) => {
+      if (isPackage(imported) || path === 'engine/engine.ts') return true;
+      if (ENGINE_COMMON.includes(imported)) return true;
+      const layer = layerOf(path);
+      // What is not in a layer stands below them all.
+      if (layer === undefined) return false;
+      const below = layerOf(imported);
+      return below === layer || (ENGINE_LAYERS[layer] ?? []).includes(below ?? '');
+    }),
+    [],
+  );
+});
+
+test('every folder of the engine is a layer', () => {
+  const folders = new Set(ENGINE.map(({ path }) => layerOf(path)));
+  folders.delete(undefined);
+  deepEqual([...folders].sort(), Object.keys(ENGINE_LAYERS).sort());
+});
+
+test('the engine imports nothing from outside of it', () => {
+  deepEqual(
+    broken(ENGINE, (imported) => isPackage(imported) || imported.startsWith('engine/')),
+    [],
+  );
+});
+
+test('ingest imports of the engine only what is known of columns', () => {
+  deepEqual(
+    broken(
+      INGEST,
+      (imported) =>
+        isPackage(imported) ||
+        ENGINE_COMMON.includes(imported) ||
+        /^(?:ingest|engine\/column)\//.test(imported),
+    ),
+    [],
+  );
+});
+
+test('the product imports neither tests nor benchmarks', () => {
+  deepEqual(
+    broken(PRODUCT, (imported) => !/^(?:bench|test)\//.test(imported)),
+    [],
+  );
+});
+
+test('a package is imported only where its work is', () => {
+  deepEqual(
+    broken(PRODUCT, (imported, { path }) => {
+      if (!isPackage(imported) || imported.startsWith('node:')) return true;
+      const folder = PACKAGES[imported];
+      return folder !== undefined && path.startsWith(folder);
+    }),
+    [],
+  );
+});
+
+test('only src/main.ts reads the clock, and the workers their deadline', () => {
+  const clocks = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b/g;
+  const allowed: Readonly<Record<string, readonly string[]>> = {
+    'src/main.ts': ['Date.now', 'performance.now'],
+    'engine/pool/worker.ts': ['performance.now'],
+  };
+  const found = PRODUCT.flatMap(({ path, text }) =>
+    Array.from(withoutComments(text).matchAll(clocks), ([clock]) => ({ path, clock })),
+  );
+  deepEqual(
+    found.filter(({ path, clock }) => !(allowed[path] ?? []).includes(clock)),
+    [],
+  );
+});
+
+test('nothing in the engine or in ingest rolls dice or reads the environment', () => {
+  const found = [...ENGINE, ...INGEST].filter(({ text }) =>
+    /\bMath\.random\b|\bprocess\.(?:env|argv)\b/.test(withoutComments(text)),
+  );
+  deepEqual(
+    found.map(({ path }) => path),
+    [],
+  );
+});
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}
