@@ -8,9 +8,10 @@
  * the answers, and so the hash, are the same in every run.
  */
 import { parseArgs } from 'node:util';
+import { showProgress } from '../src/progress.ts';
 import { Traffic } from '../src/traffic/traffic.ts';
 import { HttpClient } from './http-client.ts';
-import { environmentLine, figuresOf, hashOf, showProgress, timeEach } from './measure.ts';
+import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const NOW = '2026-01-15T12:00:00Z';

@@ -30,11 +30,6 @@ export async function timeEach(
   return samples;
 }
 
-/** A line that overwrites itself on a terminal, and is not written anywhere else. */
-export function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
-}
-
 /** The machine and the versions a number belongs to. */
 export function environmentLine(): string {
   return `Node ${process.version}, ${process.platform}-${process.arch}`;

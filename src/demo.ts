@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts';
 import { DemoClient } from './demo/demo-client.ts';
 import { textTable } from './demo/text-table.ts';
 import { openBackend } from './log-backend.ts';
+import { showProgress } from './progress.ts';
 import { startService } from './service.ts';
 import { type Environment, parseSettings } from './settings.ts';
 import type { LogEvent } from './traffic/log-event.ts';
@@ -134,9 +135,4 @@ async function sendLive(
     showProgress(`${sentCount} live events sent`);
     await sleep(1000, undefined, { signal: ended }).catch(() => {});
   }
-}
-
-/** One line that overwrites itself, on a terminal only. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

@@ -7,7 +7,8 @@ import { type BindEnvironment, Binding } from './binder/binding.ts';
 import { CommonTables } from './binder/common-tables.ts';
 import { refuse } from './binder/refusal.ts';
 import type { Relation } from './binder/relation.ts';
-import { columnOf, FromScope, relationVariable } from './binder/scope.ts';
+import { FromScope, relationVariable } from './binder/scope.ts';
+import { columnReference } from './expression-walk.ts';
 import type { BoundQuery } from './logical-plan.ts';
 
 /**
@@ -59,12 +60,15 @@ function bindParenthesized(
   const list = relation.columns.map((column) => ({
     name: column.name,
     isAnonymous: false,
-    expression: columnOf(column),
+    expression: columnReference(column),
     span: inner.span,
   }));
   const context = new ExpressionBinder(binding, { text: 'ORDER BY', scope });
   const plan = sorted(relation.plan, bindOrder(query.orderBy, list, context), binding);
-  const columns = relation.columns.map((column) => ({ column, expression: columnOf(column) }));
+  const columns = relation.columns.map((column) => ({
+    column,
+    expression: columnReference(column),
+  }));
   const project = binding.plan({ op: 'project', input: plan, columns }, query.span);
   return { ...relation, plan: project };
 }

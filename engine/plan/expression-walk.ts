@@ -1,5 +1,5 @@
 import { BOOL } from '../column/type.ts';
-import type { ColumnId, Expression } from './expression.ts';
+import type { Column, ColumnId, Expression } from './expression.ts';
 
 /** The expressions directly inside one, in order of evaluation. */
 export function childrenOf(expression: Expression): readonly Expression[] {
@@ -73,6 +73,11 @@ export function rewrite(
     return next;
   });
   return change(isChanged ? withChildren(expression, rewritten) : expression);
+}
+
+/** The expression that reads a column. */
+export function columnReference(column: Column): Expression {
+  return { op: 'column', type: column.type, id: column.id };
 }
 
 /** Adds the columns an expression reads to `into`. */

@@ -1,10 +1,9 @@
 import type { SqlType } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { childrenOf } from '../expression-walk.ts';
+import { childrenOf, columnReference } from '../expression-walk.ts';
 import type { AggregateCall } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
-import { columnOf } from './scope.ts';
 
 export type BoundAggregate = { readonly column: Column; readonly call: AggregateCall };
 
@@ -21,11 +20,11 @@ export class Aggregates {
   /** The column that will hold the aggregate's result. */
   add(call: AggregateCall, type: SqlType, span: Span): Expression {
     const known = this.#byKey.get(this.#key(call));
-    if (known !== undefined) return { ...columnOf(known.column) };
+    if (known !== undefined) return { ...columnReference(known.column) };
     const column = this.#binding.newColumn(call.name, type);
     this.#byKey.set(this.#key(call), { column, call });
     this.#ids.add(column.id);
-    return this.#binding.at(columnOf(column), span, call.name.toUpperCase());
+    return this.#binding.at(columnReference(column), span, call.name.toUpperCase());
   }
 
   list(): readonly BoundAggregate[] {

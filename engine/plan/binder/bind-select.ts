@@ -2,6 +2,7 @@ import { BOOL, typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
+import { columnReference } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { Aggregates } from './aggregates.ts';
 import { AliasScope } from './alias-scope.ts';
@@ -13,7 +14,7 @@ import { isScalar } from './coercion.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
-import { columnOf, FromScope } from './scope.ts';
+import { FromScope } from './scope.ts';
 import {
   bindSelectList,
   columnAtOrdinal,
@@ -189,7 +190,7 @@ function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
   const { order } = keptAbove(kept, { list: [], order: stage.order });
   const list = stage.list.map((column, index) => ({
     ...column,
-    expression: columnOf(keys[index]!.column),
+    expression: columnReference(keys[index]!.column),
   }));
   return { plan, list, order };
 }

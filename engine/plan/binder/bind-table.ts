@@ -3,6 +3,7 @@ import { FROM_ITEMS_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { Name, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
+import { columnReference } from '../expression-walk.ts';
 import { ALL_TIME, type LogicalPlan } from '../logical-plan.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Binding } from './binding.ts';
@@ -11,7 +12,6 @@ import { itemsNamed } from './name-index.ts';
 import { hint, refuse } from './refusal.ts';
 import {
   checkDistinctNames,
-  columnOf,
   elementVariable,
   FromScope,
   type RangeVariable,
@@ -160,8 +160,13 @@ export class TableBinder {
         : this.#binding.newColumn(syntax.withOffset.text, INT64);
     const added: RangeVariable[] = [elementVariable(syntax.alias?.text, element)];
     if (offset !== undefined) {
-      const column = { name: offset.name, expression: columnOf(offset) };
-      added.push({ name: undefined, columns: [column], star: [column], value: columnOf(offset) });
+      const column = { name: offset.name, expression: columnReference(offset) };
+      added.push({
+        name: undefined,
+        columns: [column],
+        star: [column],
+        value: columnReference(offset),
+      });
     }
     checkDistinctNames(left.variables, added, span);
     const variables = [...left.variables, ...added];

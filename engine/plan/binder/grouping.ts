@@ -1,9 +1,8 @@
 import type { Column, Expression } from '../expression.ts';
-import { childrenOf, withChildren } from '../expression-walk.ts';
+import { childrenOf, columnReference, withChildren } from '../expression-walk.ts';
 import type { Aggregates } from './aggregates.ts';
 import type { Binding, Origin } from './binding.ts';
 import { refuse } from './refusal.ts';
-import { columnOf } from './scope.ts';
 
 export type GroupKey = { readonly column: Column; readonly expression: Expression };
 
@@ -41,7 +40,7 @@ export class KeptValues {
     if (isGiven(expression)) return expression;
     const origin = path ?? this.#binding.originOf(expression);
     const key = this.#keys.get(this.#binding.identities.of(expression));
-    if (key !== undefined) return this.#at(columnOf(key), origin);
+    if (key !== undefined) return this.#at(columnReference(key), origin);
     if (expression.op === 'column') {
       if (this.#aggregates?.has(expression.id) === true) return expression;
       refuse(this.#refusal(origin?.text ?? 'a column'), origin?.span);

@@ -2,6 +2,7 @@ import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/
 import type { Span } from '../../query-error.ts';
 import type { Name } from '../../sql/ast.ts';
 import type { Column, Expression } from '../expression.ts';
+import { columnReference } from '../expression-walk.ts';
 import type { ScanColumn } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 import { itemsNamed } from './name-index.ts';
@@ -129,10 +130,6 @@ export function dynamicField(record: Expression, name: string): Expression {
   return { op: 'dynamic-field', type: DYNAMIC, input: record, name };
 }
 
-export function columnOf(column: Column): Expression {
-  return { op: 'column', type: column.type, id: column.id };
-}
-
 /** A CTE or subquery as an item of FROM. */
 export function relationVariable(
   name: string | undefined,
@@ -140,7 +137,7 @@ export function relationVariable(
 ): RangeVariable {
   const scopeColumns = columns.map((column) => ({
     name: column.name,
-    expression: columnOf(column),
+    expression: columnReference(column),
   }));
   return { name, columns: scopeColumns, star: scopeColumns, value: rowOf(scopeColumns) };
 }
@@ -158,10 +155,10 @@ export function sourceVariable(
     { field: 'root', column: binding.newColumn('root', DYNAMIC) },
     { field: 'arrival', column: binding.newColumn('arrival', { kind: 'INT64' }) },
   ];
-  const root = columnOf(scanColumns[4]!.column);
+  const root = columnReference(scanColumns[4]!.column);
   const declared = scanColumns.slice(0, 4).map(({ column }) => ({
     name: column.name,
-    expression: columnOf(column),
+    expression: columnReference(column),
   }));
   const metadata: Expression = {
     op: 'dynamic-field',
@@ -183,7 +180,7 @@ export function sourceVariable(
 
 /** The elements of an unnested array as an item of FROM. */
 export function elementVariable(name: string | undefined, element: Column): RangeVariable {
-  const value = columnOf(element);
+  const value = columnReference(element);
   const own = [{ name: element.name, expression: value }];
   if (element.type.kind === 'DYNAMIC') {
     return { name, columns: [], star: own, value, dynamic: { of: 'element', record: value } };

@@ -1,4 +1,5 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
+import { fixedPartUs, type TimeUnit } from '../../function/time-part.ts';
 import type { Expression } from '../expression.ts';
 import { isLiteral } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
@@ -13,23 +14,14 @@ export function bucketListsAsRanges(plan: LogicalPlan): LogicalPlan {
   return rewriteExpressions(plan, (expression) => bucketRange(expression) ?? expression);
 }
 
-/** Units of one length, in microseconds. Longer ones have none: months, or weeks of some start. */
-const UNIT_US: ReadonlyMap<string, number> = new Map([
-  ['MICROSECOND', 1],
-  ['MILLISECOND', 1e3],
-  ['SECOND', 1e6],
-  ['MINUTE', 60e6],
-  ['HOUR', 3600e6],
-  ['DAY', 86_400e6],
-]);
-
 function bucketRange(expression: Expression): Expression | undefined {
   if (expression.op !== 'call' || expression.name !== 'in') return undefined;
   const [tested, ...list] = expression.arguments as readonly [Expression, ...Expression[]];
   if (tested.op !== 'call' || tested.name !== 'timestamp_trunc') return undefined;
   const [timestamp, part, zone] = tested.arguments as readonly Expression[];
   if (zone !== undefined || part === undefined || !isLiteral(part)) return undefined;
-  const unitUs = UNIT_US.get(String(part.value));
+  // Units of one length only: months have none, nor weeks, which begin on a day of choice.
+  const unitUs = fixedPartUs(part.value as TimeUnit);
   const window = unitUs === undefined ? undefined : windowOf(list, unitUs);
   if (window === undefined) return undefined;
   const terms = [compare('>=', timestamp!, window.startUs), compare('<', timestamp!, window.endUs)];

@@ -2,8 +2,8 @@ import type { SqlValue } from '../../column/value.ts';
 import { FOLDED_ROWS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateRelation } from '../execute.ts';
-import type { Column, Expression } from '../expression.ts';
-import { columnsOf, substitute } from '../expression-walk.ts';
+import type { Expression } from '../expression.ts';
+import { columnReference, columnsOf, substitute } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
 import { inputsOf, outputOf, rewritePlan } from './plan-walk.ts';
@@ -91,8 +91,4 @@ function oneRowSide(plan: Join): { rows: Rows; other: LogicalPlan } | undefined 
 function asOneRow(plan: LogicalPlan): Rows | undefined {
   if (plan.op === 'one-row') return { op: 'rows', columns: [], rows: [[]] };
   return plan.op === 'rows' && plan.rows.length === 1 ? plan : undefined;
-}
-
-export function columnReference(column: Column): Expression {
-  return { op: 'column', type: column.type, id: column.id };
 }

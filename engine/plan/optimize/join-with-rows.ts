@@ -1,9 +1,14 @@
 import { BOOL } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { columnsOf, conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
+import {
+  columnReference,
+  columnsOf,
+  conjunctionOf,
+  conjunctsOf,
+  substitute,
+} from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
-import { columnReference } from './constant-relations.ts';
 import { outputOf, rewritePlan } from './plan-walk.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { INT64 } from '../../column/type.ts';
 import type { Column, Expression } from '../expression.ts';
-import { substitute } from '../expression-walk.ts';
+import { columnReference, substitute } from '../expression-walk.ts';
 import type { LogicalPlan, Sort, SortKey } from '../logical-plan.ts';
-import { columnReference } from './constant-relations.ts';
 import { type ColumnIds, inputsOf, outputOf, withInputs } from './plan-walk.ts';
 
 /**
