@@ -5,6 +5,7 @@ import { bindQuery } from './plan/bind-query.ts';
 import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
 import { optimize } from './plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from './plan/physical-plan.ts';
+import { giveBack } from './pool/answer-block.ts';
 import { QueryPool } from './pool/query-pool.ts';
 import { parseQuery } from './sql/parser.ts';
 
@@ -23,9 +24,14 @@ export type RunOptions = {
 };
 
 export type QueryAnswer = {
-  /** A JSON array of the rows, UTF-8. */
+  /** A JSON array of the rows, UTF-8: on loan until `release`. */
   readonly json: Uint8Array;
   readonly rowCount: number;
+  /**
+   * Gives the memory of `json` back, to be written over. For when nobody reads it any more; an
+   * answer that is never released costs its memory, until it is garbage, and nothing else.
+   */
+  readonly release: () => void;
 };
 
 export type EngineOptions = {
@@ -79,7 +85,7 @@ export class Engine {
       dropped: this.#catalog.dropped(),
     };
     const { json, rowCount } = await this.#pool.run(run, options.signal);
-    return { json, rowCount };
+    return { json: json.bytes, rowCount, release: () => giveBack(json) };
   }
 
   /**

@@ -122,3 +122,9 @@ export const FOLDED_ROWS_MAX = 10_000;
 
 /** Bytes of one answer: it is held in memory twice, and parsed by its reader in one piece. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Blocks of answers a worker keeps: as many as there may be callers who read slowly. */
+export const ANSWER_BLOCKS_MAX = 8;
+
+/** Bytes of the largest block that is kept; a larger answer has memory of its own. */
+export const ANSWER_BLOCK_BYTES_MAX = 4 * 1024 * 1024;

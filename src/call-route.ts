@@ -36,7 +36,9 @@ export function callHandler(options: {
     const answer = await caller.call(endpoint, parameters, goneSignal(response));
     response.setHeader('Server-Timing', `run;dur=${answer.runMs.toFixed(3)}`);
     response.setHeader('Cache-Control', 'private, no-cache');
-    // The rows are JSON already; they pass through as they are, and are not copied.
+    // The rows are JSON already; they pass through as they are, and are not copied. Their memory is
+    // read until the last of them has left, or until there is no one to read them.
+    response.once('close', answer.release);
     sendBytes(response, 200, 'application/json; charset=utf-8', [
       RESULT_START,
       answer.json,

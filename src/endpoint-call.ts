@@ -79,10 +79,17 @@ export class EndpointCaller {
     };
     cancelled.addEventListener('abort', cancel, { once: true });
     if (cancelled.aborted) cancel();
+    const run = this.#run(endpoint, parameters, abort.signal);
     try {
-      const run = this.#run(endpoint, parameters, abort.signal);
       // `race` watches both, so that neither rejects unseen after the other has won.
       return await Promise.race([stopped, run]);
+    } catch (error) {
+      // An answer that comes after all has no reader.
+      run.then(
+        (answer) => answer.release(),
+        () => {},
+      );
+      throw error;
     } finally {
       clearTimeout(timer);
       cancelled.removeEventListener('abort', cancel);

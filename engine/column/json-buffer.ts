@@ -53,18 +53,19 @@ export class JsonBuffer implements JsonWriter {
     return this.#size;
   }
 
-  /**
-   * What was written, in an array of its own; the buffer is empty afterwards. It keeps its memory
-   * for what comes next: memory outside the heap that comes and goes with each answer makes V8
-   * collect all its garbage every few dozen answers.
-   */
+  /** What was written, in an array of its own; the buffer is empty afterwards. */
   take(): Uint8Array {
-    const taken = this.#bytes.slice(0, this.#size);
+    const taken = this.written().slice();
     this.clear();
     return taken;
   }
 
-  /** Forgets what was written. */
+  /** What was written: good until more is, or the buffer is cleared. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
+  /** Forgets what was written. The memory is kept for what comes next, unless it is much. */
   clear(): void {
     this.#size = 0;
     if (this.#bytes.length > CAPACITY_KEPT_MAX) this.#bytes = new Uint8Array(CAPACITY_MIN);

@@ -53,9 +53,10 @@ export class RowWriter implements Sink {
     return true;
   }
 
-  finish(): { readonly kind: 'rows'; readonly json: Uint8Array; readonly rowCount: number } {
+  /** Ends the array. Its bytes are good until the buffer is written to again. */
+  finish(): { readonly json: Uint8Array; readonly rowCount: number } {
     this.#out.raw(']');
-    return { kind: 'rows', json: this.#out.take(), rowCount: this.#rowCount };
+    return { json: this.#out.written(), rowCount: this.#rowCount };
   }
 }
 

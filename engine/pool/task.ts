@@ -3,6 +3,7 @@ import type { DroppedSegments } from '../column/snapshot.ts';
 import type { Column } from '../plan/expression.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
+import type { LentBytes } from './answer-block.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
 export type Task = QueryTask | FragmentTask | FinishTask | SealTask;
@@ -41,7 +42,7 @@ export type SealTask = {
 export type RowsAnswer = {
   readonly kind: 'rows';
   /** A JSON array, UTF-8. */
-  readonly json: Uint8Array;
+  readonly json: LentBytes;
   readonly rowCount: number;
 };
 

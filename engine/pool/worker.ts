@@ -1,4 +1,3 @@
-import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { sealSegment } from '../column/seal.ts';
@@ -11,25 +10,22 @@ import {
 } from '../plan/execute.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { QueryError } from '../query-error.ts';
+import { AnswerBlocks } from './answer-block.ts';
 import type { FinishTask, FragmentTask, QueryTask, RowsAnswer, Task, TaskAnswer } from './task.ts';
 
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
+/** Where the main thread reads them. */
+const answerBlocks = new AnswerBlocks();
 
 /** The entry of a worker thread: runs one task, and makes a value of what may be expected to fail. */
-export async function runTask(task: Task): Promise<unknown> {
+export async function runTask(task: Task): Promise<TaskAnswer> {
   try {
-    const result = answer(task);
-    return result.kind === 'rows' ? moved(result) : result;
+    return answer(task);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     return { kind: 'failure', code: error.code, message: error.message, span: error.span };
   }
-}
-
-/** Hands the bytes of an answer over to the main thread instead of copying them. */
-function moved(answer: RowsAnswer): unknown {
-  return move({ [transferableSymbol]: [answer.json.buffer], [valueSymbol]: answer });
 }
 
 function answer(task: Task): TaskAnswer {
@@ -44,16 +40,23 @@ function answer(task: Task): TaskAnswer {
     case 'query': {
       const rows = newRowWriter(task);
       executeQuery(task.plan, contextOf(task), rows);
-      return rows.finish();
+      return rowsAnswer(rows);
     }
     case 'finish': {
       const rows = newRowWriter(task);
       finishQuery(task.plan, contextOf(task), task.partials, rows);
-      return rows.finish();
+      return rowsAnswer(rows);
     }
     default:
       return unreachable(task);
   }
+}
+
+function rowsAnswer(rows: RowWriter): RowsAnswer {
+  const { json, rowCount } = rows.finish();
+  const answer: RowsAnswer = { kind: 'rows', json: answerBlocks.lend(json), rowCount };
+  answerBuffer.clear();
+  return answer;
 }
 
 function newRowWriter(task: QueryTask | FinishTask): RowWriter {

@@ -29,7 +29,11 @@ export function fakePrepare(text: string): PreparedQuery {
 }
 
 export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
-  return { json: Buffer.from(JSON.stringify(rows)), rowCount: rows.length };
+  return {
+    json: Buffer.from(JSON.stringify(rows)),
+    rowCount: rows.length,
+    release: () => {},
+  };
 }
 
 export type Run = QueryEngine['run'];
