@@ -107,7 +107,19 @@ export class NumberValues {
    * so that each sees one kind of array: the slow form is `value` for each.
    */
   gather(positions: Int32Array, count: number): Float64Array {
-    const values = new Float64Array(count);
+    return this.#gatherInto(new Float64Array(count), positions, count);
+  }
+
+  /** As `gather`, of a column whose values are all integers of 32 bits. */
+  gatherIntegers(positions: Int32Array, count: number): Int32Array {
+    return this.#gatherInto(new Int32Array(count), positions, count);
+  }
+
+  #gatherInto<T extends Float64Array | Int32Array>(
+    values: T,
+    positions: Int32Array,
+    count: number,
+  ): T {
     const base = this.#base;
     const step = this.#step;
     if (this.#bytes !== undefined) {

@@ -82,7 +82,7 @@ export class SealedSegmentReader implements Segment {
   }
 
   roots(rows: Int32Array, count: number): NestedVector {
-    const skeletons = new Int32Array(this.#rowSkeletons.gather(rows, count));
+    const skeletons = this.#rowSkeletons.gatherIntegers(rows, count);
     return this.#source.roots(rows, skeletons, count);
   }
 }

@@ -21,7 +21,10 @@ export interface Segment {
   ids(rows: Int32Array, count: number): Vector;
   messages(rows: Int32Array, count: number): Vector;
   projects(rows: Int32Array, count: number): Vector;
-  /** The root record of each event: holds `metadata` and the further top-level keys. */
+  /**
+   * The root record of each event: holds `metadata` and the further top-level keys. Keeps `rows`: the
+   * caller must not write to it any more.
+   */
   roots(rows: Int32Array, count: number): NestedVector;
 }
 

@@ -114,6 +114,8 @@ export class TokenSource implements NestedSource {
   /** For each skeleton the number of the chunk it was last met in. */
   #stamps = new Uint32Array(0);
   #chunkCount = 0;
+  /** Where the distinct skeletons of one chunk are collected. */
+  #distinctOfChunk = new Int32Array(0);
 
   constructor(skeletons: Skeletons, store: SlotStore) {
     this.#skeletons = skeletons;
@@ -121,11 +123,14 @@ export class TokenSource implements NestedSource {
     this.#rootStep = new RootStep(skeletons);
   }
 
-  /** The root records of `rows[0, count)`, given the skeleton of each. Keeps `codes`. */
+  /** The root records of `rows[0, count)`, given the skeleton of each. Keeps both arrays. */
   roots(rows: Int32Array, codes: Int32Array, count: number): NestedVector {
     const skeletons = { codes, distinct: this.#distinct(codes, count) };
     this.#rootStep.kinds(skeletons.distinct);
-    return new TrailVector(this, rows.slice(0, count), { skeletons, step: this.#rootStep });
+    return new TrailVector(this, rows.length === count ? rows : rows.slice(0, count), {
+      skeletons,
+      step: this.#rootStep,
+    });
   }
 
   field(records: NestedVector, name: string): Vector {
@@ -226,7 +231,8 @@ export class TokenSource implements NestedSource {
     if (this.#stamps.length < skeletonCount) this.#stamps = new Uint32Array(skeletonCount);
     const stamps = this.#stamps;
     this.#chunkCount += 1;
-    const distinct = new Int32Array(count);
+    if (this.#distinctOfChunk.length < count) this.#distinctOfChunk = new Int32Array(count);
+    const distinct = this.#distinctOfChunk;
     let size = 0;
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
@@ -234,7 +240,7 @@ export class TokenSource implements NestedSource {
       stamps[code] = this.#chunkCount;
       distinct[size++] = code;
     }
-    return distinct.subarray(0, size);
+    return distinct.slice(0, size);
   }
 
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {

@@ -1,5 +1,6 @@
 import type { Vector } from '../column/vector.ts';
 import { FALSE, TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+import { CHUNK_ROWS_MAX } from '../limits.ts';
 
 /** A BOOL vector of any form as bytes: FALSE, TRUE or UNKNOWN. Not to be written to. */
 export function truthBytes(vector: Vector): Uint8Array {
@@ -19,13 +20,17 @@ export function truthOf(value: unknown): number {
 
 export type Positions = { readonly positions: Int32Array; readonly count: number };
 
+/** Where positions are written before it is known how many there are. */
+let scratch = new Int32Array(CHUNK_ROWS_MAX);
+
 /** Where `truths[0, count)` equals `wanted`, ascending. */
 export function positionsWhere(truths: Uint8Array, count: number, wanted: number): Positions {
-  const positions = new Int32Array(count);
+  if (scratch.length < count) scratch = new Int32Array(count);
+  const positions = scratch;
   let found = 0;
   for (let i = 0; i < count; i++) {
     positions[found] = i;
     found += truths[i] === wanted ? 1 : 0;
   }
-  return { positions, count: found };
+  return { positions: positions.slice(0, found), count: found };
 }
