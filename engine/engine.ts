@@ -7,6 +7,7 @@ import { optimize } from './plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from './plan/physical-plan.ts';
 import { giveBack } from './pool/answer-block.ts';
 import { QueryPool } from './pool/query-pool.ts';
+import type { TaskStats } from './pool/task.ts';
 import { parseQuery } from './sql/parser.ts';
 
 /** A query that has been parsed and bound; a plain value, valid as long as the sources are. */
@@ -32,6 +33,17 @@ export type QueryAnswer = {
    * answer that is never released costs its memory, until it is garbage, and nothing else.
    */
   readonly release: () => void;
+  /** Tells answers of different bytes apart; a part of their SHA-256. */
+  readonly digest: string;
+  readonly stats: RunStats;
+};
+
+/** What a run did, and how long each part of it took. */
+export type RunStats = TaskStats & {
+  /** Milliseconds on the main thread: folding, rewriting, physical plan, snapshot. */
+  readonly planMs: number;
+  /** Milliseconds between the threads: waiting for a worker, and messages there and back. */
+  readonly queueMs: number;
 };
 
 export type EngineOptions = {
@@ -65,6 +77,7 @@ export class Engine {
 
   /** Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
+    const startMs = performance.now();
     const parameters = new Map(
       Array.from(options.parameters, ([name, value]) => [name.toLowerCase(), value] as const),
     );
@@ -84,8 +97,16 @@ export class Engine {
       segments,
       dropped: this.#catalog.dropped(),
     };
-    const { json, rowCount } = await this.#pool.run(run, options.signal);
-    return { json: json.bytes, rowCount, release: () => giveBack(json) };
+    const plannedMs = performance.now();
+    const { json, rowCount, digest, stats } = await this.#pool.run(run, options.signal);
+    const queueMs = performance.now() - plannedMs - stats.runMs;
+    return {
+      json: json.bytes,
+      rowCount,
+      release: () => giveBack(json),
+      digest,
+      stats: { ...stats, planMs: plannedMs - startMs, queueMs: Math.max(0, queueMs) },
+    };
   }
 
   /**

@@ -7,7 +7,15 @@ import { segmentChunk } from './segment-chunk.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 
 /** What a scan did, added up over the scans it is handed to. */
-export type ScanCounters = { rowsScanned: number; segmentsSkipped: number };
+export type ScanCounters = {
+  rowsScanned: number;
+  segmentsScanned: number;
+  segmentsSkipped: number;
+};
+
+export function newScanCounters(): ScanCounters {
+  return { rowsScanned: 0, segmentsScanned: 0, segmentsSkipped: 0 };
+}
 
 export type ScanOptions = {
   readonly fields: readonly SegmentField[];
@@ -56,6 +64,7 @@ export function scanSegments(
       options.counters.segmentsSkipped++;
       continue;
     }
+    options.counters.segmentsScanned++;
     options.checkpoint();
     for (const run of segment.runs(options.projectKey)) {
       const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;

@@ -10,7 +10,7 @@ import { JoinOperator } from '../operator/join.ts';
 import { JoinTable } from '../operator/join-table.ts';
 import { LimitOperator } from '../operator/limit.ts';
 import { ProjectOperator } from '../operator/project.ts';
-import { type ScanCounters, scanSegments } from '../operator/scan.ts';
+import { newScanCounters, type ScanCounters, scanSegments } from '../operator/scan.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
@@ -34,6 +34,8 @@ export type ExecutionContext = {
   /** Segments by the index of the scan that reads them. */
   readonly segments: readonly (readonly Segment[])[];
   readonly checkpoint: Checkpoint;
+  /** What the scans do is added here. */
+  readonly counters?: ScanCounters | undefined;
 };
 
 /** Runs a plan and pushes its rows, columns as `layoutOf(plan)` says, into `sink`. */
@@ -82,13 +84,14 @@ type Replacement = { readonly breaker: Breaker; readonly partials: readonly unkn
 class Execution {
   readonly #context: ExecutionContext;
   readonly #replacement: Replacement | undefined;
-  readonly #counters: ScanCounters = { rowsScanned: 0, segmentsSkipped: 0 };
+  readonly #counters: ScanCounters;
   /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
   #floorUs: (() => number | undefined) | undefined;
 
   constructor(context: ExecutionContext, replacement?: Replacement | undefined) {
     this.#context = context;
     this.#replacement = replacement;
+    this.#counters = context.counters ?? newScanCounters();
   }
 
   /** Pushes all rows of a plan into a sink; what the sink answered last. */

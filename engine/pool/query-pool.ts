@@ -7,7 +7,7 @@ import { FRAGMENT_BYTES_MIN, QUERY_TIME_MS_MAX } from '../limits.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import { QueryError } from '../query-error.ts';
-import type { RowsAnswer, Task, TaskAnswer } from './task.ts';
+import type { PartialAnswer, RowsAnswer, Task, TaskAnswer, TaskStats } from './task.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
@@ -59,9 +59,17 @@ export class QueryPool {
     const answers = await Promise.all(
       shares.map((share) => this.#piscina.run({ kind: 'fragment', ...part, segments: [share] })),
     );
-    const partials = answers.map(partialOf);
+    const fragments = answers.map(partialOf);
+    const partials = fragments.map(({ partial }) => partial);
     const finish = { kind: 'finish' as const, ...part, segments: [], partials };
-    return rowsOf(await this.#piscina.run(finish));
+    const rows = rowsOf(await this.#piscina.run(finish));
+    return {
+      ...rows,
+      stats: statsOfAll(
+        fragments.map(({ stats }) => stats),
+        rows.stats,
+      ),
+    };
   }
 
   /** Seals in a worker. One segment for each partition of time that has rows. */
@@ -114,10 +122,22 @@ function rowsOf(answer: TaskAnswer): RowsAnswer {
   return rows;
 }
 
-function partialOf(answer: TaskAnswer): unknown {
+function partialOf(answer: TaskAnswer): PartialAnswer {
   const partial = succeeded(answer);
   assert(partial.kind === 'partial', 'a fragment task answers with a partial state');
-  return partial.partial;
+  return partial;
+}
+
+/** Of a query in fragments, which ran side by side: it took as long as its longest, and the finish. */
+function statsOfAll(fragments: readonly TaskStats[], finish: TaskStats): TaskStats {
+  const sum = (of: (stats: TaskStats) => number) =>
+    fragments.reduce((total, stats) => total + of(stats), of(finish));
+  return {
+    runMs: finish.runMs + Math.max(...fragments.map(({ runMs }) => runMs)),
+    rowsScanned: sum(({ rowsScanned }) => rowsScanned),
+    segmentsScanned: sum(({ segmentsScanned }) => segmentsScanned),
+    segmentsSkipped: sum(({ segmentsSkipped }) => segmentsSkipped),
+  };
 }
 
 function succeeded(answer: TaskAnswer): Exclude<TaskAnswer, { kind: 'failure' }> {

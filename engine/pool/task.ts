@@ -1,5 +1,6 @@
 import type { OpenSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
+import type { ScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
@@ -44,9 +45,22 @@ export type RowsAnswer = {
   /** A JSON array, UTF-8. */
   readonly json: LentBytes;
   readonly rowCount: number;
+  /** Tells answers of different bytes apart. */
+  readonly digest: string;
+  readonly stats: TaskStats;
 };
 
-export type PartialAnswer = { readonly kind: 'partial'; readonly partial: unknown };
+export type PartialAnswer = {
+  readonly kind: 'partial';
+  readonly partial: unknown;
+  readonly stats: TaskStats;
+};
+
+/** What a task of a query did. */
+export type TaskStats = ScanCounters & {
+  /** Milliseconds on its thread. */
+  readonly runMs: number;
+};
 
 export type SealedAnswer = {
   readonly kind: 'sealed';

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { unreachable } from '../assert.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { sealSegment } from '../column/seal.ts';
 import { forgetDropped, readSegment } from '../column/segment-reader.ts';
+import { newScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
   executeFragment,
@@ -11,7 +13,18 @@ import {
 import { RowWriter } from '../plan/row-writer.ts';
 import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
-import type { FinishTask, FragmentTask, QueryTask, RowsAnswer, Task, TaskAnswer } from './task.ts';
+import type {
+  FinishTask,
+  FragmentTask,
+  QueryTask,
+  RowsAnswer,
+  Task,
+  TaskAnswer,
+  TaskStats,
+} from './task.ts';
+
+/** Characters of a digest: 132 bits, so that no two answers share one by chance. */
+const DIGEST_LENGTH = 22;
 
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
@@ -35,28 +48,34 @@ function answer(task: Task): TaskAnswer {
         kind: 'sealed',
         buffers: sealSegment(task.handle, { partitionUs: task.partitionUs }),
       };
-    case 'fragment':
-      return { kind: 'partial', partial: executeFragment(task.plan, contextOf(task)) };
+    case 'fragment': {
+      const run = startRun(task);
+      const partial = executeFragment(task.plan, run.context);
+      return { kind: 'partial', partial, stats: run.stats() };
+    }
     case 'query': {
+      const run = startRun(task);
       const rows = newRowWriter(task);
-      executeQuery(task.plan, contextOf(task), rows);
-      return rowsAnswer(rows);
+      executeQuery(task.plan, run.context, rows);
+      return rowsAnswer(rows, run);
     }
     case 'finish': {
+      const run = startRun(task);
       const rows = newRowWriter(task);
-      finishQuery(task.plan, contextOf(task), task.partials, rows);
-      return rowsAnswer(rows);
+      finishQuery(task.plan, run.context, task.partials, rows);
+      return rowsAnswer(rows, run);
     }
     default:
       return unreachable(task);
   }
 }
 
-function rowsAnswer(rows: RowWriter): RowsAnswer {
+function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
   const { json, rowCount } = rows.finish();
-  const answer: RowsAnswer = { kind: 'rows', json: answerBlocks.lend(json), rowCount };
+  const digest = createHash('sha256').update(json).digest('base64url').slice(0, DIGEST_LENGTH);
+  const lent = answerBlocks.lend(json);
   answerBuffer.clear();
-  return answer;
+  return { kind: 'rows', json: lent, rowCount, digest, stats: run.stats() };
 }
 
 function newRowWriter(task: QueryTask | FinishTask): RowWriter {
@@ -65,15 +84,18 @@ function newRowWriter(task: QueryTask | FinishTask): RowWriter {
   return new RowWriter(task.output, task.plan, answerBuffer);
 }
 
+/** A task under way: what its plan runs over, and what it has done so far. */
+type Run = { readonly context: ExecutionContext; readonly stats: () => TaskStats };
+
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
-function contextOf(task: QueryTask | FragmentTask | FinishTask): ExecutionContext {
+function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
+  const startMs = performance.now();
   forgetDropped(task.dropped);
-  const deadlineMs = performance.now() + task.timeMsMax;
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {
       throw new QueryError('query_cancelled', 'the caller went away before the answer');
     }
-    if (performance.now() > deadlineMs) {
+    if (performance.now() > startMs + task.timeMsMax) {
       throw new QueryError(
         'query_timeout',
         `a query may run for ${task.timeMsMax} ms; this one took longer`,
@@ -81,5 +103,10 @@ function contextOf(task: QueryTask | FragmentTask | FinishTask): ExecutionContex
     }
   };
   checkpoint();
-  return { segments: task.segments.map((handles) => handles.map(readSegment)), checkpoint };
+  const segments = task.segments.map((handles) => handles.map(readSegment));
+  const counters = newScanCounters();
+  return {
+    context: { segments, checkpoint, counters },
+    stats: () => ({ ...counters, runMs: performance.now() - startMs }),
+  };
 }

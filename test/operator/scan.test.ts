@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
-import { scanSegments } from '../../engine/operator/scan.ts';
+import { newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -54,7 +54,7 @@ function optionsOf(options: Partial<ScanOptions> = {}): ScanOptions {
     endUs: Number.POSITIVE_INFINITY,
     direction: 'forward',
     checkpoint: () => {},
-    counters: { rowsScanned: 0, segmentsSkipped: 0 },
+    counters: newScanCounters(),
     ...options,
   };
 }
@@ -91,10 +91,10 @@ test('reads runs that list their rows, in order of time or not', () => {
 });
 
 test('skips segments outside the window and counts them', () => {
-  const counters = { rowsScanned: 0, segmentsSkipped: 0 };
+  const counters = newScanCounters();
   const segments = [segmentOf('a', [1, 2]), segmentOf('b', [3, 4]), segmentOf('c', [5, 6])];
   assert.deepEqual(idsOf(segments, { startUs: 3, endUs: 5, counters }), ['b 0', 'b 1']);
-  assert.deepEqual(counters, { rowsScanned: 2, segmentsSkipped: 2 });
+  assert.deepEqual(counters, { rowsScanned: 2, segmentsScanned: 1, segmentsSkipped: 2 });
 });
 
 test('pushes 2047, 2048 and 2049 rows in chunks of at most 2048', () => {
@@ -132,14 +132,14 @@ test('stops at what is strictly older than the floor, and reads the winners only
     width: 2,
     count: 100,
   });
-  const counters = { rowsScanned: 0, segmentsSkipped: 0 };
+  const counters = newScanCounters();
   const floorUs = () => top.floor() as number | undefined;
   const options = optionsOf({ direction: 'newest-first', floorUs, counters });
   scanSegments([older, recent], options, { rows: top });
   const rows = rowsOf(top.finalize(), 2);
   assert.equal(rows.length, 100);
   assert.deepEqual(rows[99], ['recent 9900', 9900]);
-  assert.deepEqual(counters, { rowsScanned: 128, segmentsSkipped: 1 });
+  assert.deepEqual(counters, { rowsScanned: 128, segmentsScanned: 1, segmentsSkipped: 1 });
   assert.equal(recent.idsRead.length, 100);
 });
 

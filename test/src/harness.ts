@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';
@@ -33,6 +34,15 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
     json: Buffer.from(JSON.stringify(rows)),
     rowCount: rows.length,
     release: () => {},
+    digest: createHash('sha256').update(JSON.stringify(rows)).digest('base64url'),
+    stats: {
+      planMs: 0,
+      queueMs: 0,
+      runMs: 0,
+      rowsScanned: 0,
+      segmentsScanned: 0,
+      segmentsSkipped: 0,
+    },
   };
 }
 
