@@ -53,7 +53,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction('safe_negate', ...unaryOverloads(negateInt64, negateFloat64).map(safeOverload)),
   scalarFunction('neg', ...unaryOverloads(negateInt64, negateFloat64)),
   scalarFunction('abs', ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value)))),
-  scalarFunction('sign', ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)))),
+  scalarFunction('sign', ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)) + 0)),
   scalarFunction('mod', integerOverload(remainderInt64)),
   scalarFunction('div', integerOverload(divideInt64)),
   scalarFunction('round', roundingOverload(roundFloat64)),

@@ -22,12 +22,6 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
     '>=',
     comparison('>=', 'orderable', (left, right) => isLessOrEqual(right, left)),
   ),
-  scalarFunction('between', {
-    parameters: ['orderable', 'orderable', 'orderable'],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: between,
-  }),
   scalarFunction('in', {
     parameters: ['same'],
     variadic: 'same',
@@ -77,15 +71,6 @@ function comparison(
 function differ(left: SqlValue, right: SqlValue): boolean | null {
   const equal = equalValues(left, right);
   return equal === null ? null : !equal;
-}
-
-/** `value >= low AND value <= high`: false when one half is, even beside a NULL. */
-function between(...values: SqlValue[]): boolean | null {
-  const [value, low, high] = values as [SqlValue, SqlValue, SqlValue];
-  const isAbove = value === null || low === null ? null : isLessOrEqual(low, value);
-  const isBelow = value === null || high === null ? null : isLessOrEqual(value, high);
-  if (isAbove === false || isBelow === false) return false;
-  return isAbove === null || isBelow === null ? null : true;
 }
 
 /** NULL when nothing equals and something might: a NULL in the list, or a NULL looked for. */

@@ -46,7 +46,10 @@ export function roundFloat64(value: number, digits: number): number {
   return byMagnitude(value, digits, (magnitude) => Number(magnitude.toFixed(digits)), nearest);
 }
 
-/** TRUNC: toward zero. A value that prints with at most `digits` decimals stays as it is. */
+/**
+ * TRUNC: toward zero, judged by the exact value of the double: 0.29 lies below 29 hundredths and
+ * becomes 0.28.
+ */
 export function truncateFloat64(value: number, digits: number): number {
   return byMagnitude(value, digits, (magnitude) => truncateDecimals(magnitude, digits), below);
 }
@@ -83,10 +86,7 @@ function below(magnitude: number, unit: number): number {
 }
 
 function truncateDecimals(magnitude: number, digits: number): number {
-  const text = magnitude.toFixed(digits);
-  const rounded = Number(text);
-  if (rounded <= magnitude) return rounded;
-  const units = String(BigInt(text.replace('.', '')) - 1n).padStart(digits + 1, '0');
-  const point = units.length - digits;
-  return Number(`${units.slice(0, point)}.${units.slice(point)}`);
+  if (digits === 0) return Math.floor(magnitude);
+  const text = magnitude.toFixed(DECIMALS_MAX);
+  return Number(text.slice(0, text.indexOf('.') + 1 + digits));
 }

@@ -140,6 +140,17 @@ function extractMatch(text: string, pattern: string): string | null {
   return matcher.find() ? matcher.group(program.groupCount()) : null;
 }
 
+/** White space as Unicode has it; what JavaScript's own trim takes differs in U+0085 and U+FEFF. */
+const SPACES_BEFORE = /^\p{White_Space}+/u;
+const SPACE = /\p{White_Space}/u;
+
+/** Where the white space at the end begins. White space is of one UTF-16 unit. */
+function spacesBehindStart(text: string): number {
+  let end = text.length;
+  while (end > 0 && SPACE.test(text[end - 1]!)) end--;
+  return end;
+}
+
 type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;
 
 /** Without a second argument white space is taken off, else each of its characters. */
@@ -156,14 +167,14 @@ function trimming(trim: Trim): ScalarOverload {
 }
 
 function trimStart(text: string, set: ReadonlySet<string> | undefined): string {
-  if (set === undefined) return text.trimStart();
+  if (set === undefined) return text.replace(SPACES_BEFORE, '');
   const characters = [...text];
   const start = characters.findIndex((character) => !set.has(character));
   return start < 0 ? '' : characters.slice(start).join('');
 }
 
 function trimEnd(text: string, set: ReadonlySet<string> | undefined): string {
-  if (set === undefined) return text.trimEnd();
+  if (set === undefined) return text.slice(0, spacesBehindStart(text));
   const characters = [...text];
   const last = characters.findLastIndex((character) => !set.has(character));
   return characters.slice(0, last + 1).join('');

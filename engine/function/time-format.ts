@@ -1,11 +1,12 @@
 import { QueryError } from '../query-error.ts';
-import { dayOfWeek, splitUs, US_PER_SECOND } from './calendar.ts';
+import { checkedTimestampUs, dayOfWeek, splitUs, US_PER_HOUR, US_PER_SECOND } from './calendar.ts';
 import type { Int64 } from './int64.ts';
-import { floorDivide } from './int64.ts';
-import type { TimeUnit } from './time-part.ts';
+import { addInt64, floorDivide } from './int64.ts';
+import type { TimePart, TimeUnit } from './time-part.ts';
 import { extractPart } from './time-part.ts';
 import type { TimeZone } from './time-zone.ts';
-import { localUs, UTC } from './time-zone.ts';
+import { UTC } from './time-zone.ts';
+import { wholeMinutesUs } from './timestamp-text.ts';
 
 export const MONTHS = [
   'January',
@@ -29,10 +30,17 @@ const COMPOUND: ReadonlyMap<string, string> = new Map([
   ['T', '%H:%M:%S'],
   ['R', '%H:%M'],
   ['D', '%m/%d/%y'],
+  ['r', '%I:%M:%S %p'],
+  ['c', '%a %b %e %H:%M:%S %Y'],
+  ['x', '%m/%d/%y'],
+  ['X', '%H:%M:%S'],
 ]);
 
 /** `%Y`, `%E*S`, `%E3S`, `%Ez`: the element's name; other text is itself. */
 export type Token = { readonly element: string } | { readonly text: string };
+
+/** `%W` counts weeks from the first Monday on. */
+const MONDAY_WEEK: TimePart = { name: 'WEEK(MONDAY)', unit: 'WEEK', weekStart: 1 };
 
 let latest: { readonly format: string; readonly tokens: readonly Token[] } | undefined;
 
@@ -40,7 +48,7 @@ export function tokensOf(format: string): readonly Token[] {
   // Row after row asks for the same format.
   if (latest?.format === format) return latest.tokens;
   const expanded = format.replace(
-    /%([%FTRD])/g,
+    /%([%FTRDrcxX])/g,
     (whole, name: string) => COMPOUND.get(name) ?? whole,
   );
   const tokens = (expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|.)?|[^%]+/gs) ?? []).map(
@@ -71,14 +79,25 @@ const FORMATTERS: ReadonlyMap<string, Formatter> = new Map<string, Formatter>([
   ['Y', ({ localUs }) => field(localUs, 'YEAR', 1)],
   ['E4Y', ({ localUs }) => field(localUs, 'YEAR', 4)],
   ['y', ({ localUs }) => field(localUs, 'YEAR', 4).slice(-2)],
+  ['C', ({ localUs }) => field(localUs, 'YEAR', 4).slice(0, 2)],
+  ['G', ({ localUs }) => field(localUs, 'ISOYEAR', 1)],
+  ['g', ({ localUs }) => field(localUs, 'ISOYEAR', 4).slice(-2)],
+  ['U', ({ localUs }) => field(localUs, 'WEEK', 2)],
+  ['W', ({ localUs }) => pad(extractPart(localUs, MONDAY_WEEK), 2)],
+  ['V', ({ localUs }) => field(localUs, 'ISOWEEK', 2)],
+  ['u', ({ localUs }) => String(((fieldOf(localUs, 'DAYOFWEEK') + 5) % 7) + 1)],
+  ['w', ({ localUs }) => String(fieldOf(localUs, 'DAYOFWEEK') - 1)],
   ['m', ({ localUs }) => field(localUs, 'MONTH', 2)],
   ['d', ({ localUs }) => field(localUs, 'DAY', 2)],
   ['e', ({ localUs }) => field(localUs, 'DAY', 1).padStart(2, ' ')],
   ['j', ({ localUs }) => field(localUs, 'DAYOFYEAR', 3)],
   ['Q', ({ localUs }) => field(localUs, 'QUARTER', 1)],
   ['H', ({ localUs }) => field(localUs, 'HOUR', 2)],
-  ['I', ({ localUs }) => pad(((fieldOf(localUs, 'HOUR') + 11) % 12) + 1, 2)],
+  ['k', ({ localUs }) => field(localUs, 'HOUR', 1).padStart(2, ' ')],
+  ['I', ({ localUs }) => pad(hourOfHalfDay(localUs), 2)],
+  ['l', ({ localUs }) => String(hourOfHalfDay(localUs)).padStart(2, ' ')],
   ['p', ({ localUs }) => (fieldOf(localUs, 'HOUR') < 12 ? 'AM' : 'PM')],
+  ['P', ({ localUs }) => (fieldOf(localUs, 'HOUR') < 12 ? 'am' : 'pm')],
   ['M', ({ localUs }) => field(localUs, 'MINUTE', 2)],
   ['S', ({ localUs }) => field(localUs, 'SECOND', 2)],
   ['B', ({ localUs }) => monthName(localUs)],
@@ -89,10 +108,23 @@ const FORMATTERS: ReadonlyMap<string, Formatter> = new Map<string, Formatter>([
   ['s', ({ instantUs }) => `${floorDivide(BigInt(instantUs), BigInt(US_PER_SECOND))}`],
   ['z', ({ offsetUs }) => offsetText(offsetUs, '')],
   ['Ez', ({ offsetUs }) => offsetText(offsetUs, ':')],
-  ['Z', ({ offsetUs }) => (offsetUs === 0 ? 'UTC' : `UTC${offsetText(offsetUs, ':')}`)],
+  ['Z', ({ offsetUs }) => zoneName(offsetUs)],
   ['n', () => '\n'],
   ['t', () => '\t'],
 ]);
+
+/** 12, 1 to 11, and so again after noon. */
+function hourOfHalfDay(local: Int64): number {
+  return ((fieldOf(local, 'HOUR') + 11) % 12) + 1;
+}
+
+/** `UTC`, `UTC+1`, `UTC-0330`. */
+function zoneName(offsetUs: number): string {
+  if (offsetUs === 0) return 'UTC';
+  const hours = offsetUs / US_PER_HOUR;
+  if (!Number.isInteger(hours)) return `UTC${offsetText(offsetUs, '')}`;
+  return `UTC${hours < 0 ? '-' : '+'}${Math.abs(hours)}`;
+}
 
 /** A DATETIME has no zone to write. */
 const ZONE_ELEMENTS = ['z', 'Ez', 'Z'];
@@ -111,7 +143,12 @@ export function formatCivilTime(format: string, us: Int64): string {
 
 /** FORMAT_TIMESTAMP. Throws for an element that it does not know. */
 export function formatTime(format: string, us: Int64, zone: TimeZone): string {
-  const moment = { localUs: localUs(us, zone), instantUs: us, offsetUs: zone.offsetUs(us) };
+  const offsetUs = wholeMinutesUs(zone.offsetUs(us));
+  const moment = {
+    localUs: checkedTimestampUs(addInt64(us, offsetUs)),
+    instantUs: us,
+    offsetUs,
+  };
   let text = '';
   for (const token of tokensOf(format)) {
     text += 'text' in token ? token.text : formatElement(token.element, moment);

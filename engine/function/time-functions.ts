@@ -9,7 +9,7 @@ import { canonicalInteger, checkedInt64, floorDivide } from './int64.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 import { formatCivilTime, formatTime } from './time-format.ts';
 import { truncateKernel } from './time-kernels.ts';
-import { parseTime } from './time-parse.ts';
+import { parseCivilTime, parseTime } from './time-parse.ts';
 import type { TimePart } from './time-part.ts';
 import {
   ADDABLE_PARTS,
@@ -75,7 +75,9 @@ function conversions(): readonly ScalarFunction[] {
       zoned(
         STRING,
         TIMESTAMP,
-        typed((text: string, zone?: string) => parseTimestamp(text, zoneOf(zone))),
+        typed((text: string, zone?: string) =>
+          parseTimestamp(text, zone === undefined ? undefined : mustTimeZone(zone)),
+        ),
       ),
       plain([TIMESTAMP], TIMESTAMP, same),
       zoned(
@@ -129,9 +131,12 @@ function formatting(suffix: string, type: SqlType): readonly ScalarFunction[] {
       ...common,
       parameters: [STRING, STRING, ...optional],
       result: type,
-      evaluate: typed((format: string, text: string, zone?: string) =>
-        parseTime(format, text, zoneOf(zone)),
-      ),
+      evaluate:
+        type.kind === 'DATETIME'
+          ? typed(parseCivilTime)
+          : typed((format: string, text: string, zone?: string) =>
+              parseTime(format, text, zoneOf(zone)),
+            ),
     }),
   ];
 }

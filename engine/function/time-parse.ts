@@ -4,7 +4,7 @@ import type { Int64 } from './int64.ts';
 import { canonicalInteger } from './int64.ts';
 import { badElement, MONTHS, tokensOf } from './time-format.ts';
 import type { TimeZone } from './time-zone.ts';
-import { instantUs, mustTimeZone } from './time-zone.ts';
+import { instantUs, mustTimeZone, UTC } from './time-zone.ts';
 import { civilUs, isCivilTime } from './timestamp-text.ts';
 
 /** What has been read so far; what the format leaves out is 1970-01-01 00:00:00. */
@@ -17,6 +17,8 @@ type Reading = {
   second: number;
   microsecond: number;
   isAfternoon: boolean | undefined;
+  /** Whether the hour was read as one of twelve: only then does AM or PM mean anything. */
+  isHalfDay: boolean;
   epochSecond: number | undefined;
   zone: TimeZone | undefined;
 };
@@ -24,6 +26,7 @@ type Reading = {
 type Reader = { readonly pattern: RegExp; readonly read: (text: string, reading: Reading) => void };
 
 const TWO_DIGITS = /\d{1,2}/y;
+const HALF_DAY_HOUR = / ?(?:1[0-2]|0?[1-9])(?!\d)/y;
 const SECONDS = /\d{1,2}(?:\.\d{0,9})?/y;
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
@@ -63,24 +66,12 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       reading.day = Number(text);
     }),
   ],
-  [
-    'H',
-    reader(TWO_DIGITS, (text, reading) => {
-      reading.hour = Number(text);
-    }),
-  ],
-  [
-    'I',
-    reader(TWO_DIGITS, (text, reading) => {
-      reading.hour = Number(text) % 12;
-    }),
-  ],
-  [
-    'p',
-    reader(/[ap]m/iy, (text, reading) => {
-      reading.isAfternoon = /p/i.test(text);
-    }),
-  ],
+  ['H', reader(TWO_DIGITS, readHour)],
+  ['k', reader(/ ?\d{1,2}/y, readHour)],
+  ['I', reader(HALF_DAY_HOUR, readHalfDayHour)],
+  ['l', reader(HALF_DAY_HOUR, readHalfDayHour)],
+  ['p', reader(/[ap]m/iy, readHalfDay)],
+  ['P', reader(/[ap]m/iy, readHalfDay)],
   [
     'M',
     reader(TWO_DIGITS, (text, reading) => {
@@ -125,6 +116,20 @@ function twoDigitYear(year: number): number {
   return year < 69 ? 2000 + year : 1900 + year;
 }
 
+function readHour(text: string, reading: Reading): void {
+  reading.hour = Number(text);
+  reading.isHalfDay = false;
+}
+
+function readHalfDayHour(text: string, reading: Reading): void {
+  reading.hour = Number(text) % 12;
+  reading.isHalfDay = true;
+}
+
+function readHalfDay(text: string, reading: Reading): void {
+  reading.isAfternoon = /p/i.test(text);
+}
+
 function readSeconds(text: string, reading: Reading): void {
   const [second, fraction = ''] = text.split('.');
   reading.second = Number(second);
@@ -144,7 +149,23 @@ function readZone(text: string, reading: Reading): void {
   reading.zone = mustTimeZone(text);
 }
 
-/** PARSE_TIMESTAMP, and with UTC PARSE_DATETIME. A zone in the text wins over `zone`. */
+/** A DATETIME has no zone to read. */
+const ZONE_ELEMENTS = new Set(['z', 'Ez', 'Z']);
+
+/** PARSE_DATETIME. */
+export function parseCivilTime(format: string, text: string): Int64 {
+  for (const token of tokensOf(format)) {
+    if ('element' in token && ZONE_ELEMENTS.has(token.element)) {
+      throw badElement(
+        token.element,
+        [...READERS.keys()].filter((name) => !ZONE_ELEMENTS.has(name)),
+      );
+    }
+  }
+  return parseTime(format, text, UTC);
+}
+
+/** PARSE_TIMESTAMP. A zone in the text wins over `zone`. */
 export function parseTime(format: string, text: string, zone: TimeZone): Int64 {
   const reading: Reading = {
     year: 1970,
@@ -155,10 +176,11 @@ export function parseTime(format: string, text: string, zone: TimeZone): Int64 {
     second: 0,
     microsecond: 0,
     isAfternoon: undefined,
+    isHalfDay: false,
     epochSecond: undefined,
     zone: undefined,
   };
-  let at = 0;
+  let at = skipSpaces(text, 0);
   for (const token of tokensOf(format)) {
     const end =
       'text' in token
@@ -170,7 +192,8 @@ export function parseTime(format: string, text: string, zone: TimeZone): Int64 {
   if (skipSpaces(text, at) !== text.length) throw badText(format, text);
   if (reading.epochSecond !== undefined)
     return checkedTimestampUs(canonicalInteger(BigInt(reading.epochSecond) * 1_000_000n));
-  const hour = reading.isAfternoon === true && reading.hour < 12 ? reading.hour + 12 : reading.hour;
+  const isLater = reading.isAfternoon === true && reading.isHalfDay;
+  const hour = isLater ? reading.hour + 12 : reading.hour;
   const time = { ...reading, hour };
   if (!isCivilTime(time)) throw badText(format, text);
   return instantUs(civilUs(time), reading.zone ?? zone);

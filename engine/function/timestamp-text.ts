@@ -11,8 +11,9 @@ import {
   US_PER_SECOND,
 } from './calendar.ts';
 import type { Int64 } from './int64.ts';
+import { addInt64 } from './int64.ts';
 import type { TimeZone } from './time-zone.ts';
-import { instantUs, localUs, mustTimeZone, UTC } from './time-zone.ts';
+import { instantUs, mustTimeZone, UTC } from './time-zone.ts';
 
 /**
  * `2026-1-5`, `2026-01-15 11:55:00`, `2026-01-15T11:55:00.123456+01:00`, `… Europe/Paris`: a date,
@@ -29,12 +30,21 @@ const TIME_TEXT = new RegExp(
 /** The longest text that can be a time; longer ones are refused unread. */
 const TIME_TEXT_LENGTH_MAX = 128;
 
-/** Microseconds since the epoch. A text without a zone is in `zone`. Throws for any other text. */
-export function parseTimestamp(text: string, zone: TimeZone = UTC): Int64 {
+/**
+ * Microseconds since the epoch. A text without a zone is in `zone`, or in UTC. Throws for any other
+ * text, and for one with a zone when `zone` is given, too.
+ */
+export function parseTimestamp(text: string, zone?: TimeZone | undefined): Int64 {
   const parsed = parseCivil(text);
   if (parsed === undefined) throw badTime('TIMESTAMP', text);
-  const own = parsed.zoneName === undefined ? zone : mustTimeZone(parsed.zoneName);
-  return checkedTimestampUs(instantUs(parsed.us, own));
+  if (parsed.zoneName === undefined) return checkedTimestampUs(instantUs(parsed.us, zone ?? UTC));
+  if (zone !== undefined) {
+    throw new QueryError(
+      'query_failed',
+      `a text with a zone of its own takes no other one; got ${JSON.stringify(text)}`,
+    );
+  }
+  return checkedTimestampUs(instantUs(parsed.us, mustTimeZone(parsed.zoneName)));
 }
 
 /** Throws for a text that is no civil time, and for one with a zone. */
@@ -106,14 +116,22 @@ export function civilUs(time: CivilTime): Int64 {
   return checkedTimestampUs(joinUs(dayNumberOf(time), timeOfDayUs));
 }
 
-/** As CAST writes a TIMESTAMP: `2026-01-15 11:55:00.123+00`. */
+/**
+ * As CAST writes a TIMESTAMP: `2026-01-15 11:55:00.123+00`. Zones of old times are some seconds off
+ * a minute; these are left out of the offset and of the time alike, so that both name the instant.
+ */
 export function formatTimestamp(us: Int64, zone: TimeZone = UTC): string {
-  const offsetUs = zone.offsetUs(us);
+  const offsetUs = wholeMinutesUs(zone.offsetUs(us));
   const sign = offsetUs < 0 ? '-' : '+';
   const minutes = Math.floor(Math.abs(offsetUs) / US_PER_MINUTE);
   const minuteText = minutes % 60 === 0 ? '' : `:${padded(minutes % 60, 2)}`;
-  const local = formatDatetime(localUs(us, zone));
+  const local = formatDatetime(checkedTimestampUs(addInt64(us, offsetUs)));
   return `${local}${sign}${padded(Math.floor(minutes / 60), 2)}${minuteText}`;
+}
+
+/** An offset from UTC without its seconds. */
+export function wholeMinutesUs(offsetUs: number): number {
+  return offsetUs - (offsetUs % US_PER_MINUTE);
 }
 
 /** A DATETIME as CAST writes it: `2026-01-15 11:55:00`, with 3 or 6 digits of a fraction if any. */

@@ -44,6 +44,7 @@ test('arithmetic of integers is exact and of floats has no infinities', () => {
   assert.throws(() => callAs('neg', 'INT64', INT64_MIN), /integer overflow/);
   assert.equal(callAs('abs', 'INT64', -(2n ** 53n)), 2n ** 53n);
   assert.equal(callAs('sign', 'FLOAT64', -0.5), -1);
+  assert.ok(Object.is(callAs('sign', 'FLOAT64', -0), 0));
 });
 
 test('division gives FLOAT64 and refuses 0, which SAFE_DIVIDE makes NULL', () => {
@@ -78,7 +79,10 @@ test('rounding goes half away from zero by the exact value', () => {
     ['round', 1e300, 2, 1e300],
     ['round', 1.5, 400, 1.5],
     ['trunc', -2.9, undefined, -2],
-    ['trunc', 0.3, 1, 0.3],
+    // The double nearest to 0.3 lies below it.
+    ['trunc', 0.3, 1, 0.2],
+    ['trunc', 0.5, 1, 0.5],
+    ['trunc', -304280.854, 4, -304280.8539],
     ['trunc', 1.999, 2, 1.99],
     ['trunc', 0.09, 1, 0],
     ['trunc', 199, -2, 100],
@@ -111,9 +115,6 @@ test('AND and OR are decided by one side, else NULL spreads', () => {
     values.flatMap((left) => values.map((right) => call(name, left, right)));
   assert.deepEqual(table('and'), [false, false, false, false, true, null, false, null, null]);
   assert.deepEqual(table('or'), [false, true, null, true, true, true, null, true, null]);
-  assert.equal(call('between', 5, null, 3), false);
-  assert.equal(call('between', 2, null, 3), null);
-  assert.equal(call('between', 2, 2, 2), true);
 });
 
 test('comparisons of NULL are NULL, and tests of NULL are not', () => {
@@ -153,6 +154,8 @@ test('text functions do what they are called', () => {
   assert.equal(call('replace', 'a.b.c', '.', '$&'), 'a$&b$&c');
   assert.equal(call('replace', 'abc', '', 'x'), 'abc');
   assert.equal(call('trim', '  a '), 'a');
+  assert.equal(call('trim', '\u0085\u2003a\u3000\n'), 'a');
+  assert.equal(call('trim', '\ufeffa\u200b'), '\ufeffa\u200b');
   assert.equal(call('ltrim', 'xyxa', 'xy'), 'a');
   assert.equal(call('rtrim', 'axx', 'x'), 'a');
   assert.equal(call('trim', 'xx', 'x'), '');

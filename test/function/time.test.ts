@@ -300,7 +300,11 @@ test('the bucket list of each interval has the counts of the contract', () => {
 test('TIMESTAMP, DATETIME and STRING convert into each other', () => {
   const noon = at('2026-01-15 12:00:00');
   assert.equal(call('timestamp', '2026-01-15 13:00:00', '+01:00'), noon);
-  assert.equal(call('timestamp', '2026-01-15 13:00:00+01:00', 'UTC'), noon);
+  assert.equal(call('timestamp', '2026-01-15 13:00:00+01:00'), noon);
+  assert.throws(
+    () => call('timestamp', '2026-01-15 13:00:00+01:00', 'UTC'),
+    /a zone of its own takes no other one; got "2026-01-15 13:00:00\+01:00"/,
+  );
   assert.equal(callAs('timestamp', 'DATETIME', at('2026-01-15 13:00:00'), '+01:00'), noon);
   assert.equal(shown(call('datetime', noon, 'Asia/Kolkata')), '2026-01-15 17:30:00');
   assert.equal(shown(callAs('datetime', 'INT64', 2026, 1, 15, 12, 0, 0)), '2026-01-15 12:00:00');
@@ -329,9 +333,16 @@ test('times are formatted and parsed by elements', () => {
     ['%e %b %y, %I %p (%A, day %j)', ' 5 Jan 26, 03 PM (Monday, day 005)'],
     ['%E3S', '05.123'],
     ['%s %z %Z', '1767625445 +0000 UTC'],
+    ['%k|%l|%P|%r', '15| 3|pm|03:04:05 PM'],
+    ['%C %G %g %V %U %W %u %w', '20 2026 26 02 01 01 1 1'],
+    ['%c, %x %X', 'Mon Jan  5 15:04:05 2026, 01/05/26 15:04:05'],
   ];
   for (const [format, text] of table) assert.equal(call('format_timestamp', format, time), text);
   assert.equal(call('format_timestamp', '%R %Ez', time, '+05:30'), '20:34 +05:30');
+  const zones = ['Europe/Berlin', 'America/New_York', '-03:30'].map((zone) =>
+    call('format_timestamp', '%Z', time, zone),
+  );
+  assert.deepEqual(zones, ['UTC+1', 'UTC-5', 'UTC-0330']);
   assert.throws(() => call('format_datetime', '%F %Ez', time), /got "%Ez"/);
   assert.throws(() => call('format_timestamp', '%q', time), /takes the elements %F .* got "%q"/);
   const parse = (format: string, text: string, ...zone: string[]) =>
@@ -340,6 +351,19 @@ test('times are formatted and parsed by elements', () => {
   assert.equal(parse('%d %B %Y %I:%M %p', '5 January 2026 03:04 PM'), '2026-01-05 15:04:00');
   assert.equal(parse('%F %T', '2026-01-05 15:04:05', '+01:00'), '2026-01-05 14:04:05');
   assert.equal(parse('%s', '1'), '1970-01-01 00:00:01');
+  assert.equal(parse('%Y', ' 2026 '), '2026-01-01 00:00:00');
+  assert.equal(parse('%l %P', ' 4 pm'), '1970-01-01 16:00:00');
+  assert.equal(parse('%p %H', 'pm 3'), '1970-01-01 03:00:00');
+  assert.throws(() => parse('%I', '13'), /must be written as/);
+  assert.throws(() => call('parse_datetime', '%F %z', '2026-01-05 +0000'), /got "%z"/);
   assert.throws(() => parse('%Y', '2026-01'), /must be written as "%Y" says; got "2026-01"/);
   assert.throws(() => parse('%B', 'Thermidor'), /must be written as/);
+});
+
+test('zones of old times lose their seconds in texts, so that these name the instant', () => {
+  const noon = at('1883-11-18 12:00:00');
+  const text = call('string', noon, 'America/New_York') as string;
+  assert.equal(text, '1883-11-18 07:04:00-04:56');
+  assert.equal(call('timestamp', text), noon);
+  assert.equal(shown(call('datetime', noon, 'America/New_York')), '1883-11-18 07:03:58');
 });

@@ -148,3 +148,9 @@ test('only lists have a length', () => {
   expectExpression('ARRAY_LENGTH([1, NULL])', 'array_length([1, null])', 'INT64');
   expectRefusal("SELECT ^ARRAY_LENGTH('ab')", 'ARRAY_LENGTH takes (ARRAY); got (STRING)');
 });
+
+test('what texts are joined with is cast to STRING', () => {
+  expectExpression("CONCAT('a', 1)", "concat('a', cast(1 as STRING))", 'STRING');
+  expectExpression('id || timestamp', '(id#1 || cast(timestamp#2 as STRING))', 'STRING');
+  expectRefusal('SELECT ^CONCAT([1])', 'CONCAT takes (STRING, STRING, …); got (ARRAY<INT64>)');
+});

@@ -206,7 +206,11 @@ test('COALESCE and IFNULL keep numbers with a fraction beside a whole number', (
   expectExpression('COALESCE(m.x, m.y)', 'coalesce(m#7.x, m#7.y)', 'DYNAMIC');
   expectExpression("IFNULL(m.x, '')", "coalesce(read(m#7.x as STRING), '')", 'STRING');
   expectExpression('IFNULL(m.x, 0)', 'coalesce(read(m#7.x as FLOAT64), 0)', 'FLOAT64');
-  expectExpression('IFNULL(m.x, @n)', 'coalesce(read(m#7.x as INT64), @n)', 'INT64');
+  expectExpression(
+    'IFNULL(m.x, @n)',
+    'coalesce(read(m#7.x as FLOAT64), cast(@n as FLOAT64))',
+    'FLOAT64',
+  );
   expectRefusal('SELECT ^IFNULL(1)', 'IFNULL takes two arguments of one type; got 1');
   expectRefusal('SELECT ^COALESCE()', 'COALESCE takes at least one argument of one type; got 0');
 });

@@ -6,7 +6,7 @@ import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindAggregate } from './bind-aggregate.ts';
 import { bindCoalesce, bindIf } from './bind-conditional.ts';
-import { call, intervalArguments, partLiteral } from './bind-operator.ts';
+import { asTexts, call, intervalArguments, partLiteral } from './bind-operator.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames, isCallable } from './function-names.ts';
 import { chooseOverload } from './overload.ts';
@@ -74,7 +74,8 @@ function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext
   const found = findScalarFunction(name);
   const bare = name.startsWith(SAFE_PREFIX) ? name.slice(SAFE_PREFIX.length) : name;
   if (found === undefined || !isCallable(bare)) return refuseName(bare, syntax);
-  const inputs = [...bindArguments(found, syntax, context)];
+  const given = bindArguments(found, syntax, context);
+  const inputs = [...(bare === 'concat' ? asTexts(given, syntax.span) : given)];
   if (CLOCK_READERS.has(bare)) inputs.push({ ...NOW });
   const { binding } = context;
   const { span } = syntax;

@@ -6,6 +6,7 @@ import type { Span } from '../../query-error.ts';
 import type { Name, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { comparison, isComparison, not, refuseBareNull } from './bind-comparison.ts';
+import { castTo } from './cast-type.ts';
 import { coerce, isNumber, isTime } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { chooseOverload } from './overload.ts';
@@ -85,9 +86,23 @@ function bindOperation(left: Expression, syntax: Binary, context: ExpressionCont
   const right = context.bind(syntax.right);
   const bound = isComparison(operator)
     ? comparison(operator, left, right, span, binding)
-    : call(operator, [left, right], span, context);
+    : call(
+        operator,
+        operator === '||' ? asTexts([left, right], span) : [left, right],
+        span,
+        context,
+      );
   return binding.at(bound, span, 'binary');
 }
+
+/** What `||` and CONCAT join: numbers, truths and times become texts as CAST writes them. */
+export function asTexts(inputs: readonly Expression[], span: Span): readonly Expression[] {
+  return inputs.map((input) =>
+    TEXTUAL.has(input.type.kind) ? castTo(input, STRING, { safe: false, span }) : input,
+  );
+}
+
+const TEXTUAL: ReadonlySet<string> = new Set(['BOOL', 'INT64', 'FLOAT64', 'TIMESTAMP', 'DATETIME']);
 
 /** A chain of ANDs, or of ORs, becomes one call: its length is no depth. */
 function bindLogical(

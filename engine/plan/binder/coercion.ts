@@ -73,8 +73,8 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
 
 /**
  * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. All
- * DYNAMIC stays DYNAMIC. A whole number written beside DYNAMIC counts as FLOAT64, so that numbers
- * with a fraction are not lost.
+ * DYNAMIC stays DYNAMIC. An INT64 beside DYNAMIC counts as FLOAT64, so that numbers of an event with
+ * a fraction are not lost.
  */
 export function commonType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
@@ -82,8 +82,7 @@ export function commonType(expressions: readonly Expression[]): SqlType | undefi
   if (typed.length === 0) return hasDynamic ? DYNAMIC : NULL_TYPE;
   if (typed.every(({ type }) => isNumber(type))) {
     const isWhole = typed.every(({ type }) => type.kind === 'INT64');
-    const isWritten = typed.every(({ op }) => op === 'literal');
-    return isWhole && !(hasDynamic && isWritten) ? INT64 : FLOAT64;
+    return isWhole && !hasDynamic ? INT64 : FLOAT64;
   }
   const candidates = new Map(typed.map(({ type }) => [typeName(type), type]));
   return [...candidates.values()].find((candidate) =>

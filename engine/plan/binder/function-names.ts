@@ -6,7 +6,7 @@ const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', 'current_timestamp', 'current
 
 /** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
-  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'between', 'extract'],
+  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract'],
   ...['is_null', 'is_true', 'is_false'],
   ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
 ]);

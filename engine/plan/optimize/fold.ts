@@ -19,7 +19,23 @@ export type CallValues = {
 
 /** Puts the call's values in place of parameters and computes all that needs no row. */
 export function foldPlan(plan: LogicalPlan, values: CallValues): LogicalPlan {
-  return rewritePlan(plan, (node) => mapExpressions(node, (root) => fold(root, values)));
+  return rewritePlan(plan, (node) =>
+    withCheckedCounts(mapExpressions(node, (root) => fold(root, values))),
+  );
+}
+
+/** A number of rows that a parameter gives is known only now. */
+function withCheckedCounts(node: LogicalPlan): LogicalPlan {
+  if (node.op !== 'limit') return node;
+  for (const [clause, count] of [
+    ['LIMIT', node.count],
+    ['OFFSET', node.offset],
+  ] as const) {
+    if (count?.op !== 'literal' || (count.value !== null && Number(count.value) >= 0)) continue;
+    const sentence = `${clause} takes a number of rows, at least 0; got ${count.value}`;
+    throw new QueryError('query_failed', sentence);
+  }
+  return node;
 }
 
 /** Folds from the leaves up, but a CASE from its conditions: a branch not taken is not computed. */
