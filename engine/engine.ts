@@ -2,11 +2,19 @@ import type { OpenSegmentHandle } from './column/segment.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { bindQuery } from './plan/bind-query.ts';
+import type { BindEnvironment } from './plan/binder/binding.ts';
+import {
+  countSnapshot,
+  explainQuery,
+  type QueryExplanation,
+  type SnapshotCounts,
+} from './plan/explanation.ts';
 import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
-import { optimize } from './plan/optimize/optimize.ts';
+import { type CallContext, optimize } from './plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from './plan/physical-plan.ts';
 import { giveBack } from './pool/answer-block.ts';
-import { QueryPool } from './pool/query-pool.ts';
+import type { PoolStats } from './pool/pool-stats.ts';
+import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import type { TaskStats } from './pool/task.ts';
 import { parseQuery } from './sql/parser.ts';
 
@@ -22,6 +30,8 @@ export type RunOptions = {
   readonly rowsMax: number;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether the answer should tell how it was made; measuring that takes time. */
+  readonly isExplained?: boolean | undefined;
 };
 
 export type QueryAnswer = {
@@ -36,10 +46,12 @@ export type QueryAnswer = {
   /** Tells answers of different bytes apart; a part of their SHA-256. */
   readonly digest: string;
   readonly stats: RunStats;
+  /** There when it was asked for. */
+  readonly explanation?: QueryExplanation | undefined;
 };
 
 /** What a run did, and how long each part of it took. */
-export type RunStats = TaskStats & {
+export type RunStats = Omit<TaskStats, 'profile'> & {
   /** Milliseconds on the main thread: folding, rewriting, physical plan, snapshot. */
   readonly planMs: number;
   /** Milliseconds between the threads: waiting for a worker, and messages there and back. */
@@ -51,6 +63,16 @@ export type EngineOptions = {
   readonly catalog: SegmentCatalog;
   /** Threads that run queries and seal segments; as many as there are cores when left out. */
   readonly workerCount?: number | undefined;
+  /** Bounds of the workers; those of `limits.ts` where left out. */
+  readonly poolLimits?: Partial<PoolLimits> | undefined;
+};
+
+/** What the engine has done since it was made. */
+export type EngineStats = PoolStats & {
+  /** Milliseconds on the main thread, summed over the answered queries. */
+  readonly planMs: number;
+  /** Milliseconds between the threads, likewise. */
+  readonly queueMs: number;
 };
 
 /**
@@ -62,51 +84,57 @@ export class Engine {
   readonly #sources: readonly SourceSchema[];
   readonly #catalog: SegmentCatalog;
   readonly #pool: QueryPool;
+  #planMs = 0;
+  #queueMs = 0;
 
   constructor(options: EngineOptions) {
     this.#sources = options.sources;
     this.#catalog = options.catalog;
-    this.#pool = new QueryPool(options.workerCount);
+    this.#pool = new QueryPool({
+      workerCount: options.workerCount,
+      nowMs: () => performance.now(),
+      limits: options.poolLimits,
+    });
   }
 
   /** Parses and binds. Throws a QueryError `invalid_sql` with its place in the text. */
   prepare(text: string, parameters: readonly ParameterDeclaration[]): PreparedQuery {
-    const query = parseQuery(text);
-    return { text, bound: bindQuery(query, { sources: this.#sources, parameters }) };
+    return prepareQuery(text, { sources: this.#sources, parameters });
   }
 
   /** Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
     const startMs = performance.now();
-    const parameters = new Map(
-      Array.from(options.parameters, ([name, value]) => [name.toLowerCase(), value] as const),
-    );
-    const { nowUs, rowsMax } = options;
-    const logical = optimize(query.bound, { parameters, nowUs, rowsMax, sources: this.#sources });
-    const plan = physicalPlanOf(logical);
-    const segments = scansOf(plan).map((scan) =>
-      this.#catalog.segments(scan.source, {
-        projectKey: scan.projectKey,
-        timestampUsStart: scan.window.startUs,
-        timestampUsEnd: scan.window.endUs,
-      }),
-    );
-    const run = {
-      plan,
-      output: query.bound.output,
-      segments,
-      dropped: this.#catalog.dropped(),
-    };
+    const run = this.#plan(query, options);
     const plannedMs = performance.now();
-    const { json, rowCount, digest, stats } = await this.#pool.run(run, options.signal);
-    const queueMs = performance.now() - plannedMs - stats.runMs;
+    const snapshots = options.isExplained === true ? this.#countSnapshots(run) : [];
+    const { json, rowCount, digest, stats: all } = await this.#pool.run(run, options.signal);
+    const { profile, ...stats } = all;
+    const planMs = plannedMs - startMs;
+    const queueMs = Math.max(0, performance.now() - plannedMs - stats.runMs);
+    this.#planMs += planMs;
+    this.#queueMs += queueMs;
     return {
       json: json.bytes,
       rowCount,
       release: () => giveBack(json),
       digest,
-      stats: { ...stats, planMs: plannedMs - startMs, queueMs: Math.max(0, queueMs) },
+      stats: { ...stats, planMs, queueMs },
+      explanation:
+        profile &&
+        explainQuery(query, this.#contextOf(options), {
+          rowCount,
+          planMs,
+          queueMs,
+          runMs: stats.runMs,
+          profile,
+          snapshots,
+        }),
     };
+  }
+
+  stats(): EngineStats {
+    return { ...this.#pool.stats(), planMs: this.#planMs, queueMs: this.#queueMs };
   }
 
   /**
@@ -121,4 +149,57 @@ export class Engine {
   close(): Promise<void> {
     return this.#pool.close();
   }
+
+  #contextOf({ parameters, nowUs, rowsMax }: RunOptions): CallContext {
+    return { parameters: byLowerCase(parameters), nowUs, rowsMax, sources: this.#sources };
+  }
+
+  #plan(query: PreparedQuery, options: RunOptions): QueryRun {
+    try {
+      this.#pool.checkAdmission();
+      const plan = physicalPlanOf(optimize(query.bound, this.#contextOf(options)));
+      const segments = scansOf(plan).map((scan) =>
+        this.#catalog.segments(scan.source, {
+          projectKey: scan.projectKey,
+          timestampUsStart: scan.window.startUs,
+          timestampUsEnd: scan.window.endUs,
+        }),
+      );
+      return {
+        plan,
+        output: query.bound.output,
+        segments,
+        dropped: this.#catalog.dropped(),
+        isProfiled: options.isExplained,
+      };
+    } catch (error) {
+      this.#pool.countFailure(error);
+      throw error;
+    }
+  }
+
+  /** What the snapshot of a run left out; to be asked for in the same turn as the snapshot. */
+  #countSnapshots({ plan }: QueryRun): readonly SnapshotCounts[] {
+    return scansOf(plan).map((scan) =>
+      countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
+    );
+  }
+}
+
+/** Parses and binds without an engine. Throws a QueryError `invalid_sql` with its place in the text. */
+export function prepareQuery(text: string, environment: BindEnvironment): PreparedQuery {
+  return { text, bound: bindQuery(parseQuery(text), environment) };
+}
+
+/** How a prepared query would be run: its plans alone. Throws a QueryError as a run would. */
+export function explainUnrun(
+  query: PreparedQuery,
+  options: Omit<RunOptions, 'signal'> & { readonly sources: readonly SourceSchema[] },
+): QueryExplanation {
+  return explainQuery(query, { ...options, parameters: byLowerCase(options.parameters) });
+}
+
+/** Parameters are known by their names in lower case. */
+function byLowerCase(parameters: ReadonlyMap<string, SqlValue>): ReadonlyMap<string, SqlValue> {
+  return new Map(Array.from(parameters, ([name, value]) => [name.toLowerCase(), value] as const));
 }

@@ -128,3 +128,24 @@ export const ANSWER_BLOCKS_MAX = 8;
 
 /** Bytes of the largest block that is kept; a larger answer has memory of its own. */
 export const ANSWER_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Bytes of V8's heap that one worker may fill; a query that fills it loses its worker and fails.
+ * The limits above keep a query well below it; typed arrays lie outside of the heap.
+ */
+export const WORKER_HEAP_BYTES_MAX = 1024 * 1024 * 1024;
+
+/**
+ * Milliseconds that a task has to come to a checkpoint once it is to stop. Then its worker is ended:
+ * the next one starts cold, which costs more than a short wait.
+ */
+export const STOP_MS_MAX = 2_000;
+
+/** Milliseconds a sealing may take: a hundred times the usual, so that none holds a worker for ever. */
+export const SEAL_TIME_MS_MAX = 120_000;
+
+/** Queries that wait for a worker: each holds its plan and its list of segments, some 100 KB. */
+export const QUERIES_WAITING_MAX = 256;
+
+/** Milliseconds that queries, or sealings, stand back after a long one of theirs: about one sealing. */
+export const TURN_DEBT_MS_MAX = 1_000;

@@ -6,6 +6,8 @@
  * - `query_failed`: a value met at run time has no answer (division by zero, a failed CAST).
  * - `query_limit`: over a limit of memory, groups, rows or text.
  * - `query_timeout`, `query_cancelled`: stopped from outside.
+ * - `overloaded`: too many queries wait already; this one was not begun.
+ * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */
 export type QueryErrorCode =
   | 'invalid_sql'
@@ -13,7 +15,9 @@ export type QueryErrorCode =
   | 'query_failed'
   | 'query_limit'
   | 'query_timeout'
-  | 'query_cancelled';
+  | 'query_cancelled'
+  | 'overloaded'
+  | 'worker_lost';
 
 /** Line and column of the first character, both from 1; offsets in UTF-16 units, half open. */
 export type Span = {
@@ -27,8 +31,13 @@ export class QueryError extends Error {
   readonly code: QueryErrorCode;
   readonly span: Span | undefined;
 
-  constructor(code: QueryErrorCode, message: string, span?: Span | undefined) {
-    super(message);
+  constructor(
+    code: QueryErrorCode,
+    message: string,
+    span?: Span | undefined,
+    options?: ErrorOptions | undefined,
+  ) {
+    super(message, options);
     this.name = 'QueryError';
     this.code = code;
     this.span = span;

@@ -43,6 +43,11 @@ const TABLE = {
   query_cancelled: { status: 499, title: 'The caller went away before the answer' },
   internal: { status: 500, title: 'A mistake of the service' },
   overloaded: { status: 503, title: 'Too many calls at once', retryAfterS: RETRY_AFTER_S },
+  worker_lost: {
+    status: 503,
+    title: 'The thread that ran the query is no more; another has taken its place',
+    retryAfterS: RETRY_AFTER_S,
+  },
   not_ready: { status: 503, title: 'The service is starting', retryAfterS: RETRY_AFTER_S },
   draining: { status: 503, title: 'The service is stopping', retryAfterS: RETRY_AFTER_S },
   storage_failed: {

@@ -22,6 +22,28 @@ export class FilterOperator implements Sink {
   }
 }
 
+/** Which of two filters a row has to pass is known by where it comes from. */
+export class ChoosingFilter implements Sink {
+  readonly #filters: { readonly all: FilterOperator; readonly keyed: FilterOperator };
+  readonly #isKeyed: () => boolean;
+
+  /**
+   * `keyed` has fewer conjuncts: those left out hold for every row of a chunk that is keyed. Asked
+   * before each chunk.
+   */
+  constructor(
+    filters: { readonly all: FilterOperator; readonly keyed: FilterOperator },
+    isKeyed: () => boolean,
+  ) {
+    this.#filters = filters;
+    this.#isKeyed = isKeyed;
+  }
+
+  push(chunk: Chunk): boolean {
+    return (this.#isKeyed() ? this.#filters.keyed : this.#filters.all).push(chunk);
+  }
+}
+
 /** The rows of a chunk for which all conjuncts are TRUE; the chunk itself when all rows are. */
 export function filterChunk(chunk: Chunk, conjuncts: readonly VectorFunction[]): Chunk {
   let passed = chunk;

@@ -8,13 +8,24 @@ import type { Checkpoint, Sink } from './sink.ts';
 
 /** What a scan did, added up over the scans it is handed to. */
 export type ScanCounters = {
+  /** Rows looked at, one by one. */
   rowsScanned: number;
+  /** Rows whose part of the answer was remembered, so that they were not looked at. */
+  rowsFromMemo: number;
   segmentsScanned: number;
   segmentsSkipped: number;
 };
 
 export function newScanCounters(): ScanCounters {
-  return { rowsScanned: 0, segmentsScanned: 0, segmentsSkipped: 0 };
+  return { rowsScanned: 0, rowsFromMemo: 0, segmentsScanned: 0, segmentsSkipped: 0 };
+}
+
+/** Adds what one scan, or one part of a run, did to what others did. */
+export function addScanCounters(into: ScanCounters, from: ScanCounters): void {
+  into.rowsScanned += from.rowsScanned;
+  into.rowsFromMemo += from.rowsFromMemo;
+  into.segmentsScanned += from.segmentsScanned;
+  into.segmentsSkipped += from.segmentsSkipped;
 }
 
 export type ScanOptions = {
@@ -32,6 +43,8 @@ export type ScanOptions = {
   readonly floorUs?: (() => number | undefined) | undefined;
   readonly checkpoint: Checkpoint;
   readonly counters: ScanCounters;
+  /** Hears of each segment that is read, before its rows are. */
+  readonly onSegment?: ((segment: Segment) => void) | undefined;
 };
 
 /** Where the rows of a scan go. */
@@ -65,6 +78,7 @@ export function scanSegments(
       continue;
     }
     options.counters.segmentsScanned++;
+    options.onSegment?.(segment);
     options.checkpoint();
     for (const run of segment.runs(options.projectKey)) {
       const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;

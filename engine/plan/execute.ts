@@ -5,12 +5,17 @@ import type { SqlValue } from '../column/value.ts';
 import { valueAt, valueVector } from '../column/vector.ts';
 import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
-import { FilterOperator } from '../operator/filter.ts';
+import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
 import { JoinTable } from '../operator/join-table.ts';
 import { LimitOperator } from '../operator/limit.ts';
 import { ProjectOperator } from '../operator/project.ts';
-import { newScanCounters, type ScanCounters, scanSegments } from '../operator/scan.ts';
+import {
+  addScanCounters,
+  newScanCounters,
+  type ScanCounters,
+  scanSegments,
+} from '../operator/scan.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
@@ -28,6 +33,7 @@ import {
   type PhysicalPlan,
   type PhysicalScan,
 } from './physical-plan.ts';
+import type { PlanProfiler } from './plan-profile.ts';
 
 /** What a plan runs over. */
 export type ExecutionContext = {
@@ -36,6 +42,8 @@ export type ExecutionContext = {
   readonly checkpoint: Checkpoint;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters | undefined;
+  /** Measures the run operator by operator; a run without it pays nothing for that it could. */
+  readonly profiler?: PlanProfiler | undefined;
 };
 
 /** Runs a plan and pushes its rows, columns as `layoutOf(plan)` says, into `sink`. */
@@ -47,7 +55,8 @@ export function executeQuery(plan: PhysicalPlan, context: ExecutionContext, sink
 export function executeFragment(plan: PhysicalPlan, context: ExecutionContext): unknown {
   const execution = new Execution(context);
   const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
-  return execution.group(breaker).partial();
+  const partial = () => execution.group(breaker).partial();
+  return context.profiler === undefined ? partial() : context.profiler.within(breaker, partial);
 }
 
 /** Runs the rest of a plan over the partial states of all its fragments. */
@@ -87,6 +96,8 @@ class Execution {
   readonly #counters: ScanCounters;
   /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
   #floorUs: (() => number | undefined) | undefined;
+  /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
+  #isKeyed = false;
 
   constructor(context: ExecutionContext, replacement?: Replacement | undefined) {
     this.#context = context;
@@ -96,6 +107,12 @@ class Execution {
 
   /** Pushes all rows of a plan into a sink; what the sink answered last. */
   drive(plan: PhysicalPlan, sink: Sink): boolean {
+    const { profiler } = this.#context;
+    if (profiler === undefined) return this.#drive(plan, sink);
+    return profiler.drive(plan, sink, (profiled) => this.#drive(plan, profiled));
+  }
+
+  #drive(plan: PhysicalPlan, sink: Sink): boolean {
     const { checkpoint } = this.#context;
     switch (plan.op) {
       case 'scan':
@@ -105,10 +122,7 @@ class Execution {
       case 'rows':
         return pushInChunks(rowsChunk(plan), sink);
       case 'filter':
-        return this.drive(
-          plan.input,
-          new FilterOperator(this.#compileAll(plan.conjuncts, plan.input), sink),
-        );
+        return this.drive(plan.input, this.#filter(plan, sink));
       case 'project': {
         const expressions = plan.columns.map((item) => item.expression);
         return this.drive(
@@ -185,9 +199,32 @@ class Execution {
     return top;
   }
 
+  #filter(plan: Extract<PhysicalPlan, { op: 'filter' }>, sink: Sink): Sink {
+    const conjuncts = this.#compileAll(plan.conjuncts, plan.input);
+    const all = new FilterOperator(conjuncts, sink);
+    if (plan.impliedByProject.length === 0) return all;
+    const rest = conjuncts.filter((_, index) => !plan.impliedByProject.includes(index));
+    // The chunk at hand is one of the scan below: between them rows go up as they come.
+    return new ChoosingFilter({ all, keyed: new FilterOperator(rest, sink) }, () => this.#isKeyed);
+  }
+
+  /** Notes of each chunk, before it goes up, whether all of its events are known to be of the project. */
+  #noting(sink: Sink, isKeyed: boolean): Sink {
+    return {
+      push: (chunk) => {
+        this.#isKeyed = isKeyed;
+        return sink.push(chunk);
+      },
+    };
+  }
+
   #scan(scan: PhysicalScan, sink: Sink): boolean {
     const segments = must(this.#context.segments[scan.index], 'each scan has its segments');
-    return scanSegments(
+    // Only the scan whose timestamps the top rows are ordered by may be cut short by them.
+    const floorUs = scan.newestFirst ? this.#floorUs : undefined;
+    const tally = this.#context.profiler?.scan(scan);
+    const counters = tally?.counters ?? this.#counters;
+    const wantsMore = scanSegments(
       segments,
       {
         fields: scan.fields,
@@ -195,13 +232,20 @@ class Execution {
         startUs: scan.window.startUs,
         endUs: scan.window.endUs,
         direction: scan.newestFirst ? 'newest-first' : 'forward',
-        // Only the scan whose timestamps the top rows are ordered by may be cut short by them.
-        floorUs: scan.newestFirst ? this.#floorUs : undefined,
+        floorUs,
         checkpoint: this.#context.checkpoint,
-        counters: this.#counters,
+        counters,
+        onSegment: tally === undefined ? undefined : (segment) => tally.addSegment(segment),
       },
-      { rows: sink },
+      scan.projectKey === undefined
+        ? { rows: sink }
+        : { rows: this.#noting(sink, false), keyedRows: this.#noting(sink, true) },
     );
+    if (tally !== undefined) {
+      tally.endAt(floorUs?.());
+      addScanCounters(this.#counters, counters);
+    }
+    return wantsMore;
   }
 
   #join(plan: HashJoin, sink: Sink): boolean {

@@ -64,6 +64,11 @@ export type Filter = {
   readonly op: 'filter';
   readonly input: LogicalPlan;
   readonly predicate: Expression;
+  /**
+   * Conjuncts, the same objects, that hold for each row of an event known to be of the project of the
+   * scan below. Only row-wise operators lie between; the optimiser finds out last of all.
+   */
+  readonly impliedByProject?: readonly Expression[] | undefined;
 };
 
 /** Computes columns; only these are in its output. A column may be passed on under its own id. */

@@ -28,6 +28,11 @@ export type PhysicalPlan =
       readonly op: 'filter';
       readonly input: PhysicalPlan;
       readonly conjuncts: readonly Expression[];
+      /**
+       * Indices of those that hold for each row of an event known to be of the scan's project: they
+       * are tested for the others only. Only row-wise operators lie between filter and scan.
+       */
+      readonly impliedByProject: readonly number[];
     }
   | {
       readonly op: 'project';
@@ -112,13 +117,18 @@ function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
       };
     case 'one-row':
     case 'rows':
-      return plan;
-    case 'filter':
+      // Of its own, so that each operator of the tree can be told apart: a text may use one twice.
+      return { ...plan };
+    case 'filter': {
+      const conjuncts = conjunctsOf(plan.predicate);
+      const implied = plan.impliedByProject ?? [];
       return {
         op: 'filter',
         input: convert(plan.input, numbering),
-        conjuncts: conjunctsOf(plan.predicate),
+        conjuncts,
+        impliedByProject: implied.map((term) => conjuncts.indexOf(term)),
       };
+    }
     case 'project':
     case 'unnest':
     case 'aggregate':

@@ -1,205 +1,94 @@
-import { unreachable } from '../assert.ts';
-import { type SqlType, typeName } from '../column/type.ts';
-import { isNested, type SqlValue } from '../column/value.ts';
+import { must } from '../assert.ts';
 import { formatDatetime } from '../function/timestamp-text.ts';
-import type { Column, ColumnId, Expression } from './expression.ts';
-import type { AggregateCall, LogicalPlan, SortKey, TimeWindow } from './logical-plan.ts';
+import type { Column, ColumnId } from './expression.ts';
+import { ExpressionText, quoted } from './expression-text.ts';
+import { fieldsRead } from './fields-read.ts';
+import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
+import { logicalOperatorText, physicalOperatorText } from './operator-text.ts';
 import { inputsOf, outputOf } from './optimize/plan-walk.ts';
+import type { PhysicalPlan, PhysicalScan } from './physical-plan.ts';
+import { physicalInputsOf } from './physical-walk.ts';
+import { type PlanTree, treeLines } from './plan-tree.ts';
 
 /**
- * A logical plan to be read by people: one operator to a line, its inputs indented below it, and
- * columns written `name#id`.
+ * A logical plan for tests and for whoever debugs the planner: one operator to a line, its inputs
+ * indented below it, columns written `name#id`.
  */
 export function planText(plan: LogicalPlan): string {
-  const lines: string[] = [];
   const names = new Map<ColumnId, string>();
-  collectNames(plan, names);
-  writePlan(plan, { text: new ExpressionText(names), indent: '', lines });
-  return lines.join('\n');
+  forEachColumn(plan, ({ id, name }) => {
+    // A column passed on under its own id has the name it was given first.
+    if (!names.has(id)) names.set(id, name);
+  });
+  const text = new ExpressionText((id, own) => `${own ?? names.get(id) ?? ''}#${id}`);
+  return treeLines(logicalTree(plan, text), { widthMax: Infinity }).join('\n');
 }
 
-/** An expression alone; columns are written `#id`. */
-export function expressionText(expression: Expression): string {
-  return new ExpressionText(new Map()).of(expression);
-}
-
-/** A column passed on under its own id has the name it was given first. */
-function collectNames(plan: LogicalPlan, names: Map<ColumnId, string>): void {
-  for (const input of inputsOf(plan)) collectNames(input, names);
-  for (const column of outputOf(plan)) {
-    if (!names.has(column.id)) names.set(column.id, column.name);
+/**
+ * Writes columns by their names alone; where several columns of the plans share one, all but the
+ * first carry a number. So a column has the same name in each of the plans it is found in.
+ */
+export function readableText(plans: readonly LogicalPlan[]): ExpressionText {
+  const names = new Map<ColumnId, { readonly first: string; readonly unique: string }>();
+  const counts = new Map<string, number>();
+  for (const plan of plans) {
+    forEachColumn(plan, ({ id, name }) => {
+      if (names.has(id)) return;
+      const first = name === '' ? 'column' : name;
+      const count = (counts.get(first) ?? 0) + 1;
+      counts.set(first, count);
+      names.set(id, { first, unique: count === 1 ? first : `${first}#${count}` });
+    });
   }
+  return new ExpressionText((id, own) => {
+    const { first, unique } = must(names.get(id), 'a column that is read is given below');
+    return own === undefined || own === '' || own === first ? unique : own;
+  });
 }
 
-type Page = { readonly text: ExpressionText; readonly indent: string; readonly lines: string[] };
-
-function writePlan(plan: LogicalPlan, page: Page): void {
-  page.lines.push(`${page.indent}${operatorText(plan, page.text)}`);
-  const inner = { ...page, indent: `${page.indent}  ` };
-  for (const input of inputsOf(plan)) writePlan(input, inner);
+/** Every column of a plan, those below first. */
+function forEachColumn(plan: LogicalPlan, see: (column: Column) => void): void {
+  for (const input of inputsOf(plan)) forEachColumn(input, see);
+  for (const column of outputOf(plan)) see(column);
 }
 
-function operatorText(plan: LogicalPlan, text: ExpressionText): string {
-  switch (plan.op) {
-    case 'scan': {
-      const columns = plan.columns.map(({ column }) => text.column(column));
-      const project = plan.projectKey === undefined ? '' : ` project ${quoted(plan.projectKey)}`;
-      return `scan \`${plan.source}\`${windowText(plan.window)}${project}: ${columns.join(', ')}`;
-    }
-    case 'one-row':
-      return 'one-row';
-    case 'rows':
-      return `rows ${plan.rows.length}: ${plan.columns.map((each) => text.column(each)).join(', ')}`;
-    case 'filter':
-      return `filter ${text.of(plan.predicate)}`;
-    case 'project':
-      return `project ${plan.columns.map((each) => text.definition(each)).join(', ')}`;
-    case 'unnest': {
-      const offset = plan.offset === undefined ? '' : ` with offset ${text.column(plan.offset)}`;
-      const on = plan.on === undefined ? '' : ` on ${text.of(plan.on)}`;
-      const outer = plan.outer ? 'outer ' : '';
-      return `${outer}unnest ${text.of(plan.array)} as ${text.column(plan.element)}${offset}${on}`;
-    }
-    case 'join':
-      return `${plan.kind} join${plan.on === undefined ? '' : ` on ${text.of(plan.on)}`}`;
-    case 'aggregate':
-      return aggregateText(plan, text);
-    case 'sort':
-      return `sort ${plan.keys.map((key) => sortKeyText(key, text)).join(', ')}`;
-    case 'limit': {
-      const count = plan.count === undefined ? '' : ` ${text.of(plan.count)}`;
-      const offset = plan.offset === undefined ? '' : ` offset ${text.of(plan.offset)}`;
-      return `limit${count}${offset}`;
-    }
-    default:
-      return unreachable(plan);
-  }
+export function logicalTree(plan: LogicalPlan, text: ExpressionText): PlanTree {
+  const inputs = inputsOf(plan).map((input) => logicalTree(input, text));
+  return { ...logicalOperatorText(plan, text), facts: [], inputs };
 }
 
-function windowText({ startUs, endUs }: TimeWindow): string {
-  if (startUs === -Infinity && endUs === Infinity) return '';
-  const start = startUs === -Infinity ? '' : formatDatetime(startUs);
-  const end = endUs === Infinity ? '' : formatDatetime(endUs);
-  return ` [${start}, ${end})`;
-}
-
-function aggregateText(
-  plan: LogicalPlan & { readonly op: 'aggregate' },
+/** `factsOf` may add what a run of a scan did. */
+export function physicalTree(
+  plan: PhysicalPlan,
   text: ExpressionText,
-): string {
-  const keys = plan.keys.map((key) => text.definition(key));
-  const calls = plan.aggregates.map(
-    ({ column, call }) => `${text.column(column)} := ${callText(call, text)}`,
-  );
-  return `aggregate${keys.length === 0 ? '' : ` by ${keys.join(', ')}`}${
-    calls.length === 0 ? '' : ` compute ${calls.join(', ')}`
-  }`;
+  factsOf: (scan: PhysicalScan) => PlanTree['facts'] = () => [],
+): PlanTree {
+  const fields = fieldsRead(plan);
+  const treeOf = (node: PhysicalPlan): PlanTree => ({
+    ...physicalOperatorText(node, text),
+    facts:
+      node.op === 'scan'
+        ? [...scanFacts(node, fields.get(node.index) ?? []), ...factsOf(node)]
+        : [],
+    inputs: physicalInputsOf(node).map(treeOf),
+  });
+  return treeOf(plan);
 }
 
-function callText(call: AggregateCall, text: ExpressionText): string {
-  const inputs = [...call.arguments, ...call.constants].map((each) => text.of(each));
-  const all = inputs.length === 0 ? '*' : inputs.join(', ');
-  return `${call.name}(${call.distinct ? 'distinct ' : ''}${all})`;
+/** What was pushed into a scan. */
+function scanFacts(scan: PhysicalScan, fields: readonly string[]): PlanTree['facts'] {
+  const columns = scan.fields.filter((field) => field !== 'root');
+  return [
+    ['window', windowWords(scan.window)],
+    ['project', scan.projectKey === undefined ? 'any' : quoted(scan.projectKey)],
+    ['columns', columns.join(', ') || 'none'],
+    ['fields', fields.join(', ') || 'none'],
+    ['order', scan.newestFirst ? 'newest first, until the top rows are certain' : 'as stored'],
+  ];
 }
 
-/** NULLs are told only where they do not stand as they do by default. */
-function sortKeyText(key: SortKey, text: ExpressionText): string {
-  const direction = key.descending ? ' desc' : '';
-  const isDefault = key.nullsFirst !== key.descending;
-  const nulls = isDefault ? '' : ` nulls ${key.nullsFirst ? 'first' : 'last'}`;
-  return `${text.of(key.expression)}${direction}${nulls}`;
-}
-
-/** Operators that stand between their arguments. */
-const INFIXES: ReadonlySet<string> = new Set([
-  ...['+', '-', '*', '/', '||'],
-  ...['=', '!=', '<', '<=', '>', '>='],
-  ...['and', 'or', 'like'],
-]);
-
-class ExpressionText {
-  readonly #names: ReadonlyMap<ColumnId, string>;
-
-  constructor(names: ReadonlyMap<ColumnId, string>) {
-    this.#names = names;
-  }
-
-  column(column: Column): string {
-    return `${column.name}#${column.id}`;
-  }
-
-  /** `name#3 := expression`; a column passed on under its own id and name is written once. */
-  definition(item: { readonly column: Column; readonly expression: Expression }): string {
-    const { column, expression } = item;
-    const text = this.of(expression);
-    return text === this.column(column) ? text : `${this.column(column)} := ${text}`;
-  }
-
-  of(node: Expression): string {
-    switch (node.op) {
-      case 'literal':
-        return literalText(node.value, node.type);
-      case 'parameter':
-        return `@${node.name}`;
-      case 'now':
-        return 'now';
-      case 'column':
-        return `${this.#names.get(node.id) ?? ''}#${node.id}`;
-      case 'call':
-        return INFIXES.has(node.name)
-          ? `(${node.arguments.map((each) => this.of(each)).join(` ${node.name} `)})`
-          : `${node.name}(${this.#list(node.arguments)})`;
-      case 'dynamic-field':
-        return `${this.of(node.input)}.${node.name}`;
-      case 'struct-field':
-        return `${this.of(node.input)}.${fieldName(node.input.type, node.index)}`;
-      case 'struct':
-        return `struct(${this.#list(node.fields)})`;
-      case 'array':
-        return `[${this.#list(node.elements)}]`;
-      case 'read-as':
-        return `read(${this.of(node.input)} as ${typeName(node.type)})`;
-      case 'cast':
-        return `${node.safe ? 'safe_' : ''}cast(${this.of(node.input)} as ${typeName(node.type)})`;
-      case 'case':
-        return this.#case(node);
-      case 'coalesce':
-        return `coalesce(${this.#list(node.arguments)})`;
-      default:
-        return unreachable(node);
-    }
-  }
-
-  #list(expressions: readonly Expression[]): string {
-    return expressions.map((expression) => this.of(expression)).join(', ');
-  }
-
-  #case(node: Expression & { readonly op: 'case' }): string {
-    const branches = node.branches.map(
-      ({ when, then }) => ` when ${this.of(when)} then ${this.of(then)}`,
-    );
-    return `case${branches.join('')} else ${this.of(node.otherwise)} end`;
-  }
-}
-
-function fieldName(type: SqlType, index: number): string {
-  const field = type.kind === 'STRUCT' ? type.fields[index] : undefined;
-  return field?.name ?? String(index);
-}
-
-function literalText(value: SqlValue, type: SqlType): string {
-  if (value === null) return 'null';
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'object') {
-    if (isNested(value)) return 'nested';
-    const inner: SqlType = type.kind === 'ARRAY' ? type.element : { kind: 'DYNAMIC' };
-    return `[${value.map((element) => literalText(element, inner)).join(', ')}]`;
-  }
-  const isTime = type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
-  if (!isTime || typeof value === 'boolean') return String(value);
-  return `${type.kind.toLowerCase()} ${quoted(formatDatetime(value))}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+function windowWords({ startUs, endUs }: TimeWindow): string {
+  const from = startUs === -Infinity ? [] : [`from ${formatDatetime(startUs)}`];
+  const to = endUs === Infinity ? [] : [`before ${formatDatetime(endUs)}`];
+  return [...from, ...to].join(', ') || 'all time';
 }

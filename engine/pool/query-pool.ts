@@ -1,13 +1,25 @@
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
-import { assert } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
-import { FRAGMENT_BYTES_MIN, QUERY_TIME_MS_MAX } from '../limits.ts';
+import {
+  FRAGMENT_BYTES_MIN,
+  QUERIES_WAITING_MAX,
+  QUERY_TIME_MS_MAX,
+  SEAL_TIME_MS_MAX,
+  STOP_MS_MAX,
+  WORKER_HEAP_BYTES_MAX,
+} from '../limits.ts';
+import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
+import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
-import type { PartialAnswer, RowsAnswer, Task, TaskAnswer, TaskStats } from './task.ts';
+import { PoolCounters, type PoolStats } from './pool-stats.ts';
+import { QueryTasks } from './query-tasks.ts';
+import type { DoneAnswer, PartialAnswer, RowsAnswer, SealTask, TaskStats } from './task.ts';
+import { TaskScheduler } from './task-scheduler.ts';
+import { WorkerThreads } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
@@ -15,54 +27,169 @@ export type QueryRun = {
   readonly output: readonly Column[];
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
+  /** Whether each operator is to be measured. */
+  readonly isProfiled?: boolean | undefined;
+};
+
+/** Bounds of a pool; those of `limits.ts` where left out. */
+export type PoolLimits = {
+  readonly heapBytesMax: number;
+  readonly queryMsMax: number;
+  readonly stopMsMax: number;
+  readonly sealMsMax: number;
+  readonly queriesWaitingMax: number;
+};
+
+const LIMITS: PoolLimits = {
+  heapBytesMax: WORKER_HEAP_BYTES_MAX,
+  queryMsMax: QUERY_TIME_MS_MAX,
+  stopMsMax: STOP_MS_MAX,
+  sealMsMax: SEAL_TIME_MS_MAX,
+  queriesWaitingMax: QUERIES_WAITING_MAX,
+};
+
+export type QueryPoolOptions = {
+  /** As many as there are cores when left out. */
+  readonly workerCount?: number | undefined;
+  /** Milliseconds since any moment, never backwards. */
+  readonly nowMs: () => number;
+  readonly limits?: Partial<PoolLimits> | undefined;
+  /** Module that runs the tasks, in place of our own. */
+  readonly workerUrl?: URL | undefined;
 };
 
 /**
  * The worker threads. A query over little data is one task; one that groups much data is cut by
  * segments into a fragment for each worker, whose partial states a last task combines. The answer
  * is the same either way.
+ *
+ * Whatever becomes of one query, a lost thread included, the others do not notice; see
+ * `TaskScheduler` for who goes first and `QueryTasks` for how a query stops.
  */
 export class QueryPool {
-  readonly #piscina: Piscina<Task, TaskAnswer>;
   readonly #workerCount: number;
+  readonly #limits: PoolLimits;
+  readonly #scheduler: TaskScheduler;
+  readonly #threads: WorkerThreads;
+  readonly #counters = new PoolCounters();
+  /** Queries that no thread has taken up yet. */
+  readonly #waiting = new Set<QueryTasks>();
+  #isClosed = false;
 
-  constructor(workerCount: number = availableParallelism()) {
-    this.#workerCount = workerCount;
+  constructor(options: QueryPoolOptions) {
+    this.#workerCount = options.workerCount ?? availableParallelism();
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#scheduler = new TaskScheduler(this.#workerCount, options.nowMs);
     // The same file compiled and not: the extension follows our own.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#piscina = new Piscina<Task, TaskAnswer>({
-      filename: new URL(`./worker.${extension}`, import.meta.url).href,
-      name: 'runTask',
-      minThreads: workerCount,
-      maxThreads: workerCount,
-      idleTimeout: Number.POSITIVE_INFINITY,
+    this.#threads = new WorkerThreads({
+      count: this.#workerCount,
+      workerUrl: options.workerUrl ?? new URL(`./worker.${extension}`, import.meta.url),
+      heapBytesMax: this.#limits.heapBytesMax,
     });
   }
 
-  /** Once `signal` is aborted the run ends soon, with `query_cancelled`, waiting or not. */
+  /**
+   * Rejects with a QueryError: `overloaded` at once when too many wait, `query_cancelled` soon after
+   * `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
+   */
   async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RowsAnswer> {
-    const cancelled = new Int32Array(new SharedArrayBuffer(4));
-    const cancel = () => Atomics.store(cancelled, 0, 1);
+    const tasks = new QueryTasks({
+      scheduler: this.#scheduler,
+      threads: this.#threads,
+      limits: this.#limits,
+      onBegin: () => this.#waiting.delete(tasks),
+    });
+    const cancel = () => tasks.stop(cancellationOf(signal));
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      return await this.#runTasks(query, cancelled);
+      this.checkAdmission();
+      this.#waiting.add(tasks);
+      const run = this.#runTasks(query, tasks);
+      this.#counters.queriesWait(this.#waiting.size);
+      const rows = await run;
+      this.#counters.querySucceeded(rows.stats);
+      return rows;
+    } catch (error) {
+      this.#counters.queryFailed(error, tasks.wasEnded);
+      throw error;
     } finally {
+      this.#waiting.delete(tasks);
       signal?.removeEventListener('abort', cancel);
     }
   }
 
-  async #runTasks(query: QueryRun, cancelled: Int32Array): Promise<RowsAnswer> {
-    const part = { ...query, cancelled, timeMsMax: QUERY_TIME_MS_MAX };
+  /** Seals in a worker. One segment for each partition of time that has rows. */
+  async seal(
+    handle: OpenSegmentHandle,
+    partitionUs: number,
+  ): Promise<readonly SharedArrayBuffer[]> {
+    try {
+      const buffers = await new Promise<readonly SharedArrayBuffer[]>((resolve, reject) => {
+        const start = () =>
+          this.#sealOnThread({ kind: 'seal', handle, partitionUs }).then(resolve, reject);
+        this.#scheduler.add('seal', { start });
+      });
+      this.#counters.sealEnded(true);
+      return buffers;
+    } catch (error) {
+      this.#counters.sealEnded(false);
+      throw error;
+    }
+  }
+
+  /** Counts a query that failed before it came here. */
+  countFailure(error: unknown): void {
+    this.#counters.queryFailed(error, false);
+  }
+
+  stats(): PoolStats {
+    const { running, waiting } = this.#scheduler;
+    return {
+      ...this.#counters.counts(),
+      workers: this.#workerCount,
+      workersLost: this.#threads.lostCount,
+      workersEnded: this.#threads.endedCount,
+      queriesWaiting: this.#waiting.size,
+      queryTasksRunning: running.queries,
+      sealsWaiting: waiting.seals,
+      sealsRunning: running.seals,
+    };
+  }
+
+  /** Takes no more queries, finishes what is under way or waits, and ends the workers. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#scheduler.idle();
+    await this.#threads.close();
+  }
+
+  /**
+   * Throws a QueryError `overloaded` when a run would be refused: worth asking before it is planned.
+   */
+  checkAdmission(): void {
+    if (this.#isClosed) throw new QueryError('overloaded', 'the engine takes no more queries');
+    const { queriesWaitingMax } = this.#limits;
+    if (this.#waiting.size < queriesWaitingMax) return;
+    throw new QueryError(
+      'overloaded',
+      `at most ${queriesWaitingMax} queries may wait for a thread; there are as many`,
+    );
+  }
+
+  async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RowsAnswer> {
+    const { cancelled } = tasks;
+    const part = { ...query, cancelled, timeMsMax: this.#limits.queryMsMax };
     const shares = this.#sharesOf(query);
-    if (shares === undefined) return rowsOf(await this.#piscina.run({ kind: 'query', ...part }));
+    if (shares === undefined) return rowsOf(await tasks.run('query', { kind: 'query', ...part }));
     const answers = await Promise.all(
-      shares.map((share) => this.#piscina.run({ kind: 'fragment', ...part, segments: [share] })),
+      shares.map((share) => tasks.run('query', { kind: 'fragment', ...part, segments: [share] })),
     );
     const fragments = answers.map(partialOf);
     const partials = fragments.map(({ partial }) => partial);
     const finish = { kind: 'finish' as const, ...part, segments: [], partials };
-    const rows = rowsOf(await this.#piscina.run(finish));
+    const rows = rowsOf(await tasks.run('finish', finish));
     return {
       ...rows,
       stats: statsOfAll(
@@ -72,19 +199,19 @@ export class QueryPool {
     };
   }
 
-  /** Seals in a worker. One segment for each partition of time that has rows. */
-  async seal(
-    handle: OpenSegmentHandle,
-    partitionUs: number,
-  ): Promise<readonly SharedArrayBuffer[]> {
-    const answer = succeeded(await this.#piscina.run({ kind: 'seal', handle, partitionUs }));
-    assert(answer.kind === 'sealed', 'a seal task answers with sealed segments');
-    return answer.buffers;
-  }
-
-  /** Finishes what is under way, then ends the workers. */
-  async close(): Promise<void> {
-    await this.#piscina.close();
+  async #sealOnThread(task: SealTask): Promise<readonly SharedArrayBuffer[]> {
+    const run = this.#threads.run(task);
+    const { sealMsMax } = this.#limits;
+    const timer = setTimeout(() => {
+      run.end(new Error(`a sealing may take ${sealMsMax} ms; this one took longer`));
+    }, sealMsMax);
+    try {
+      const answer = await run.answer;
+      assert(answer.kind === 'sealed', 'a seal task answers with sealed segments');
+      return answer.buffers;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Segments dealt out by size, the largest first to the lightest share; undefined: not worth it. */
@@ -116,31 +243,30 @@ function sizeOf(handle: SegmentHandle): number {
     : handle.arrays.slots.byteLength + handle.arrays.stringBytes.byteLength;
 }
 
-function rowsOf(answer: TaskAnswer): RowsAnswer {
-  const rows = succeeded(answer);
-  assert(rows.kind === 'rows', 'a query task answers with rows');
-  return rows;
+/** Why a run is stopped: the caller may have said it, else it has gone. */
+function cancellationOf(signal: AbortSignal | undefined): QueryError {
+  const reason: unknown = signal?.reason;
+  if (reason instanceof QueryError) return reason;
+  return new QueryError('query_cancelled', 'the caller went away before the answer');
 }
 
-function partialOf(answer: TaskAnswer): PartialAnswer {
-  const partial = succeeded(answer);
-  assert(partial.kind === 'partial', 'a fragment task answers with a partial state');
-  return partial;
+function rowsOf(answer: DoneAnswer): RowsAnswer {
+  assert(answer.kind === 'rows', 'a query task answers with rows');
+  return answer;
+}
+
+function partialOf(answer: DoneAnswer): PartialAnswer {
+  assert(answer.kind === 'partial', 'a fragment task answers with a partial state');
+  return answer;
 }
 
 /** Of a query in fragments, which ran side by side: it took as long as its longest, and the finish. */
 function statsOfAll(fragments: readonly TaskStats[], finish: TaskStats): TaskStats {
-  const sum = (of: (stats: TaskStats) => number) =>
-    fragments.reduce((total, stats) => total + of(stats), of(finish));
-  return {
-    runMs: finish.runMs + Math.max(...fragments.map(({ runMs }) => runMs)),
-    rowsScanned: sum(({ rowsScanned }) => rowsScanned),
-    segmentsScanned: sum(({ segmentsScanned }) => segmentsScanned),
-    segmentsSkipped: sum(({ segmentsSkipped }) => segmentsSkipped),
-  };
-}
-
-function succeeded(answer: TaskAnswer): Exclude<TaskAnswer, { kind: 'failure' }> {
-  if (answer.kind === 'failure') throw new QueryError(answer.code, answer.message, answer.span);
-  return answer;
+  const counters = newScanCounters();
+  for (const stats of [...fragments, finish]) addScanCounters(counters, stats);
+  const runMs = finish.runMs + Math.max(...fragments.map((stats) => stats.runMs));
+  const { profile } = finish;
+  if (profile === undefined) return { ...counters, runMs };
+  const profiles = fragments.map((stats) => must(stats.profile, 'each fragment is profiled'));
+  return { ...counters, runMs, profile: combineProfiles(profiles, profile) };
 }

@@ -3,6 +3,7 @@ import type { DroppedSegments } from '../column/snapshot.ts';
 import type { ScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
+import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
 
@@ -19,6 +20,8 @@ type QueryPart = {
   readonly cancelled: Int32Array;
   /** Milliseconds the task may take once it runs. */
   readonly timeMsMax: number;
+  /** Whether each operator is to be measured. */
+  readonly isProfiled?: boolean | undefined;
 };
 
 /** The whole of a query, to its bytes. */
@@ -60,6 +63,8 @@ export type PartialAnswer = {
 export type TaskStats = ScanCounters & {
   /** Milliseconds on its thread. */
   readonly runMs: number;
+  /** There when it was asked for. */
+  readonly profile?: PlanProfile | undefined;
 };
 
 export type SealedAnswer = {
@@ -75,4 +80,14 @@ export type TaskFailure = {
   readonly span?: Span | undefined;
 };
 
-export type TaskAnswer = RowsAnswer | PartialAnswer | SealedAnswer | TaskFailure;
+/** A mistake of ours, so that only the loss of its thread makes a task reject. */
+export type TaskBug = {
+  readonly kind: 'bug';
+  readonly message: string;
+  readonly stack: string;
+};
+
+/** What a task was for. */
+export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer;
+
+export type TaskAnswer = DoneAnswer | TaskFailure | TaskBug;

@@ -10,6 +10,7 @@ import {
   executeQuery,
   finishQuery,
 } from '../plan/execute.ts';
+import { PlanProfiler } from '../plan/plan-profile.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
@@ -31,13 +32,16 @@ const answerBuffer = new JsonBuffer();
 /** Where the main thread reads them. */
 const answerBlocks = new AnswerBlocks();
 
-/** The entry of a worker thread: runs one task, and makes a value of what may be expected to fail. */
+/** The entry of a worker thread: runs one task, and makes a value of what fails. */
 export async function runTask(task: Task): Promise<TaskAnswer> {
   try {
     return answer(task);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    return { kind: 'failure', code: error.code, message: error.message, span: error.span };
+    if (error instanceof QueryError) {
+      return { kind: 'failure', code: error.code, message: error.message, span: error.span };
+    }
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    return { kind: 'bug', message, stack: stack ?? message };
   }
 }
 
@@ -90,6 +94,8 @@ type Run = { readonly context: ExecutionContext; readonly stats: () => TaskStats
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
 function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
   const startMs = performance.now();
+  const nowMs = () => performance.now();
+  const profiler = task.isProfiled === true ? new PlanProfiler(task.plan, nowMs) : undefined;
   forgetDropped(task.dropped);
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {
@@ -106,7 +112,11 @@ function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
   const segments = task.segments.map((handles) => handles.map(readSegment));
   const counters = newScanCounters();
   return {
-    context: { segments, checkpoint, counters },
-    stats: () => ({ ...counters, runMs: performance.now() - startMs }),
+    context: { segments, checkpoint, counters, profiler },
+    stats: () => ({
+      ...counters,
+      runMs: performance.now() - startMs,
+      profile: profiler?.profile(),
+    }),
   };
 }

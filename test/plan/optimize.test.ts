@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import type { SqlType } from '../../engine/column/type.ts';
-import { STRING, TIMESTAMP } from '../../engine/column/type.ts';
+import { INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
@@ -114,4 +114,12 @@ test('conditions on group keys go below the grouping, others stay above', () => 
   );
   assert.ok(plan.at(-1)!.includes("project 'x'"));
   assert.ok(plan.some((line) => line === 'filter (n > 1)' || line === 'filter (count > 1)'));
+});
+
+test('a number of rows that a parameter gives must be one', () => {
+  const limited = (count: SqlValue) =>
+    planOf('SELECT id FROM `postgres.logs` LIMIT @n', { n: [INT64, count] });
+  assert.ok(limited(0).length > 0);
+  assert.throws(() => limited(-1), /LIMIT takes a number of rows, at least 0; got -1/);
+  assert.throws(() => limited(null), /LIMIT takes a number of rows, at least 0; got null/);
 });

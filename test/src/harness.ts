@@ -7,7 +7,7 @@ import { QueryError } from '../../engine/query-error.ts';
 import { isUuid, type Source, SourceDirectory } from '../../ingest/source.ts';
 import { createApp } from '../../src/app.ts';
 import { BodyReader } from '../../src/body.ts';
-import { Catalogue } from '../../src/catalogue.ts';
+import { Catalogue, type Endpoint } from '../../src/catalogue.ts';
 import { parseDefinitionFile } from '../../src/definition-file.ts';
 import { EndpointCaller } from '../../src/endpoint-call.ts';
 import { ServiceError } from '../../src/errors.ts';
@@ -40,6 +40,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
       queueMs: 0,
       runMs: 0,
       rowsScanned: 0,
+      rowsFromMemo: 0,
       segmentsScanned: 0,
       segmentsSkipped: 0,
     },
@@ -111,8 +112,16 @@ export const STATS = `-- id: ${STATS_ID}
 SELECT @project, @interval, @since, @count, @deep, @share
 `;
 
+/** A definition as it is called, over the fake engine. */
+export function fakeEndpoint(fileText: string): Endpoint {
+  const { definition } = parseDefinitionFile('test.sql', fileText);
+  const parameters = new ParameterSchema(definition.parameters);
+  return { definition, query: fakePrepare(definition.text), parameters };
+}
+
 export type TestApp = {
   readonly port: number;
+  readonly caller: EndpointCaller;
   readonly stored: Stored[];
   readonly entries: LogEntry[];
   readonly readiness: Readiness;
@@ -122,7 +131,11 @@ export type TestApp = {
 /** Runs `work` against an app that listens on a port of its own, over a fake engine and store. */
 export async function withApp(
   options: {
+    /** The one definition; `STATS` unless given. */
+    readonly definition?: string | undefined;
     readonly run?: Run | undefined;
+    /** The monotonic clock; it stands still at 0 unless given. */
+    readonly monotonicMs?: (() => number) | undefined;
     readonly intake?: LogIntake | undefined;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
@@ -131,10 +144,8 @@ export async function withApp(
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
-  const { definition } = parseDefinitionFile('stats.sql', STATS);
   const catalogue = new Catalogue();
-  const parameters = new ParameterSchema(definition.parameters);
-  catalogue.add({ definition, query: fakePrepare(definition.text), parameters });
+  catalogue.add(fakeEndpoint(options.definition ?? STATS));
   const { tokens } = await openTokens({
     dataDir: '/nowhere',
     publicAccessToken: PUBLIC,
@@ -144,15 +155,16 @@ export async function withApp(
   if (options.isStarting !== true) readiness.becomeReady();
   const stored: Stored[] = [];
   const entries: LogEntry[] = [];
-  const clock = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+  const clock = { nowUs: () => NOW_US, monotonicMs: options.monotonicMs ?? (() => 0) };
+  const caller = new EndpointCaller({
+    engine: { run: options.run ?? echoRun },
+    clock,
+    callsMax: options.callsMax,
+    queryMsMax: options.queryMsMax,
+  });
   const app = createApp({
     catalogue,
-    caller: new EndpointCaller({
-      engine: { run: options.run ?? echoRun },
-      clock,
-      callsMax: options.callsMax,
-      queryMsMax: options.queryMsMax,
-    }),
+    caller,
     intake: options.intake ?? fakeIntake(stored),
     tokens,
     readiness,
@@ -162,7 +174,7 @@ export async function withApp(
   });
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
   try {
-    await work({ port: server.port, stored, entries, readiness, server });
+    await work({ port: server.port, caller, stored, entries, readiness, server });
   } finally {
     await server.drain(0);
   }

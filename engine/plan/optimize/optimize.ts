@@ -19,19 +19,44 @@ export type CallContext = CallValues & {
   readonly rowsMax: number;
 };
 
-/**
- * The plan of one call: the bound plan with parameters and clock folded in, every rewrite applied.
- * Each pass is a function from plan to plan that keeps the answer; their order matters only for how
- * much they find to do.
- */
-export function optimize(query: BoundQuery, context: CallContext): LogicalPlan {
-  const folded = foldPlan(limited(query.plan, context.rowsMax), context);
-  const joined = joinsAsFilters(pushFilters(computeConstantRelations(folded)));
-  const pushed = bucketListsAsRanges(spreadEmptiness(pushFilters(foldPlan(joined, context))));
-  const ordered = settleOrder(pushed, new ColumnIds(pushed));
-  const trimmed = withoutArrivals(ordered, query.output);
-  const pruned = pruneColumns(scopeScans(trimmed, context.sources), idsOf(query.output));
-  return pruned;
+/** One rewrite: a function from plan to plan that keeps the answer. */
+export type Pass = {
+  readonly name: string;
+  readonly apply: (plan: LogicalPlan, context: CallContext, query: BoundQuery) => LogicalPlan;
+};
+
+/** In the order they run, which matters only for how much they find to do. */
+export const PASSES: readonly Pass[] = [
+  { name: 'fold', apply: foldPlan },
+  { name: 'constant relations', apply: computeConstantRelations },
+  { name: 'push filters', apply: pushFilters },
+  { name: 'joins as filters', apply: joinsAsFilters },
+  { name: 'fold what that made constant', apply: foldPlan },
+  { name: 'push the filters that joins became', apply: pushFilters },
+  { name: 'spread emptiness', apply: spreadEmptiness },
+  { name: 'bucket lists as ranges', apply: bucketListsAsRanges },
+  {
+    name: 'settle order',
+    apply: (plan, _context, { output }) =>
+      withoutArrivals(settleOrder(plan, new ColumnIds(plan)), output),
+  },
+  { name: 'scope scans', apply: (plan, { sources }) => scopeScans(plan, sources) },
+  {
+    name: 'prune columns',
+    apply: (plan, _context, { output }) => pruneColumns(plan, idsOf(output)),
+  },
+];
+
+/** The plan of one call: the bound plan with parameters and clock folded in, every pass applied. */
+export function optimize(
+  query: BoundQuery,
+  context: CallContext,
+  passes: readonly Pass[] = PASSES,
+): LogicalPlan {
+  return passes.reduce(
+    (plan, pass) => pass.apply(plan, context, query),
+    limited(query.plan, context.rowsMax),
+  );
 }
 
 function limited(plan: LogicalPlan, rowsMax: number): LogicalPlan {

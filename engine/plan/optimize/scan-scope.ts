@@ -1,25 +1,50 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
-import type { LogicalPlan, Scan, TimeWindow } from '../logical-plan.ts';
+import type { Filter, LogicalPlan, Scan, TimeWindow } from '../logical-plan.ts';
 import { inputsOf, outputIds, withInputs } from './plan-walk.ts';
 
 /**
  * Tells each scan what its filters imply: a window of time, which replaces the comparisons it is
  * made of, and one project, by which segments and rows are skipped. The project's own condition
- * stays: rows of mixed projects need it.
+ * stays, for rows of mixed projects need it; its filter is told where the others do not.
  */
 export function scopeScans(plan: LogicalPlan, sources: readonly SourceSchema[]): LogicalPlan {
-  return scope(plan, { sources, terms: [], elements: new Map() });
+  return scope(plan, { sources, terms: [], elements: new Map(), implied: new Set() });
 }
 
 type Context = {
   readonly sources: readonly SourceSchema[];
   /** Conditions every row of the plan has to meet. */
-  readonly terms: readonly Expression[];
+  readonly terms: readonly Term[];
   /** What the columns made by unnesting on the way down stand for. */
   readonly elements: ReadonlyMap<ColumnId, Expression>;
+  /** Where a scan puts the origins that its project implies. */
+  readonly implied: Set<Expression>;
 };
+
+/**
+ * A condition as the plan at hand sees it. `origin` is the conjunct it was above, as long as each
+ * row of an event comes to that conjunct as it is, one by one or multiplied.
+ */
+type Term = { readonly expression: Expression; readonly origin?: Expression | undefined };
+
+function ownTerms(conjuncts: readonly Expression[]): readonly Term[] {
+  return conjuncts.map((expression) => ({ expression, origin: expression }));
+}
+
+/** Behind an operator that holds rows back, or makes rows of NULLs. */
+function withoutOrigins(terms: readonly Term[]): readonly Term[] {
+  return terms.map(({ expression }) => ({ expression }));
+}
+
+/** A filter that knows which of its conjuncts the scan's project implies. */
+function filterOf(input: LogicalPlan, conjuncts: readonly Expression[], context: Context): Filter {
+  const implied = conjuncts.filter((term) => context.implied.has(term));
+  const predicate = conjunctionOf(conjuncts);
+  const filter: Filter = { op: 'filter', input, predicate };
+  return implied.length === 0 ? filter : { ...filter, impliedByProject: implied };
+}
 
 function scope(plan: LogicalPlan, context: Context): LogicalPlan {
   switch (plan.op) {
@@ -28,27 +53,30 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
       if (plan.input.op === 'scan') {
         return scopeFilteredScan(plan.input, terms, context);
       }
-      const input = scope(plan.input, { ...context, terms: [...context.terms, ...terms] });
-      return { ...plan, input };
+      const all = [...context.terms, ...ownTerms(terms)];
+      return filterOf(scope(plan.input, { ...context, terms: all }), terms, context);
     }
     case 'unnest': {
       const elements = new Map(context.elements).set(plan.element.id, plan.array);
-      return { ...plan, input: scope(plan.input, { ...context, elements }) };
+      const terms = plan.outer ? withoutOrigins(context.terms) : context.terms;
+      return { ...plan, input: scope(plan.input, { ...context, terms, elements }) };
     }
-    case 'sort':
-      return { ...plan, input: scope(plan.input, context) };
+    case 'sort': {
+      const terms = withoutOrigins(context.terms);
+      return { ...plan, input: scope(plan.input, { ...context, terms }) };
+    }
     case 'project': {
       const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
       const seen = (expression: Expression) => substitute(expression, expressions);
       const elements = new Map(
         Array.from(context.elements, ([id, array]) => [id, seen(array)] as const),
       );
-      const terms = context.terms.map(seen);
+      const terms = context.terms.map((term) => ({ ...term, expression: seen(term.expression) }));
       return { ...plan, input: scope(plan.input, { ...context, terms, elements }) };
     }
     case 'join': {
-      if (plan.kind === 'left') return scopeInputs(plan, { ...context, terms: [] }, context);
-      return scopeInputs(plan, context, context);
+      const both = { ...context, terms: withoutOrigins(context.terms) };
+      return scopeInputs(plan, plan.kind === 'left' ? { ...context, terms: [] } : both, both);
     }
     case 'scan':
       return withProject(plan, context);
@@ -83,11 +111,9 @@ function scopeFilteredScan(
   }
   const scoped = withProject(
     { ...scan, window },
-    { ...context, terms: [...context.terms, ...kept] },
+    { ...context, terms: [...context.terms, ...ownTerms(kept)] },
   );
-  return kept.length === 0
-    ? scoped
-    : { op: 'filter', input: scoped, predicate: conjunctionOf(kept) };
+  return kept.length === 0 ? scoped : filterOf(scoped, kept, context);
 }
 
 /** `timestamp OP constant` as a half-open window in microseconds. */
@@ -137,10 +163,41 @@ function withProject(scan: Scan, context: Context): Scan {
   if (schema === undefined || scan.projectKey !== undefined) return scan;
   const own = outputIds(scan);
   for (const term of context.terms) {
-    const projectKey = projectOf(term, scan, schema, { ...context, own });
-    if (projectKey !== undefined) return { ...scan, projectKey };
+    const projectKey = projectOf(term.expression, scan, schema, { ...context, own });
+    if (projectKey === undefined) continue;
+    if (term.origin !== undefined && isImplied(term.expression, scan, context)) {
+      context.implied.add(term.origin);
+    }
+    return { ...scan, projectKey };
   }
   return scan;
+}
+
+/**
+ * Whether a comparison with the project holds for each row of an event that has it as its key: by
+ * the declared column, or in an element of metadata, all of which agree. Of a list of several
+ * elements a comparison without UNNEST sees none.
+ */
+function isImplied(term: Expression, scan: Scan, { elements }: Context): boolean {
+  let node = sidesOf(term).tested;
+  if (node.op === 'read-as') node = node.input;
+  if (node.op === 'column') return true;
+  while (node.op === 'dynamic-field') node = node.input;
+  const list = node.op === 'column' ? elements.get(node.id) : undefined;
+  if (list?.op !== 'dynamic-field' || list.input.op !== 'column') return false;
+  const { id } = list.input;
+  return scan.columns.some(({ column, field }) => column.id === id && field === 'root');
+}
+
+/** The two sides of an equality, the constant told from what it is compared with. */
+function sidesOf(term: Expression): { readonly tested: Expression; readonly constant: Expression } {
+  const [left, right] = (term as Extract<Expression, { op: 'call' }>).arguments as readonly [
+    Expression,
+    Expression,
+  ];
+  return left.op === 'literal'
+    ? { tested: right, constant: left }
+    : { tested: left, constant: right };
 }
 
 /** The constant of `project = constant`, where `project` is what the source's rule says it is. */
@@ -151,12 +208,15 @@ function projectOf(
   context: Context & { readonly own: ReadonlySet<ColumnId> },
 ): string | undefined {
   if (term.op !== 'call' || term.name !== '=') return undefined;
-  const [left, right] = term.arguments as readonly [Expression, Expression];
-  const [tested, constant] = left.op === 'literal' ? [right, left] : [left, right];
+  const { tested, constant } = sidesOf(term);
   if (constant.op !== 'literal' || typeof constant.value !== 'string') return undefined;
+  const value = tested.op === 'read-as' ? tested.input : tested;
+  // An element compared itself is one of a list, and a list where the project stands names none.
+  const isElement = value.op === 'column' && context.elements.has(value.id);
   const path = pathOf(tested, scan, context);
   const isRule =
     path !== undefined &&
+    !isElement &&
     path.length === schema.projectPath.length &&
     path.every((name, index) => name === schema.projectPath[index]);
   return isRule ? constant.value : undefined;

@@ -1,0 +1,168 @@
+import { must } from '../assert.ts';
+import type { ScanScope } from '../column/snapshot.ts';
+import type { SqlValue } from '../column/value.ts';
+import { formatDatetime } from '../function/timestamp-text.ts';
+import type { OperatorProfile } from '../operator/profile.ts';
+import { literalText } from './expression-text.ts';
+import type { BoundQuery } from './logical-plan.ts';
+import { type CallContext, optimize } from './optimize/optimize.ts';
+import { type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+import type { PlanProfile, ScanProfile } from './plan-profile.ts';
+import { logicalTree, physicalTree, readableText } from './plan-text.ts';
+import type { PlanTree } from './plan-tree.ts';
+
+/** How a query is answered, and what its run did; a plain value. */
+export type QueryExplanation = {
+  readonly query: {
+    readonly text: string;
+    /** Values as SQL writes them, in the order the text names them. */
+    readonly parameters: readonly { readonly name: string; readonly value: string }[];
+    /** Microseconds since the epoch. */
+    readonly nowUs: number;
+    readonly rowsMax: number;
+  };
+  /** As the text says it. */
+  readonly logical: PlanTree;
+  /** With parameters and clock put in, and every rewrite applied. */
+  readonly optimized: PlanTree;
+  /** As it is run. */
+  readonly physical: PlanTree;
+  /** Absent when it was not run. */
+  readonly run?: RunExplanation | undefined;
+};
+
+export type RunExplanation = {
+  readonly rowCount: number;
+  /** Milliseconds on the main thread, between the threads, and on the workers. */
+  readonly planMs: number;
+  readonly queueMs: number;
+  readonly runMs: number;
+  /** The operators of the physical plan from the top down, the left side of a join first. */
+  readonly operators: readonly OperatorProfile[];
+  /** In the order they stand in the physical plan. */
+  readonly scans: readonly ScanExplanation[];
+  readonly answerMs: number;
+  readonly otherMs: number;
+  readonly fragmentCount: number;
+};
+
+export type ScanExplanation = ScanProfile & SnapshotCounts & { readonly source: string };
+
+/** What the snapshot left out before a scan began. */
+export type SnapshotCounts = {
+  readonly segmentsInSource: number;
+  readonly segmentsSkippedByTime: number;
+  readonly segmentsSkippedByProject: number;
+};
+
+/** What a run was measured to do. */
+export type RunMeasures = {
+  readonly rowCount: number;
+  readonly planMs: number;
+  readonly queueMs: number;
+  readonly runMs: number;
+  readonly profile: PlanProfile;
+  /** By the index of the scan. */
+  readonly snapshots: readonly SnapshotCounts[];
+};
+
+/** Explains one call: parameters are known by their names in lower case. */
+export function explainQuery(
+  query: { readonly text: string; readonly bound: BoundQuery },
+  context: CallContext,
+  measures?: RunMeasures | undefined,
+): QueryExplanation {
+  const { bound, text } = query;
+  const { nowUs, rowsMax } = context;
+  // The same plan as that of the run: it depends on nothing but these.
+  const optimized = optimize(bound, context);
+  const physical = physicalPlanOf(optimized);
+  const words = readableText([bound.plan, optimized]);
+  const run = measures && explainRun(scansOf(physical), measures);
+  const factsOf = (scan: PhysicalScan) =>
+    run === undefined ? [] : scanFacts(must(run.scans[scan.index], 'each scan has its measures'));
+  return {
+    query: { text, parameters: parameterTexts(bound, context), nowUs, rowsMax },
+    logical: logicalTree(bound.plan, words),
+    optimized: logicalTree(optimized, words),
+    physical: physicalTree(physical, words, factsOf),
+    run,
+  };
+}
+
+/** Counts what a snapshot leaves out, by asking for it with less and less left out. */
+export function countSnapshot(
+  scan: PhysicalScan,
+  countSegments: (scope: ScanScope) => number,
+): SnapshotCounts {
+  const { startUs, endUs } = scan.window;
+  const always = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };
+  const inWindow = { timestampUsStart: startUs, timestampUsEnd: endUs };
+  const inSource = countSegments(always);
+  const afterTime = countSegments(inWindow);
+  const afterProject = countSegments({ ...inWindow, projectKey: scan.projectKey });
+  return {
+    segmentsInSource: inSource,
+    segmentsSkippedByTime: inSource - afterTime,
+    segmentsSkippedByProject: afterTime - afterProject,
+  };
+}
+
+function explainRun(scans: readonly PhysicalScan[], measures: RunMeasures): RunExplanation {
+  const { rowCount, planMs, queueMs, runMs, profile, snapshots } = measures;
+  const { operators, answerMs, otherMs, fragmentCount } = profile;
+  return {
+    rowCount,
+    planMs,
+    queueMs,
+    runMs,
+    operators,
+    scans: scans.map(({ source, index }) => ({
+      source,
+      ...must(snapshots[index], 'each scan has its snapshot'),
+      ...must(profile.scans[index], 'each scan has its profile'),
+    })),
+    answerMs,
+    otherMs,
+    fragmentCount,
+  };
+}
+
+/** Parameters of one name in any letter case are one, and the spelling is that of the first use. */
+function parameterTexts(bound: BoundQuery, context: CallContext) {
+  return bound.parameters.map((name) => {
+    const value: SqlValue = context.parameters.get(name.toLowerCase()) ?? null;
+    return { name, value: literalText(value, { kind: 'DYNAMIC' }) };
+  });
+}
+
+function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
+  const read = scan.openCount + scan.sealedCount;
+  const atSnapshot = scan.segmentsSkippedByTime + scan.segmentsSkippedByProject;
+  const notReached = scan.segmentsInSource - atSnapshot - scan.segmentsSkipped - read;
+  const segments = [
+    `${count(scan.segmentsInSource)} in the source`,
+    `${count(scan.segmentsSkippedByTime)} skipped by time`,
+    `${count(scan.segmentsSkippedByProject)} skipped by project`,
+    `${count(scan.segmentsSkipped)} skipped in the scan`,
+    ...(notReached > 0 ? [`${count(notReached)} not reached`] : []),
+    `${count(read)} read (${count(scan.openCount)} open, ${count(scan.sealedCount)} sealed)`,
+  ];
+  const facts: (readonly [string, string])[] = [
+    ['segments', segments.join(', ')],
+    [
+      'rows',
+      `${count(scan.rowsScanned)} looked at, of ${count(scan.segmentRowCount)} in the segments read`,
+    ],
+    ['memo', `${count(scan.rowsFromMemo)} rows remembered`],
+  ];
+  if (scan.floorUs !== undefined) {
+    facts.push(['floor', `older than ${formatDatetime(scan.floorUs)} was not wanted in the end`]);
+  }
+  return facts;
+}
+
+/** A count with commas between its thousands. */
+export function count(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}

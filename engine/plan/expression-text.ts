@@ -1,0 +1,130 @@
+import { unreachable } from '../assert.ts';
+import { type SqlType, typeName } from '../column/type.ts';
+import { isNested, type SqlValue } from '../column/value.ts';
+import { formatDatetime } from '../function/timestamp-text.ts';
+import type { Column, ColumnId, Expression } from './expression.ts';
+import type { AggregateCall, SortKey, TimeWindow } from './logical-plan.ts';
+
+/** Operators that stand between their arguments. */
+const INFIXES: ReadonlySet<string> = new Set([
+  ...['+', '-', '*', '/', '||'],
+  ...['=', '!=', '<', '<=', '>', '>='],
+  ...['and', 'or', 'like'],
+]);
+
+/** How a column is written; `own` is its name where it is made, and absent where it is read. */
+export type ColumnNaming = (id: ColumnId, own?: string | undefined) => string;
+
+/** Writes the expressions of a plan for people to read. */
+export class ExpressionText {
+  readonly #nameOf: ColumnNaming;
+
+  constructor(nameOf: ColumnNaming) {
+    this.#nameOf = nameOf;
+  }
+
+  /** A column where it is made; one passed on under another name has that name there. */
+  column({ id, name }: Column): string {
+    return this.#nameOf(id, name);
+  }
+
+  /** `name := expression`; a column passed on under its own id and name is written once. */
+  definition(item: { readonly column: Column; readonly expression: Expression }): string {
+    const { column, expression } = item;
+    const text = this.of(expression);
+    return text === this.column(column) ? text : `${this.column(column)} := ${text}`;
+  }
+
+  aggregate(item: { readonly column: Column; readonly call: AggregateCall }): string {
+    const { name, distinct, arguments: inputs, constants } = item.call;
+    const all = [...inputs, ...constants];
+    const list = all.length === 0 ? '*' : this.#list(all);
+    return `${this.column(item.column)} := ${name}(${distinct ? 'distinct ' : ''}${list})`;
+  }
+
+  /** NULLs are told only where they do not stand as they do by default. */
+  sortKey(key: SortKey): string {
+    const direction = key.descending ? ' desc' : '';
+    const isDefault = key.nullsFirst !== key.descending;
+    const nulls = isDefault ? '' : ` nulls ${key.nullsFirst ? 'first' : 'last'}`;
+    return `${this.of(key.expression)}${direction}${nulls}`;
+  }
+
+  of(node: Expression): string {
+    switch (node.op) {
+      case 'literal':
+        return literalText(node.value, node.type);
+      case 'parameter':
+        return `@${node.name}`;
+      case 'now':
+        return 'now';
+      case 'column':
+        return this.#nameOf(node.id);
+      case 'call':
+        return INFIXES.has(node.name)
+          ? `(${node.arguments.map((each) => this.of(each)).join(` ${node.name} `)})`
+          : `${node.name}(${this.#list(node.arguments)})`;
+      case 'dynamic-field':
+        return `${this.of(node.input)}.${node.name}`;
+      case 'struct-field':
+        return `${this.of(node.input)}.${fieldName(node.input.type, node.index)}`;
+      case 'struct':
+        return `struct(${this.#list(node.fields)})`;
+      case 'array':
+        return `[${this.#list(node.elements)}]`;
+      case 'read-as':
+        return `read(${this.of(node.input)} as ${typeName(node.type)})`;
+      case 'cast':
+        return `${node.safe ? 'safe_' : ''}cast(${this.of(node.input)} as ${typeName(node.type)})`;
+      case 'case':
+        return this.#case(node);
+      case 'coalesce':
+        return `coalesce(${this.#list(node.arguments)})`;
+      default:
+        return unreachable(node);
+    }
+  }
+
+  #list(expressions: readonly Expression[]): string {
+    return expressions.map((expression) => this.of(expression)).join(', ');
+  }
+
+  #case(node: Expression & { readonly op: 'case' }): string {
+    const branches = node.branches.map(
+      ({ when, then }) => ` when ${this.of(when)} then ${this.of(then)}`,
+    );
+    return `case${branches.join('')} else ${this.of(node.otherwise)} end`;
+  }
+}
+
+function fieldName(type: SqlType, index: number): string {
+  const field = type.kind === 'STRUCT' ? type.fields[index] : undefined;
+  return field?.name ?? String(index);
+}
+
+/** A value as its type writes it. */
+export function literalText(value: SqlValue, type: SqlType): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'object') {
+    if (isNested(value)) return 'nested';
+    const inner: SqlType = type.kind === 'ARRAY' ? type.element : { kind: 'DYNAMIC' };
+    return `[${value.map((element) => literalText(element, inner)).join(', ')}]`;
+  }
+  const isTime = type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
+  if (!isTime || typeof value === 'boolean') return String(value);
+  return `${type.kind.toLowerCase()} ${quoted(formatDatetime(value))}`;
+}
+
+/** A text between quotes, on one line. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+}
+
+/** ` [start, end)`, an open end left out; nothing when both are. */
+export function windowText({ startUs, endUs }: TimeWindow): string {
+  if (startUs === -Infinity && endUs === Infinity) return '';
+  const start = startUs === -Infinity ? '' : formatDatetime(startUs);
+  const end = endUs === Infinity ? '' : formatDatetime(endUs);
+  return ` [${start}, ${end})`;
+}

@@ -1,0 +1,149 @@
+import { unreachable } from '../assert.ts';
+import type { Column, Expression } from './expression.ts';
+import { type ExpressionText, quoted, windowText } from './expression-text.ts';
+import { conjunctsOf } from './expression-walk.ts';
+import type { AggregateCall, LogicalPlan } from './logical-plan.ts';
+import type { PhysicalPlan } from './physical-plan.ts';
+
+/** An operator in words: on one line, and in parts for when that is too long. */
+export type OperatorText = { readonly line: string; readonly parts: readonly string[] };
+
+/** One operator of a logical plan, not its inputs. */
+export function logicalOperatorText(plan: LogicalPlan, text: ExpressionText): OperatorText {
+  switch (plan.op) {
+    case 'scan': {
+      const project = plan.projectKey === undefined ? '' : ` project ${quoted(plan.projectKey)}`;
+      const columns = plan.columns.map(({ column }) => text.column(column));
+      return listed(`scan \`${plan.source}\`${windowText(plan.window)}${project}:`, columns);
+    }
+    case 'filter': {
+      const line = `filter ${text.of(plan.predicate)}`;
+      return { line, parts: filterParts(conjunctsOf(plan.predicate), text) };
+    }
+    case 'join':
+      if (plan.on === undefined) return oneLine(`${plan.kind} join`);
+      return {
+        line: `${plan.kind} join on ${text.of(plan.on)}`,
+        parts: [`${plan.kind} join on`, ...conjunctsOf(plan.on).map((term) => text.of(term))],
+      };
+    case 'limit': {
+      const count = plan.count === undefined ? '' : ` ${text.of(plan.count)}`;
+      const offset = plan.offset === undefined ? '' : ` offset ${text.of(plan.offset)}`;
+      return oneLine(`limit${count}${offset}`);
+    }
+    default:
+      return sharedOperatorText(plan, text);
+  }
+}
+
+/** One operator of a physical plan, not its inputs. What a scan does is told by its facts. */
+export function physicalOperatorText(plan: PhysicalPlan, text: ExpressionText): OperatorText {
+  switch (plan.op) {
+    case 'scan':
+      return oneLine(`scan \`${plan.source}\``);
+    case 'filter': {
+      const terms = plan.conjuncts.map((term, index) => {
+        const isImplied = plan.impliedByProject.includes(index);
+        return `${text.of(term)}${isImplied ? ' unless known from the scan' : ''}`;
+      });
+      return { line: `filter ${terms.join(' and ')}`, parts: ['filter', ...terms] };
+    }
+    case 'join': {
+      const equalities = plan.equalities.map(
+        ({ left, right }) => `${text.of(left)} = ${text.of(right)}`,
+      );
+      const residual = plan.residual === undefined ? [] : [text.of(plan.residual)];
+      const conditions = [...equalities, ...residual];
+      const on = conditions.length === 0 ? [] : [`on ${conditions.join(' and ')}`];
+      const hash = plan.equalities.length === 0 ? '' : 'hash ';
+      return listed(`${plan.kind} ${hash}join, the right side in a table`, on);
+    }
+    case 'top':
+      return listed(
+        `top ${plan.count} by`,
+        plan.keys.map((key) => text.sortKey(key)),
+      );
+    case 'limit': {
+      const count = plan.count === Infinity ? '' : ` ${plan.count}`;
+      return oneLine(`limit${count}${plan.offset === 0 ? '' : ` offset ${plan.offset}`}`);
+    }
+    default:
+      return sharedOperatorText(plan, text);
+  }
+}
+
+/** The operators that are the same in both kinds of plan, but for their inputs. */
+type SharedOperator =
+  | { readonly op: 'one-row' }
+  | { readonly op: 'rows'; readonly columns: readonly Column[]; readonly rows: readonly unknown[] }
+  | { readonly op: 'project'; readonly columns: readonly Computed[] }
+  | {
+      readonly op: 'unnest';
+      readonly array: Expression;
+      readonly element: Column;
+      readonly offset?: Column | undefined;
+      readonly outer: boolean;
+      readonly on?: Expression | undefined;
+    }
+  | {
+      readonly op: 'aggregate';
+      readonly keys: readonly Computed[];
+      readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
+    }
+  | { readonly op: 'sort'; readonly keys: Extract<LogicalPlan, { op: 'sort' }>['keys'] };
+
+type Computed = { readonly column: Column; readonly expression: Expression };
+
+function sharedOperatorText(plan: SharedOperator, text: ExpressionText): OperatorText {
+  switch (plan.op) {
+    case 'one-row':
+      return oneLine('one-row');
+    case 'rows':
+      return listed(
+        `rows ${plan.rows.length}:`,
+        plan.columns.map((each) => text.column(each)),
+      );
+    case 'project':
+      return listed(
+        'project',
+        plan.columns.map((each) => text.definition(each)),
+      );
+    case 'unnest': {
+      const offset = plan.offset === undefined ? '' : ` with offset ${text.column(plan.offset)}`;
+      const on = plan.on === undefined ? '' : ` on ${text.of(plan.on)}`;
+      const outer = plan.outer ? 'outer ' : '';
+      return oneLine(
+        `${outer}unnest ${text.of(plan.array)} as ${text.column(plan.element)}${offset}${on}`,
+      );
+    }
+    case 'aggregate': {
+      const keys = plan.keys.map((key) => text.definition(key));
+      const calls = plan.aggregates.map((each) => text.aggregate(each));
+      const by = keys.length === 0 ? '' : ` by ${keys.join(', ')}`;
+      const compute = calls.length === 0 ? '' : ` compute ${calls.join(', ')}`;
+      return { line: `aggregate${by}${compute}`, parts: [`aggregate${by}`, ...calls] };
+    }
+    case 'sort':
+      return listed(
+        'sort',
+        plan.keys.map((key) => text.sortKey(key)),
+      );
+    default:
+      return unreachable(plan);
+  }
+}
+
+function filterParts(conjuncts: readonly Expression[], text: ExpressionText): readonly string[] {
+  return ['filter', ...conjuncts.map((term) => text.of(term))];
+}
+
+function oneLine(line: string): OperatorText {
+  return { line, parts: [line] };
+}
+
+function listed(head: string, items: readonly string[]): OperatorText {
+  return {
+    line: items.length === 0 ? head : `${head} ${items.join(', ')}`,
+    parts: [head, ...items],
+  };
+}

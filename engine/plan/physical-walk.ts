@@ -1,0 +1,56 @@
+import type { Expression } from './expression.ts';
+import type { PhysicalPlan } from './physical-plan.ts';
+
+/** The plans directly below one. */
+export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
+  switch (plan.op) {
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+      return [];
+    case 'join':
+      return [plan.left, plan.right];
+    default:
+      return [plan.input];
+  }
+}
+
+/** Sees every operator of a plan, those below first. */
+export function visit(plan: PhysicalPlan, see: (node: PhysicalPlan) => void): void {
+  for (const input of physicalInputsOf(plan)) visit(input, see);
+  see(plan);
+}
+
+/** Every operator of a plan as its text is read: from the top down, the left of a join first. */
+export function operatorsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
+  return [plan, ...physicalInputsOf(plan).flatMap(operatorsOf)];
+}
+
+/** The expressions that one operator (not its inputs) evaluates. */
+export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
+  switch (plan.op) {
+    case 'scan':
+    case 'one-row':
+    case 'rows':
+    case 'limit':
+      return [];
+    case 'filter':
+      return plan.conjuncts;
+    case 'project':
+      return plan.columns.map((item) => item.expression);
+    case 'unnest':
+      return plan.on === undefined ? [plan.array] : [plan.array, plan.on];
+    case 'join': {
+      const keys = plan.equalities.flatMap((pair) => [pair.left, pair.right]);
+      return plan.residual === undefined ? keys : [...keys, plan.residual];
+    }
+    case 'aggregate':
+      return [
+        ...plan.keys.map((item) => item.expression),
+        ...plan.aggregates.flatMap((item) => item.call.arguments),
+      ];
+    case 'sort':
+    case 'top':
+      return plan.keys.map((key) => key.expression);
+  }
+}

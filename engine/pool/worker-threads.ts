@@ -1,0 +1,110 @@
+import { Piscina } from 'piscina';
+import { QueryError } from '../query-error.ts';
+import type { Task, TaskAnswer } from './task.ts';
+
+/** A task on its way to a thread, on it, or done. */
+export type ThreadRun = {
+  /** Rejects with a `worker_lost` when the thread dies, with what `end` was given, or with a bug. */
+  readonly answer: Promise<Exclude<TaskAnswer, { kind: 'bug' }>>;
+  /** Ends the thread that runs it, whatever it is doing; another takes its place. */
+  end(error: Error): void;
+};
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * Threads that each run one task at a time. A thread that dies fails the task it was running, and
+ * is replaced; the process and the other threads go on.
+ *
+ * A thread dies when its heap is full, when something throws outside of a task, or when it is told
+ * to. What a task does wrong is in its answer (`failure`, `bug`), so that a rejection by the pool
+ * means that the thread is gone.
+ */
+export class WorkerThreads {
+  readonly #piscina: Piscina<Task, TaskAnswer>;
+  readonly #heapBytesMax: number;
+  #isEnding = false;
+  #isClosing = false;
+  #lostCount = 0;
+  #endedCount = 0;
+
+  constructor(options: {
+    readonly count: number;
+    /** Module with the function `runTask` of a task. */
+    readonly workerUrl: URL;
+    readonly heapBytesMax: number;
+  }) {
+    this.#heapBytesMax = options.heapBytesMax;
+    this.#piscina = new Piscina<Task, TaskAnswer>({
+      filename: options.workerUrl.href,
+      name: 'runTask',
+      minThreads: options.count,
+      maxThreads: options.count,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
+      recordTiming: false,
+    });
+    // A thread that died between two tasks; it is counted below, and nobody waits for it.
+    this.#piscina.on('error', () => {});
+    this.#piscina.on('workerDestroy', () => {
+      if (this.#isEnding) this.#endedCount++;
+      else if (!this.#isClosing) this.#lostCount++;
+    });
+  }
+
+  /** Threads that died of themselves. */
+  get lostCount(): number {
+    return this.#lostCount;
+  }
+
+  /** Threads that `end` ended. */
+  get endedCount(): number {
+    return this.#endedCount;
+  }
+
+  /** Give it no more tasks at a time than there are threads. */
+  run(task: Task): ThreadRun {
+    const abort = new AbortController();
+    let endedBy: Error | undefined;
+    const answered = this.#piscina.run(task, { signal: abort.signal });
+    const answer = answered.then(
+      (value) => {
+        if (value.kind === 'bug') throw bugOf(value);
+        return value;
+      },
+      (cause: unknown) => {
+        if (endedBy !== undefined) throw endedBy;
+        // A task that could not be sent: no thread has seen it.
+        if (cause instanceof Error && cause.name === 'DataCloneError') throw cause;
+        throw new QueryError('worker_lost', this.#describeLoss(cause), undefined, { cause });
+      },
+    );
+    const end = (error: Error): void => {
+      endedBy ??= error;
+      this.#isEnding = true;
+      abort.abort();
+      this.#isEnding = false;
+    };
+    return { answer, end };
+  }
+
+  /** Ends all threads. Nothing may be running. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#piscina.close();
+  }
+
+  #describeLoss(cause: unknown): string {
+    const isMemory =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    return isMemory
+      ? `the thread of this query may fill ${Math.ceil(this.#heapBytesMax / MEGABYTE)} MiB of heap; the query filled more`
+      : 'the thread of this query ended before the answer';
+  }
+}
+
+function bugOf(bug: Extract<TaskAnswer, { kind: 'bug' }>): Error {
+  const error = new Error(bug.message);
+  error.stack = bug.stack;
+  return error;
+}

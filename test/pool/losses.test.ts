@@ -1,0 +1,126 @@
+import { equal, ok, rejects } from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sealedSummary } from '../../engine/column/sealed-segment.ts';
+import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
+import { Engine, type QueryAnswer, type RunOptions } from '../../engine/engine.ts';
+import { QueryPool } from '../../engine/pool/query-pool.ts';
+import { admitEvents } from '../../ingest/admission.ts';
+import { LogStore } from '../../ingest/log-store.ts';
+import { decodeBody } from '../../ingest/post-body.ts';
+import { randomUuids } from '../../ingest/random-id.ts';
+import { PARTITION_US } from '../../ingest/segment-ring.ts';
+import { SourceDirectory } from '../../ingest/source.ts';
+
+const NOW_US = Date.UTC(2026, 0, 15) * 1000;
+const SOURCE = 'cloudflare.logs.prod';
+const directory = new SourceDirectory([]);
+
+/** How often a sealing loses its thread before one is left alone. */
+let lossesLeft = 0;
+
+/** The real engine, with a small heap for each worker. */
+let engine: Engine;
+let store: LogStore;
+/** Its threads do nothing but end. */
+let losingPool: QueryPool;
+
+before(() => {
+  losingPool = new QueryPool({
+    workerCount: 1,
+    nowMs: () => performance.now(),
+    workerUrl: new URL('./script-worker.ts', import.meta.url),
+  });
+  const shared = new Int32Array(new SharedArrayBuffer(8));
+  const lose = () =>
+    losingPool.seal({ script: { does: 'exit', shared } } as unknown as OpenSegmentHandle, 1);
+  store = new LogStore({
+    sources: directory.sources.map(({ name }) => name),
+    retentionUs: 1000 * PARTITION_US,
+    summarize: sealedSummary,
+    seal: (handle) => (lossesLeft-- > 0 ? lose() : engine.seal(handle, PARTITION_US)),
+  });
+  engine = new Engine({
+    sources: directory.sources,
+    catalog: store,
+    workerCount: 1,
+    poolLimits: { heapBytesMax: 48 * 1024 * 1024 },
+  });
+});
+
+after(async () => {
+  await store.close();
+  await engine.close();
+  await losingPool.close();
+});
+
+async function run(text: string, more: Partial<RunOptions> = {}): Promise<string> {
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000, ...more };
+  const answer: QueryAnswer = await engine.run(engine.prepare(text, []), options);
+  return Buffer.from(answer.json).toString();
+}
+
+async function post(count: number): Promise<void> {
+  const events = new Array(count).fill({ event_message: 'a', metadata: {} });
+  const { batch } = await admitEvents(
+    await decodeBody(Buffer.from(JSON.stringify(events)), 'json'),
+    {
+      source: directory.findByName(SOURCE)!,
+      nowUs: NOW_US,
+      retentionUs: 1000 * PARTITION_US,
+      randomId: randomUuids(),
+    },
+  );
+  await store.append(SOURCE, batch);
+}
+
+/** An array of `count` seconds: more than planning computes, so a worker makes it. */
+function seconds(count: number): string {
+  return `UNNEST(GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP_ADD(TIMESTAMP '2026-01-01', INTERVAL ${count - 1} SECOND), INTERVAL 1 SECOND))`;
+}
+
+test('a query that fills the heap of its worker fails, and its caller may ask for other things', async () => {
+  const columns = Array.from(
+    { length: 30 },
+    (_, index) => `COUNT(DISTINCT CONCAT(CAST(a AS STRING), '${index}')) AS c${index}`,
+  );
+  const greedy = run(`SELECT ${columns.join(', ')} FROM ${seconds(1_000_000)} AS a`);
+  const next = run('SELECT 1 AS one');
+  await rejects(greedy, { code: 'worker_lost', message: /may fill 48 MiB of heap/ });
+  equal(await next, '[{"one":1}]');
+  equal(engine.stats().workersLost, 1);
+});
+
+test('a sealing that loses its thread twice is tried again, and no row is lost or seen twice', async () => {
+  const countRows = () => run(`SELECT COUNT(*) AS n FROM \`${SOURCE}\``);
+  const stats = () => store.stats().find(({ source }) => source === SOURCE)!;
+  await post(500);
+  lossesLeft = 2;
+  for (const failureCount of [1, 2]) {
+    await rejects(store.flush(), /could not be sealed/);
+    equal(stats().sealFailureCount, failureCount);
+    equal(await countRows(), '[{"n":500}]');
+    store.tick(NOW_US);
+  }
+  await store.flush();
+  equal(stats().sealedCount, 1);
+  equal(stats().frozenCount, 0);
+  equal(await countRows(), '[{"n":500}]');
+});
+
+test('a run whose caller hangs up stops within 100 ms', async () => {
+  const endless = `SELECT COUNT(*) AS n FROM ${seconds(100_000)} AS a, ${seconds(1_000_000)} AS b`;
+  const times: number[] = [];
+  for (let call = 0; call < 5; call++) {
+    await run('SELECT 1 AS one');
+    const caller = new AbortController();
+    const running = run(endless, { signal: caller.signal });
+    while (engine.stats().queryTasksRunning === 0) await new Promise(setImmediate);
+    const abortMs = performance.now();
+    caller.abort();
+    await rejects(running, { code: 'query_cancelled' });
+    times.push(performance.now() - abortMs);
+  }
+  // Others may have the processor at times; whoever stops at the next chunk is quick at least once.
+  ok(Math.min(...times) < 100, `${times} ms`);
+  equal(engine.stats().workersEnded, 0);
+});

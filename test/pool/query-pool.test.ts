@@ -1,0 +1,324 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { type PoolLimits, QueryPool, type QueryRun } from '../../engine/pool/query-pool.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import type { Script } from './script-worker.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** Short enough for a test; a forced end comes `stopMsMax` after the friendly one. */
+const LIMITS: Partial<PoolLimits> = { heapBytesMax: 48 * MEGABYTE, stopMsMax: 150 };
+
+let pool: QueryPool;
+/** See `Script`. */
+let shared: Int32Array;
+
+afterEach(async () => {
+  openGate();
+  await pool.close();
+});
+
+function start(workerCount: number, limits: Partial<PoolLimits> = {}): void {
+  shared = new Int32Array(new SharedArrayBuffer(8));
+  pool = new QueryPool({
+    workerCount,
+    nowMs: () => performance.now(),
+    limits: { ...LIMITS, ...limits },
+    workerUrl: new URL('./script-worker.ts', import.meta.url),
+  });
+}
+
+function query(
+  does: Script['does'],
+  more: Partial<QueryRun & Pick<Script, 'fragments'>> = {},
+): QueryRun {
+  const script: Script = { does, shared, fragments: more.fragments };
+  const run: QueryRun = {
+    plan: { op: 'one-row' },
+    output: [],
+    segments: [],
+    dropped: { count: 0, ids: [] },
+    ...more,
+  };
+  return { ...run, script } as QueryRun;
+}
+
+/** A grouping over as many segments, each large enough to be a fragment of its own. */
+function fragments(...does: readonly Script['does'][]): QueryRun {
+  const handle = (id: number): SegmentHandle => ({
+    kind: 'sealed',
+    id,
+    buffer: new SharedArrayBuffer(8 * MEGABYTE),
+  });
+  return query('answer', {
+    fragments: does,
+    plan: { op: 'aggregate', input: SCAN, keys: [], aggregates: [] } as QueryRun['plan'],
+    segments: [does.map((_, index) => handle(index + 1))],
+  });
+}
+
+const SCAN = { op: 'scan', index: 0, fields: [] } as unknown as QueryRun['plan'];
+
+function seal(does: Script['does']): Promise<readonly SharedArrayBuffer[]> {
+  const script: Script = { does, shared };
+  return pool.seal({ script } as unknown as OpenSegmentHandle, 1);
+}
+
+function begun(): number {
+  return Atomics.load(shared, 0);
+}
+
+async function untilBegun(count: number): Promise<void> {
+  while (begun() < count) await turn();
+}
+
+function openGate(): void {
+  Atomics.store(shared, 1, 1);
+  Atomics.notify(shared, 1);
+}
+
+function hasCode(code: string, message = /./): (error: unknown) => boolean {
+  return (error) => {
+    ok(error instanceof QueryError, String(error));
+    equal(error.code, code, error.message);
+    match(error.message, message);
+    return true;
+  };
+}
+
+for (const [does, message] of [
+  ['fill the heap', /may fill 48 MiB of heap/],
+  ['exit', /ended before the answer/],
+  ['throw outside of the task', /ended before the answer/],
+] as const) {
+  test(`a query whose thread dies fails alone, and another thread comes: ${does}`, async () => {
+    start(2);
+    const beside = pool.run(query('wait for the gate'));
+    await untilBegun(1);
+    const lost = pool.run(query(does));
+    const behind = Array.from({ length: 5 }, () => pool.run(query('answer')));
+    await rejects(lost, hasCode('worker_lost', message));
+    await Promise.all(behind);
+    openGate();
+    await beside;
+    // Both threads are there: two that wait for each other's gate have begun at once.
+    Atomics.store(shared, 1, 0);
+    const both = [pool.run(query('wait for the gate')), pool.run(query('wait for the gate'))];
+    await untilBegun(9);
+    openGate();
+    await Promise.all(both);
+    const { workersLost, workersEnded, queriesSucceeded, queriesFailed } = pool.stats();
+    deepEqual(
+      { workersLost, workersEnded, queriesSucceeded, queriesFailed },
+      {
+        workersLost: 1,
+        workersEnded: 0,
+        queriesSucceeded: 8,
+        queriesFailed: new Map([['worker_lost', 1]]),
+      },
+    );
+  });
+}
+
+test('a pool of one thread answers after each of ten deaths', async () => {
+  start(1);
+  for (let death = 1; death <= 10; death++) {
+    await rejects(pool.run(query('exit')), hasCode('worker_lost'));
+    await pool.run(query('answer'));
+    equal(pool.stats().workersLost, death);
+  }
+});
+
+test('a query in fragments that loses one fails as a whole, and its others stop', async () => {
+  start(2);
+  // One thread is taken, so that one fragment waits behind the other.
+  const other = pool.run(query('wait for the gate'));
+  await untilBegun(1);
+  await rejects(pool.run(fragments('exit', 'exit')), hasCode('worker_lost'));
+  equal(begun(), 2, 'the second fragment was not begun');
+  openGate();
+  await other;
+  await pool.run(query('answer'));
+  equal(pool.stats().workersLost, 1);
+});
+
+for (const [does, code] of [
+  ['exit', 'worker_lost'],
+  ['fail', 'query_failed'],
+] as const) {
+  test(`the fragment that ends first with ${code} stops those that run`, async () => {
+    start(3, { stopMsMax: 60_000 });
+    const run = fragments('run until stopped', does, 'run until stopped');
+    await rejects(pool.run(run), hasCode(code));
+    while (pool.stats().queryTasksRunning > 0) await turn();
+    const { workersEnded, queriesFailed } = pool.stats();
+    deepEqual(
+      { workersEnded, queriesFailed },
+      { workersEnded: 0, queriesFailed: new Map([[code, 1]]) },
+    );
+  });
+}
+
+test('a query in fragments stops on all its threads, and says why', async () => {
+  start(3);
+  const caller = new AbortController();
+  const run = fragments('run until stopped', 'run until stopped', 'run until stopped');
+  const stopped = pool.run(run, caller.signal);
+  await untilBegun(3);
+  caller.abort(new QueryError('query_timeout', 'longer than its caller waits'));
+  await rejects(stopped, hasCode('query_timeout', /its caller waits/));
+  // All three threads take up work again, and none was ended for it.
+  const all = [1, 2, 3].map(() => pool.run(query('wait for the gate')));
+  await untilBegun(6);
+  openGate();
+  await Promise.all(all);
+  equal(pool.stats().workersEnded, 0);
+});
+
+test('a query over its time stops by itself, and is counted', async () => {
+  start(1, { queryMsMax: 20, stopMsMax: 60_000 });
+  await rejects(pool.run(query('run until stopped')), hasCode('query_timeout', /out of time/));
+  const { queriesFailed, queriesEnded, workersEnded } = pool.stats();
+  deepEqual(
+    { queriesFailed, queriesEnded, workersEnded },
+    { queriesFailed: new Map([['query_timeout', 1]]), queriesEnded: new Map(), workersEnded: 0 },
+  );
+});
+
+test('a query over its time that does not stop loses its thread, and the next is answered', async () => {
+  // Long enough for a thread to start in.
+  start(1, { queryMsMax: 2_000 });
+  await pool.run(query('answer'));
+  const endless = pool.run(query('run for ever'));
+  const next = pool.run(query('answer'));
+  await rejects(endless, hasCode('query_timeout', /did not stop by itself/));
+  await next;
+  const { queriesEnded, workersEnded, workersLost } = pool.stats();
+  deepEqual(
+    { queriesEnded, workersEnded, workersLost },
+    { queriesEnded: new Map([['query_timeout', 1]]), workersEnded: 1, workersLost: 0 },
+  );
+});
+
+test('what a caller who hung up was waiting for never runs', async () => {
+  start(1);
+  const running = pool.run(query('wait for the gate'));
+  await untilBegun(1);
+  const caller = new AbortController();
+  const waiting = [query('answer'), fragments('answer', 'answer')].map((each) =>
+    rejects(pool.run(each, caller.signal), hasCode('query_cancelled')),
+  );
+  equal(pool.stats().queriesWaiting, 2);
+  caller.abort();
+  await Promise.all(waiting);
+  equal(pool.stats().queriesWaiting, 0);
+  await rejects(pool.run(query('answer'), caller.signal), hasCode('query_cancelled'));
+  openGate();
+  await running;
+  await pool.run(query('answer'));
+  equal(begun(), 2);
+});
+
+test('a query whose caller hangs up stops within 100 ms', async () => {
+  start(1, { stopMsMax: 60_000 });
+  const caller = new AbortController();
+  const running = pool.run(query('run until stopped'), caller.signal);
+  await untilBegun(1);
+  const abortMs = performance.now();
+  caller.abort();
+  await rejects(running, hasCode('query_cancelled'));
+  ok(performance.now() - abortMs < 100);
+  equal(pool.stats().workersEnded, 0);
+});
+
+test('one that does not notice that its caller hung up loses its thread', async () => {
+  start(1);
+  const caller = new AbortController();
+  const running = pool.run(query('run for ever'), caller.signal);
+  await untilBegun(1);
+  caller.abort();
+  await rejects(running, hasCode('query_cancelled'));
+  await pool.run(query('answer'));
+  const { queriesEnded, workersEnded } = pool.stats();
+  deepEqual(
+    { queriesEnded, workersEnded },
+    { queriesEnded: new Map([['query_cancelled', 1]]), workersEnded: 1 },
+  );
+});
+
+test('one query more than may wait is refused at once; one in fragments is one', async () => {
+  start(2, { queriesWaitingMax: 3 });
+  const running = [1, 2].map(() => pool.run(query('wait for the gate')));
+  await untilBegun(2);
+  const sealing = seal('answer');
+  const waiting = [pool.run(fragments('answer', 'answer')), pool.run(query('answer'))];
+  waiting.push(pool.run(query('answer')));
+  await rejects(pool.run(query('answer')), hasCode('overloaded', /at most 3 queries may wait/));
+  openGate();
+  await Promise.all([...running, ...waiting, sealing]);
+  await pool.run(query('answer'));
+  const { queriesWaiting, queriesWaitingMax, queriesFailed } = pool.stats();
+  deepEqual(
+    { queriesWaiting, queriesWaitingMax, queriesFailed },
+    { queriesWaiting: 0, queriesWaitingMax: 3, queriesFailed: new Map([['overloaded', 1]]) },
+  );
+});
+
+test('sealing leaves a thread to queries', async () => {
+  start(2);
+  const sealings = [1, 2, 3].map(() => seal('wait for the gate'));
+  await untilBegun(1);
+  for (let call = 0; call < 20; call++) await pool.run(query('answer'));
+  const { sealsRunning, sealsWaiting } = pool.stats();
+  deepEqual({ sealsRunning, sealsWaiting }, { sealsRunning: 1, sealsWaiting: 2 });
+  openGate();
+  await Promise.all(sealings);
+  equal(pool.stats().sealsSucceeded, 3);
+});
+
+test('a sealing that loses its thread rejects, and can be tried again', async () => {
+  start(1);
+  await rejects(seal('exit'), hasCode('worker_lost'));
+  equal((await seal('answer')).length, 1);
+  const { sealsFailed, sealsSucceeded } = pool.stats();
+  deepEqual({ sealsFailed, sealsSucceeded }, { sealsFailed: 1, sealsSucceeded: 1 });
+});
+
+test('a sealing that does not end is ended', async () => {
+  start(1, { sealMsMax: 1_500 });
+  await seal('answer');
+  await rejects(seal('run for ever'), /a sealing may take 1500 ms/);
+  await seal('answer');
+});
+
+test('closing finishes what runs and what waits, and takes no more', async () => {
+  start(1);
+  const running = [pool.run(query('wait for the gate')), pool.run(query('answer')), seal('answer')];
+  await untilBegun(1);
+  const closed = pool.close();
+  await rejects(pool.run(query('answer')), hasCode('overloaded'));
+  openGate();
+  await Promise.all(running);
+  await closed;
+});
+
+test('the counts say what the scans did', async () => {
+  start(2);
+  await pool.run(query('answer'));
+  await pool.run(fragments('answer', 'answer'));
+  await rejects(pool.run(query('fail')), hasCode('query_failed'));
+  const { scans, runMs, queriesSucceeded, queryTasksRunning, workers } = pool.stats();
+  deepEqual(
+    { scans, runMs, queriesSucceeded, queryTasksRunning, workers },
+    {
+      // The second: two fragments and the task that combines them.
+      scans: { rowsScanned: 12, rowsFromMemo: 0, segmentsScanned: 8, segmentsSkipped: 4 },
+      runMs: 15,
+      queriesSucceeded: 2,
+      queryTasksRunning: 0,
+      workers: 2,
+    },
+  );
+});
