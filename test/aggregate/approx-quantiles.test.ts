@@ -196,7 +196,7 @@ function feedNumbers(make: StateMaker, values: Float64Array): ReturnType<StateMa
   return state;
 }
 
-test('a million distinct values: ranks are off by 0.1 % at most, whole or combined', () => {
+test('law 3: a million distinct values: ranks are off by 0.1 % at most, whole or combined', () => {
   const values = skewedValues();
   const sorted = values.toSorted();
   const make = maker('approx_quantiles', FLOAT64, [1000]);

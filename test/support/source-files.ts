@@ -14,7 +14,7 @@ export type SourceFile = {
 export function filesBelow(folder: string, ending: string): readonly SourceFile[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
-    .filter((path) => path.endsWith(ending))
+    .filter((path) => path.endsWith(ending) && !path.includes('node_modules'))
     .sort()
     .map((path) => ({ path, text: readText(path) }));
 }

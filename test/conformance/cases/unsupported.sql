@@ -1,0 +1,85 @@
+-- What Google's engine answers and weir refuses: each names what is missing.
+
+-- tests: UNION / INTERSECT / EXCEPT
+SELECT 1 AS x UNION ALL SELECT 2;
+SELECT 1 AS x UNION DISTINCT SELECT 1;
+SELECT x FROM UNNEST([1, 2]) AS x INTERSECT DISTINCT SELECT 2;
+SELECT x FROM UNNEST([1, 2]) AS x EXCEPT DISTINCT SELECT 2;
+
+-- tests: window functions (OVER) / QUALIFY
+SELECT x, ROW_NUMBER() OVER (ORDER BY x) AS n FROM UNNEST([3, 1]) AS x;
+SELECT x, SUM(x) OVER () AS s FROM UNNEST([3, 1]) AS x;
+SELECT x FROM UNNEST([3, 1]) AS x WHERE TRUE QUALIFY ROW_NUMBER() OVER (ORDER BY x) = 1;
+
+-- tests: RIGHT JOIN / FULL JOIN / USING
+SELECT a, b FROM UNNEST([1]) AS a RIGHT JOIN UNNEST([1, 2]) AS b ON a = b;
+SELECT a, b FROM UNNEST([1, 3]) AS a FULL JOIN UNNEST([1, 2]) AS b ON a = b;
+SELECT a FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS a) AS y USING (a);
+
+-- tests: subqueries in expressions
+SELECT (SELECT 1) AS x;
+SELECT EXISTS(SELECT 1) AS x;
+SELECT ARRAY(SELECT 1) AS x;
+SELECT x FROM UNNEST([1, 2]) AS x WHERE x IN (SELECT 2);
+
+-- tests: SELECT * EXCEPT / REPLACE / SELECT AS STRUCT
+SELECT * EXCEPT (a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * REPLACE (3 AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT AS STRUCT 1 AS a;
+
+
+-- tests: STRUCT
+SELECT STRUCT(1 AS a, 'x' AS b) AS s;
+SELECT (1, 'x') AS s;
+SELECT x FROM UNNEST([STRUCT(1 AS a)]) AS x;
+SELECT (1, 2) IN ((1, 2), (3, 4)) AS x;
+
+-- tests: DATE / TIME / NUMERIC / BYTES / JSON / INTERVAL values
+SELECT DATE '2026-01-15' = DATE '2026-01-15' AS x;
+SELECT TIME '11:55:00' = TIME '11:55:00' AS x;
+SELECT NUMERIC '1.5' = NUMERIC '1.5' AS x;
+SELECT b'abc' = b'abc' AS x;
+SELECT JSON '{}' IS NULL AS x;
+SELECT CAST(INTERVAL 1 DAY AS STRING) AS x;
+SELECT CURRENT_DATE() IS NULL AS x;
+SELECT DATE(2026, 1, 15) IS NULL AS x;
+
+-- tests: typed arrays / comparison and joining of arrays
+SELECT ARRAY<INT64>[1, 2] AS x;
+SELECT [1] || [2] AS x;
+SELECT ARRAY_CONCAT([1], [2]) AS x;
+
+-- tests: bit operators
+SELECT 5 & 3 AS a, 5 | 3 AS b, 5 ^ 3 AS c, ~5 AS d, 1 << 3 AS e, 8 >> 1 AS f;
+
+-- tests: IS DISTINCT FROM / LIKE ANY
+SELECT 1 IS DISTINCT FROM 2 AS x;
+SELECT 'a' LIKE ANY ('a', 'b') AS x;
+
+-- tests: weekdays and dates in EXTRACT
+SELECT EXTRACT(WEEK(MONDAY) FROM TIMESTAMP '2026-01-18') AS x;
+SELECT EXTRACT(DATE FROM TIMESTAMP '2026-01-15') IS NULL AS x;
+
+-- tests: modifiers of aggregates / aggregates of lists
+SELECT COUNT(x HAVING MAX x) AS n FROM UNNEST([1, 2, 2]) AS x;
+SELECT ANY_VALUE(x HAVING MIN x) AS n FROM UNNEST([1, 2, 2]) AS x;
+SELECT ANY_VALUE([x]) AS a FROM UNNEST([1]) AS x;
+SELECT ARRAY_AGG(x ORDER BY x) AS a FROM UNNEST([2, 1]) AS x;
+SELECT STRING_AGG(x, ',' ORDER BY x) AS a FROM UNNEST(['b', 'a']) AS x;
+SELECT LOGICAL_OR(x) AS a, LOGICAL_AND(x) AS b FROM UNNEST([TRUE, FALSE]) AS x;
+
+-- tests: further functions
+SELECT SPLIT('a,b', ',') AS x;
+SELECT REGEXP_REPLACE('abc', 'b', 'x') AS x;
+SELECT REGEXP_EXTRACT_ALL('abab', 'a.') AS x;
+SELECT LPAD('a', 3, '-') AS x, RPAD('a', 3, '-') AS y, REPEAT('ab', 2) AS z, REVERSE('abc') AS w;
+SELECT LEFT('abc', 2) AS x, RIGHT('abc', 2) AS y;
+SELECT INSTR('abc', 'b') AS x;
+SELECT POW(2, 3) AS x, SQRT(4) AS y, EXP(0) AS z, LN(1) AS w, LOG10(100) AS v;
+SELECT GENERATE_ARRAY(1, 3) AS x;
+SELECT TO_JSON_STRING([1]) AS x;
+SELECT FORMAT('%d', 1) AS x;
+SELECT ARRAY_TO_STRING(['a', 'b'], ',') AS x;
+SELECT IS_NAN(1.5) AS x, IS_INF(1.5) AS y;
+SELECT CURRENT_DATETIME('UTC') IS NULL AS x;
+SELECT IEEE_DIVIDE(1, 0) AS x;

@@ -1,0 +1,282 @@
+/**
+ * Where weir differs from Google's engine on purpose. `unsupported`: weir refuses what Google's
+ * engine answers. `differs`: weir answers what that refuses, or has another answer. A test fails
+ * when one of the cases begins to agree.
+ */
+export type Difference = {
+  readonly kind: 'unsupported' | 'differs';
+  readonly why: string;
+  /** Keys of cases: their texts, as they stand in their files. */
+  readonly cases: readonly string[];
+};
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    kind: 'differs',
+    why: 'two columns of one name would be one key of a JSON object; BigQuery refuses them, too',
+    cases: [
+      'SELECT 1 AS a, 2 AS a',
+      'SELECT 1 AS a, 2 AS A',
+      'SELECT id, id FROM logs',
+      'SELECT *, * FROM (SELECT 1 AS a)',
+      'SELECT * FROM (SELECT 1 AS a) AS x CROSS JOIN (SELECT 2 AS a) AS y',
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'any further top-level key of an event is a column, NULL where no event has it',
+    cases: [
+      'SELECT logs.id FROM logs AS t',
+      'SELECT nonsense FROM logs WHERE FALSE',
+      'SELECT id FROM logs ORDER BY nonsense',
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'AND and OR stop at the first term that decides, so that an error beyond it is none',
+    cases: [
+      'SELECT x != 0 AND 10 / x > 1 FROM UNNEST([0, 5]) AS x',
+      'SELECT FALSE AND 1 / 0 > 0',
+      'SELECT TRUE OR 1 / 0 > 0',
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'an expression grouped by may stand in the select list, as in BigQuery of today',
+    cases: [
+      'SELECT UPPER(project) AS p, COUNT(*) AS n FROM logs GROUP BY UPPER(project) ORDER BY p',
+      'SELECT x + 1 AS y, x + 1 + 1 AS z, COUNT(*) AS n FROM UNNEST([1, 1, 2]) AS x GROUP BY x + 1 ORDER BY y',
+      'SELECT x + 1 + 1 AS z FROM UNNEST([1, 1, 2]) AS x GROUP BY x + 1',
+      "SELECT CASE WHEN x > 1 THEN 'big' ELSE 'small' END AS size, COUNT(*) AS n FROM UNNEST([1, 2, 3]) AS x GROUP BY CASE WHEN x > 1 THEN 'big' ELSE 'small' END ORDER BY 1",
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'DISTINCT rows may be ordered by an expression that the select list has under another name',
+    cases: ['SELECT DISTINCT x + 1 AS y FROM UNNEST([1, 1]) AS x ORDER BY x + 1'],
+  },
+  {
+    kind: 'differs',
+    why: 'a constant orders nothing, and is none the worse for it',
+    cases: ["SELECT x FROM UNNEST([1]) AS x ORDER BY 'a'"],
+  },
+  {
+    kind: 'differs',
+    why: 'a column without a name can be called by the one that the answer gives it',
+    cases: ['SELECT f0_ FROM (SELECT 1)'],
+  },
+  {
+    kind: 'differs',
+    why: 'the elements of NULL are none, whatever their type',
+    cases: ['SELECT x FROM UNNEST(NULL) AS x'],
+  },
+  {
+    kind: 'differs',
+    why: 'the names INT, INTEGER and so on are newer than this engine; BigQuery has them',
+    cases: [
+      "SELECT CAST(1 AS INTEGER), CAST(1 AS INT), CAST('5' AS BIGINT), CAST(5 AS SMALLINT), CAST(5 AS TINYINT), CAST(5 AS BYTEINT)",
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'the path may be left out, as in BigQuery of today',
+    cases: [`SELECT JSON_QUERY('{"a": [1, {"b": "x"}]}')`],
+  },
+  {
+    kind: 'differs',
+    why: 'what is no JSON has no values; Google reads as far as it needs, and takes single quotes',
+    cases: [`SELECT JSON_VALUE('{"a": 1', '$.a')`, `SELECT JSON_EXTRACT("{'a': 1}", '$.a')`],
+  },
+  {
+    kind: 'differs',
+    why: 'a doubled quote is a quote: other dialects and their clients write so',
+    cases: ["SELECT 'it''s'"],
+  },
+  {
+    kind: 'differs',
+    why: 'a number beyond FLOAT64 is a slip, not an infinity',
+    cases: ['SELECT 1e309'],
+  },
+  {
+    kind: 'differs',
+    why: 'newer releases of RE2 know this way to name a group',
+    cases: ["SELECT REGEXP_CONTAINS('a', '(?<x>a)')"],
+  },
+  {
+    kind: 'unsupported',
+    why: 'a single byte of a text is no text',
+    cases: ["SELECT REGEXP_CONTAINS('a', r'\\C')"],
+  },
+  {
+    kind: 'differs',
+    why: 'a date part may be given as a text, for texts made by other programs',
+    cases: ["SELECT TIMESTAMP_TRUNC(TIMESTAMP '2026-01-15 11:55:00', 'HOUR')"],
+  },
+  {
+    kind: 'differs',
+    why: "a function of weir's own",
+    cases: ["SELECT ARRAY_LENGTH(GENERATE_TIMESTAMP_TRUNC_ARRAY(1, 'day_hour'))"],
+  },
+  {
+    kind: 'unsupported',
+    why: 'an element that is not known is refused, and not copied',
+    cases: [
+      "SELECT FORMAT_TIMESTAMP('%i', TIMESTAMP '2026-01-15')",
+      "SELECT FORMAT_TIMESTAMP('%', TIMESTAMP '2026-01-15')",
+      "SELECT FORMAT_DATETIME('%Z', DATETIME '2026-01-15')",
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'days of a year, quarters, weeks and centuries are written, not read',
+    cases: [
+      "SELECT PARSE_TIMESTAMP('%j %Y', '046 2026')",
+      "SELECT PARSE_TIMESTAMP('%Q %Y', '2 2026')",
+      "SELECT PARSE_TIMESTAMP('%C%y', '1999')",
+      "SELECT PARSE_TIMESTAMP('%U %Y', '2 2026')",
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'names of zones are read in any case, and Z is one',
+    cases: [
+      "SELECT STRING(TIMESTAMP '2026-01-15', 'Z')",
+      "SELECT STRING(TIMESTAMP '2026-01-15', 'europe/berlin')",
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'a cross join has no condition in GoogleSQL either; this engine overlooks it',
+    cases: ['SELECT a, b FROM UNNEST([1]) AS a CROSS JOIN UNNEST([2]) AS b ON TRUE'],
+  },
+  {
+    kind: 'unsupported',
+    why: 'queries are not combined; run two',
+    cases: [
+      'SELECT 1 AS x UNION ALL SELECT 2',
+      'SELECT 1 AS x UNION DISTINCT SELECT 1',
+      'SELECT x FROM UNNEST([1, 2]) AS x INTERSECT DISTINCT SELECT 2',
+      'SELECT x FROM UNNEST([1, 2]) AS x EXCEPT DISTINCT SELECT 2',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'rows are not seen from one another',
+    cases: [
+      'SELECT x, ROW_NUMBER() OVER (ORDER BY x) AS n FROM UNNEST([3, 1]) AS x',
+      'SELECT x, SUM(x) OVER () AS s FROM UNNEST([3, 1]) AS x',
+      'SELECT x FROM UNNEST([3, 1]) AS x WHERE TRUE QUALIFY ROW_NUMBER() OVER (ORDER BY x) = 1',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'an inner or left join with ON says the same of logs',
+    cases: [
+      'SELECT a, b FROM UNNEST([1]) AS a RIGHT JOIN UNNEST([1, 2]) AS b ON a = b',
+      'SELECT a, b FROM UNNEST([1, 3]) AS a FULL JOIN UNNEST([1, 2]) AS b ON a = b',
+      'SELECT a FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS a) AS y USING (a)',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'write them in FROM or WITH',
+    cases: [
+      'SELECT (SELECT 1) AS x',
+      'SELECT EXISTS(SELECT 1) AS x',
+      'SELECT ARRAY(SELECT 1) AS x',
+      'SELECT x FROM UNNEST([1, 2]) AS x WHERE x IN (SELECT 2)',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'name the columns',
+    cases: [
+      'SELECT * EXCEPT (a) FROM (SELECT 1 AS a, 2 AS b)',
+      'SELECT * REPLACE (3 AS a) FROM (SELECT 1 AS a, 2 AS b)',
+      'SELECT AS STRUCT 1 AS a',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'records come from events; a text makes none',
+    cases: [
+      "SELECT STRUCT(1 AS a, 'x' AS b) AS s",
+      "SELECT (1, 'x') AS s",
+      'SELECT x FROM UNNEST([STRUCT(1 AS a)]) AS x',
+      'SELECT (1, 2) IN ((1, 2), (3, 4)) AS x',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'these types are missing',
+    cases: [
+      "SELECT DATE '2026-01-15' = DATE '2026-01-15' AS x",
+      "SELECT TIME '11:55:00' = TIME '11:55:00' AS x",
+      "SELECT NUMERIC '1.5' = NUMERIC '1.5' AS x",
+      "SELECT b'abc' = b'abc' AS x",
+      "SELECT JSON '{}' IS NULL AS x",
+      'SELECT CAST(INTERVAL 1 DAY AS STRING) AS x',
+      'SELECT CURRENT_DATE() IS NULL AS x',
+      'SELECT DATE(2026, 1, 15) IS NULL AS x',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'arrays are unnested, not joined',
+    cases: [
+      'SELECT ARRAY<INT64>[1, 2] AS x',
+      'SELECT [1] || [2] AS x',
+      'SELECT ARRAY_CONCAT([1], [2]) AS x',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'the operators are missing',
+    cases: ['SELECT 5 & 3 AS a, 5 | 3 AS b, 5 ^ 3 AS c, ~5 AS d, 1 << 3 AS e, 8 >> 1 AS f'],
+  },
+  {
+    kind: 'unsupported',
+    why: 'the forms are missing',
+    cases: ['SELECT 1 IS DISTINCT FROM 2 AS x', "SELECT 'a' LIKE ANY ('a', 'b') AS x"],
+  },
+  {
+    kind: 'unsupported',
+    why: 'there is no type DATE; TIMESTAMP_TRUNC takes WEEK(MONDAY)',
+    cases: [
+      "SELECT EXTRACT(WEEK(MONDAY) FROM TIMESTAMP '2026-01-18') AS x",
+      "SELECT EXTRACT(DATE FROM TIMESTAMP '2026-01-15') IS NULL AS x",
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'an aggregate takes its arguments and DISTINCT only',
+    cases: [
+      'SELECT COUNT(x HAVING MAX x) AS n FROM UNNEST([1, 2, 2]) AS x',
+      'SELECT ANY_VALUE(x HAVING MIN x) AS n FROM UNNEST([1, 2, 2]) AS x',
+      'SELECT ANY_VALUE([x]) AS a FROM UNNEST([1]) AS x',
+      'SELECT ARRAY_AGG(x ORDER BY x) AS a FROM UNNEST([2, 1]) AS x',
+      "SELECT STRING_AGG(x, ',' ORDER BY x) AS a FROM UNNEST(['b', 'a']) AS x",
+      'SELECT LOGICAL_OR(x) AS a, LOGICAL_AND(x) AS b FROM UNNEST([TRUE, FALSE]) AS x',
+    ],
+  },
+  {
+    kind: 'unsupported',
+    why: 'the functions are missing',
+    cases: [
+      "SELECT SPLIT('a,b', ',') AS x",
+      "SELECT REGEXP_REPLACE('abc', 'b', 'x') AS x",
+      "SELECT REGEXP_EXTRACT_ALL('abab', 'a.') AS x",
+      "SELECT LPAD('a', 3, '-') AS x, RPAD('a', 3, '-') AS y, REPEAT('ab', 2) AS z, REVERSE('abc') AS w",
+      "SELECT LEFT('abc', 2) AS x, RIGHT('abc', 2) AS y",
+      "SELECT INSTR('abc', 'b') AS x",
+      'SELECT POW(2, 3) AS x, SQRT(4) AS y, EXP(0) AS z, LN(1) AS w, LOG10(100) AS v',
+      'SELECT GENERATE_ARRAY(1, 3) AS x',
+      'SELECT TO_JSON_STRING([1]) AS x',
+      "SELECT FORMAT('%d', 1) AS x",
+      "SELECT ARRAY_TO_STRING(['a', 'b'], ',') AS x",
+      'SELECT IS_NAN(1.5) AS x, IS_INF(1.5) AS y',
+      "SELECT CURRENT_DATETIME('UTC') IS NULL AS x",
+      'SELECT IEEE_DIVIDE(1, 0) AS x',
+    ],
+  },
+];

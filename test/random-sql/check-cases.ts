@@ -1,0 +1,81 @@
+import { fail } from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { Random } from '../../src/traffic/random.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { jsonText } from '../support/json-text.ts';
+import { randomEvents } from './events.ts';
+import { OutOfRange } from './failure.ts';
+import type { Query } from './query.ts';
+import { randomQuery } from './random-query.ts';
+import { render } from './render.ts';
+import { type Case, shrink } from './shrink.ts';
+
+export type CheckOptions = {
+  readonly count: number;
+  /** Whether fields of events may hold values of several kinds. */
+  readonly isMixed: boolean;
+  /** Which queries the check is about; those made in vain are not counted. */
+  readonly filter?: ((query: Query) => boolean) | undefined;
+};
+
+/** What a check of one case says: what is wrong with it; how many rows it looked at if nothing is. */
+export type Verdict = { readonly wrong: string } | { readonly rowCount: number };
+
+/**
+ * Checks random queries over random events. Fails with the smallest case found that is wrong, and
+ * when the cases had so few rows that they checked nothing.
+ */
+export async function checkCases(
+  context: TestContext,
+  { count, isMixed, filter = () => true }: CheckOptions,
+  check: (candidate: Case) => Verdict,
+): Promise<void> {
+  const seed = fuzzSeed();
+  context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
+  let rowCount = 0;
+  for (let index = 0, checked = 0; checked < count; index++) {
+    const random = new Random(seed + index);
+    const events = randomEvents(random, { count: random.pick([1, 4, 6, 6, 9]), isMixed });
+    const query = randomQuery(random);
+    if (!filter(query)) continue;
+    checked++;
+    const verdict = verdictOf(check, { query, events });
+    if ('rowCount' in verdict) rowCount += verdict.rowCount;
+    else await failSmall({ query, events }, check, `seed ${seed + index}`);
+  }
+  context.diagnostic(`${count} queries, ${rowCount} rows`);
+  if (rowCount < count / 10) fail(`${count} queries looked at ${rowCount} rows only`);
+}
+
+async function failSmall(
+  found: Case,
+  check: (candidate: Case) => Verdict,
+  title: string,
+): Promise<never> {
+  const { query, events } = await shrink(found, (candidate) => wrongOf(check, candidate) !== '');
+  const wrong = wrongOf(check, { query, events });
+  return fail(
+    `${title}: ${wrong}\n${render(query)}\nover ${jsonText(events)}\nfound as ${render(found.query)}`,
+  );
+}
+
+/** What makes no query that can be checked is not wrong. */
+function wrongOf(check: (candidate: Case) => Verdict, candidate: Case): string {
+  try {
+    const verdict = check(candidate);
+    return 'wrong' in verdict ? verdict.wrong : '';
+  } catch {
+    return '';
+  }
+}
+
+/** A query that is too much work says nothing. */
+function verdictOf(check: (candidate: Case) => Verdict, candidate: Case): Verdict {
+  try {
+    return check(candidate);
+  } catch (error) {
+    if (error instanceof OutOfRange) return { rowCount: 0 };
+    const sql = render(candidate.query);
+    throw new Error(`${sql}\nover ${jsonText(candidate.events)}`, { cause: error });
+  }
+}

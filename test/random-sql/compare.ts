@@ -1,0 +1,213 @@
+import { parseArgs } from 'node:util';
+import { Random } from '../../src/traffic/random.ts';
+import type { TestEvent } from '../column/batch-of.ts';
+import { GoogleSql, type GoogleTable } from '../conformance/google-sql.ts';
+import type { GoogleInput } from '../conformance/google-value.ts';
+import { type Answer, answerOfRows, areSame } from './answer.ts';
+import { engineAnswer, segmentsOfEvents } from './engine-answer.ts';
+import { logsColumns, randomEvents, rowOf } from './events.ts';
+import { Failure, OutOfRange } from './failure.ts';
+import { answerOf } from './interpreter.ts';
+import {
+  type GroupKey,
+  hasAggregate,
+  type Item,
+  isGrouped,
+  isOrdered,
+  isPath,
+  type Query,
+} from './query.ts';
+import { randomQuery } from './random-query.ts';
+import { render } from './render.ts';
+import { type Case, shrink } from './shrink.ts';
+
+/**
+ * Compares random queries over random events with Google's own engine: both weir's answers and those
+ * of the interpreter that stands in for Google's engine in the tests.
+ *
+ *   node --import tsx test/random-sql/compare.ts --queries 20000 --seed 1
+ *
+ * needs `npm ci --ignore-scripts` in test/conformance. Prints each difference, shrunk, in the form of
+ * a file of test/fuzz/regressions, and exits 1 if there was one.
+ */
+const { values: options } = parseArgs({
+  options: {
+    queries: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+const QUERY_COUNT = Number(options.queries);
+const SEED = Number(options.seed);
+
+/** A catalogue is registered once for each set of events. */
+const QUERIES_PER_DATA_SET = 40;
+/** Beyond these, there is enough to do. */
+const DIFFERENCES_MAX = 10;
+
+const google = await GoogleSql.start();
+const counts = { rows: 0, empty: 0, error: 0, skipped: 0 };
+let differenceCount = 0;
+try {
+  await compareAll();
+} finally {
+  await google.stop();
+}
+process.stdout.write(`seed ${SEED}: ${QUERY_COUNT} queries ${JSON.stringify(counts)}, `);
+process.stdout.write(`${differenceCount} differences\n`);
+process.exitCode = differenceCount > 0 ? 1 : 0;
+
+async function compareAll(): Promise<void> {
+  const startMs = performance.now();
+  for (let index = 0; index < QUERY_COUNT && differenceCount < DIFFERENCES_MAX; ) {
+    const dataSeed = SEED * 1_000_003 + index;
+    const random = new Random(dataSeed);
+    const events = randomEvents(random, {
+      count: random.pick([0, 1, 3, 6, 6, 6, 6, 6, 6, 12]),
+      isMixed: false,
+    });
+    const tables = tablesOf(events);
+    for (let left = QUERIES_PER_DATA_SET; left > 0 && index < QUERY_COUNT; left--, index++) {
+      await compareOne({ query: randomQuery(random), events }, { dataSeed, tables });
+    }
+    if (process.stderr.isTTY) {
+      const seconds = Math.round((performance.now() - startMs) / 1000);
+      process.stderr.write(`\r${index} of ${QUERY_COUNT} queries, ${seconds} s `);
+    }
+  }
+  if (process.stderr.isTTY) process.stderr.write('\n');
+}
+
+async function compareOne(
+  one: Case,
+  { dataSeed, tables }: { readonly dataSeed: number; readonly tables: readonly GoogleTable[] },
+): Promise<void> {
+  const difference = await comparisonOf(one, tables);
+  count(difference);
+  if (difference === undefined || difference.kind === '') return;
+  differenceCount++;
+  const small = await shrink(one, async (candidate) => {
+    const other = await comparisonOf(candidate, tablesOf(candidate.events));
+    return other?.kind === difference.kind;
+  });
+  const report = await comparisonOf(small, tablesOf(small.events));
+  const sql = render(small.query);
+  process.stdout.write(`\n-- data seed ${dataSeed}: ${difference.kind}\n`);
+  process.stdout.write(`-- as found: ${render(one.query)}\n`);
+  const regression = {
+    why: '',
+    sql,
+    isOrdered: isOrdered(small.query),
+    events: small.events,
+    expected: report?.google,
+  };
+  process.stdout.write(`${JSON.stringify(regression, undefined, 2)}\n`);
+  process.stdout.write(`-- engine ${JSON.stringify(report?.engine)}\n`);
+  process.stdout.write(`-- interpreter ${JSON.stringify(report?.interpreter)}\n`);
+  process.stdout.write(`-- Google ${report?.message ?? ''}\n`);
+}
+
+function count(comparison: Comparison | undefined): void {
+  if (comparison === undefined) counts.skipped++;
+  else if (comparison.google === 'error') counts.error++;
+  else counts[comparison.google.length === 0 ? 'empty' : 'rows']++;
+}
+
+type Comparison = {
+  /** How the answers differ; empty when they do not. */
+  readonly kind: string;
+  readonly google: Answer;
+  readonly engine: Answer;
+  readonly interpreter: Answer;
+  readonly message: string | undefined;
+};
+
+/** Nothing when one of the three cannot say. */
+async function comparisonOf(
+  { query, events }: Case,
+  tables: readonly GoogleTable[],
+): Promise<Comparison | undefined> {
+  const interpreter = interpreterAnswer(query, events);
+  if (interpreter === undefined) return undefined;
+  const sql = render(query);
+  const { answer, message } = await googleAnswer(render(withNamedKeys(query)), tables);
+  if (answer === undefined) return undefined;
+  const engine = weirAnswer(sql, events);
+  if (engine === undefined) return undefined;
+  const inOrder = isOrdered(query);
+  const wrong = [
+    ...(areSame(engine, answer, inOrder) ? [] : [`engine ${kindOf(engine, answer, message)}`]),
+    ...(areSame(interpreter, answer, inOrder)
+      ? []
+      : [`interpreter ${kindOf(interpreter, answer, message)}`]),
+  ];
+  return { kind: wrong.join(' and '), google: answer, engine, interpreter, message };
+}
+
+/** Errors of compiling are a kind of their own, so that shrinking does not drift to them. */
+function kindOf(got: Answer, wanted: Answer, message: string | undefined): string {
+  if (got === 'error') return 'fails';
+  if (wanted !== 'error') return 'has other rows';
+  return message?.startsWith('compile') ? 'does not refuse' : 'does not fail';
+}
+
+/**
+ * Google's engine takes GROUP BY of an expression that is more than a path as another expression
+ * than the equal one in the select list; there the item's name has to say which is meant.
+ */
+function withNamedKeys<T>(part: T): T {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(withNamedKeys) as T;
+  const entries = Object.entries(part).map(([name, inner]) => [
+    name,
+    withNamedKeys<unknown>(inner),
+  ]);
+  const copy = Object.fromEntries(entries) as T & Partial<Query>;
+  if (copy.op !== 'query') return copy;
+  const { items, groupBy, orderBy } = copy as Query;
+  const isClear = ({ expression }: Item) =>
+    isPath(expression) || hasAggregate(expression) || !isGrouped({ items, groupBy });
+  const clear = new Set(items.filter(isClear).map((item) => item.name));
+  const named = <Key extends GroupKey>(key: Key): Key =>
+    key.form === 'expression' && !clear.has(key.name) ? { ...key, form: 'alias' } : key;
+  return { ...copy, groupBy: groupBy.map(named), orderBy: orderBy.map(named) };
+}
+
+async function googleAnswer(
+  sql: string,
+  tables: readonly GoogleTable[],
+): Promise<{ readonly answer: Answer | undefined; readonly message?: string }> {
+  const answer = await google.evaluate(sql, { tables });
+  if (answer.error === undefined) return { answer: answer.rows };
+  const { phase, message } = answer.error;
+  return { answer: phase === 'unsupported' ? undefined : 'error', message: `${phase}: ${message}` };
+}
+
+/** Nothing when the query is too much work. */
+function weirAnswer(sql: string, events: readonly TestEvent[]): Answer | undefined {
+  try {
+    return engineAnswer(sql, segmentsOfEvents(events, events.length >> 1), 'optimized');
+  } catch (error) {
+    if (error instanceof OutOfRange) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing when the interpreter cannot say. */
+function interpreterAnswer(query: Query, events: readonly TestEvent[]): Answer | undefined {
+  try {
+    return answerOfRows(answerOf(query, events.map(rowOf)));
+  } catch (error) {
+    if (error instanceof OutOfRange) return undefined;
+    if (error instanceof Failure) return 'error';
+    // A shrunken query may name what is gone: whoever runs it will refuse it.
+    return 'error';
+  }
+}
+
+function tablesOf(events: readonly TestEvent[]): readonly GoogleTable[] {
+  const rows = events.map(({ timestampUs, ...event }) => ({
+    ...(event as Readonly<Record<string, GoogleInput>>),
+    timestamp: timestampUs,
+  }));
+  return [{ name: 'logs', columns: logsColumns(), rows }];
+}
