@@ -7,7 +7,7 @@ import { consecutivePositions, VectorChunk } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Vector } from '../column/vector.ts';
 import { vectorOfValues } from './result-vector.ts';
-import type { Sink } from './sink.ts';
+import type { Checkpoint, Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
 import { sortedRows } from './sort-order.ts';
 
@@ -21,7 +21,11 @@ export type AggregateOptions = {
     /** A fresh state, called once. */
     readonly create: () => AggregateState;
   }[];
+  readonly checkpoint?: Checkpoint | undefined;
 };
+
+/** Groups finished between two checkpoints: a thousand quantiles of each take some milliseconds. */
+const CHECKPOINT_GROUPS = 16;
 
 /** What one sink knows, fit for `postMessage`; another of the same query takes it in. */
 export type AggregatePartial = {
@@ -87,7 +91,10 @@ export class AggregateSink implements Sink {
     );
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
       const state = this.#states[index]!;
-      const results = Array.from(groups, (group) => state.finalize(group));
+      const results = Array.from(groups, (group, position) => {
+        if (position % CHECKPOINT_GROUPS === 0) this.#options.checkpoint?.();
+        return state.finalize(group);
+      });
       columns.push(vectorOfValues(results, aggregate.type));
     }
     return new VectorChunk(columns, size);

@@ -4,7 +4,9 @@ import type { SqlValue } from '../column/value.ts';
 import type { DictionaryVector, Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { dynamicKey } from '../function/dynamic.ts';
+import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { matchKey } from './match-key.ts';
+import type { Checkpoint } from './sink.ts';
 
 /**
  * The build side of a hash join: its rows, and for each combination of key values the rows that
@@ -19,14 +21,18 @@ export class JoinTable {
   readonly #nextRows: Int32Array;
 
   /** `keys` are over the columns of `rows`. None: all rows are one group. */
-  constructor(rows: VectorChunk, keys: readonly VectorFunction[]) {
+  constructor(
+    rows: VectorChunk,
+    keys: readonly VectorFunction[],
+    checkpoint: Checkpoint = () => {},
+  ) {
     this.rows = rows;
     this.#keys = keys.map(() => new JoinKey(rows.count));
     const groups = new Int32Array(rows.count);
     let groupCount = 1;
     if (rows.count > 0) {
       for (const [index, key] of keys.entries()) {
-        groupCount = this.#keys[index]!.build(key(rows), groups);
+        groupCount = this.#keys[index]!.build(key(rows), groups, checkpoint);
       }
     }
     this.#firstRows = new Int32Array(groupCount).fill(-1);
@@ -76,9 +82,10 @@ class JoinKey {
   }
 
   /** Refines `groups`, -1 for rows that match nothing; the number of groups there are now. */
-  build(vector: Vector, groups: Int32Array): number {
+  build(vector: Vector, groups: Int32Array, checkpoint: Checkpoint): number {
     const readValue = valueReader(vector);
     for (let row = 0; row < groups.length; row++) {
+      if (row % CHUNK_ROWS_MAX === 0) checkpoint();
       if (groups[row]! < 0) continue;
       const value = readValue(row);
       groups[row] =

@@ -174,6 +174,7 @@ class Execution {
         type: column.type,
         create: () => aggregateStateOf(call),
       })),
+      checkpoint: this.#context.checkpoint,
     });
     if (this.#replacement?.breaker === plan) {
       for (const partial of this.#replacement.partials) sink.combine(partial as AggregatePartial);
@@ -255,7 +256,7 @@ class Execution {
     const rightKeys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
     const options = {
       kind: plan.kind,
-      table: new JoinTable(rows.materialize(rightWidth), rightKeys),
+      table: new JoinTable(rows.materialize(rightWidth), rightKeys, this.#context.checkpoint),
       leftKeys: plan.equalities.map((pair) => this.#compile(pair.left, plan.left)),
       leftWidth: layoutOf(plan.left).length,
       residual: plan.residual === undefined ? undefined : this.#compile(plan.residual, plan),

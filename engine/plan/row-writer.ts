@@ -5,10 +5,13 @@ import { isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { datetimeIsoText } from '../function/timestamp-text.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
-import type { Sink } from '../operator/sink.ts';
+import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
 import { layoutOf, type PhysicalPlan } from './physical-plan.ts';
+
+/** Bytes between two checkpoints: well below a millisecond of writing. */
+const CHECKPOINT_BYTES = 64 * 1024;
 
 /** Writes the rows of an answer as a JSON array of objects, keys in the order of the select list. */
 export class RowWriter implements Sink {
@@ -18,9 +21,18 @@ export class RowWriter implements Sink {
     readonly index: number;
     readonly type: SqlType;
   }[];
+  readonly #checkpoint: Checkpoint | undefined;
   #rowCount = 0;
+  /** Bytes at which the checkpoint is passed next. */
+  #checkpointSize = CHECKPOINT_BYTES;
 
-  constructor(output: readonly Column[], plan: PhysicalPlan, out: JsonBuffer) {
+  constructor(
+    output: readonly Column[],
+    plan: PhysicalPlan,
+    out: JsonBuffer,
+    checkpoint?: Checkpoint | undefined,
+  ) {
+    this.#checkpoint = checkpoint;
     const layout = layoutOf(plan);
     this.#out = out;
     this.#columns = output.map((column, position) => ({
@@ -43,6 +55,10 @@ export class RowWriter implements Sink {
       }
       out.raw(this.#columns.length === 0 ? '{}' : '}');
       this.#rowCount += 1;
+      if (out.size >= this.#checkpointSize) {
+        this.#checkpoint?.();
+        this.#checkpointSize = out.size + CHECKPOINT_BYTES;
+      }
       if (out.size > ANSWER_BYTES_MAX) {
         throw new QueryError(
           'query_limit',

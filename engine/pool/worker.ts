@@ -59,13 +59,13 @@ function answer(task: Task): TaskAnswer {
     }
     case 'query': {
       const run = startRun(task);
-      const rows = newRowWriter(task);
+      const rows = newRowWriter(task, run);
       executeQuery(task.plan, run.context, rows);
       return rowsAnswer(rows, run);
     }
     case 'finish': {
       const run = startRun(task);
-      const rows = newRowWriter(task);
+      const rows = newRowWriter(task, run);
       finishQuery(task.plan, run.context, task.partials, rows);
       return rowsAnswer(rows, run);
     }
@@ -82,10 +82,10 @@ function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
   return { kind: 'rows', json: lent, rowCount, digest, stats: run.stats() };
 }
 
-function newRowWriter(task: QueryTask | FinishTask): RowWriter {
+function newRowWriter(task: QueryTask | FinishTask, run: Run): RowWriter {
   // A query that failed may have left the beginning of its answer.
   answerBuffer.clear();
-  return new RowWriter(task.output, task.plan, answerBuffer);
+  return new RowWriter(task.output, task.plan, answerBuffer, run.context.checkpoint);
 }
 
 /** A task under way: what its plan runs over, and what it has done so far. */

@@ -9,6 +9,7 @@ import { DYNAMIC, FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { AggregateOptions } from '../../engine/operator/aggregate.ts';
 import { AggregateSink } from '../../engine/operator/aggregate.ts';
+import { QueryError } from '../../engine/query-error.ts';
 import { chunkOf, column, divisions, type Row, RowSink, rowsOf } from './harness.ts';
 
 type Aggregate = AggregateOptions['aggregates'][number];
@@ -166,4 +167,17 @@ test('counts and sums what plain loops do, however rows are split', () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test('groups being finished stop when the query is to stop', () => {
+  const stop = () => {
+    throw new QueryError('query_cancelled', 'stop');
+  };
+  const sink = new AggregateSink({
+    keys: [key(0)],
+    aggregates: [call('count', INT64)],
+    checkpoint: stop,
+  });
+  sink.push(chunkOf([['a'], ['b']]));
+  assert.throws(() => sink.finalize(), { message: 'stop' });
 });

@@ -177,3 +177,13 @@ test('refuses to hold more rows than allowed, naming the limit', () => {
       error instanceof QueryError && error.code === 'query_limit' && /3 rows/.test(error.message),
   );
 });
+
+test('a table in the making stops when the query is to stop', () => {
+  const rows = new CollectSink();
+  rows.push(chunkOf(Array.from({ length: 5000 }, (_, row): Row => [row])));
+  let count = 0;
+  const stop = () => {
+    if (++count === 2) throw new QueryError('query_cancelled', 'stop');
+  };
+  assert.throws(() => new JoinTable(rows.materialize(1), [column(0)], stop), { message: 'stop' });
+});

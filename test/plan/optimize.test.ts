@@ -123,3 +123,12 @@ test('a number of rows that a parameter gives must be one', () => {
   assert.throws(() => limited(-1), /LIMIT takes a number of rows, at least 0; got -1/);
   assert.throws(() => limited(null), /LIMIT takes a number of rows, at least 0; got null/);
 });
+
+test('an array that is long, or as long as rows say, is not made while planning', () => {
+  const isComputed = (text: string) => planOf(text)[0]!.startsWith('rows');
+  const seconds = (count: string) =>
+    `GENERATE_TIMESTAMP_ARRAY('2026-01-01', TIMESTAMP_ADD(TIMESTAMP '2026-01-01', INTERVAL ${count} SECOND), INTERVAL 1 SECOND)`;
+  assert.ok(isComputed(`SELECT ARRAY_LENGTH(${seconds('4095')}) AS n`));
+  assert.ok(!isComputed(`SELECT ARRAY_LENGTH(${seconds('4096')}) AS n`));
+  assert.ok(!isComputed(`SELECT ARRAY_LENGTH(${seconds('n')}) AS m FROM UNNEST([1, 2]) AS n`));
+});

@@ -1,4 +1,4 @@
-import { Failure } from './failure.ts';
+import { Failure, OutOfRange } from './failure.ts';
 import type { Operation } from './operation.ts';
 import { failing, strict } from './operation-maker.ts';
 import type { Type, Value } from './query.ts';
@@ -75,13 +75,23 @@ function arithmetic(
 ): readonly Operation[] {
   const text = `(? ${sign} ?)`;
   const mixed = (left: bigint | number, right: bigint | number) =>
-    ofFloats(Number(left), Number(right));
+    ofFloats(exactNumber(left), exactNumber(right));
   return [
     strict(text, ['INT64', 'INT64'], 'INT64', ofIntegers),
     strict(text, ['FLOAT64', 'FLOAT64'], 'FLOAT64', ofFloats),
     strict(text, ['FLOAT64', 'INT64'], 'FLOAT64', mixed),
     strict(text, ['INT64', 'FLOAT64'], 'FLOAT64', mixed),
   ];
+}
+
+/**
+ * An INT64 beside a number of an event. Google's engine knows from its schema that the number is an
+ * INT64, too, and computes with all digits; weir reads it as FLOAT64 and has no more than 53 bits.
+ */
+function exactNumber(value: bigint | number): number {
+  const number = Number(value);
+  if (typeof value === 'bigint' && !Number.isSafeInteger(number)) throw new OutOfRange();
+  return number;
 }
 
 function conversions(): readonly Operation[] {

@@ -6,7 +6,8 @@ import type { Expression } from '../expression.ts';
 import { columnReference, columnsOf, substitute } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
-import { inputsOf, outputOf, rewritePlan } from './plan-walk.ts';
+import { generatesArrays } from './fold.ts';
+import { expressionsOf, inputsOf, outputOf, rewritePlan } from './plan-walk.ts';
 
 /**
  * Computes every relation that reads no source, now that the parameters are known: a generated list
@@ -30,9 +31,10 @@ function computeRelation(plan: LogicalPlan): LogicalPlan {
   }
 }
 
-/** Whether computing the relation would hold the main thread: a long product, or an array not folded. */
+/** Whether computing the relation would hold the main thread: a long product, or a large array. */
 function isLong(plan: LogicalPlan): boolean {
   if (plan.op === 'unnest') return plan.array.op !== 'literal' && columnsOf(plan.array).size === 0;
+  if (expressionsOf(plan).some(generatesArrays)) return true;
   const rowCounts = inputsOf(plan).map((input) => (input.op === 'rows' ? input.rows.length : 1));
   return rowCounts.reduce((product, count) => product * count, 1) > FOLDED_ROWS_MAX;
 }

@@ -75,7 +75,7 @@ function foldNode(expression: Expression, values: CallValues): Expression {
 function foldConstant(expression: Expression): Expression {
   if (!childrenOf(expression).every(isLiteral)) return expression;
   try {
-    if (expression.op === 'call' && isLargeArray(expression)) return expression;
+    if (isLargeArray(expression)) return expression;
     return { op: 'literal', type: expression.type, value: evaluateConstant(expression) };
   } catch (error) {
     if (error instanceof QueryError) return expression;
@@ -84,15 +84,27 @@ function foldConstant(expression: Expression): Expression {
 }
 
 /** Planning happens on the main thread: what takes long to compute is left to a worker. */
-function isLargeArray(call: Extract<Expression, { op: 'call' }>): boolean {
-  if (call.type.kind !== 'ARRAY') return false;
-  const { elementCount } = boundOverload(
-    call.name,
-    call.arguments.map((argument) => argument.type),
-  );
-  const values = call.arguments.map((argument) => (isLiteral(argument) ? argument.value : null));
-  if (elementCount === undefined || values.includes(null)) return false;
-  return elementCount(...values) > FOLDED_ELEMENTS_MAX;
+function isLargeArray(expression: Expression): boolean {
+  const countElements = elementCounter(expression);
+  if (countElements === undefined) return false;
+  const values = childrenOf(expression).map((child) => (isLiteral(child) ? child.value : null));
+  return !values.includes(null) && countElements(...values) > FOLDED_ELEMENTS_MAX;
+}
+
+/**
+ * Whether a folded expression makes arrays out of numbers: of more elements than are computed while
+ * planning, or as many as rows will say.
+ */
+export function generatesArrays(expression: Expression): boolean {
+  return elementCounter(expression) !== undefined || childrenOf(expression).some(generatesArrays);
+}
+
+function elementCounter(
+  expression: Expression,
+): ((...values: readonly SqlValue[]) => number) | undefined {
+  if (expression.op !== 'call' || expression.type.kind !== 'ARRAY') return undefined;
+  const types = expression.arguments.map((argument) => argument.type);
+  return boundOverload(expression.name, types).elementCount;
 }
 
 /** A pattern known before the first row is refused before the first row. */

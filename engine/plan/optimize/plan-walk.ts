@@ -97,6 +97,16 @@ export function mapExpressions(
   }
 }
 
+/** Every expression of one operator (not of its inputs). */
+export function expressionsOf(plan: LogicalPlan): readonly Expression[] {
+  const expressions: Expression[] = [];
+  mapExpressions(plan, (expression) => {
+    expressions.push(expression);
+    return expression;
+  });
+  return expressions;
+}
+
 /** Changes every expression node of a whole plan, leaves first. */
 export function rewriteExpressions(
   plan: LogicalPlan,
