@@ -13,8 +13,8 @@ import {
   writeSegment,
 } from './sealed-layout.ts';
 import type { OpenSegmentHandle } from './segment.ts';
+import { encodeSkeletons } from './skeleton-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
-import { KIND_BITS, KIND_MASK, NODE_HEADER_SIZE, RECORD, RECORD_LIST } from './token.ts';
 
 /** Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. */
 export function sealRows(handle: OpenSegmentHandle, rows: Int32Array): SharedArrayBuffer {
@@ -189,34 +189,14 @@ class Sealer {
     plan: LeafPlan,
     columns: readonly ColumnValues[],
   ): Pick<SealedFooter, 'keys' | 'skeletons' | 'leaves'> {
-    const keys = new KeyNumbers();
-    const starts = new Uint32Array(skeletons.length + 1);
-    skeletons.forEach((tokens, index) => {
-      starts[index + 1] = starts[index]! + tokens.length;
-    });
-    const tokens = new Int32Array(starts.at(-1)!);
-    skeletons.forEach((skeleton, index) => {
-      tokens.set(skeleton, starts[index]);
-      keys.renumber(tokens, starts[index]!);
-    });
     const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length);
     const encoded = encoder.encode(plan.columns, columns);
+    const encodedSkeletons = encodeSkeletons(this.#sink, this.#strings, skeletons, plan);
     const leaves = plan.columns.map((leaf, index): LeafFooter => {
-      const path = leaf.path.map((key) => keys.numberOf(key));
+      const path = encodedSkeletons.paths[index]!;
       return { path, leafClass: leaf.leafClass, ...encoded[index]! };
     });
-    const codes = Float64Array.from(keys.codes);
-    return {
-      keys: this.#strings.encodeBlock(codes, codes.length, new Int32Array(codes.length)),
-      skeletons: {
-        tokens: this.#sink.add(tokens),
-        starts: this.#sink.add(starts),
-        slotStarts: this.#sink.add(plan.slotStarts),
-        slotColumns: this.#sink.add(plan.slotColumns),
-        slotOrdinals: encodeNumbers(this.#sink, plan.slotOrdinals, plan.slotOrdinals.length),
-      },
-      leaves,
-    };
+    return { keys: encodedSkeletons.keys, skeletons: encodedSkeletons.skeletons, leaves };
   }
 
   #residual(plan: LeafPlan, column: ColumnValues, isString: Uint8Array): ResidualFooter {
@@ -231,38 +211,5 @@ class Sealer {
       slots: this.#sink.add(values),
       strings: block,
     };
-  }
-}
-
-/** Numbers the keys of a sealed segment: 0, 1, 2 … in order of first appearance. */
-class KeyNumbers {
-  /** String code of each key. */
-  readonly codes: number[] = [];
-  readonly #numbers = new Map<number, number>();
-
-  numberOf(code: number): number {
-    let number = this.#numbers.get(code);
-    if (number === undefined) {
-      number = this.codes.length;
-      this.codes.push(code);
-      this.#numbers.set(code, number);
-    }
-    return number;
-  }
-
-  /** Renumbers the keys below `node`; gives the position after it. Bounded by RECORD_DEPTH_MAX. */
-  renumber(tokens: Int32Array, node: number): number {
-    const kind = tokens[node]! & KIND_MASK;
-    if (kind !== RECORD && kind !== RECORD_LIST) return node + 1;
-    const end = node + NODE_HEADER_SIZE + tokens[node + 1]!;
-    let at = node + NODE_HEADER_SIZE;
-    while (at < end) {
-      if (kind === RECORD) {
-        const key = this.numberOf(tokens[at]! >>> KIND_BITS);
-        tokens[at] = (key << KIND_BITS) | (tokens[at]! & KIND_MASK);
-      }
-      at = this.renumber(tokens, at);
-    }
-    return end;
   }
 }
