@@ -21,3 +21,11 @@ export class OverloadError extends Error {
     this.name = 'OverloadError';
   }
 }
+
+/** Nothing can be made durable now; the same post may succeed later. It is not acknowledged. */
+export class StorageError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StorageError';
+  }
+}

@@ -39,5 +39,75 @@ export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 /** Characters of a source's name. */
 export const SOURCE_NAME_LENGTH_MAX = 128;
 
+/** Bytes written and synced together: more posts to a sync, until writing takes longer than syncing. */
+export const LOG_GROUP_BYTES_MAX = 1024 * 1024;
+
+/** A log file is followed by a new one at this size: the log is let go of by whole files. */
+export const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bytes of a log file read at a time; a record that is longer is read in one piece. */
+export const LOG_READ_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of a record that its header may tell: the longest body becomes a tenth of it. */
+export const LOG_RECORD_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Failed sealings that reading the log at a start puts up with while it waits for one to succeed. */
+export const REPLAY_SEAL_FAILURES_MAX = 10;
+
+/** Ticks between two attempts to begin a new log file, at the most: doubled from one up to this. */
+export const LOG_RETRY_TICKS_MAX = 32;
+
+/** Places of damage that are named one by one; the rest is counted. */
+export const DAMAGES_LISTED_MAX = 100;
+
+/**
+ * Below these free bytes no more logs are taken in: what was taken in still has to be sealed, and
+ * tokens to be written. Posts go on coming for a second after the last look.
+ */
+export const DISK_FREE_BYTES_LOW = 256 * 1024 * 1024;
+
+/** … until there are these again: without a distance it would go on and off with every file. */
+export const DISK_FREE_BYTES_ENOUGH = 320 * 1024 * 1024;
+
+/** How often the owner of a lock shows that it lives. */
+export const LOCK_BEAT_MS = 1_000;
+
+/** How long a lock is watched whose owner cannot be looked for, before it is taken for dead. */
+export const LOCK_WATCH_MS = 5_000;
+
+/** How often it is looked at meanwhile. */
+export const LOCK_LOOK_MS = 200;
+
+assert(
+  LOCK_WATCH_MS > 4 * LOCK_BEAT_MS,
+  'an owner that is busy for a moment is not taken for dead',
+);
+assert(DISK_FREE_BYTES_ENOUGH > DISK_FREE_BYTES_LOW, 'posts resume above the mark they stop at');
+assert(LOG_FILE_BYTES_MAX > 4 * LOG_GROUP_BYTES_MAX, 'a log file holds several groups');
+/** How far a clock may leap ahead and still delete logs: a machine is off for a night, or a weekend. */
+export const CLOCK_AHEAD_US_MAX = 3 * 86_400_000_000;
+
+/** How long a clock further ahead must run on before it deletes: someone has seen it by then. */
+export const CLOCK_HELD_US_MIN = 86_400_000_000;
+
+/** Time between two looks at the clock that still counts as running on; a longer one is a leap. */
+export const CLOCK_STEP_US_MAX = 600_000_000;
+
+/** Bytes of sealed segments merged into one: a merge holds them and the result in memory. */
+export const MERGE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Rows of them: a merge takes some 60 bytes besides for each. */
+export const MERGE_ROWS_MAX = 2_097_152;
+
+/**
+ * Segments of about one size merged at a time. From a source's smallest segments, one in 5 minutes,
+ * to its day are two such steps: with the first writing, each row is written three times.
+ */
+export const MERGE_SEGMENTS_MIN = 16;
+
+/** Segment files opened at a time when the service starts: each is a few short reads. */
+export const SEGMENTS_OPENED_MAX = 32;
+
 assert(BODY_BYTES_MAX < STRING_LENGTH_MAX, 'a string reference can name a whole body');
 assert(QUEUE_BYTES_MAX > 4 * BODY_BYTES_MAX, 'a single body never fills the queue');
+assert(CLOCK_STEP_US_MAX * 24 <= CLOCK_HELD_US_MIN, 'a few leaps do not make up the waiting');

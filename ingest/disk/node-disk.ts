@@ -1,0 +1,189 @@
+import {
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  statfs,
+} from 'node:fs/promises';
+import { type Disk, DiskError, type DiskFile, type DiskReader } from './disk.ts';
+
+/** Parts up to these bytes in all are written as one: copying them costs less than their list. */
+const JOINED_BYTES_MAX = 256 * 1024;
+
+/** Parts the system takes in one call (IOV_MAX of Linux). */
+const PARTS_MAX = 1024;
+
+/** Only the owner of the folder reads logs. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** The machine's own file system. */
+export class NodeDisk implements Disk {
+  async create(path: string): Promise<DiskFile> {
+    const handle = await asDiskError('created', path, () => open(path, 'wx', FILE_MODE));
+    return new NodeFile(path, handle);
+  }
+
+  async open(path: string): Promise<DiskReader> {
+    return asDiskError('opened', path, async () => {
+      const handle = await open(path, constants.O_RDONLY);
+      try {
+        const { size } = await handle.stat();
+        return new NodeReader(path, handle, size);
+      } catch (error) {
+        await closeQuietly(handle);
+        throw error;
+      }
+    });
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return asDiskError('renamed', from, () => rename(from, to));
+  }
+
+  remove(path: string): Promise<void> {
+    return asDiskError('removed', path, () => rm(path));
+  }
+
+  truncate(path: string, size: number): Promise<void> {
+    return asDiskError('cut', path, async () => {
+      const handle = await open(path, constants.O_RDWR);
+      try {
+        await handle.truncate(size);
+        await handle.sync();
+      } finally {
+        await closeQuietly(handle);
+      }
+    });
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await asDiskError('made', path, () => mkdir(path, { recursive: true, mode: FOLDER_MODE }));
+  }
+
+  syncFolder(path: string): Promise<void> {
+    return asDiskError('synced', path, async () => {
+      const handle = await open(path, constants.O_RDONLY);
+      try {
+        await handle.sync();
+      } finally {
+        await closeQuietly(handle);
+      }
+    });
+  }
+
+  async list(path: string): Promise<readonly string[]> {
+    try {
+      return await readdir(path);
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+      throw new DiskError('listed', path, cause);
+    }
+  }
+
+  freeBytes(path: string): Promise<number> {
+    return asDiskError('measured', path, async () => {
+      const { bavail, bsize } = await statfs(path);
+      return bavail * bsize;
+    });
+  }
+}
+
+class NodeFile implements DiskFile {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+
+  constructor(path: string, handle: FileHandle) {
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  write(parts: readonly Uint8Array[]): Promise<void> {
+    return asDiskError('written', this.#path, async () => {
+      let left = joined(parts);
+      while (left.length > 0) {
+        const { bytesWritten } = await this.#handle.writev(left.slice(0, PARTS_MAX));
+        if (bytesWritten === 0) throw new Error('the system took no byte');
+        left = behind(left, bytesWritten);
+      }
+    });
+  }
+
+  sync(): Promise<void> {
+    return asDiskError('synced', this.#path, () => this.#handle.datasync());
+  }
+
+  close(): Promise<void> {
+    return closeQuietly(this.#handle);
+  }
+}
+
+class NodeReader implements DiskReader {
+  readonly size: number;
+  readonly #path: string;
+  readonly #handle: FileHandle;
+
+  constructor(path: string, handle: FileHandle, size: number) {
+    this.#path = path;
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  read(target: Uint8Array, offset: number): Promise<number> {
+    return asDiskError('read', this.#path, async () => {
+      let count = 0;
+      while (count < target.length) {
+        const { bytesRead } = await this.#handle.read(
+          target,
+          count,
+          target.length - count,
+          offset + count,
+        );
+        if (bytesRead === 0) break;
+        count += bytesRead;
+      }
+      return count;
+    });
+  }
+
+  close(): Promise<void> {
+    return closeQuietly(this.#handle);
+  }
+}
+
+async function asDiskError<T>(action: string, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw cause instanceof DiskError ? cause : new DiskError(action, path, cause);
+  }
+}
+
+async function closeQuietly(handle: FileHandle): Promise<void> {
+  try {
+    await handle.close();
+  } catch {
+    // What was written was synced, or its sync has failed already.
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array[] {
+  const filled = parts.filter((part) => part.byteLength > 0);
+  const size = filled.reduce((sum, part) => sum + part.byteLength, 0);
+  return size <= JOINED_BYTES_MAX && filled.length > 1 ? [Buffer.concat(filled)] : filled;
+}
+
+/** What is left of the parts without their first `size` bytes. */
+function behind(parts: readonly Uint8Array[], size: number): Uint8Array[] {
+  let rest = size;
+  let index = 0;
+  while (index < parts.length && rest >= parts[index]!.byteLength) {
+    rest -= parts[index++]!.byteLength;
+  }
+  const left = parts.slice(index);
+  if (rest > 0) left[0] = left[0]!.subarray(rest);
+  return left;
+}

@@ -1,0 +1,79 @@
+import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_SEGMENTS_MIN } from './limits.ts';
+
+/** What is looked at of a sealed segment to decide whether to merge it. */
+export type MergeCandidate = {
+  readonly rowCount: number;
+  /** In memory. */
+  readonly byteSize: number;
+};
+
+/**
+ * Which segments of one partition are to be merged next; `undefined` when none are worth it.
+ *
+ * Segments that grew to half of what a merge may take are left alone. Of the others those of about
+ * one size, within a factor of MERGE_SEGMENTS_MIN, are merged once there are that many of them, or
+ * once they fill a merge. So each row climbs by that factor with each writing: to a partition of
+ * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times.
+ *
+ * A partition that gets no more rows (`isOver`) has what is left merged from the small end, as long
+ * as a segment is at most twice all before it together: about one more writing of those rows, and
+ * what remains at least triples in size from one to the next, up to what a merge may take.
+ */
+export function chooseMerge<T extends MergeCandidate>(
+  segments: readonly T[],
+  isOver: boolean,
+): readonly T[] | undefined {
+  const small = segments
+    .filter(({ rowCount, byteSize }) => {
+      return rowCount * 2 <= MERGE_ROWS_MAX && byteSize * 2 <= MERGE_BYTES_MAX;
+    })
+    .sort((left, right) => left.byteSize - right.byteSize);
+  for (let start = 0; start < small.length; start++) {
+    const { taken, isFilled } = takeAlike(small, start);
+    if (taken.length >= MERGE_SEGMENTS_MIN || isFilled) return taken;
+  }
+  if (!isOver) return undefined;
+  for (let start = 0; start < small.length; start++) {
+    const rest = takeRest(small, start);
+    if (rest.length > 1) return rest;
+  }
+  return undefined;
+}
+
+/** Segments from `start` on up to a factor of MERGE_SEGMENTS_MIN larger, as many as a merge takes. */
+function takeAlike<T extends MergeCandidate>(
+  ascending: readonly T[],
+  start: number,
+): { readonly taken: readonly T[]; readonly isFilled: boolean } {
+  const taken: T[] = [];
+  const total = { rowCount: 0, byteSize: 0 };
+  const byteSizeEnd = ascending[start]!.byteSize * MERGE_SEGMENTS_MIN;
+  for (const segment of ascending.slice(start)) {
+    if (segment.byteSize >= byteSizeEnd) break;
+    if (!fits(total, segment)) return { taken, isFilled: true };
+    taken.push(segment);
+    total.rowCount += segment.rowCount;
+    total.byteSize += segment.byteSize;
+  }
+  return { taken, isFilled: false };
+}
+
+/** Segments from `start` on, each at most twice all before it together. */
+function takeRest<T extends MergeCandidate>(ascending: readonly T[], start: number): readonly T[] {
+  const taken: T[] = [];
+  const total = { rowCount: 0, byteSize: 0 };
+  for (const segment of ascending.slice(start)) {
+    const isLarge = taken.length > 0 && segment.byteSize > 2 * total.byteSize;
+    if (isLarge || !fits(total, segment)) break;
+    taken.push(segment);
+    total.rowCount += segment.rowCount;
+    total.byteSize += segment.byteSize;
+  }
+  return taken;
+}
+
+function fits(total: MergeCandidate, { rowCount, byteSize }: MergeCandidate): boolean {
+  return (
+    total.rowCount + rowCount <= MERGE_ROWS_MAX && total.byteSize + byteSize <= MERGE_BYTES_MAX
+  );
+}

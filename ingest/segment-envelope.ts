@@ -1,0 +1,198 @@
+import { Builder, ByteBuffer } from 'flatbuffers';
+import { assert } from '../engine/assert.ts';
+import type { SegmentName } from './segment-name.ts';
+import type { SequenceInterval } from './sequence-intervals.ts';
+
+/** What a segment file says of itself. */
+export type SegmentEnvelope = SegmentName & {
+  /** Id of the source. */
+  readonly source: string;
+  readonly rowCount: number;
+  /** Microseconds since the epoch. */
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  readonly arrivalMin: number;
+  readonly arrivalMax: number;
+  /**
+   * The rows of these log records that lie in the partition are in this file, all of them.
+   * Ascending, with gaps between.
+   */
+  readonly covered: readonly SequenceInterval[];
+  /** Ids of files that do not count beside this one, should they still be there. */
+  readonly replaced: readonly number[];
+  /** Bytes of the sealed segment in memory. */
+  readonly imageSize: number;
+  readonly blocks: readonly SegmentBlock[];
+  /**
+   * What stands around the slices in memory, compressed (RFC 7932): the header of the sealed segment,
+   * then its footer.
+   */
+  readonly frame: Uint8Array;
+};
+
+/** One slice of the sealed segment as it lies in the file. Blocks lie end to end, in this order. */
+export type SegmentBlock = {
+  /** Place of the slice in memory. */
+  readonly offset: number;
+  readonly size: number;
+  /** Bytes in the file; less than `size` when compressed (RFC 7932), else the slice itself. */
+  readonly storedSize: number;
+  /** CRC-32 of the bytes in the file. */
+  readonly crc: number;
+};
+
+/**
+ * The envelope is a FlatBuffer of one table. Fields are only ever added, at the end.
+ *
+ * ```
+ *  0 id f64 · 1 source string · 2 partition i32 · 3 rowCount u32 · 4, 5 timestampUs f64 ·
+ *  6, 7 arrival f64 · 8 covered [f64], two each · 9 replaced [f64] · 10 imageSize u32 ·
+ *  11 blocks [u32], four each · 12 frame [u8]
+ * ```
+ */
+const FIELD = {
+  id: 0,
+  source: 1,
+  partition: 2,
+  rowCount: 3,
+  timestampUsMin: 4,
+  timestampUsMax: 5,
+  arrivalMin: 6,
+  arrivalMax: 7,
+  covered: 8,
+  replaced: 9,
+  imageSize: 10,
+  blocks: 11,
+  frame: 12,
+} as const;
+
+type FieldName = keyof typeof FIELD;
+
+const BLOCK_WORDS = 4;
+
+export function encodeSegmentEnvelope(envelope: SegmentEnvelope): Uint8Array {
+  const builder = new Builder(1024 + envelope.frame.length);
+  const source = builder.createString(envelope.source);
+  const covered = floatVector(
+    builder,
+    envelope.covered.flatMap(({ fromSequence, throughSequence }) => [
+      fromSequence,
+      throughSequence,
+    ]),
+  );
+  const replaced = floatVector(builder, envelope.replaced);
+  const blocks = wordVector(
+    builder,
+    envelope.blocks.flatMap(({ offset, size, storedSize, crc }) => [offset, size, storedSize, crc]),
+  );
+  const frame = builder.createByteVector(envelope.frame);
+  builder.startObject(Object.keys(FIELD).length);
+  builder.addFieldFloat64(FIELD.id, envelope.id, 0);
+  builder.addFieldOffset(FIELD.source, source, 0);
+  builder.addFieldInt32(FIELD.partition, envelope.partition, 0);
+  builder.addFieldInt32(FIELD.rowCount, envelope.rowCount, 0);
+  builder.addFieldFloat64(FIELD.timestampUsMin, envelope.timestampUsMin, 0);
+  builder.addFieldFloat64(FIELD.timestampUsMax, envelope.timestampUsMax, 0);
+  builder.addFieldFloat64(FIELD.arrivalMin, envelope.arrivalMin, 0);
+  builder.addFieldFloat64(FIELD.arrivalMax, envelope.arrivalMax, 0);
+  builder.addFieldOffset(FIELD.covered, covered, 0);
+  builder.addFieldOffset(FIELD.replaced, replaced, 0);
+  builder.addFieldInt32(FIELD.imageSize, envelope.imageSize | 0, 0);
+  builder.addFieldOffset(FIELD.blocks, blocks, 0);
+  builder.addFieldOffset(FIELD.frame, frame, 0);
+  builder.finish(builder.endObject());
+  return builder.asUint8Array();
+}
+
+/** `bytes` must be what `encodeSegmentEnvelope` gave: their CRC has been looked at before. */
+export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
+  const table = new Table(bytes);
+  const covered = table.floats('covered');
+  const blocks = table.words('blocks');
+  return {
+    id: table.float('id'),
+    source: table.text('source'),
+    partition: table.integer('partition'),
+    rowCount: table.integer('rowCount') >>> 0,
+    timestampUsMin: table.float('timestampUsMin'),
+    timestampUsMax: table.float('timestampUsMax'),
+    arrivalMin: table.float('arrivalMin'),
+    arrivalMax: table.float('arrivalMax'),
+    covered: Array.from({ length: covered.length / 2 }, (_, index) => ({
+      fromSequence: covered[2 * index]!,
+      throughSequence: covered[2 * index + 1]!,
+    })),
+    replaced: table.floats('replaced'),
+    imageSize: table.integer('imageSize') >>> 0,
+    blocks: Array.from({ length: blocks.length / BLOCK_WORDS }, (_, index) => ({
+      offset: blocks[BLOCK_WORDS * index]!,
+      size: blocks[BLOCK_WORDS * index + 1]!,
+      storedSize: blocks[BLOCK_WORDS * index + 2]!,
+      crc: blocks[BLOCK_WORDS * index + 3]!,
+    })),
+    frame: table.bytes('frame'),
+  };
+}
+
+function floatVector(builder: Builder, values: readonly number[]): number {
+  builder.startVector(8, values.length, 8);
+  for (let i = values.length - 1; i >= 0; i--) builder.addFloat64(values[i]!);
+  return builder.endVector();
+}
+
+function wordVector(builder: Builder, values: readonly number[]): number {
+  builder.startVector(4, values.length, 4);
+  for (let i = values.length - 1; i >= 0; i--) builder.addInt32(values[i]! | 0);
+  return builder.endVector();
+}
+
+/** The one table of an envelope. A field that is its default is not there. */
+class Table {
+  readonly #buffer: ByteBuffer;
+  readonly #start: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#buffer = new ByteBuffer(bytes);
+    this.#start = this.#buffer.readInt32(0);
+  }
+
+  float(field: FieldName): number {
+    const at = this.#place(field);
+    return at < 0 ? 0 : this.#buffer.readFloat64(at);
+  }
+
+  integer(field: FieldName): number {
+    const at = this.#place(field);
+    return at < 0 ? 0 : this.#buffer.readInt32(at);
+  }
+
+  text(field: FieldName): string {
+    return Buffer.from(this.bytes(field)).toString('utf8');
+  }
+
+  bytes(field: FieldName): Uint8Array {
+    const { start, count } = this.#vector(field);
+    return this.#buffer.bytes().subarray(start, start + count);
+  }
+
+  floats(field: FieldName): number[] {
+    const { start, count } = this.#vector(field);
+    return Array.from({ length: count }, (_, i) => this.#buffer.readFloat64(start + 8 * i));
+  }
+
+  words(field: FieldName): Uint32Array {
+    const { start, count } = this.#vector(field);
+    return Uint32Array.from({ length: count }, (_, i) => this.#buffer.readUint32(start + 4 * i));
+  }
+
+  #vector(field: FieldName): { readonly start: number; readonly count: number } {
+    const at = this.#place(field);
+    assert(at >= 0, `an envelope has its ${field}`);
+    return { start: this.#buffer.__vector(at), count: this.#buffer.__vector_len(at) };
+  }
+
+  #place(field: FieldName): number {
+    const offset = this.#buffer.__offset(this.#start, 4 + 2 * FIELD[field]);
+    return offset === 0 ? -1 : this.#start + offset;
+  }
+}

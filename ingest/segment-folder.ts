@@ -1,0 +1,346 @@
+import { dirname, join } from 'node:path';
+import { assert, must } from '../engine/assert.ts';
+import { repairSegment } from '../engine/column/merge-segments.ts';
+import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
+import { type Disk, DiskError } from './disk/disk.ts';
+import { moveToQuarantine } from './quarantine.ts';
+import type { RetentionClock } from './retention-clock.ts';
+import { SegmentFile } from './segment-file.ts';
+import { formatSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import { packSegment } from './segment-packing.ts';
+import { type RecoveryOptions, type RecoveryReport, recoverSegments } from './segment-recovery.ts';
+import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
+
+/** The rows of one source and one UTC day (days since the epoch). */
+export type PartitionKey = { readonly source: string; readonly partition: number };
+
+export type NewSegment = PartitionKey & {
+  /** A sealed segment, all of its rows in the partition. */
+  readonly buffer: SharedArrayBuffer;
+  /** Log records whose rows of the partition are all in the segment. */
+  readonly covered: readonly SequenceInterval[];
+};
+
+export type SegmentFolderOptions = Pick<RecoveryOptions, 'disk' | 'path' | 'quarantinePath'>;
+
+/** What became of a stored segment when it was loaded. */
+export type SegmentLoad =
+  | { readonly kind: 'whole'; readonly segment: SegmentFile; readonly buffer: SharedArrayBuffer }
+  /** Without some columns; stored anew, the damaged file is in quarantine. */
+  | {
+      readonly kind: 'repaired';
+      readonly segment: SegmentFile;
+      readonly buffer: SharedArrayBuffer;
+      readonly lostColumns: readonly SealedColumnName[];
+    }
+  /** Its rows cannot be told apart any more; the file is in quarantine. */
+  | { readonly kind: 'lost'; readonly path: string };
+
+/**
+ * The segment files of all sources:
+ *
+ * ```
+ * segments/<source id>/<day>.<segment id>.segment
+ * ```
+ *
+ * No folder for a day: dropping a day is then removing files, with no folder to make, sync or remove,
+ * and a source is one listing of some hundred names.
+ *
+ * What is on disk when no step is under way: each stored row in exactly one file that counts. Every
+ * change is one rename of a file that is whole and synced; whatever is left over, of a change that
+ * failed or a process that died, is named in the `replaced` of the file that makes it void. Such
+ * *leftovers* are named again in each further file of their partition until their removal is durable,
+ * because the file that named them first may be replaced and gone itself.
+ *
+ * Coverage is by partition: of log records in a file's interval, the rows in its partition are in
+ * the file. When one sealing makes files for two days and the process dies between them, the rows of
+ * the second day come from the log. No two files ever need to appear together.
+ *
+ * Changes of one partition are made one after another, in the order of the calls.
+ */
+export class SegmentFolder {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #quarantinePath: string;
+  /** Files that count, by source and partition. */
+  readonly #segments = new Map<string, Map<number, SegmentFile[]>>();
+  /** Ids of files that must not count but may be there, by source and partition. */
+  readonly #leftovers = new Map<string, Set<number>>();
+  /** Folders of sources known to be there, durably. */
+  readonly #folders = new Set<string>();
+  /** The last change of each partition with one under way; none of them rejects. */
+  readonly #changes = new Map<string, Promise<unknown>>();
+  #idNext: number;
+
+  private constructor(options: SegmentFolderOptions, idNext: number) {
+    this.#disk = options.disk;
+    this.#path = options.path;
+    this.#quarantinePath = options.quarantinePath;
+    this.#idNext = idNext;
+  }
+
+  /**
+   * Finds what is stored. Files that were being written, that are replaced, or whose day retention
+   * has taken are removed; damaged ones go to quarantine. Rejects with `SegmentVersionError`
+   * before anything is changed when a file is of another version, and with a `DiskError`.
+   */
+  static async recover(options: RecoveryOptions): Promise<{
+    readonly folder: SegmentFolder;
+    readonly report: RecoveryReport;
+    /** By which retention goes on. */
+    readonly clock: RetentionClock;
+  }> {
+    const recovered = await recoverSegments(options);
+    const folder = new SegmentFolder(options, recovered.idNext);
+    for (const segment of recovered.segments) folder.#insert(segment);
+    for (const { source, partition, id } of recovered.leftovers) {
+      folder.#leftoversOf({ source, partition }).add(id);
+    }
+    return { folder, report: recovered.report, clock: recovered.clock };
+  }
+
+  /** Files that count: partitions ascend, in a partition ids do. */
+  segments(source: string): SegmentFile[] {
+    const partitions = [...(this.#segments.get(source) ?? [])];
+    return partitions.sort(([left], [right]) => left - right).flatMap(([, segments]) => segments);
+  }
+
+  sources(): string[] {
+    return [...this.#segments.keys()];
+  }
+
+  /** The log records whose rows of a partition are in files that count. */
+  coverage({ source, partition }: PartitionKey): SequenceInterval[] {
+    const segments = this.#counting({ source, partition });
+    return unionOfIntervals(segments.flatMap(({ envelope }) => envelope.covered));
+  }
+
+  /**
+   * Stores a sealed segment. Once this has resolved it survives any crash. Rejects with a
+   * `DiskError`; whether the segment would be found after a crash is open then, but not beside
+   * another one that is added for the same rows later.
+   */
+  add(segment: NewSegment): Promise<SegmentFile> {
+    return this.#change(segment, async () => {
+      const stored = await this.#write(segment, []);
+      this.#insert(stored);
+      return stored;
+    });
+  }
+
+  /**
+   * Stores a segment with all rows of some others of one partition in their place, and removes those.
+   * What they covered it covers. Resolves to `undefined`, and nothing has changed then, when one of
+   * them does not count any more: its day was dropped meanwhile, or damage was found in it. Rejects
+   * with a `DiskError`, and nothing has changed then either.
+   */
+  replace(
+    buffer: SharedArrayBuffer,
+    replaced: readonly SegmentFile[],
+  ): Promise<SegmentFile | undefined> {
+    const { source, partition } = must(replaced[0], 'there is a segment to replace').envelope;
+    const key = { source, partition };
+    return this.#change(key, async () => {
+      if (!replaced.every((segment) => this.#counting(key).includes(segment))) return undefined;
+      const covered = unionOfIntervals(replaced.flatMap(({ envelope }) => envelope.covered));
+      const ids = replaced.map(({ envelope }) => envelope.id);
+      const stored = await this.#write({ ...key, buffer, covered }, ids);
+      for (const segment of replaced) this.#forget(segment);
+      this.#insert(stored);
+      await this.#removeLeftovers(key);
+      return stored;
+    });
+  }
+
+  /** Removes all files of a partition. Rejects with a `DiskError`; to be called again then. */
+  dropPartition(key: PartitionKey): Promise<void> {
+    return this.#change(key, async () => {
+      for (const segment of this.#counting(key)) {
+        this.#leftoversOf(key).add(segment.envelope.id);
+        this.#forget(segment);
+      }
+      const error = await this.#removeLeftovers(key);
+      if (error !== undefined) throw error;
+    });
+  }
+
+  /**
+   * Reads a stored segment. Damage costs the columns it is in: their values are NULL from then on,
+   * the fields stay. NULL is what the language has for a value nobody knows, and no row then says
+   * anything that was not sent. The other way, an error for every query that meets the column, would
+   * take a project's log page away for as long as logs are kept, because of one sector under a field
+   * that nobody asked for. It is the caller who must tell a person, and count it.
+   *
+   * Resolves to `undefined` when the segment does not count any more. Rejects with a `DiskError` when
+   * the file cannot be opened, or its repaired copy not be written.
+   */
+  load(segment: SegmentFile): Promise<SegmentLoad | undefined> {
+    return this.#change(segment.envelope, async () => {
+      if (!this.#counting(segment.envelope).includes(segment)) return undefined;
+      const { buffer, damagedColumns } = await segment.load();
+      if (damagedColumns.length === 0) return { kind: 'whole', segment, buffer };
+      if (damagedColumns.includes('structure')) {
+        await this.#quarantine(segment);
+        this.#forget(segment);
+        return { kind: 'lost', path: segment.path };
+      }
+      return this.#repair(segment, buffer, damagedColumns);
+    });
+  }
+
+  async #repair(
+    segment: SegmentFile,
+    damagedBuffer: SharedArrayBuffer,
+    lostColumns: readonly SealedColumnName[],
+  ): Promise<SegmentLoad> {
+    const { source, partition, covered, id } = segment.envelope;
+    const buffer = repairSegment(damagedBuffer, lostColumns);
+    const stored = await this.#write({ source, partition, covered, buffer }, [id]);
+    this.#forget(segment);
+    this.#insert(stored);
+    try {
+      await this.#quarantine(segment);
+    } catch (error) {
+      // A damaged file that cannot be moved is a leftover, which does no harm.
+      if (!(error instanceof DiskError)) throw error;
+    }
+    return { kind: 'repaired', segment: stored, buffer, lostColumns };
+  }
+
+  #change<T>({ source, partition }: PartitionKey, work: () => Promise<T>): Promise<T> {
+    const name = nameOf({ source, partition });
+    const done = (this.#changes.get(name) ?? Promise.resolve()).then(work);
+    const settled = done
+      .catch(() => {})
+      .then(() => {
+        if (this.#changes.get(name) === settled) this.#changes.delete(name);
+      });
+    this.#changes.set(name, settled);
+    return done;
+  }
+
+  /** Writes a file that makes `replaced`, and all leftovers of the partition, void. */
+  async #write(segment: NewSegment, replaced: readonly number[]): Promise<SegmentFile> {
+    const { source, partition, covered, buffer } = segment;
+    assert(/^[\w.-]+$/.test(source), 'the id of a source can name a folder');
+    const id = this.#idNext++;
+    const leftovers = this.#leftoversOf({ source, partition });
+    const origin = { id, source, partition, covered, replaced: [...leftovers, ...replaced] };
+    const packed = await packSegment(buffer, origin);
+    const path = this.#pathOf(segment, id);
+    await this.#makeFolder(dirname(path));
+    try {
+      await writeFile(this.#disk, path, packed.parts);
+    } catch (error) {
+      // The file may be there all the same, now or after a crash.
+      leftovers.add(id);
+      await this.#removeLeftovers(segment);
+      throw error;
+    }
+    for (const replacedId of replaced) leftovers.add(replacedId);
+    return SegmentFile.written(this.#disk, path, packed);
+  }
+
+  /**
+   * Tries to remove what must not count. What cannot be removed now stays a leftover, and does no
+   * harm: gives the last error.
+   */
+  async #removeLeftovers(key: PartitionKey): Promise<DiskError | undefined> {
+    const leftovers = this.#leftoversOf(key);
+    const removed: number[] = [];
+    let failure: DiskError | undefined;
+    try {
+      for (const id of [...leftovers].sort((left, right) => left - right)) {
+        const error = await this.#remove(this.#pathOf(key, id));
+        if (error === undefined) removed.push(id);
+        failure ??= error;
+      }
+      if (removed.length > 0) await this.#disk.syncFolder(join(this.#path, key.source));
+      for (const id of removed) leftovers.delete(id);
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      failure ??= error;
+    }
+    return failure;
+  }
+
+  /** `undefined` when the file is gone, or was not there. */
+  async #remove(path: string): Promise<DiskError | undefined> {
+    try {
+      await this.#disk.remove(path);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      return error.code === 'ENOENT' ? undefined : error;
+    }
+  }
+
+  async #quarantine({ path, envelope }: SegmentFile): Promise<void> {
+    await moveToQuarantine(this.#disk, path, this.#quarantinePath);
+    this.#leftoversOf(envelope).delete(envelope.id);
+  }
+
+  async #makeFolder(path: string): Promise<void> {
+    if (this.#folders.has(path)) return;
+    await this.#disk.makeFolder(path);
+    await this.#disk.syncFolder(this.#path);
+    await this.#disk.syncFolder(dirname(this.#path));
+    this.#folders.add(path);
+  }
+
+  #pathOf({ source, partition }: PartitionKey, id: number): string {
+    return join(this.#path, source, formatSegmentName({ partition, id }));
+  }
+
+  #counting({ source, partition }: PartitionKey): readonly SegmentFile[] {
+    return this.#segments.get(source)?.get(partition) ?? [];
+  }
+
+  #leftoversOf(key: PartitionKey): Set<number> {
+    const name = nameOf(key);
+    const leftovers = this.#leftovers.get(name) ?? new Set();
+    this.#leftovers.set(name, leftovers);
+    return leftovers;
+  }
+
+  #insert(segment: SegmentFile): void {
+    const { source, partition } = segment.envelope;
+    const partitions = this.#segments.get(source) ?? new Map<number, SegmentFile[]>();
+    const segments = [...this.#counting({ source, partition }), segment];
+    segments.sort((left, right) => left.envelope.id - right.envelope.id);
+    partitions.set(partition, segments);
+    this.#segments.set(source, partitions);
+  }
+
+  #forget(segment: SegmentFile): void {
+    const { source, partition } = segment.envelope;
+    const partitions = this.#segments.get(source);
+    const left = this.#counting({ source, partition }).filter((other) => other !== segment);
+    if (left.length === 0) partitions?.delete(partition);
+    else partitions?.set(partition, left);
+  }
+}
+
+function nameOf({ source, partition }: PartitionKey): string {
+  return `${source} ${partition}`;
+}
+
+/** Writes a file aside, makes it durable, and gives it its name. */
+async function writeFile(disk: Disk, path: string, parts: readonly Uint8Array[]): Promise<void> {
+  const temporaryPath = `${path}${TEMPORARY_ENDING}`;
+  const file = await disk.create(temporaryPath);
+  try {
+    try {
+      await file.write(parts);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await disk.rename(temporaryPath, path);
+  } catch (error) {
+    // Where even this fails, recovery removes it.
+    await disk.remove(temporaryPath).catch(() => {});
+    throw error;
+  }
+  await disk.syncFolder(dirname(path));
+}

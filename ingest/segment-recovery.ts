@@ -1,0 +1,193 @@
+import { dirname, join } from 'node:path';
+import { type Disk, DiskError } from './disk/disk.ts';
+import { SEGMENTS_OPENED_MAX } from './limits.ts';
+import { moveToQuarantine } from './quarantine.ts';
+import { RetentionClock } from './retention-clock.ts';
+import { SegmentFile } from './segment-file.ts';
+import { SegmentDamageError } from './segment-layout.ts';
+import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import { PARTITION_US } from './segment-ring.ts';
+
+export type RecoveryOptions = {
+  readonly disk: Disk;
+  /** Where segments lie; one folder below it for each source. It need not be there yet. */
+  readonly path: string;
+  /** Where damaged files are put, for a person to look at. */
+  readonly quarantinePath: string;
+  /** Microseconds since the epoch, as the clock says. */
+  readonly nowUs: number;
+  readonly retentionUs: number;
+};
+
+/** What was found that is not as it should be, and what was done about it. */
+export type RecoveryReport = {
+  /** Files without a whole envelope, or with one of another file; in quarantine now. */
+  readonly quarantined: readonly { readonly path: string; readonly reason: string }[];
+  /** Files that lost one of their two envelopes, and are read by the other. */
+  readonly singleEnvelope: readonly string[];
+  /** Names in the folders of sources that are none of ours; left alone. */
+  readonly unknown: readonly string[];
+  /** Files removed: half written, replaced by others, of days that retention has taken. */
+  readonly temporaryCount: number;
+  readonly replacedCount: number;
+  readonly expiredCount: number;
+};
+
+type FoundFile = SegmentName & { readonly source: string; readonly path: string };
+
+export type RecoveredSegments = {
+  /** Files that count. */
+  readonly segments: readonly SegmentFile[];
+  /** Files that must not count and could not be removed. */
+  readonly leftovers: readonly FoundFile[];
+  /** Greater than all ids ever used that something still names. */
+  readonly idNext: number;
+  readonly clock: RetentionClock;
+  readonly report: RecoveryReport;
+};
+
+/** See `SegmentFolder.recover`. */
+export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredSegments> {
+  const { disk, nowUs, retentionUs } = options;
+  const listed = await listFiles(options);
+  const newest = listed.files.reduce((last, file) => Math.max(last, file.partition), -Infinity);
+  // Of the newest day only the name is known yet; its end is at most a day too far.
+  const clock = new RetentionClock(
+    listed.files.length === 0 ? undefined : Math.min(nowUs, (newest + 1) * PARTITION_US),
+  );
+  const oldestUs = clock.tick(nowUs) - retentionUs;
+  const isExpired = (file: FoundFile): boolean => (file.partition + 1) * PARTITION_US <= oldestUs;
+  const expired = listed.files.filter(isExpired);
+  const opened = await openFiles(
+    disk,
+    listed.files.filter((file) => !isExpired(file)),
+  );
+  const counting = countingFiles(opened.segments);
+  // Nothing is changed before every file has been looked at: a version of the future stops here.
+  for (const { path } of opened.damaged) {
+    await moveToQuarantine(disk, path, options.quarantinePath);
+  }
+  const leftovers = await removeFiles(disk, [...expired, ...counting.replaced]);
+  const temporary = await removeFiles(disk, listed.temporary);
+  const ids = listed.files.map(({ id }) => id);
+  return {
+    segments: counting.segments,
+    leftovers,
+    idNext:
+      1 + [...ids, ...listed.temporary.map(({ id }) => id)].reduce((a, b) => Math.max(a, b), 0),
+    clock,
+    report: {
+      quarantined: opened.damaged.map(({ path, reason }) => ({ path, reason })),
+      singleEnvelope: counting.segments
+        .filter(({ damagedCopy }) => damagedCopy !== undefined)
+        .map(({ path }) => path),
+      unknown: listed.unknown,
+      temporaryCount: listed.temporary.length - temporary.length,
+      replacedCount: counting.replaced.length,
+      expiredCount: expired.length,
+    },
+  };
+}
+
+type Listed = {
+  readonly files: FoundFile[];
+  /** Under the name they were to get. */
+  readonly temporary: FoundFile[];
+  readonly unknown: string[];
+};
+
+async function listFiles({ disk, path }: RecoveryOptions): Promise<Listed> {
+  const listed: Listed = { files: [], temporary: [], unknown: [] };
+  for (const source of (await disk.list(path)).toSorted()) {
+    for (const name of (await disk.list(join(path, source))).toSorted()) {
+      const isTemporary = name.endsWith(TEMPORARY_ENDING);
+      const parsed = parseSegmentName(isTemporary ? name.slice(0, -TEMPORARY_ENDING.length) : name);
+      const found = join(path, source, name);
+      if (parsed === undefined) listed.unknown.push(found);
+      else (isTemporary ? listed.temporary : listed.files).push({ ...parsed, source, path: found });
+    }
+  }
+  return listed;
+}
+
+type Damaged = { readonly path: string; readonly reason: string };
+
+async function openFiles(
+  disk: Disk,
+  files: readonly FoundFile[],
+): Promise<{ readonly segments: SegmentFile[]; readonly damaged: Damaged[] }> {
+  const segments: SegmentFile[] = [];
+  const damaged: Damaged[] = [];
+  for (let start = 0; start < files.length; start += SEGMENTS_OPENED_MAX) {
+    const some = files.slice(start, start + SEGMENTS_OPENED_MAX);
+    for (const found of await Promise.all(some.map((file) => openFile(disk, file)))) {
+      if (found instanceof SegmentFile) segments.push(found);
+      else damaged.push(found);
+    }
+  }
+  return { segments, damaged };
+}
+
+async function openFile(disk: Disk, file: FoundFile): Promise<SegmentFile | Damaged> {
+  const { path, source, partition, id } = file;
+  try {
+    const segment = await SegmentFile.open(disk, path);
+    const { envelope } = segment;
+    const isItself =
+      envelope.source === source && envelope.partition === partition && envelope.id === id;
+    return isItself ? segment : { path, reason: `it is a copy of segment ${envelope.id}` };
+  } catch (error) {
+    if (!(error instanceof SegmentDamageError)) throw error;
+    return { path, reason: error.message };
+  }
+}
+
+/**
+ * Which files count. What a file replaces is older than it, so one walk from the newest decides: a
+ * file that does not count makes nothing void.
+ */
+function countingFiles(files: readonly SegmentFile[]): {
+  readonly segments: SegmentFile[];
+  readonly replaced: FoundFile[];
+} {
+  const segments: SegmentFile[] = [];
+  const replaced: FoundFile[] = [];
+  const voidIds = new Set<number>();
+  for (const file of files.toSorted((left, right) => right.envelope.id - left.envelope.id)) {
+    const { id, source, partition } = file.envelope;
+    if (voidIds.has(id)) {
+      replaced.push({ id, source, partition, path: file.path });
+      continue;
+    }
+    segments.push(file);
+    for (const replacedId of file.envelope.replaced) voidIds.add(replacedId);
+  }
+  return { segments, replaced };
+}
+
+/** Those that could not be removed. */
+async function removeFiles(disk: Disk, files: readonly FoundFile[]): Promise<FoundFile[]> {
+  const failed: FoundFile[] = [];
+  const removedOf = new Map<string, FoundFile[]>();
+  for (const file of files) {
+    try {
+      await disk.remove(file.path);
+      const folder = dirname(file.path);
+      const removed = removedOf.get(folder);
+      if (removed === undefined) removedOf.set(folder, [file]);
+      else removed.push(file);
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      failed.push(file);
+    }
+  }
+  for (const [folder, removed] of removedOf) {
+    try {
+      await disk.syncFolder(folder);
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      failed.push(...removed);
+    }
+  }
+  return failed;
+}

@@ -1,0 +1,35 @@
+import { assert } from '../engine/assert.ts';
+
+/** Sequence numbers [fromSequence, throughSequence] of log records: both ends are in it. */
+export type SequenceInterval = {
+  readonly fromSequence: number;
+  readonly throughSequence: number;
+};
+
+/** The same sequences as ascending intervals with gaps between them. */
+export function unionOfIntervals(intervals: readonly SequenceInterval[]): SequenceInterval[] {
+  const union: { fromSequence: number; throughSequence: number }[] = [];
+  const ascending = [...intervals].sort((left, right) => left.fromSequence - right.fromSequence);
+  for (const { fromSequence, throughSequence } of ascending) {
+    assert(fromSequence <= throughSequence, 'an interval of sequences is not empty');
+    const last = union.at(-1);
+    if (last !== undefined && fromSequence <= last.throughSequence + 1) {
+      last.throughSequence = Math.max(last.throughSequence, throughSequence);
+    } else {
+      union.push({ fromSequence, throughSequence });
+    }
+  }
+  return union;
+}
+
+/** Whether a sequence is in one of the intervals, which ascend and do not overlap. */
+export function coversSequence(union: readonly SequenceInterval[], sequence: number): boolean {
+  let low = 0;
+  let high = union.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (union[middle]!.throughSequence < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low < union.length && union[low]!.fromSequence <= sequence;
+}

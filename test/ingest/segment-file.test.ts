@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import { type SealedColumnName, sealedColumnsOf } from '../../engine/column/sealed-columns.ts';
+import { readFooter } from '../../engine/column/sealed-layout.ts';
+import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { decodeSegmentEnvelope, encodeSegmentEnvelope } from '../../ingest/segment-envelope.ts';
+import { SegmentFile } from '../../ingest/segment-file.ts';
+import { SegmentDamageError, SegmentVersionError } from '../../ingest/segment-layout.ts';
+import { formatSegmentName, parseSegmentName } from '../../ingest/segment-name.ts';
+import { packSegment } from '../../ingest/segment-packing.ts';
+import { coversSequence, unionOfIntervals } from '../../ingest/sequence-intervals.ts';
+import { batchOf, type TestEvent } from '../column/batch-of.ts';
+import { edgeEvents } from '../column/edge-events.ts';
+import { diskError, MemoryDisk } from './memory-disk.ts';
+
+const PATH = '/segments/source/one.segment';
+const ORIGIN = {
+  id: 7,
+  source: 'source',
+  partition: 20_468,
+  covered: [{ fromSequence: 3, throughSequence: 9 }],
+  replaced: [4, 5],
+};
+
+function sealedOf(events: readonly TestEvent[]): SharedArrayBuffer {
+  const segment = new OpenSegment({ id: 1, arrivalBase: 100 });
+  segment.append(batchOf(events), 0, events.length);
+  segment.publish();
+  return sealSegment(segment.handle(), { partitionUs: 1e15 })[0]!;
+}
+
+function bytesOf(buffer: SharedArrayBuffer): Buffer {
+  return Buffer.from(new Uint8Array(buffer));
+}
+
+async function fileOf(buffer: SharedArrayBuffer): Promise<{ disk: MemoryDisk; bytes: Buffer }> {
+  const { parts } = await packSegment(buffer, ORIGIN);
+  const disk = new MemoryDisk();
+  const bytes = Buffer.concat(parts);
+  disk.put(PATH, bytes);
+  return { disk, bytes };
+}
+
+/** Sixteen rows: enough for leaf columns, few enough for each bit of them. */
+const FEW = Array.from({ length: 16 }, (_, n) => ({
+  timestampUs: 1000 + n,
+  project: `p${n % 2}`,
+  event_message: `message ${n}`,
+  metadata: { status: 200 + n, path: '/a/rather/long/path/that/compresses/well'.slice(0, 9 + n) },
+}));
+
+test('a segment file gives back the bytes of its segment and what was said of it', async () => {
+  for (const events of [FEW, [{ timestampUs: 5 }], edgeEvents(500, 3)]) {
+    const buffer = sealedOf(events);
+    const { disk, bytes } = await fileOf(buffer);
+    const file = await SegmentFile.open(disk, PATH);
+    const { id, source, partition, covered, replaced, rowCount, arrivalMin } = file.envelope;
+    assert.deepEqual({ id, source, partition, covered, replaced }, ORIGIN);
+    assert.deepEqual([rowCount, arrivalMin, file.byteSize], [events.length, 100, bytes.length]);
+    const loaded = await file.load();
+    assert.deepEqual(loaded.damagedColumns, []);
+    assert.ok(bytesOf(loaded.buffer).equals(bytesOf(buffer)));
+    assert.deepEqual(await file.footer(), readFooter(buffer));
+  }
+});
+
+test('full edge events take at most a sixth of their JSON on disk', async () => {
+  const events = edgeEvents(1500, 42);
+  const posted = events.reduce((size, event) => size + JSON.stringify(event).length, 0);
+  const { byteSize } = await packSegment(sealedOf(events), ORIGIN);
+  assert.ok(byteSize <= posted / 6, `${byteSize} of ${posted} bytes`);
+});
+
+test('one column is read without the others', async () => {
+  const buffer = sealedOf(edgeEvents(200, 5));
+  const { disk, bytes } = await fileOf(buffer);
+  const file = await SegmentFile.open(disk, PATH);
+  for (const { column, slices } of sealedColumnsOf(readFooter(buffer))) {
+    const expected = slices.map(([offset, size]) =>
+      Buffer.from(new Uint8Array(buffer, offset, size)),
+    );
+    const read = await file.readColumn(column);
+    assert.deepEqual(
+      read!.map((slice) => Buffer.from(slice)),
+      expected,
+    );
+  }
+  let readBytes = 0;
+  const open = disk.open.bind(disk);
+  disk.open = async (path) => {
+    const reader = await open(path);
+    const read: typeof reader.read = (target, offset) => {
+      readBytes += target.length;
+      return reader.read(target, offset);
+    };
+    return { size: reader.size, close: () => reader.close(), read };
+  };
+  await file.readColumn('project');
+  assert.ok(readBytes > 0 && readBytes < bytes.length / 20, `${readBytes} of ${bytes.length}`);
+});
+
+test('whatever bit of a file is turned, no value is wrong and the damage is told', async () => {
+  const buffer = sealedOf(FEW);
+  const whole = bytesOf(buffer);
+  const { disk, bytes } = await fileOf(buffer);
+  const bits = bytes.length * 8;
+  const { envelope } = await SegmentFile.open(disk, PATH);
+  const columns = sealedColumnsOf(readFooter(buffer));
+  const blocksSize = envelope.blocks.reduce((sum, block) => sum + block.storedSize, 0);
+  const blocksOffset = (bytes.length - blocksSize) / 2;
+  const turn = async (bit: number): Promise<void> => {
+    const turned = Buffer.from(bytes);
+    turned[bit >> 3]! ^= 1 << (bit & 7);
+    const turnedDisk = new MemoryDisk();
+    turnedDisk.put(PATH, turned);
+    const file = await SegmentFile.open(turnedDisk, PATH);
+    const at = (bit >> 3) - blocksOffset;
+    const damagedCopy = at < 0 ? 'front' : at < blocksSize ? undefined : 'back';
+    assert.equal(file.damagedCopy, damagedCopy, `bit ${bit}`);
+    if (damagedCopy !== undefined) {
+      assert.deepEqual(file.envelope, envelope);
+      return;
+    }
+    const { buffer: read, damagedColumns } = await file.load();
+    assert.ok(damagedColumns.length > 0, `bit ${bit}`);
+    const lost = new Set<SealedColumnName>(damagedColumns);
+    const kept = columns.filter(({ column }) => !lost.has(column));
+    for (const [offset, size] of kept.flatMap(({ slices }) => slices)) {
+      const slice = bytesOf(read).subarray(offset, offset + size);
+      assert.ok(slice.equals(whole.subarray(offset, offset + size)), `bit ${bit}, at ${offset}`);
+    }
+  };
+  for (let bit = 0; bit < bits; bit += 64) {
+    const count = Math.min(64, bits - bit);
+    await Promise.all(Array.from({ length: count }, (_, index) => turn(bit + index)));
+  }
+});
+
+test('a file cut off anywhere loses columns or is refused, and never gives a wrong value', async () => {
+  const buffer = sealedOf(FEW);
+  const { disk, bytes } = await fileOf(buffer);
+  const outcomes = { refused: 0, told: 0 };
+  for (let size = 0; size < bytes.length; size++) {
+    disk.put(PATH, bytes.subarray(0, size));
+    try {
+      assert.equal((await SegmentFile.open(disk, PATH)).damagedCopy, 'back');
+      outcomes.told++;
+    } catch (error) {
+      assert.ok(error instanceof SegmentDamageError, String(error));
+      outcomes.refused++;
+    }
+  }
+  assert.ok(outcomes.told > 0 && outcomes.refused > 0);
+});
+
+test('damage of one leaf column costs that column only', async () => {
+  const buffer = sealedOf(FEW);
+  const { disk, bytes } = await fileOf(buffer);
+  const file = await SegmentFile.open(disk, PATH);
+  const leaf = readFooter(buffer).leaves.findIndex(({ leafClass }) => leafClass === 'number');
+  const [offset] = readFooter(buffer).leaves[leaf]!.numbers!.slice!;
+  let at = 16 + encodeSegmentEnvelope(file.envelope).length;
+  for (const block of file.envelope.blocks) {
+    if (block.offset === offset) bytes[at]! ^= 1;
+    at += block.storedSize;
+  }
+  disk.put(PATH, bytes);
+  assert.deepEqual((await file.load()).damagedColumns, [leaf]);
+  assert.equal(await file.readColumn(leaf), undefined);
+  assert.ok((await file.readColumn('id')) !== undefined);
+});
+
+test('a sector that cannot be read costs the columns in it, any other refusal is passed on', async () => {
+  const events = edgeEvents(300, 9);
+  const buffer = sealedOf(events);
+  const { disk, bytes } = await fileOf(buffer);
+  const file = await SegmentFile.open(disk, PATH);
+  const open = disk.open.bind(disk);
+  let code = 'EIO';
+  const badAt = Math.floor(bytes.length / 2);
+  disk.open = async (path) => {
+    const reader = await open(path);
+    return {
+      size: reader.size,
+      close: () => reader.close(),
+      read: (target, offset) => {
+        disk.before = () => {
+          if (offset <= badAt && badAt < offset + target.length) throw diskError(code);
+        };
+        return reader.read(target, offset);
+      },
+    };
+  };
+  const { damagedColumns, buffer: read } = await file.load();
+  assert.equal(damagedColumns.length, 1);
+  assert.equal(new SealedSegmentReader(read).rowCount, events.length);
+  code = 'EMFILE';
+  await assert.rejects(file.load(), /EMFILE/);
+});
+
+test('a file of another version is refused by name, one that only looks so is damaged', async () => {
+  const { disk, bytes } = await fileOf(sealedOf(FEW));
+  const { parts } = await packSegment(sealedOf(FEW), ORIGIN);
+  const { crc32 } = await import('node:zlib');
+  const head = Buffer.from(parts[0]!);
+  head.writeUInt32LE(2, 4);
+  const copy = Buffer.from(bytes);
+  head.copy(copy, 0);
+  disk.put(PATH, copy);
+  assert.equal((await SegmentFile.open(disk, PATH)).damagedCopy, 'front');
+  head.writeUInt32LE(crc32(parts[1]!, crc32(head.subarray(0, 12))), 12);
+  head.copy(copy, 0);
+  disk.put(PATH, copy);
+  await assert.rejects(SegmentFile.open(disk, PATH), (error) => {
+    assert.ok(error instanceof SegmentVersionError);
+    assert.match(error.message, /one\.segment is a segment file of version 2; .* reads version 1/);
+    return true;
+  });
+});
+
+test('an envelope keeps what it is given, also what no 32 bits hold', () => {
+  const envelope = {
+    ...ORIGIN,
+    id: 2 ** 40,
+    partition: -3,
+    source: 'é-1',
+    rowCount: 2 ** 32 - 1,
+    timestampUsMin: -1,
+    timestampUsMax: 1_768_478_400_000_000,
+    arrivalMin: 0,
+    arrivalMax: 2 ** 53 - 1,
+    covered: [],
+    replaced: [],
+    imageSize: 2 ** 32 - 8,
+    blocks: [{ offset: 2 ** 31, size: 1, storedSize: 1, crc: 0xffffffff }],
+    frame: Uint8Array.of(1, 2, 3),
+  };
+  assert.deepEqual(decodeSegmentEnvelope(encodeSegmentEnvelope(envelope)), envelope);
+});
+
+test('names of segment files say day and id, and nothing else is taken for one', () => {
+  for (const name of [
+    { partition: 20_468, id: 42 },
+    { partition: -1, id: 0 },
+    { partition: 4_000_000, id: 10 ** 12 },
+  ]) {
+    assert.deepEqual(parseSegmentName(formatSegmentName(name)), name);
+  }
+  assert.equal(formatSegmentName({ partition: 20_468, id: 42 }), '2026-01-15.0000000042.segment');
+  for (const name of [
+    '2026-01-15.42.segment',
+    '2026-02-30.0000000042.segment',
+    '2026-01-15.0000000042.segment.tmp',
+    'x.segment',
+  ]) {
+    assert.equal(parseSegmentName(name), undefined, name);
+  }
+});
+
+test('intervals of sequences are joined where they touch', () => {
+  const interval = (fromSequence: number, throughSequence: number) => ({
+    fromSequence,
+    throughSequence,
+  });
+  const union = unionOfIntervals([interval(8, 9), interval(1, 3), interval(4, 4), interval(2, 2)]);
+  assert.deepEqual(union, [interval(1, 4), interval(8, 9)]);
+  const covered = [0, 1, 4, 5, 7, 8, 9, 10].filter((sequence) => coversSequence(union, sequence));
+  assert.deepEqual(covered, [1, 4, 8, 9]);
+  assert.equal(coversSequence([], 1), false);
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_SEGMENTS_MIN } from '../../ingest/limits.ts';
+import { chooseMerge, type MergeCandidate } from '../../ingest/merge-choice.ts';
+import { Random } from '../../src/traffic/random.ts';
+
+const MB = 1024 * 1024;
+
+function segment(byteSize: number, rowCount = Math.ceil(byteSize / 450)): MergeCandidate {
+  return { byteSize, rowCount };
+}
+
+/** A day of segments, merged whenever there is something to; what was written per byte, what is left. */
+function merged(sizes: readonly number[]): { writes: number; left: readonly number[] } {
+  let segments: MergeCandidate[] = [];
+  let written = 0;
+  const mergeAll = (isOver: boolean): void => {
+    for (;;) {
+      const chosen = chooseMerge(segments, isOver);
+      if (chosen === undefined) return;
+      const byteSize = chosen.reduce((sum, one) => sum + one.byteSize, 0);
+      const rowCount = chosen.reduce((sum, one) => sum + one.rowCount, 0);
+      assert.ok(chosen.length > 1 && byteSize <= MERGE_BYTES_MAX && rowCount <= MERGE_ROWS_MAX);
+      segments = [...segments.filter((one) => !chosen.includes(one)), { byteSize, rowCount }];
+      written += byteSize;
+    }
+  };
+  for (const size of sizes) {
+    segments.push(segment(size));
+    written += size;
+    mergeAll(false);
+  }
+  mergeAll(true);
+  const left = segments.map(({ byteSize }) => byteSize).sort((a, b) => a - b);
+  return { writes: written / sizes.reduce((sum, size) => sum + size, 0), left };
+}
+
+test('segments of one size are merged once there are enough of them', () => {
+  const few = Array.from({ length: MERGE_SEGMENTS_MIN - 1 }, () => segment(MB));
+  assert.equal(chooseMerge(few, false), undefined);
+  assert.equal(chooseMerge([...few, segment(MB * MERGE_SEGMENTS_MIN)], false), undefined);
+  assert.equal(chooseMerge([...few, segment(MB)], false)?.length, MERGE_SEGMENTS_MIN);
+});
+
+test('segments that fill a merge are merged before they are that many, and full ones never', () => {
+  const size = MERGE_BYTES_MAX / 8;
+  const some = Array.from({ length: 8 }, () => segment(size));
+  assert.equal(chooseMerge(some, false), undefined);
+  assert.equal(chooseMerge([...some, segment(size)], false)?.length, 8);
+  const full = Array.from({ length: 20 }, () => segment(MERGE_BYTES_MAX / 2 + 1));
+  assert.equal(chooseMerge(full, true), undefined);
+  const narrow = Array.from({ length: 20 }, () => segment(MB, MERGE_ROWS_MAX / 2 + 1));
+  assert.equal(chooseMerge(narrow, true), undefined);
+});
+
+test('what is left of a day that is over is merged from the small end', () => {
+  const left = [10, 9, 25, 200, 150].map((size) => segment(size * MB));
+  assert.equal(chooseMerge(left, false), undefined);
+  const chosen = chooseMerge(left, true)!;
+  assert.deepEqual(
+    chosen.map(({ byteSize }) => byteSize / MB),
+    [9, 10, 25],
+  );
+  assert.equal(chooseMerge([segment(MB)], true), undefined);
+  assert.equal(chooseMerge([], true), undefined);
+  assert.equal(chooseMerge([segment(MB), segment(3 * MB), segment(9 * MB)], true), undefined);
+});
+
+test('each byte is written some three times, and few segments are left of a day', () => {
+  const random = new Random(5);
+  const days: readonly (readonly number[])[] = [
+    Array.from({ length: 288 }, () => 10_000),
+    Array.from({ length: 288 }, () => 2 * MB),
+    Array.from({ length: 250 }, () => 22 * MB),
+    Array.from({ length: 300 }, () => 1000 * 10 ** (random.next() * 4)),
+    Array.from({ length: 288 }, (_, n) => 50_000 * (1 + Math.sin(n / 46)) + 1000),
+  ];
+  for (const [day, sizes] of days.entries()) {
+    const { writes, left } = merged(sizes);
+    assert.ok(writes <= 3.3, `day ${day}: ${writes} writes`);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const countMax = 8 + (2 * total) / MERGE_BYTES_MAX;
+    assert.ok(left.length <= countMax, `day ${day}: ${left.length} left`);
+  }
+});
