@@ -3,26 +3,37 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The service in a process of its own, as a user runs it, on an empty folder and a free port. */
+/**
+ * The service in a process of its own, as a user runs it, on a free port and an empty folder, or on
+ * one that is given and stays.
+ */
 export class ServiceProcess {
   readonly url: string;
   readonly token: string;
   readonly #process: ChildProcess;
-  readonly #folder: string;
+  /** To be removed at the end. */
+  readonly #ownFolder: string | undefined;
 
-  private constructor(url: string, token: string, child: ChildProcess, folder: string) {
-    this.url = url;
-    this.token = token;
-    this.#process = child;
-    this.#folder = folder;
+  private constructor(parts: {
+    readonly url: string;
+    readonly token: string;
+    readonly child: ChildProcess;
+    readonly ownFolder: string | undefined;
+  }) {
+    this.url = parts.url;
+    this.token = parts.token;
+    this.#process = parts.child;
+    this.#ownFolder = parts.ownFolder;
   }
 
   /** `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. */
   static async start(
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
+    givenFolder?: string | undefined,
   ): Promise<ServiceProcess> {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+    const folder = givenFolder ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
+    const ownFolder = givenFolder === undefined ? folder : undefined;
     const token = 'bench-token-that-may-do-everything';
     const child = spawn(process.execPath, [...command, 'start'], {
       env: {
@@ -35,7 +46,7 @@ export class ServiceProcess {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const url = await listeningUrl(child);
-    return new ServiceProcess(url, token, child, folder);
+    return new ServiceProcess({ url, token, child, ownFolder });
   }
 
   /** Resident memory in bytes, as the system counts it. */
@@ -44,11 +55,22 @@ export class ServiceProcess {
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
   }
 
-  async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#process.kill('SIGTERM');
-    await ended;
-    rmSync(this.#folder, { recursive: true, force: true });
+  stop(): Promise<void> {
+    return this.#end('SIGTERM');
+  }
+
+  /** As a crash does: it has no time to finish anything. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = new Promise((resolve) => this.#process.once('exit', resolve));
+      this.#process.kill(signal);
+      await ended;
+    }
+    if (this.#ownFolder !== undefined) rmSync(this.#ownFolder, { recursive: true, force: true });
   }
 }
 

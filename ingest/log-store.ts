@@ -5,8 +5,22 @@ import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/colum
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { yieldToEventLoop } from './event-loop.ts';
 import { OverloadError } from './ingest-error.ts';
-import { APPEND_SLICE_BYTES, APPEND_SLICE_ROWS, QUEUE_BYTES_MAX } from './limits.ts';
-import { type RingStats, type Sealing, type SegmentIds, SegmentRing } from './segment-ring.ts';
+import {
+  APPEND_SLICE_BYTES,
+  APPEND_SLICE_ROWS,
+  QUEUE_BYTES_MAX,
+  REPLAY_SEAL_FAILURES_MAX,
+} from './limits.ts';
+import type { ReplayedRecord } from './log/log-recovery.ts';
+import { type LogRecord, RecordError } from './log/record-body.ts';
+import {
+  type BatchOrigin,
+  oldestPartitionUs,
+  type RingStats,
+  type Sealing,
+  type SegmentIds,
+  SegmentRing,
+} from './segment-ring.ts';
 
 export type LogStoreOptions = Sealing & {
   /** Names of all sources. */
@@ -14,6 +28,17 @@ export type LogStoreOptions = Sealing & {
   /** How long rows are kept, at least; they go by whole UTC days. */
   readonly retentionUs: number;
 };
+
+/** Where batches are made durable before anyone sees them. */
+export interface BatchLog {
+  /** @throws StorageError when no record is taken at present. */
+  check(): void;
+  /**
+   * Resolves to the record's sequence once it is durable. Records become durable in the order of the
+   * calls, or else neither one nor any after it: these all reject.
+   */
+  append(record: LogRecord): Promise<number>;
+}
 
 export type SourceStats = RingStats & { readonly source: string };
 
@@ -27,6 +52,9 @@ export type SourceStats = RingStats & { readonly source: string };
 export class LogStore implements SegmentCatalog {
   readonly #rings = new Map<string, SegmentRing>();
   readonly #retentionUs: number;
+  #log: BatchLog | undefined;
+  /** The last record of the log that became rows, or was left out. */
+  #sequence = 0;
   /** Ends when all that was queued so far has; never rejects. */
   #queue: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
@@ -43,32 +71,88 @@ export class LogStore implements SegmentCatalog {
       drop: (id) => this.#drop(id),
     };
     for (const source of options.sources) {
-      this.#rings.set(source, new SegmentRing(options, ids));
+      this.#rings.set(source, new SegmentRing(source, options, ids));
     }
   }
 
+  /** From now on batches are made durable in `log` first. What is replayed comes before. */
+  useLog(log: BatchLog): void {
+    this.#log = log;
+  }
+
   /**
-   * Takes a batch in. When the promise resolves, every later snapshot has all its rows; when it
-   * rejects, none ever will. The batch is not to be changed before that, and is not kept after.
+   * Takes a batch in, received at `receivedUs`. When the promise resolves, the batch is in the log, if
+   * there is one, and every later snapshot has all its rows; when it rejects, none has any. The batch
+   * is not to be changed before that, and is not kept after.
    *
    * Rejects with `OverloadError` when too much waits already, to be appended or to be sealed, and
-   * when the store is closed. The source must be one of the store's.
+   * when the store is closed: then nothing was written. Rejects with `StorageError` when the log
+   * cannot make it durable: a restart may find it all the same. The source must be one of the store's.
    */
-  async append(source: string, batch: Batch): Promise<void> {
+  async append(source: string, batch: Batch, receivedUs = 0): Promise<void> {
     const ring = this.#ring(source);
     const size = batchSize(batch);
     if (this.#isClosed) throw new OverloadError('the store is closed');
+    if (ring.isOverloaded) {
+      throw new OverloadError(`too many segments of ${source} wait to be sealed`);
+    }
     if (this.#queuedBytes + size > QUEUE_BYTES_MAX) {
       throw new OverloadError(
         `at most ${QUEUE_BYTES_MAX} bytes of events may wait; ${this.#queuedBytes} do, got ${size} more`,
       );
     }
+    if (batch.rowCount === 0) return;
+    this.#log?.check();
+    const arrivalBase = ring.reserveArrivals(batch.rowCount);
     this.#queuedBytes += size;
     try {
-      await this.#enqueue(() => this.#appendNow(source, ring, batch));
+      // The log gets it now, in the order of the calls; rows follow in the same order.
+      const durable = this.#log?.append({ source, receivedUs, arrivalBase, batch });
+      // The queue looks at it later; until then nobody would.
+      durable?.catch(() => {});
+      await this.#enqueue(async () => {
+        const sequence = (await durable) ?? 0;
+        await appendNow(ring, batch, { sequence, arrivalBase, rowCount: batch.rowCount });
+        this.#sequence = sequence;
+      });
     } finally {
       this.#queuedBytes -= size;
     }
+  }
+
+  /**
+   * Takes in what the log holds, as it was: to be called before `useLog`, in the order of sequences,
+   * one after another. Waits while sealing is behind. What is older than the retention is left out.
+   *
+   * Rejects with a RecordError when the record cannot be applied; none of its rows is there then.
+   */
+  async replay(record: ReplayedRecord, nowUs: number): Promise<void> {
+    const { source, sequence, arrivalBase, rowCount } = record;
+    const ring = this.#ring(source);
+    this.skip(record);
+    if (record.timestampUsMax < oldestPartitionUs(nowUs - this.#retentionUs)) return;
+    const batch = record.batch();
+    await roomIn(ring, nowUs);
+    try {
+      await appendNow(ring, batch, { sequence, arrivalBase, rowCount });
+    } catch (cause) {
+      throw new RecordError(`record ${sequence} cannot be applied`, cause);
+    }
+  }
+
+  /** Leaves a record out that is replayed in its place in the order: its rows are elsewhere. */
+  skip({ source, sequence, arrivalBase, rowCount }: ReplayedRecord): void {
+    this.#ring(source).skipArrivals(arrivalBase + rowCount);
+    this.#sequence = sequence;
+  }
+
+  /**
+   * The first record that must stay in the log as long as sealed segments are durable: all rows of
+   * earlier ones are in these. Whoever makes them durable trims the log up to here.
+   */
+  firstUnsealedSequence(): number {
+    const firsts = Array.from(this.#rings.values(), (ring) => ring.firstUnsealedSequence);
+    return Math.min(this.#sequence + 1, ...firsts.filter((sequence) => sequence !== undefined));
   }
 
   segments(source: string, scope: ScanScope): readonly SegmentHandle[] {
@@ -132,25 +216,38 @@ export class LogStore implements SegmentCatalog {
     this.#queue = done.catch(() => {});
     return done;
   }
+}
 
-  /** The one place that every batch passes before it becomes rows. */
-  async #appendNow(source: string, ring: SegmentRing, batch: Batch): Promise<void> {
-    if (ring.isOverloaded) {
-      throw new OverloadError(`too many segments of ${source} wait to be sealed`);
+/**
+ * The one place that every batch passes to become rows, all visible at once. When it rejects, none
+ * is. Lets other work of the thread run now and then.
+ */
+async function appendNow(ring: SegmentRing, batch: Batch, origin: BatchOrigin): Promise<void> {
+  const sliceRows = sliceRowsOf(batch);
+  const isLarge = batchSize(batch) > APPEND_SLICE_BYTES;
+  try {
+    ring.begin(origin);
+    for (let row = 0; row < batch.rowCount; row += sliceRows) {
+      if (row > 0 || isLarge) await yieldToEventLoop();
+      ring.append(batch, row, Math.min(row + sliceRows, batch.rowCount));
     }
-    if (batch.rowCount === 0) return;
-    const sliceRows = sliceRowsOf(batch);
-    const isLarge = batchSize(batch) > APPEND_SLICE_BYTES;
-    try {
-      for (let row = 0; row < batch.rowCount; row += sliceRows) {
-        if (row > 0 || isLarge) await yieldToEventLoop();
-        ring.append(batch, row, Math.min(row + sliceRows, batch.rowCount));
-      }
-    } catch (error) {
-      ring.abandon();
-      throw error;
+  } catch (error) {
+    ring.abandon();
+    throw error;
+  }
+  ring.publish();
+}
+
+/** Waits until sealing has caught up. Rejects when it fails again and again. */
+async function roomIn(ring: SegmentRing, nowUs: number): Promise<void> {
+  for (let failures = 0; ring.isOverloaded; ) {
+    await ring.sealedNext();
+    if (ring.sealError === undefined) continue;
+    if (++failures > REPLAY_SEAL_FAILURES_MAX) {
+      throw new Error('a segment cannot be sealed', { cause: ring.sealError });
     }
-    ring.publish();
+    // Tries again what failed, and drops nothing.
+    ring.tick(nowUs, Number.NEGATIVE_INFINITY);
   }
 }
 

@@ -7,10 +7,16 @@ import type {
   SegmentHandle,
 } from '../engine/column/segment.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
+import { OPEN_ROWS_MAX } from '../engine/limits.ts';
 import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from './limits.ts';
 
 /** Width of a partition in microseconds: one UTC day. */
 export const PARTITION_US = 86_400_000_000;
+
+/** The start of the oldest partition that is kept when all before `oldestUs` may go. */
+export function oldestPartitionUs(oldestUs: number): number {
+  return Math.floor(oldestUs / PARTITION_US) * PARTITION_US;
+}
 
 /** What a sealed segment says of itself without being read. */
 export type SegmentSummary = {
@@ -28,8 +34,27 @@ export type Sealing = {
    * Turns an open segment's published rows into sealed segments, at best one for each partition
    * (PARTITION_US) that they lie in. All rows must be in the answer, once. May be called again after it failed.
    */
-  readonly seal: (handle: OpenSegmentHandle) => Promise<readonly SharedArrayBuffer[]>;
+  readonly seal: (
+    handle: OpenSegmentHandle,
+    origin: SealOrigin,
+  ) => Promise<readonly SharedArrayBuffer[]>;
   readonly summarize: (buffer: SharedArrayBuffer) => SegmentSummary;
+};
+
+/** Which rows a segment is sealed from. */
+export type SealOrigin = {
+  readonly source: string;
+  /** Every record of the source from the first to the last of these sequences, all their rows. */
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+};
+
+/** A batch that is about to be appended. */
+export type BatchOrigin = {
+  /** Of its record in the log; 0 when there is no log. */
+  readonly sequence: number;
+  readonly arrivalBase: number;
+  readonly rowCount: number;
 };
 
 export type RingStats = {
@@ -39,6 +64,10 @@ export type RingStats = {
   readonly byteSize: number;
   readonly sealedCount: number;
   readonly frozenCount: number;
+  /** The same by kind. */
+  readonly segments: Readonly<
+    Record<'open' | 'frozen' | 'sealed', { readonly count: number; readonly byteSize: number }>
+  >;
   readonly sealFailureCount: number;
   /** Microseconds; `undefined` while there is no row. */
   readonly timestampUsMin: number | undefined;
@@ -54,7 +83,14 @@ type Partition = { readonly day: number; readonly segments: SealedSegment[] };
  * `pending`: holds rows of the batch under way, not to be sealed yet. `sealing`: handed to the
  * sealer. `failed`: to be handed to it again.
  */
-type FrozenSegment = { readonly segment: OpenSegment; state: 'pending' | 'sealing' | 'failed' };
+type FrozenSegment = OpenRows & { state: 'pending' | 'sealing' | 'failed' };
+
+/** An open segment and the records that its published rows are from. */
+type OpenRows = {
+  readonly segment: OpenSegment;
+  readonly firstSequence: number;
+  lastSequence: number;
+};
 
 /** Numbers segments, and hears of those that are no more. */
 export type SegmentIds = {
@@ -70,20 +106,22 @@ export type SegmentIds = {
  * from one to another does so within one turn of the event loop, and snapshots are taken between.
  */
 export class SegmentRing {
+  readonly #source: string;
   readonly #sealing: Sealing;
   readonly #ids: SegmentIds;
   readonly #partitions: Partition[] = [];
   readonly #frozen: FrozenSegment[] = [];
   readonly #sealingsUnderWay = new Set<Promise<void>>();
-  #open: OpenSegment | undefined;
+  #open: OpenRows | undefined;
   /** When a tick first saw rows in the open segment. */
   #openSinceUs: number | undefined;
   #arrivalNext = 0;
-  #isAppending = false;
+  #underWay: BatchOrigin | undefined;
   #sealFailureCount = 0;
   #sealError: unknown;
 
-  constructor(sealing: Sealing, ids: SegmentIds) {
+  constructor(source: string, sealing: Sealing, ids: SegmentIds) {
+    this.#source = source;
     this.#sealing = sealing;
     this.#ids = ids;
   }
@@ -93,23 +131,50 @@ export class SegmentRing {
     return this.#frozen.length > FROZEN_SEGMENTS_MAX;
   }
 
-  /** Appends rows that no one sees before `publish`. */
+  /** Arrival numbers for the rows of a batch, which will be appended in this order; the first. */
+  reserveArrivals(rowCount: number): number {
+    const arrivalBase = this.#arrivalNext;
+    this.#arrivalNext += rowCount;
+    return arrivalBase;
+  }
+
+  /** From now on arrival numbers begin at `arrival`, or where they would anyway. */
+  skipArrivals(arrival: number): void {
+    this.#arrivalNext = Math.max(this.#arrivalNext, arrival);
+  }
+
+  /**
+   * Begins a batch, whose rows then come by `append`. All of them go into one segment, so that a
+   * record of the log is sealed as a whole; and one whose arrivals go on without a gap.
+   */
+  begin(origin: BatchOrigin): void {
+    const { sequence, arrivalBase, rowCount } = origin;
+    this.#underWay = origin;
+    if (this.#open !== undefined) {
+      const { segment } = this.#open;
+      const isGap = arrivalBase !== segment.arrivalBase + segment.rowCount;
+      if (isGap || segment.isFull || segment.rowCount + rowCount > OPEN_ROWS_MAX) this.#freeze();
+    }
+    this.#open ??= {
+      segment: new OpenSegment({ id: this.#ids.next(), arrivalBase }),
+      firstSequence: sequence,
+      lastSequence: sequence,
+    };
+  }
+
+  /** Appends rows of the batch begun, that no one sees before `publish`. */
   append(batch: Batch, fromRow: number, toRow: number): void {
-    this.#isAppending = true;
-    if (this.#open?.isFull) this.#freeze();
-    this.#open ??= new OpenSegment({ id: this.#ids.next(), arrivalBase: this.#arrivalNext });
-    this.#open.append(batch, fromRow, toRow);
-    this.#arrivalNext += toRow - fromRow;
+    assert(this.#open !== undefined && this.#underWay !== undefined, 'a batch has begun');
+    this.#open.segment.append(batch, fromRow, toRow);
   }
 
   /** Makes all appended rows visible at once, and seals what is full. */
   publish(): void {
-    for (const frozen of this.#frozen) {
-      if (frozen.state === 'pending') frozen.segment.publish();
-    }
-    this.#open?.publish();
-    this.#isAppending = false;
-    if (this.#open?.isFull) this.#freeze();
+    assert(this.#open !== undefined && this.#underWay !== undefined, 'a batch has begun');
+    this.#open.segment.publish();
+    this.#open.lastSequence = this.#underWay.sequence;
+    this.#underWay = undefined;
+    if (this.#open.segment.isFull) this.#freeze();
     this.#sealFrozen('pending');
   }
 
@@ -121,13 +186,13 @@ export class SegmentRing {
       if (frozen.segment.handle().rowCount === 0)
         this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
     }
-    this.#isAppending = false;
+    this.#underWay = undefined;
     this.#sealFrozen('pending');
   }
 
   /** Seals an open segment with rows. Not between `append` and `publish`. */
   sealOpen(): void {
-    assert(!this.#isAppending, 'no batch is half appended');
+    assert(this.#underWay === undefined, 'no batch is half appended');
     if (this.#open !== undefined) this.#freeze();
     this.#sealFrozen('pending');
   }
@@ -135,7 +200,7 @@ export class SegmentRing {
   /** Tries again to seal what failed, seals what is old and drops what is older than `oldestUs`. */
   tick(nowUs: number, oldestUs: number): void {
     this.#sealFrozen('failed');
-    if (this.#open !== undefined && !this.#isAppending) {
+    if (this.#open !== undefined && this.#underWay === undefined) {
       this.#openSinceUs ??= nowUs;
       if (nowUs - this.#openSinceUs >= SEAL_AGE_US) this.sealOpen();
     }
@@ -146,6 +211,16 @@ export class SegmentRing {
       const partition = this.#partitions.shift();
       for (const { handle } of partition?.segments ?? []) this.#ids.drop(handle.id);
     }
+  }
+
+  /** The first record with rows that are in no sealed segment yet; `undefined` when all are. */
+  get firstUnsealedSequence(): number | undefined {
+    return (this.#frozen[0] ?? this.#open)?.firstSequence;
+  }
+
+  /** After one of the sealings under way has ended, well or not; at once when there is none. */
+  async sealedNext(): Promise<void> {
+    if (this.#sealingsUnderWay.size > 0) await Promise.race(this.#sealingsUnderWay);
   }
 
   /** After every sealing under way has ended, well or not. */
@@ -189,6 +264,7 @@ export class SegmentRing {
       timestampUsMin = Math.min(timestampUsMin, summary.timestampUsMin);
       timestampUsMax = Math.max(timestampUsMax, summary.timestampUsMax);
     }
+    const sealedSize = byteSize;
     for (const segment of this.#unsealed()) {
       const handle = segment.handle();
       rowCount += handle.rowCount;
@@ -196,11 +272,17 @@ export class SegmentRing {
       timestampUsMin = Math.min(timestampUsMin, handle.timestampUsMin);
       timestampUsMax = Math.max(timestampUsMax, handle.timestampUsMax);
     }
+    const openSize = this.#open?.segment.byteSize ?? 0;
     return {
       rowCount,
       byteSize,
       sealedCount,
       frozenCount: this.#frozen.length,
+      segments: {
+        open: { count: this.#open === undefined ? 0 : 1, byteSize: openSize },
+        frozen: { count: this.#frozen.length, byteSize: byteSize - sealedSize - openSize },
+        sealed: { count: sealedCount, byteSize: sealedSize },
+      },
       sealFailureCount: this.#sealFailureCount,
       timestampUsMin: rowCount === 0 ? undefined : timestampUsMin,
       timestampUsMax: rowCount === 0 ? undefined : timestampUsMax,
@@ -209,12 +291,12 @@ export class SegmentRing {
 
   #unsealed(): OpenSegment[] {
     const segments = this.#frozen.map((frozen) => frozen.segment);
-    return this.#open === undefined ? segments : [...segments, this.#open];
+    return this.#open === undefined ? segments : [...segments, this.#open.segment];
   }
 
   #freeze(): void {
     assert(this.#open !== undefined, 'there is an open segment to freeze');
-    this.#frozen.push({ segment: this.#open, state: 'pending' });
+    this.#frozen.push({ ...this.#open, state: 'pending' });
     this.#open = undefined;
     this.#openSinceUs = undefined;
   }
@@ -232,7 +314,9 @@ export class SegmentRing {
   async #seal(frozen: FrozenSegment): Promise<void> {
     try {
       const handle = frozen.segment.handle();
-      const buffers = await this.#sealing.seal(handle);
+      const { firstSequence, lastSequence } = frozen;
+      const origin = { source: this.#source, firstSequence, lastSequence };
+      const buffers = await this.#sealing.seal(handle, origin);
       const sealed = buffers.map((buffer) => this.#sealedSegment(buffer));
       const rowCount = sealed.reduce((sum, segment) => sum + segment.summary.rowCount, 0);
       if (rowCount !== handle.rowCount) {

@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { QueryError } from '../engine/query-error.ts';
 import { isUuid } from '../ingest/source.ts';
 import { BodyReader } from './body.ts';
-import { callHandler } from './call-route.ts';
+import { callHandler, pathParameter } from './call-route.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Clock } from './clock.ts';
 import { echo } from './echo.ts';
@@ -13,7 +13,10 @@ import { addRoute, type Handler } from './http-route.ts';
 import type { Log } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import { logHandler } from './log-route.ts';
+import { LogThrottle } from './log-throttle.ts';
 import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
+import type { Metrics } from './metrics.ts';
+import { counted, metricsHandler } from './metrics-route.ts';
 import type { Readiness } from './readiness.ts';
 import { requestIdOf, sendError, sendJson } from './response.ts';
 import type { Tokens } from './tokens.ts';
@@ -27,6 +30,8 @@ export type AppOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly bodies?: BodyReader | undefined;
+  /** Left out, nothing is counted and nothing is at `/metrics`. */
+  readonly metrics?: Metrics | undefined;
 };
 
 /** What a caller may name its request: nothing that would break a log or a header. */
@@ -37,7 +42,8 @@ const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, R
 
 /** All routes of the service, for a server to serve. */
 export function createApp(options: AppOptions): Express {
-  const { readiness, log } = options;
+  const { readiness, log, metrics, tokens, clock } = options;
+  const throttle = new LogThrottle();
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -46,6 +52,9 @@ export function createApp(options: AppOptions): Express {
   app.use(beginResponse);
   app.use(checkExpectation);
   addHealthRoutes(app, readiness);
+  // Whoever watches wants the numbers of a service that is starting or stopping, too.
+  if (metrics !== undefined)
+    addRoute(app, '/metrics', { GET: metricsHandler({ metrics, tokens }) });
   app.use((request, _response, next) => {
     if (request.method !== 'OPTIONS') readiness.check();
     next();
@@ -56,7 +65,15 @@ export function createApp(options: AppOptions): Express {
   });
   // Express knows an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    answerError(error, request, response, log);
+    const known = asServiceError(error, requestIdOf(response));
+    logFailure(known, request, response, (entry) => {
+      // That there is too much to do is said now and then; `/metrics` counts every time.
+      const leftOut =
+        known.retryAfterS === undefined ? 0 : throttle.admit(known.code, clock.monotonicMs());
+      if (leftOut !== undefined) log(leftOut === 0 ? entry : { ...entry, left_out: leftOut });
+    });
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendError(request, response, known);
   });
   return app;
 }
@@ -83,10 +100,11 @@ function checkExpectation(request: Request, _response: Response, next: NextFunct
 function addHealthRoutes(app: Express, readiness: Readiness): void {
   const handler = (words: { readonly good: string; readonly bad: string }): Handler => {
     return (_request, response) => {
-      const { reason } = readiness;
+      const { reason, details } = readiness;
       response.setHeader('Cache-Control', 'no-store');
-      if (reason === undefined) sendJson(response, 200, { status: words.good });
-      else sendJson(response, 503, { status: words.bad, reason });
+      const bad = details.recovering === undefined ? words.bad : 'recovering';
+      if (reason === undefined) sendJson(response, 200, { status: words.good, ...details });
+      else sendJson(response, 503, { status: bad, reason, ...details });
     };
   };
   addRoute(app, '/health', { GET: handler({ good: 'ok', bad: 'coming_up' }) });
@@ -97,10 +115,10 @@ function addServiceRoutes(
   app: Express,
   options: AppOptions & { readonly bodies: BodyReader },
 ): void {
-  const call = callHandler(options);
+  const call = countedCalls(callHandler(options), options);
   const calls = { GET: call, POST: call };
   const definition = { GET: endpointHandler(options) };
-  const logs = { POST: logHandler(options) };
+  const logs = { POST: countedPosts(logHandler(options), options) };
   addRoute(app, '/api/endpoints', { GET: endpointListHandler(options) });
   addRoute(app, '/api/endpoints/query/:idOrName', calls);
   addRoute(app, '/api/endpoints/query/name/:name', calls);
@@ -114,26 +132,32 @@ function addServiceRoutes(
   addRoute(app, '/api/events', logs);
 }
 
-function answerError(error: unknown, request: Request, response: Response, log: Log): void {
-  const known = asServiceError(error, requestIdOf(response));
-  if (known.status >= 500) {
-    log({
-      level: 'error',
-      event: 'request_failed',
-      request_id: requestIdOf(response),
-      method: request.method,
-      path: request.path,
-      status: known.status,
-      code: known.code,
-      // A bug is told in full, here only; of what is expected the message says all.
-      error: known.code === 'internal' ? stackOf(error) : known.message,
-    });
-  }
-  if (response.headersSent || response.destroyed) {
-    response.destroy();
-    return;
-  }
-  sendError(request, response, known);
+function countedCalls(handler: Handler, { metrics, catalogue, clock }: AppOptions): Handler {
+  if (metrics === undefined) return handler;
+  return counted(handler, clock, (request, outcome) => {
+    metrics.countCall(catalogue.find(pathParameter(request))?.definition.name, outcome);
+  });
+}
+
+function countedPosts(handler: Handler, { metrics, clock }: AppOptions): Handler {
+  if (metrics === undefined) return handler;
+  return counted(handler, clock, (_request, outcome) => metrics.countPost(outcome));
+}
+
+/** A failure that is ours, or that whoever runs the service should know of. */
+function logFailure(known: ServiceError, request: Request, response: Response, log: Log): void {
+  if (known.status < 500) return;
+  log({
+    level: 'error',
+    event: 'request_failed',
+    request_id: requestIdOf(response),
+    method: request.method,
+    path: request.path,
+    status: known.status,
+    code: known.code,
+    // A bug is told in full, here only; of what is expected the message says all.
+    error: known.code === 'internal' ? stackOf(known.details.cause ?? known) : known.message,
+  });
 }
 
 function asServiceError(error: unknown, requestId: string): ServiceError {

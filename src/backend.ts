@@ -1,14 +1,39 @@
+import type { EngineStats } from '../engine/engine.ts';
+import type { DamageReport, RecoveryProgress } from '../ingest/log/log-recovery.ts';
+import type { LogStats } from '../ingest/log/write-ahead-log.ts';
+import type { SourceStats } from '../ingest/log-store.ts';
+import type { IngestCount } from './ingest-counts.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { QueryEngine } from './query-engine.ts';
+
+/** What a backend holds and has done. */
+export type BackendStats = {
+  readonly engine: EngineStats;
+  readonly sources: readonly SourceStats[];
+  /** By the name of the source; those that have had a post since the start. */
+  readonly ingest: ReadonlyMap<string, IngestCount>;
+  /** Bytes of posts that wait to become events. */
+  readonly queuedBytes: number;
+  /** The log on disk; `undefined` before it has been read. */
+  readonly log?: LogStats | undefined;
+};
+
+/** Who hears how the reading of what is stored goes. */
+export interface RecoveryObserver {
+  progress(progress: RecoveryProgress): void;
+  /** Something that was stored could not be read; all else is there. */
+  damage(report: DamageReport): void;
+}
 
 /** The engine and the store of logs behind the service's doors. */
 export interface Backend {
   readonly engine: QueryEngine;
   readonly intake: LogIntake;
   /** Reads what is stored; calls are taken only after it. */
-  recover(nowUs: number): Promise<void>;
+  recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
   /** To be called about once a second: seals, expires. */
   tick(nowUs: number): void;
+  stats(): BackendStats;
   /** Leaves nothing unwritten, and no thread. May be called before `recover` has been. */
   close(nowUs: number): Promise<void>;
 }

@@ -1,20 +1,20 @@
 import type { Request, Response } from 'express';
 import { authenticate, authorize } from './authenticate.ts';
 import { type BodyReader, hasBody } from './body.ts';
+import { sendAnswer } from './call-answer.ts';
 import type { Catalogue, Endpoint } from './catalogue.ts';
+import type { Clock } from './clock.ts';
 import { echo } from './echo.ts';
 import type { EndpointCaller } from './endpoint-call.ts';
 import { ServiceError } from './errors.ts';
+import { asksToExplain, sendExplanation } from './explain-route.ts';
 import type { Handler } from './http-route.ts';
 import { CALL_BODY_BYTES_MAX } from './limits.ts';
 import { readMediaType } from './media-type.ts';
 import type { ParameterSchema, ParameterTexts } from './parameters.ts';
 import { parseQueryString } from './query-string.ts';
-import { sendBytes } from './response.ts';
+import { reachOf } from './reach.ts';
 import type { Tokens } from './tokens.ts';
-
-const RESULT_START = Buffer.from('{"result":');
-const RESULT_END = Buffer.from('}');
 
 /** Calls an endpoint: the path's one parameter is its id or one of its names. */
 export function callHandler(options: {
@@ -22,28 +22,37 @@ export function callHandler(options: {
   readonly caller: EndpointCaller;
   readonly tokens: Tokens;
   readonly bodies: BodyReader;
+  readonly clock: Clock;
 }): Handler {
-  const { catalogue, caller, tokens, bodies } = options;
+  const { catalogue, caller, tokens, bodies, clock } = options;
   return async (request, response) => {
     const query = parseQueryString(request.url);
-    authorize(authenticate(tokens, request, query), 'query');
+    const grant = authenticate(tokens, request, query);
+    authorize(grant, 'query');
     const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const isExplained = asksToExplain(query, endpoint.parameters);
+    if (isExplained) authorize(grant, 'manage');
     const texts =
       request.method === 'POST'
         ? await addBody(query, { request, response, bodies, schema: endpoint.parameters })
         : query;
+    const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts);
-    const answer = await caller.call(endpoint, parameters, goneSignal(response));
-    response.setHeader('Server-Timing', `run;dur=${answer.runMs.toFixed(3)}`);
-    response.setHeader('Cache-Control', 'private, no-cache');
-    // The rows are JSON already; they pass through as they are, and are not copied. Their memory is
-    // read until the last of them has left, or until there is no one to read them.
-    response.once('close', answer.release);
-    sendBytes(response, 200, 'application/json; charset=utf-8', [
-      RESULT_START,
-      answer.json,
-      RESULT_END,
-    ]);
+    if (isExplained) {
+      const explanation = await caller.explain(endpoint, parameters, goneSignal(response));
+      sendExplanation(request, response, explanation, endpoint.definition.name);
+      return;
+    }
+    const calledMs = clock.monotonicMs();
+    const answer = await caller.call(endpoint, parameters, {
+      reach: reachOf(grant),
+      cancelled: () => goneSignal(response),
+    });
+    await sendAnswer(request, response, answer, {
+      cacheS: endpoint.definition.cacheS,
+      parseMs: calledMs - receivedMs,
+      callMs: clock.monotonicMs() - calledMs,
+    });
   };
 }
 
@@ -124,6 +133,8 @@ function textOf(name: string, value: unknown): string | undefined {
 /** Aborted when the connection closes before the answer has left. */
 function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
+  // A connection that has closed already, while a body was read, does not say so again.
+  if (response.destroyed) gone.abort();
   response.on('close', () => {
     if (!response.writableFinished) gone.abort();
   });

@@ -1,113 +1,246 @@
-import type { QueryAnswer } from '../engine/engine.ts';
-import { QueryError } from '../engine/query-error.ts';
+import { must } from '../engine/assert.ts';
+import type { QueryAnswer, RunStats } from '../engine/engine.ts';
+import type { QueryExplanation } from '../engine/plan/explanation.ts';
 import type { Endpoint } from './catalogue.ts';
 import type { Clock } from './clock.ts';
 import type { ParameterValues } from './definition.ts';
-import { fromQueryError, ServiceError } from './errors.ts';
-import { CALLS_MAX, QUERY_MS_MAX } from './limits.ts';
+import { ServiceError } from './errors.ts';
+import { KeptAnswer } from './kept-answer.ts';
+import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from './limits.ts';
+import type { Log } from './log.ts';
 import type { QueryEngine } from './query-engine.ts';
+import { QueryRunner } from './query-runner.ts';
+import type { Reach } from './reach.ts';
+import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
+import { type SharedRun, SharedRuns } from './shared-run.ts';
 
-export type EndpointAnswer = QueryAnswer & {
-  /** Milliseconds from the call to its answer. */
-  readonly runMs: number;
+/** An answer of a run for this caller alone: its definition keeps none. */
+export type RunAnswer = QueryAnswer & { readonly kind: 'run' };
+
+/** An answer that others get too. */
+export type SharedAnswer = {
+  readonly kind: 'shared';
+  readonly answer: KeptAnswer;
+  /** It was kept; was made by this call, and is kept now or not; or by a run that another began. */
+  readonly from: 'cache' | 'kept-run' | 'run' | 'run-of-another';
+  /** Milliseconds since its run read the data. */
+  readonly ageMs: number;
+  /** What the run did that this call began. */
+  readonly stats: RunStats | undefined;
 };
 
-/** Calls endpoints: the one place every call passes before it runs. */
+export type EndpointAnswer = RunAnswer | SharedAnswer;
+
+/** Who is calling. */
+export type Caller = {
+  readonly reach: Reach;
+  /** Aborted when the caller has gone; asked for only when there is something to wait for. */
+  readonly cancelled: () => AbortSignal;
+};
+
+/** What a run for the cache gives to all who wait for it. */
+type SharedResult = {
+  readonly answer: KeptAnswer;
+  readonly isKept: boolean;
+  readonly startMs: number;
+  readonly stats: RunStats;
+};
+
+/**
+ * Calls endpoints: the one place every call passes before it runs. What a definition lets be kept
+ * is kept here, made once for all who ask at the same time, and made anew while it is in use.
+ */
 export class EndpointCaller {
-  readonly #engine: Pick<QueryEngine, 'run'>;
   readonly #clock: Clock;
-  readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
-  /** Runs that the engine is not done with; it may be some time after their callers went away. */
-  #runCount = 0;
+  readonly #log: Log;
+  readonly #runner: QueryRunner;
+  readonly #cache: ResultCache;
+  readonly #runs = new SharedRuns<SharedResult>();
+  readonly #counts = { hit: 0, miss: 0, collapsed: 0, renewal: 0, renewalFailure: 0 };
+  #callersWaiting = 0;
+  /** What is due and waits for its turn, the oldest first. */
+  #due: CallKey[] = [];
+  readonly #renewals = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
 
   constructor(options: {
     readonly engine: Pick<QueryEngine, 'run'>;
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
+    /** Hears of renewals that failed: no caller does. */
+    readonly log?: Log | undefined;
+    /** Bytes of kept answers; with 0 every call runs, whatever its definition says. */
+    readonly cacheBytesMax?: number | undefined;
+    readonly cacheEntriesMax?: number | undefined;
   }) {
-    this.#engine = options.engine;
     this.#clock = options.clock;
-    this.#limits = {
-      callsMax: options.callsMax ?? CALLS_MAX,
-      queryMsMax: options.queryMsMax ?? QUERY_MS_MAX,
-    };
+    this.#log = options.log ?? (() => {});
+    this.#runner = new QueryRunner(options);
+    this.#cache = new ResultCache({
+      byteSizeMax: options.cacheBytesMax ?? CACHE_BYTES_MAX,
+      entryCountMax: options.cacheEntriesMax,
+    });
   }
 
   /**
-   * The answer at this moment. `cancelled` stops the run when its caller has gone.
+   * The answer at this moment, or a kept one that its definition calls young enough.
    *
-   * @throws ServiceError for what goes wrong with a query, and when too many are under way.
+   * @throws ServiceError for what goes wrong with a query, when too many are under way, and with
+   * `query_cancelled` when the caller has gone.
    */
   async call(
     endpoint: Endpoint,
     parameters: ParameterValues,
-    cancelled: AbortSignal,
+    caller: Caller,
   ): Promise<EndpointAnswer> {
-    if (this.#runCount >= this.#limits.callsMax) {
-      throw new ServiceError(
-        'overloaded',
-        `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
-      );
+    if (!this.#cache.takes(endpoint)) {
+      const run = this.#runner.begin({ endpoint, parameters }, caller.cancelled());
+      return { kind: 'run', ...(await run.answer) };
     }
-    const startMs = this.#clock.monotonicMs();
-    try {
-      const answer = await this.#runInTime(endpoint, parameters, cancelled);
-      return { ...answer, runMs: this.#clock.monotonicMs() - startMs };
-    } catch (error) {
-      throw error instanceof QueryError ? fromQueryError(error) : error;
-    }
+    const key = this.#cache.keyOf(endpoint, caller.reach, parameters);
+    const nowMs = this.#clock.monotonicMs();
+    const kept = this.#cache.find(key, nowMs);
+    if (kept === undefined) return this.#wait(key, caller);
+    this.#counts.hit += 1;
+    const { answer, madeMs } = kept;
+    return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
   }
 
-  /** Answers in time even where the engine is slow to notice that it should stop. */
-  async #runInTime(
+  /**
+   * How the answer of this moment is made. The query runs for it, and its rows are dropped: nothing
+   * is kept, and nothing kept is looked at.
+   *
+   * @throws ServiceError as `call` does.
+   */
+  async explain(
     endpoint: Endpoint,
     parameters: ParameterValues,
     cancelled: AbortSignal,
-  ): Promise<QueryAnswer> {
-    const abort = new AbortController();
-    const { queryMsMax } = this.#limits;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
-    });
-    const timer = setTimeout(() => {
-      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
-      abort.abort(new QueryError('query_timeout', message));
-    }, queryMsMax);
-    const cancel = (): void => {
-      abort.abort(new QueryError('query_cancelled', 'the caller went away before the answer'));
+  ): Promise<QueryExplanation> {
+    const run = this.#runner.begin({ endpoint, parameters, isExplained: true }, cancelled);
+    const { explanation, release } = await run.answer;
+    release();
+    return must(explanation, 'a run that is to be explained is');
+  }
+
+  /** Forgets the answers of a definition, those of runs under way among them. */
+  drop(definitionId: string): void {
+    this.#cache.drop(definitionId);
+  }
+
+  /**
+   * Lets answers go whose time is over and makes those anew that are in use and due. To be called
+   * about once a second.
+   */
+  tick(): void {
+    if (this.#closing.signal.aborted) return;
+    const nowMs = this.#clock.monotonicMs();
+    this.#cache.expire(nowMs);
+    this.#due = this.#cache.listDue(nowMs);
+    this.#renewDue();
+  }
+
+  stats(): CallStats {
+    return {
+      runsUnderWay: this.#runner.runCount,
+      cache: {
+        entryCount: this.#cache.entryCount,
+        byteSize: this.#cache.byteSize,
+        hitCount: this.#counts.hit,
+        missCount: this.#counts.miss,
+        collapsedCount: this.#counts.collapsed,
+        renewalCount: this.#counts.renewal,
+        renewalFailureCount: this.#counts.renewalFailure,
+        evictionCount: this.#cache.evictionCount,
+      },
     };
-    cancelled.addEventListener('abort', cancel, { once: true });
-    if (cancelled.aborted) cancel();
-    const run = this.#run(endpoint, parameters, abort.signal);
-    try {
-      // `race` watches both, so that neither rejects unseen after the other has won.
-      return await Promise.race([stopped, run]);
-    } catch (error) {
-      // An answer that comes after all has no reader.
-      run.then(
-        (answer) => answer.release(),
-        () => {},
+  }
+
+  /** Begins no more renewals, and cancels those under way that no caller waits for. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#due = [];
+    await Promise.all(this.#renewals);
+  }
+
+  /** Waits for the run of this key: the one under way, or one that this call begins. */
+  async #wait(key: CallKey, caller: Caller): Promise<SharedAnswer> {
+    if (this.#callersWaiting >= CALLERS_WAITING_MAX) {
+      throw new ServiceError(
+        'overloaded',
+        `at most ${CALLERS_WAITING_MAX} callers may wait at once; there are as many`,
       );
-      throw error;
+    }
+    const underWay = this.#runs.find(key.text);
+    const run = underWay ?? this.#begin(key);
+    if (underWay === undefined) this.#counts.miss += 1;
+    else this.#counts.collapsed += 1;
+    this.#callersWaiting += 1;
+    try {
+      const { answer, isKept, startMs, stats } = await run.wait(caller.cancelled());
+      const ageMs = this.#clock.monotonicMs() - startMs;
+      if (underWay !== undefined) {
+        return { kind: 'shared', answer, from: 'run-of-another', ageMs, stats: undefined };
+      }
+      return { kind: 'shared', answer, from: isKept ? 'kept-run' : 'run', ageMs, stats };
     } finally {
-      clearTimeout(timer);
-      cancelled.removeEventListener('abort', cancel);
+      this.#callersWaiting -= 1;
     }
   }
 
-  #run(endpoint: Endpoint, parameters: ParameterValues, signal: AbortSignal): Promise<QueryAnswer> {
-    const run = this.#engine.run(endpoint.query, {
-      parameters,
-      nowUs: this.#clock.nowUs(),
-      rowsMax: endpoint.definition.rowsMax,
-      signal,
+  #begin(key: CallKey): SharedRun<SharedResult> {
+    return this.#runs.begin(key.text, (signal, earlier) => {
+      const { answer, ended } = this.#runner.begin(key, signal, earlier);
+      return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
     });
-    this.#runCount += 1;
-    const end = (): void => {
-      this.#runCount -= 1;
-    };
-    run.then(end, end);
-    return run;
   }
+
+  /** Copies what is on loan, once, for all who wait and for the cache. */
+  #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
+    const answer = new KeptAnswer(run.json, run.digest);
+    run.release();
+    const times = { madeMs: run.startMs, nowMs: this.#clock.monotonicMs() };
+    const isKept = this.#cache.put(key, answer, times);
+    return { answer, isKept, startMs: run.startMs, stats: run.stats };
+  }
+
+  /** Begins as many renewals as may be under way; what callers leave no room for waits for the next tick. */
+  #renewDue(): void {
+    while (this.#renewals.size < RENEWALS_MAX && this.#runner.hasRoom) {
+      const key = this.#due.shift();
+      if (key === undefined) return;
+      if (!this.#cache.isDue(key, this.#clock.monotonicMs())) continue;
+      if (this.#runs.find(key.text) !== undefined) continue;
+      const renewal = this.#renew(key);
+      this.#renewals.add(renewal);
+      void renewal.then(() => {
+        this.#renewals.delete(renewal);
+        this.#renewDue();
+      });
+    }
+  }
+
+  /** Never rejects: who calls in the meantime has the old answer, or an error of a run of its own. */
+  async #renew(key: CallKey): Promise<void> {
+    try {
+      await this.#begin(key).wait(this.#closing.signal);
+      this.#counts.renewal += 1;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      this.#counts.renewalFailure += 1;
+      const isExpected = error instanceof ServiceError;
+      this.#log({
+        level: 'error',
+        event: 'renewal_failed',
+        endpoint: key.endpoint.definition.name,
+        error: isExpected ? error.message : stackOf(error),
+      });
+      this.#cache.putOffRenewal(key, this.#clock.monotonicMs());
+    }
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

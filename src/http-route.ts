@@ -11,7 +11,7 @@ export type Handlers = {
 
 /** Callers may come from pages of any origin: a token in a header is what protects, not a cookie. */
 const CORS_HEADERS =
-  'Authorization, X-API-KEY, Content-Type, Content-Encoding, X-Source, X-Collection, X-Request-Id';
+  'Authorization, X-API-KEY, Content-Type, Content-Encoding, If-None-Match, X-Source, X-Collection, X-Request-Id';
 
 /** Seconds a browser may keep an answer to OPTIONS; two hours is the most any keeps. */
 const CORS_AGE_S = 7200;

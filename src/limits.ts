@@ -1,5 +1,5 @@
 import { assert } from '../engine/assert.ts';
-import { QUERY_TIME_MS_MAX } from '../engine/limits.ts';
+import { QUERIES_WAITING_MAX, QUERY_TIME_MS_MAX, STOP_MS_MAX } from '../engine/limits.ts';
 import { BODY_BYTES_MAX } from '../ingest/limits.ts';
 
 /** Every bound of the service's doors, each with what it guards. */
@@ -40,8 +40,41 @@ export const CONNECTIONS_MAX = 10_000;
 /** A call is answered after this time; the engine stops a run sooner, but it may wait for its turn. */
 export const QUERY_MS_MAX = QUERY_TIME_MS_MAX + 10_000;
 
+/** `weir explain` waits this long for the service: longer than the service itself takes to give up. */
+export const EXPLAIN_MS_MAX = QUERY_MS_MAX + 5_000;
+
 /** Calls that run or wait at once; more are told to come back. */
 export const CALLS_MAX = 512;
+
+/** Callers that may wait at once for runs under way; a waiting caller costs about a kilobyte. */
+export const CALLERS_WAITING_MAX = 10_000;
+
+/**
+ * Bytes of all kept answers where `CACHE_LIMIT` says nothing: thousands of answers of the usual
+ * kilobytes, and little beside the logs.
+ */
+export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Kept answers at once: all of them are looked at once a second, to expire and to renew. */
+export const CACHE_ENTRIES_MAX = 10_000;
+
+/** An answer larger than this part of the cache is served and not kept: it would empty it. */
+export const CACHE_ANSWER_PARTS = 8;
+
+/** Bytes that a kept answer costs beside its body and its key: objects, headers, two maps' places. */
+export const CACHE_ENTRY_BYTES = 1_024;
+
+/** A body below this fits one packet as it is, and compressing it saves no one any time. */
+export const COMPRESSED_BYTES_MIN = 1_400;
+
+/** Kept answers renewed at once: one that takes long holds up no other, and callers find workers. */
+export const RENEWALS_MAX = 2;
+
+/** A renewal begins at the latest when this part of `cache` is left: an answer in use never expires. */
+export const RENEWAL_LEAD_PARTS = 10;
+
+/** After a failure a renewal is tried again in this part of the definition's `warm`. */
+export const RENEWAL_RETRY_PARTS = 10;
 
 /** What is under way at SIGTERM has this long to finish; orchestrators kill after 30 s. */
 export const DRAIN_MS_MAX = 20_000;
@@ -79,8 +112,15 @@ export const NAME_LENGTH_MAX = 128;
 /** Parameters of one definition. */
 export const PARAMETERS_MAX = 100;
 
+/** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
+export const LOG_REPEAT_MS = 1_000;
+
 assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
 assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');
 assert(BODIES_BYTES_MAX > 2 * BODY_WIRE_BYTES_MAX, 'at least two of the longest bodies fit');
 assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
 assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');
+assert(RENEWALS_MAX < CALLS_MAX, 'renewals leave room for callers');
+assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
+assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');
+assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside those that wait');

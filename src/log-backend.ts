@@ -1,14 +1,23 @@
 import { sealedSummary } from '../engine/column/sealed-segment.ts';
 import { Engine } from '../engine/engine.ts';
 import { admitEvents } from '../ingest/admission.ts';
-import { MalformedBodyError, OverloadError, TooManyEventsError } from '../ingest/ingest-error.ts';
+import type { Disk } from '../ingest/disk/disk.ts';
+import { NodeDisk } from '../ingest/disk/node-disk.ts';
+import {
+  MalformedBodyError,
+  OverloadError,
+  StorageError,
+  TooManyEventsError,
+} from '../ingest/ingest-error.ts';
 import { LogStore } from '../ingest/log-store.ts';
 import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
 import { PARTITION_US } from '../ingest/segment-ring.ts';
 import { isUuid, SourceDirectory } from '../ingest/source.ts';
 import type { Backend } from './backend.ts';
+import { DurableLog } from './durable-log.ts';
 import { ServiceError } from './errors.ts';
+import { IngestCounts } from './ingest-counts.ts';
 import type { Log } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { Settings } from './settings.ts';
@@ -16,8 +25,13 @@ import type { Settings } from './settings.ts';
 const DAY_US = 86_400_000_000;
 
 /** The engine and the store, each in the other's hands: one reads segments, the other seals them. */
-export function openBackend(options: { readonly settings: Settings; readonly log: Log }): Backend {
-  const { settings, log } = options;
+export function openBackend(options: {
+  readonly settings: Settings;
+  readonly log: Log;
+  /** The machine's own unless given. */
+  readonly disk?: Disk | undefined;
+}): Backend {
+  const { settings, log, disk = new NodeDisk() } = options;
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
   const store: LogStore = new LogStore({
@@ -40,14 +54,27 @@ export function openBackend(options: { readonly settings: Settings; readonly log
     catalog: store,
     workerCount: settings.workerCount,
   });
+  const counts = new IngestCounts();
+  const sources = new Set(directory.sources.map(({ name }) => name));
+  const durable = new DurableLog({ disk, dataDir: settings.dataDir, store, sources, log });
   return {
     engine,
-    intake: createIntake({ directory, store, retentionUs }),
-    // Logs are kept in memory only; there is nothing to read back.
-    recover: async () => {},
-    tick: (nowUs) => store.tick(nowUs),
+    intake: createIntake({ directory, store, retentionUs, counts }),
+    recover: (nowUs, observer) => durable.recover(nowUs, observer),
+    tick: (nowUs) => {
+      store.tick(nowUs);
+      durable.tick(nowUs - retentionUs);
+    },
+    stats: () => ({
+      engine: engine.stats(),
+      sources: store.stats(),
+      ingest: counts.bySource(),
+      queuedBytes: store.queuedBytes,
+      log: durable.stats(),
+    }),
     close: async () => {
       await store.close();
+      await durable.close();
       await engine.close();
     },
   };
@@ -57,8 +84,9 @@ function createIntake(options: {
   readonly directory: SourceDirectory;
   readonly store: LogStore;
   readonly retentionUs: number;
+  readonly counts: IngestCounts;
 }): LogIntake {
-  const { directory, store, retentionUs } = options;
+  const { directory, store, retentionUs, counts } = options;
   const randomId = randomUuids();
   return {
     findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
@@ -77,7 +105,10 @@ function createIntake(options: {
           store: (source, nowUs) =>
             asServiceErrors(async () => {
               const admitted = await admitEvents(decoded, { source, nowUs, retentionUs, randomId });
-              if (admitted.batch.rowCount > 0) await store.append(source.name, admitted.batch);
+              const events = admitted.batch.rowCount;
+              if (events > 0) await store.append(source.name, admitted.batch, nowUs);
+              const refusals = decoded.eventCount - events;
+              counts.add(source.name, { events, refusals, bytes: body.length });
               return admitted.refusals;
             }),
         };
@@ -98,6 +129,9 @@ async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     }
     if (cause instanceof OverloadError) {
       throw new ServiceError('ingest_overloaded', cause.message, { cause });
+    }
+    if (cause instanceof StorageError) {
+      throw new ServiceError('storage_failed', cause.message, { cause });
     }
     throw cause;
   }

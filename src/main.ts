@@ -1,21 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CatalogueError } from './catalogue.ts';
 import { createClock } from './clock.ts';
 import { echo } from './echo.ts';
 import { createLog } from './log.ts';
 import { openBackend } from './log-backend.ts';
-import { packageRoot } from './package-root.ts';
 import { type Service, startService } from './service.ts';
 import { type Environment, parseSettings, SettingsError } from './settings.ts';
 import { StartError } from './start-error.ts';
 import { startMessage } from './start-message.ts';
+import { packageVersion } from './version.ts';
 
 const HELP = `weir takes in the logs of many projects and answers saved SQL queries over HTTP.
 
   weir start      run the service
   weir demo       run it on a folder of its own, with traffic made up
+  weir explain    show how a saved query is answered, and what that takes; --help tells more
   weir --help     this text
   weir --version  the version
 
@@ -29,6 +28,7 @@ Settings are environment variables:
   PUBLIC_ACCESS_TOKEN    token that may post logs
   PRIVATE_ACCESS_TOKEN   token that may do everything
   MEMORY_LIMIT           memory for logs and queries, such as 2GiB
+  CACHE_LIMIT            memory for kept answers (64MiB); with 0 every call runs
   RETENTION_DAYS         days that logs are kept (90)
   SOURCES                further sources, with commas between them
   FROZEN_NOW             ISO 8601 time at which the clock stands still, for tests
@@ -52,6 +52,21 @@ async function main(argv: readonly string[]): Promise<void> {
     await orFail(runDemo(rest, process.env, createClock({ wallMs, monotonicMs })));
     return;
   }
+  if (command === 'explain') {
+    const { runExplain } = await import('./explain-command.ts');
+    const { nowUs } = createClock({ wallMs, monotonicMs });
+    await orFail(
+      runExplain(rest, {
+        environment: process.env,
+        nowUs,
+        out: (text) => process.stdout.write(text),
+        err: (text) => process.stderr.write(text),
+      }).then((status) => {
+        process.exitCode = status;
+      }),
+    );
+    return;
+  }
   let options: { help?: boolean | undefined; version?: boolean | undefined };
   let words: string[];
   try {
@@ -66,9 +81,9 @@ async function main(argv: readonly string[]): Promise<void> {
     fail(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
   }
   if (options.help === true) process.stdout.write(HELP);
-  else if (options.version === true) process.stdout.write(`${version()}\n`);
+  else if (options.version === true) process.stdout.write(`${packageVersion()}\n`);
   else if (words.length === 1 && words[0] === 'start') await orFail(start(process.env));
-  else fail(`the command must be start or demo; got ${echo(words.join(' '))}\n\n${HELP}`);
+  else fail(`the command must be start, demo or explain; got ${echo(words.join(' '))}\n\n${HELP}`);
 }
 
 /** Runs the service until a signal ends it. */
@@ -92,7 +107,7 @@ async function start(environment: Environment): Promise<void> {
   const backend = openBackend({ settings, log });
   service = await startService({ settings, clock, log, backend });
   const sources = backend.intake.listSources();
-  process.stdout.write(startMessage({ version: version(), settings, sources, service }));
+  process.stdout.write(startMessage({ version: packageVersion(), settings, sources, service }));
   if (isEnding) {
     await service.stop();
     process.exit(0);
@@ -115,9 +130,4 @@ async function orFail(work: Promise<void>): Promise<void> {
 function fail(text: string): never {
   process.stderr.write(text);
   process.exit(1);
-}
-
-function version(): string {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return String((JSON.parse(text) as { readonly version: unknown }).version);
 }

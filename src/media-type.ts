@@ -23,3 +23,15 @@ export function readMediaType<T extends string>(
     `Content-Type must be ${oneOf(allowed)}, in UTF-8; got ${echo(header)}`,
   );
 }
+
+/** How much an `Accept` header wants a media type that it names: 0 to 1, and 0 where it does not. */
+export function acceptWeight(accept: string | undefined, mediaType: string): number {
+  const range = (accept ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((text) => text.split(';').map((part) => part.trim()))
+    .find(([name]) => name === mediaType);
+  if (range === undefined) return 0;
+  const weight = range.find((part) => part.startsWith('q='));
+  return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+}

@@ -1,10 +1,36 @@
+import type { DamageReport, RecoveryProgress } from '../ingest/log/log-recovery.ts';
+import type { RecoveryObserver } from './backend.ts';
 import { ServiceError } from './errors.ts';
 
-type State = 'starting' | 'ready' | 'draining';
+type State = 'starting' | 'recovering' | 'ready' | 'draining';
+
+const REASONS: Readonly<Record<State, string | undefined>> = {
+  starting: 'the service is starting',
+  recovering: 'the service is starting: it reads what it has stored',
+  ready: undefined,
+  draining: 'the service is stopping',
+};
+
+/** What `/health` and `/ready` say beside their status. */
+export type HealthDetails = {
+  readonly recovering?: {
+    readonly posts_done: number;
+    readonly bytes_done: number;
+    readonly bytes_total: number;
+  };
+  /** What was found damaged at the start; the rest is served. */
+  readonly damage?: {
+    readonly places: number;
+    readonly posts_lost: number;
+    readonly quarantined: readonly string[];
+  };
+};
 
 /** Whether the service takes calls. It goes from starting to ready to draining, never back. */
-export class Readiness {
+export class Readiness implements RecoveryObserver {
   #state: State = 'starting';
+  #progress: RecoveryProgress | undefined;
+  #damage: DamageReport | undefined;
 
   get state(): State {
     return this.#state;
@@ -12,14 +38,41 @@ export class Readiness {
 
   /** Why calls are not taken; `undefined` when they are. */
   get reason(): string | undefined {
-    if (this.#state === 'ready') return undefined;
-    return this.#state === 'starting'
-      ? 'the service is starting: it reads what it has stored'
-      : 'the service is stopping';
+    return REASONS[this.#state];
+  }
+
+  get details(): HealthDetails {
+    const progress = this.#state === 'recovering' ? this.#progress : undefined;
+    const damage = this.#damage;
+    return {
+      ...(progress && {
+        recovering: {
+          posts_done: progress.recordsDone,
+          bytes_done: progress.bytesDone,
+          bytes_total: progress.bytesTotal,
+        },
+      }),
+      ...(damage && {
+        damage: {
+          places: damage.damageCount,
+          posts_lost: damage.recordsLost,
+          quarantined: damage.damages.flatMap(({ quarantined }) => quarantined ?? []),
+        },
+      }),
+    };
+  }
+
+  progress(progress: RecoveryProgress): void {
+    this.#progress = progress;
+    if (this.#state === 'starting') this.#state = 'recovering';
+  }
+
+  damage(report: DamageReport): void {
+    this.#damage = report;
   }
 
   becomeReady(): void {
-    if (this.#state === 'starting') this.#state = 'ready';
+    if (this.#state !== 'draining') this.#state = 'ready';
   }
 
   beginDraining(): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import { discardBody, isBodyUnderWay } from './body.ts';
 import type { ServiceError } from './errors.ts';
+import { acceptWeight } from './media-type.ts';
 
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
 export function sendBytes(
@@ -11,6 +12,10 @@ export function sendBytes(
   parts: readonly Uint8Array[],
 ): void {
   beginBytes(response, status, contentType, parts);
+  if (parts.length === 1) {
+    response.end(parts[0]);
+    return;
+  }
   // Small parts then leave in one packet.
   response.cork();
   for (const part of parts) response.write(part);
@@ -97,16 +102,6 @@ export function rawErrorResponse(error: ServiceError): string {
 
 /** Whether `Accept` names problem+json and does not want plain JSON more. */
 function prefersProblem(accept: string | undefined): boolean {
-  const weightOf = (type: string): number => {
-    const range = (accept ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((text) => text.split(';').map((part) => part.trim()))
-      .find(([name]) => name === type);
-    if (range === undefined) return 0;
-    const weight = range.find((part) => part.startsWith('q='));
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
-  };
-  const weight = weightOf('application/problem+json');
-  return weight > 0 && weight >= weightOf('application/json');
+  const weight = acceptWeight(accept, 'application/problem+json');
+  return weight > 0 && weight >= acceptWeight(accept, 'application/json');
 }

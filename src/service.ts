@@ -1,5 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { LockedError, LockFile } from '../ingest/lock-file.ts';
 import { createApp } from './app.ts';
 import type { Backend } from './backend.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
@@ -8,10 +10,12 @@ import { EndpointCaller } from './endpoint-call.ts';
 import { HttpServer } from './http-server.ts';
 import { TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
+import { Metrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 import { type NewToken, openTokens } from './tokens.ts';
+import { packageVersion } from './version.ts';
 
 /** A service that runs. */
 export type Service = {
@@ -36,7 +40,9 @@ export async function startService(options: {
 }): Promise<Service> {
   const { settings, clock, log, backend } = options;
   const readiness = new Readiness();
+  let lock: LockFile | undefined;
   let server: HttpServer | undefined;
+  let metrics: Metrics | undefined;
   try {
     if (settings.profile !== 'default') {
       throw new StartError(
@@ -48,39 +54,60 @@ export async function startService(options: {
       engine: backend.engine,
     });
     await prepareDataFolder(settings.dataDir);
+    lock = await lockDataFolder(settings.dataDir, clock);
     const { tokens, made } = await openTokens(settings);
-    const caller = new EndpointCaller({ engine: backend.engine, clock });
+    const caller = new EndpointCaller({
+      engine: backend.engine,
+      clock,
+      log,
+      cacheBytesMax: settings.cacheBytesMax,
+    });
     const { intake } = backend;
-    const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log });
+    metrics = new Metrics({
+      version: packageVersion(),
+      read: () => ({ backend: backend.stats(), calls: caller.stats() }),
+    });
+    const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log, metrics });
     server = await listen(app, settings);
-    await backend.recover(clock.nowUs());
+    await backend.recover(clock.nowUs(), readiness);
     readiness.becomeReady();
     const url = `http://${urlHost(settings.host)}:${server.port}`;
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
-    const stop = stopOnce({ server, backend, readiness, clock, log });
+    const stop = stopOnce({ server, backend, caller, readiness, clock, log, metrics, lock });
     return { url, catalogue, tokensMade: made, stop };
   } catch (error) {
+    metrics?.close();
     await server?.drain(0);
     await backend.close(clock.nowUs());
+    await lock?.release();
     throw error;
   }
 }
 
-/** Gives the backend the time, once a second, until the service stops. */
+/** Ticks, once a second, what does its work by the time, until the service stops. */
 function stopOnce(parts: {
   readonly server: HttpServer;
   readonly backend: Backend;
+  readonly caller: EndpointCaller;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly lock: LockFile;
 }): () => Promise<void> {
-  const { server, backend, readiness, clock, log } = parts;
-  const timer = setInterval(() => backend.tick(clock.nowUs()), TICK_MS);
+  const { server, backend, caller, readiness, clock, log, metrics, lock } = parts;
+  const timer = setInterval(() => {
+    backend.tick(clock.nowUs());
+    caller.tick();
+  }, TICK_MS);
   const stop = async (): Promise<void> => {
     clearInterval(timer);
     readiness.beginDraining();
+    await caller.close();
     await server.drain();
     await backend.close(clock.nowUs());
+    metrics.close();
+    await lock.release();
     log({ level: 'info', event: 'stopped' });
   };
   let stopped: Promise<void> | undefined;
@@ -98,6 +125,16 @@ async function prepareDataFolder(dataDir: string): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
+  }
+}
+
+/** Two services on one folder would write over each other. */
+async function lockDataFolder(dataDir: string, clock: Clock): Promise<LockFile> {
+  try {
+    return await LockFile.take(join(resolve(dataDir), 'lock'), clock.nowUs());
+  } catch (cause) {
+    if (cause instanceof LockedError) throw new StartError(`DATA_DIR: ${cause.message}`, cause);
+    throw cause;
   }
 }
 

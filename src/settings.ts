@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Source, sourcesFrom } from '../ingest/source.ts';
 import { echo } from './echo.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
+import { CACHE_BYTES_MAX } from './limits.ts';
 
 /** Environment variables as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,6 +20,8 @@ export type Settings = {
   readonly publicAccessToken: string | undefined;
   readonly privateAccessToken: string | undefined;
   readonly memoryBytesMax: number | undefined;
+  /** Bytes of kept answers; with 0 every call runs. */
+  readonly cacheBytesMax: number;
   readonly retentionDays: number;
   /** Sources beside the nine. */
   readonly sources: readonly Source[];
@@ -75,6 +78,9 @@ const SCHEMA = z.object({
     'a number of bytes such as 2147483648, 512MB or 2GiB, at least 64MiB',
     parseMemory,
   ).optional(),
+  CACHE_LIMIT: parsed('a number of bytes such as 512MB or 1GiB, or 0', parseBytes).default(
+    CACHE_BYTES_MAX,
+  ),
   RETENTION_DAYS: integer(1, RETENTION_DAYS_MAX).default(90),
   SOURCES: z.string().transform(parseSources).default([]),
   FROZEN_NOW: parsed('an ISO 8601 time such as 2026-01-15T12:00:00Z', parseNowUs).optional(),
@@ -117,6 +123,7 @@ export function parseSettings(environment: Environment): Settings {
     publicAccessToken: values.PUBLIC_ACCESS_TOKEN,
     privateAccessToken: values.PRIVATE_ACCESS_TOKEN,
     memoryBytesMax: values.MEMORY_LIMIT,
+    cacheBytesMax: values.CACHE_LIMIT,
     retentionDays: values.RETENTION_DAYS,
     sources: values.SOURCES,
     frozenNowUs: values.FROZEN_NOW,
@@ -183,11 +190,16 @@ function token(): z.ZodString {
 }
 
 function parseMemory(text: string): number | undefined {
+  const bytes = parseBytes(text);
+  return bytes !== undefined && bytes >= MEMORY_BYTES_MIN ? bytes : undefined;
+}
+
+function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)$/i.exec(text);
   const unitBytes = UNIT_BYTES.get((match?.[2] ?? '').toUpperCase());
   if (match === null || unitBytes === undefined) return undefined;
   const bytes = Math.floor(Number(match[1]) * unitBytes);
-  return bytes >= MEMORY_BYTES_MIN && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
 }
 
 function parseSources(text: string, context: z.RefinementCtx): readonly Source[] {

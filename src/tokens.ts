@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -47,7 +47,8 @@ export class Tokens {
 
   /** Compares with every digest, in a time that tells nothing about any. */
   find(token: string): Grant | undefined {
-    const digest = createHash('sha256').update(token).digest();
+    // In one step: every call passes here, and an object to hash with costs more than the hash.
+    const digest = hash('sha256', token, 'buffer');
     let found: Grant | undefined;
     for (const known of this.#grants) {
       if (timingSafeEqual(known.digest, digest)) found = known.grant;
@@ -131,5 +132,5 @@ function newToken(name: string, scopes: readonly Scope[]): NewToken {
 }
 
 function record(name: string, scopes: readonly Scope[], token: string): TokenRecord {
-  return { name, scopes, sha256: createHash('sha256').update(token).digest('hex') };
+  return { name, scopes, sha256: hash('sha256', token, 'hex') };
 }

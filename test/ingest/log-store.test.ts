@@ -377,9 +377,12 @@ test('the sizes and times of all published rows are told', async () => {
   await store.append('a', await batchOf([{ timestamp: NOW_US + 5 }, {}]));
   const [a, b] = store.stats();
   assert.ok(a!.byteSize > 0);
+  const { open: opened, frozen, sealed } = a!.segments;
+  assert.deepEqual([opened.count, frozen.count, sealed.count], [1, 0, 1]);
   assert.deepEqual(
-    { ...a, byteSize: 0 },
+    { ...a, byteSize: 0, segments: undefined },
     {
+      segments: undefined,
       source: 'a',
       rowCount: 3,
       byteSize: 0,

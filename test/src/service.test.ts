@@ -24,6 +24,9 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
       calls.push(`recover ${nowUs}`);
     },
     tick: () => calls.push('tick'),
+    stats: () => {
+      throw new Error('nobody asks for numbers here');
+    },
     close: async () => {
       calls.push('close');
     },

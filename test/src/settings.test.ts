@@ -36,6 +36,7 @@ test('an empty environment gives the documented defaults', () => {
     publicAccessToken: undefined,
     privateAccessToken: undefined,
     memoryBytesMax: undefined,
+    cacheBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
     sources: [],
     frozenNowUs: undefined,
@@ -72,6 +73,15 @@ for (const [text, bytes] of [
     assert.equal(parseSettings({ MEMORY_LIMIT: text }).memoryBytesMax, bytes);
   });
 }
+
+test('CACHE_LIMIT takes bytes from 0 on', () => {
+  assert.equal(parseSettings({ CACHE_LIMIT: '0' }).cacheBytesMax, 0);
+  assert.equal(parseSettings({ CACHE_LIMIT: '1MiB' }).cacheBytesMax, 2 ** 20);
+  assert.match(
+    problemsOf({ CACHE_LIMIT: 'none' }).join(),
+    /CACHE_LIMIT must be .*or 0; got "none"/,
+  );
+});
 
 for (const text of ['67108863', '63MiB', '-1GB', '1XB', 'GB', '1e9']) {
   test(`MEMORY_LIMIT does not take ${text}`, () => {

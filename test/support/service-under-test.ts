@@ -21,7 +21,7 @@ export type HttpAnswer = {
 
 /**
  * The whole service on a port of its own, in a temporary data folder. Its clock stands still at
- * `FROZEN_NOW` and is moved by the `nowUs` of each post and call.
+ * `FROZEN_NOW` and is moved by the `nowUs` of each post and call; with no cache every call runs.
  */
 export class ServiceUnderTest implements Answerer {
   readonly entries: readonly LogEntry[];
@@ -52,6 +52,7 @@ export class ServiceUnderTest implements Answerer {
       FROZEN_NOW: NOW,
       PRIVATE_ACCESS_TOKEN: TOKEN,
       WORKERS: '1',
+      CACHE_LIMIT: '0',
       ...environment,
     });
     const clock = { nowUs: settings.frozenNowUs ?? us(NOW) };
@@ -64,6 +65,11 @@ export class ServiceUnderTest implements Answerer {
       backend: openBackend({ settings, log }),
     });
     return new ServiceUnderTest({ service, folder, clock, entries });
+  }
+
+  /** Where it listens. */
+  get url(): string {
+    return this.#service.url;
   }
 
   async post(source: string, events: readonly JsonObject[], nowUs: number): Promise<void> {

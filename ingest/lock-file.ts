@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOCK_BEAT_MS, LOCK_LOOK_MS, LOCK_WATCH_MS } from './limits.ts';
+
+/** Whose a lock is. */
+type Owner = {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** When the process began, in clock ticks since the boot; empty where the system does not tell. */
+  readonly processStart: string;
+  /** The boot and the pid namespace that the pid means something in; empty as above. */
+  readonly pidSpace: string;
+  /** Device and inode of the folder: in a copy of it, the lock is of no meaning. */
+  readonly folder: string;
+  /** Tells two locks of one process apart. */
+  readonly nonce: string;
+};
+
+/** How often an owner shows that it lives, and how long and how often it is looked at for that. */
+export type LockTiming = {
+  readonly beatMs: number;
+  readonly watchMs: number;
+  readonly lookMs: number;
+};
+
+const TIMING: LockTiming = { beatMs: LOCK_BEAT_MS, watchMs: LOCK_WATCH_MS, lookMs: LOCK_LOOK_MS };
+
+/** The folder belongs to another process. */
+export class LockedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LockedError';
+  }
+}
+
+/**
+ * One folder, one process. The lock is a file that names its owner; it is taken by giving a name to a
+ * file that is whole already (`link` fails where the name exists), so that nobody ever reads half a
+ * lock, and of two that come at once one wins.
+ *
+ * A lock whose owner is dead is taken over. Whether it is can be asked when it ran on this machine,
+ * since its last boot, and where pids mean the same; otherwise (another host, another container) the
+ * lock is watched: a living owner shows a sign of life each second, a new time of the file.
+ */
+export class LockFile {
+  readonly #path: string;
+  readonly #owner: Owner;
+  readonly #timer: NodeJS.Timeout;
+  /** Seconds; only that it changes matters. */
+  #timeOfFile: number;
+
+  private constructor(path: string, owner: Owner, nowUs: number, beatMs: number) {
+    this.#path = path;
+    this.#owner = owner;
+    this.#timeOfFile = Math.floor(nowUs / 1e6);
+    this.#timer = setInterval(() => this.#beat(), beatMs).unref();
+  }
+
+  /** `nowUs`: microseconds since the epoch, for people. Rejects with a LockedError. */
+  static async take(path: string, nowUs: number, timing = TIMING): Promise<LockFile> {
+    const owner = await ownerOf(process.pid, path, nowUs);
+    await acquire(path, owner, timing, 0);
+    return new LockFile(path, owner, nowUs, timing.beatMs);
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    if ((await readOwner(this.#path))?.nonce === this.#owner.nonce) {
+      await rm(this.#path, { force: true });
+    }
+  }
+
+  #beat(): void {
+    this.#timeOfFile++;
+    // One that is missed is made up for by the next.
+    utimes(this.#path, this.#timeOfFile, this.#timeOfFile).catch(() => {});
+  }
+}
+
+/** Guards of guards: each is left by a process that died while it took over the one before. */
+const GUARD_DEPTH_MAX = 8;
+
+async function acquire(
+  path: string,
+  owner: Owner,
+  timing: LockTiming,
+  depth: number,
+): Promise<void> {
+  for (;;) {
+    if (await place(owner, path, link)) return;
+    const holder = await readOwner(path);
+    if (holder === undefined) continue;
+    if (depth === GUARD_DEPTH_MAX || (await isAlive(path, holder, timing)))
+      throw lockedBy(path, holder);
+    // Only who holds the guard may replace this very lock, and only while it is still there.
+    const guard = `${path}.${holder.nonce.slice(0, 8)}`;
+    await acquire(guard, owner, timing, depth + 1);
+    try {
+      if ((await readOwner(path))?.nonce !== holder.nonce) continue;
+      await place(owner, path, rename);
+      return;
+    } finally {
+      await rm(guard, { force: true });
+    }
+  }
+}
+
+/** Puts a whole lock in place by `link` or `rename`; false when the place is taken. */
+async function place(owner: Owner, path: string, put: typeof link): Promise<boolean> {
+  const aside = `${path}.${randomUUID()}.new`;
+  await writeFile(aside, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
+  try {
+    await put(aside, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+function lockedBy(path: string, { pid, host, since }: Owner): LockedError {
+  return new LockedError(
+    `the folder is in use by another weir: process ${pid} on ${host}, since ${since} (${path})`,
+  );
+}
+
+/** Whose the lock is; `undefined` when there is none. One that cannot be read belongs to nobody alive. */
+async function readOwner(path: string): Promise<Owner | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  let fields: Readonly<Record<string, unknown>> = {};
+  try {
+    fields = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
+  } catch {
+    // Of another program, or of a disk that lost it: it is watched like any other.
+  }
+  const word = (name: string): string => String(fields[name] ?? '');
+  return {
+    pid: Number(fields['pid'] ?? 0),
+    host: word('host'),
+    since: word('since'),
+    processStart: word('processStart'),
+    pidSpace: word('pidSpace'),
+    folder: word('folder'),
+    nonce: word('nonce') || 'unknown0',
+  };
+}
+
+async function isAlive(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
+  const { host, pidSpace, folder } = await ownerOf(process.pid, path, 0);
+  if (holder.host !== host || holder.pidSpace !== pidSpace) return showsLife(path, holder, timing);
+  if (holder.folder !== folder || !hasProcess(holder.pid)) return false;
+  const { processStart } = await ownerOf(holder.pid, path, 0);
+  return processStart === holder.processStart;
+}
+
+/** Whether the lock changes while it is watched. */
+async function showsLife(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
+  const timeOf = async (): Promise<number> => {
+    const owner = await readOwner(path);
+    return owner?.nonce === holder.nonce ? (await stat(path)).mtimeMs : Number.NaN;
+  };
+  const before = await timeOf();
+  for (let waitedMs = 0; waitedMs < timing.watchMs; waitedMs += timing.lookMs) {
+    await sleep(timing.lookMs);
+    const now = await timeOf();
+    // Gone or another's: whoever asks looks again.
+    if (Number.isNaN(now)) return false;
+    if (now !== before) return true;
+  }
+  return false;
+}
+
+function hasProcess(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+async function ownerOf(pid: number, path: string, nowUs: number): Promise<Owner> {
+  const stats = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name in parentheses may hold spaces; the start is the 20th field behind it (proc(5)).
+  const processStart = stats.slice(stats.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  const { dev, ino } = await stat(dirname(path));
+  const space = await readlink('/proc/self/ns/pid').catch(() => '');
+  return {
+    pid,
+    host: hostname(),
+    since: new Date(nowUs / 1000).toISOString(),
+    processStart,
+    pidSpace: `${boot.trim()} ${space}`.trim(),
+    folder: `${dev}:${ino}`,
+    nonce: randomUUID(),
+  };
+}

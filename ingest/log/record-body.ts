@@ -1,0 +1,255 @@
+import { crc32 } from 'node:zlib';
+import { Builder, ByteBuffer } from 'flatbuffers';
+import type { Batch } from '../../engine/column/batch.ts';
+import { aligned } from './log-layout.ts';
+
+/**
+ * One batch as it is written to the log: a *record*. All that was decided of its events is in it, so
+ * that replaying it decides nothing again.
+ */
+export type LogRecord = {
+  readonly source: string;
+  /** When it was received: microseconds since the epoch. */
+  readonly receivedUs: number;
+  /** Arrival number of its first row in its source; the others count up from it. */
+  readonly arrivalBase: number;
+  readonly batch: Batch;
+};
+
+/** What an envelope says of a record without its data being looked at. */
+export type RecordSummary = {
+  readonly source: string;
+  readonly receivedUs: number;
+  readonly arrivalBase: number;
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+};
+
+/** A record's body, ready to be written behind a record header. */
+export type EncodedBody = {
+  /** Envelope and data, end to end; views of the batch's own memory among them. */
+  readonly parts: readonly Uint8Array[];
+  readonly envelopeSize: number;
+  readonly dataSize: number;
+  readonly crc: number;
+  readonly timestampUsMax: number;
+};
+
+/** The bytes passed their CRC and are still not a record: a mistake of whoever wrote them. */
+export class RecordError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'RecordError';
+  }
+}
+
+/**
+ * The body:
+ *
+ * ```
+ * ┌────────────────────┬───────────────────────────────────────────────────────────────────┐
+ * │ envelope           │ data: the arrays of the batch, each padded to a multiple of 8     │
+ * │ (FlatBuffer,       │ slots │ ids │ timestampsUs │ messages │ projects │ projectKeys    │
+ * │ padded to 8 B)     │ keys │ tokens │ tokenStarts │ slotStarts │ bytes                  │
+ * └────────────────────┴───────────────────────────────────────────────────────────────────┘
+ * ```
+ *
+ * The envelope is a table; its fields are numbered as in FIELD, and new ones are only added behind:
+ *
+ * ```
+ * table Record { source: string; received_us: double; arrival_base: double; row_count: uint;
+ *                timestamp_us_min: double; timestamp_us_max: double; slice_sizes: [uint]; }
+ * ```
+ *
+ * `slice_sizes` has the bytes of each array, without padding, in the order of the drawing. Project
+ * keys of no bytes are those of `projects`. Numbers of the arrays are as the machine has them:
+ * little-endian on all that Node runs on.
+ */
+const FIELD = {
+  source: 0,
+  receivedUs: 1,
+  arrivalBase: 2,
+  rowCount: 3,
+  timestampUsMin: 4,
+  timestampUsMax: 5,
+  sliceSizes: 6,
+} as const;
+const FIELD_COUNT = 7;
+const SLICE_COUNT = 11;
+
+const PADDING = new Uint8Array(8);
+
+/** The batch must not change until the parts have been written. */
+export function encodeBody(record: LogRecord): EncodedBody {
+  const { batch } = record;
+  const slices = slicesOf(batch);
+  let timestampUsMin = Number.POSITIVE_INFINITY;
+  let timestampUsMax = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < batch.rowCount; row++) {
+    const timestampUs = batch.timestampsUs[row]!;
+    if (timestampUs < timestampUsMin) timestampUsMin = timestampUs;
+    if (timestampUs > timestampUsMax) timestampUsMax = timestampUs;
+  }
+  const envelope = encodeEnvelope(
+    { ...record, rowCount: batch.rowCount, timestampUsMin, timestampUsMax },
+    slices.map((slice) => slice.byteLength),
+  );
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  let crc = 0;
+  for (const part of [envelope, ...slices]) {
+    const padding = PADDING.subarray(0, aligned(part.byteLength) - part.byteLength);
+    for (const piece of [part, padding]) {
+      if (piece.byteLength === 0) continue;
+      parts.push(piece);
+      size += piece.byteLength;
+      crc = crc32(piece, crc);
+    }
+  }
+  const envelopeSize = aligned(envelope.byteLength);
+  return { parts, envelopeSize, dataSize: size - envelopeSize, crc, timestampUsMax };
+}
+
+/** What the envelope says, and where its data lies. */
+export function decodeEnvelope(
+  envelope: Uint8Array,
+): RecordSummary & { readonly sliceSizes: readonly number[] } {
+  try {
+    const buffer = new ByteBuffer(envelope);
+    const table = buffer.readInt32(0);
+    const offsetOf = (field: number): number => {
+      const offset = buffer.__offset(table, 4 + 2 * field);
+      if (offset === 0) throw new RecordError(`an envelope has no field ${field}`);
+      return table + offset;
+    };
+    const double = (field: number): number => buffer.readFloat64(offsetOf(field));
+    const sizesAt = offsetOf(FIELD.sliceSizes);
+    const sizesStart = buffer.__vector(sizesAt);
+    return {
+      source: String(buffer.__string(offsetOf(FIELD.source))),
+      receivedUs: double(FIELD.receivedUs),
+      arrivalBase: double(FIELD.arrivalBase),
+      rowCount: buffer.readUint32(offsetOf(FIELD.rowCount)),
+      timestampUsMin: double(FIELD.timestampUsMin),
+      timestampUsMax: double(FIELD.timestampUsMax),
+      sliceSizes: Array.from({ length: buffer.__vector_len(sizesAt) }, (_, index) =>
+        buffer.readUint32(sizesStart + 4 * index),
+      ),
+    };
+  } catch (error) {
+    if (error instanceof RecordError) throw error;
+    throw new RecordError('an envelope cannot be read', error);
+  }
+}
+
+/**
+ * The batch of a record, in place: its arrays are views of `data`, which must begin at a multiple of
+ * 8 of its buffer and must not change while the batch is in use.
+ */
+export function decodeBatch(
+  { rowCount, sliceSizes }: { readonly rowCount: number; readonly sliceSizes: readonly number[] },
+  data: Uint8Array,
+): Batch {
+  if (sliceSizes.length !== SLICE_COUNT) {
+    throw new RecordError(`a record must have ${SLICE_COUNT} slices; got ${sliceSizes.length}`);
+  }
+  let end = 0;
+  const starts = sliceSizes.map((size) => {
+    const start = end;
+    end = aligned(start + size);
+    return data.byteOffset + start;
+  });
+  if (end !== data.byteLength) {
+    throw new RecordError(`the slices of a record take ${end} bytes; it has ${data.byteLength}`);
+  }
+  const { buffer } = data;
+  const numbers = (slice: number): Float64Array =>
+    new Float64Array(buffer, starts[slice]!, sliceSizes[slice]! / 8);
+  const offsets = (slice: number): Uint32Array =>
+    new Uint32Array(buffer, starts[slice]!, sliceSizes[slice]! / 4);
+  const projects = numbers(4);
+  const keys = numbers(6);
+  const batch: Batch = {
+    rowCount,
+    slots: numbers(0),
+    ids: numbers(1),
+    timestampsUs: numbers(2),
+    messages: numbers(3),
+    projects,
+    projectKeys: sliceSizes[5] === 0 ? projects : numbers(5),
+    keys,
+    keyCount: keys.length,
+    tokens: new Int32Array(buffer, starts[7]!, sliceSizes[7]! / 4),
+    tokenStarts: offsets(8),
+    slotStarts: offsets(9),
+    bytes: new Uint8Array(buffer, starts[10]!, sliceSizes[10]!),
+  };
+  checkBatch(batch);
+  return batch;
+}
+
+function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): Uint8Array {
+  const builder = new Builder(512);
+  const source = builder.createString(summary.source);
+  builder.startVector(4, sliceSizes.length, 4);
+  for (let index = sliceSizes.length - 1; index >= 0; index--) builder.addInt32(sliceSizes[index]!);
+  const sizes = builder.endVector();
+  builder.startObject(FIELD_COUNT);
+  // Without defaults: every field is written, whatever its value.
+  builder.addFieldFloat64(FIELD.receivedUs, summary.receivedUs, null);
+  builder.addFieldFloat64(FIELD.arrivalBase, summary.arrivalBase, null);
+  builder.addFieldFloat64(FIELD.timestampUsMin, summary.timestampUsMin, null);
+  builder.addFieldFloat64(FIELD.timestampUsMax, summary.timestampUsMax, null);
+  builder.addFieldOffset(FIELD.source, source, 0);
+  builder.addFieldOffset(FIELD.sliceSizes, sizes, 0);
+  builder.addFieldInt32(FIELD.rowCount, summary.rowCount, null);
+  builder.finish(builder.endObject());
+  return builder.asUint8Array();
+}
+
+function slicesOf(batch: Batch): Uint8Array[] {
+  const { rowCount, projects, projectKeys } = batch;
+  const tokenCount = batch.tokenStarts[rowCount]!;
+  const slotCount = batch.slotStarts[rowCount]!;
+  return [
+    bytesOf(batch.slots, slotCount),
+    bytesOf(batch.ids, rowCount),
+    bytesOf(batch.timestampsUs, rowCount),
+    bytesOf(batch.messages, rowCount),
+    bytesOf(projects, rowCount),
+    bytesOf(projectKeys, projectKeys === projects ? 0 : rowCount),
+    bytesOf(batch.keys, batch.keyCount),
+    bytesOf(batch.tokens, tokenCount),
+    bytesOf(batch.tokenStarts, rowCount + 1),
+    bytesOf(batch.slotStarts, rowCount + 1),
+    batch.bytes,
+  ];
+}
+
+function bytesOf(array: Float64Array | Int32Array | Uint32Array, count: number): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, count * array.BYTES_PER_ELEMENT);
+}
+
+/** The lengths and bounds by which rows are found; what they hold is what passed its CRC. */
+function checkBatch(batch: Batch): void {
+  const { rowCount } = batch;
+  const columns = [
+    batch.ids,
+    batch.timestampsUs,
+    batch.messages,
+    batch.projects,
+    batch.projectKeys,
+  ];
+  const areWhole =
+    columns.every((column) => column.length === rowCount) &&
+    haveBounds(batch.tokenStarts, rowCount, batch.tokens.length) &&
+    haveBounds(batch.slotStarts, rowCount, batch.slots.length);
+  if (!areWhole) throw new RecordError(`the arrays of a record do not have its ${rowCount} rows`);
+}
+
+function haveBounds(starts: Uint32Array, rowCount: number, count: number): boolean {
+  if (starts.length !== rowCount + 1 || starts[0] !== 0 || starts[rowCount] !== count) return false;
+  for (let row = 0; row < rowCount; row++) if (starts[row]! > starts[row + 1]!) return false;
+  return true;
+}

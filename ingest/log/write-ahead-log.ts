@@ -1,0 +1,368 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { must } from '../../engine/assert.ts';
+import { type Disk, DiskError, type DiskFile } from '../disk/disk.ts';
+import { StorageError } from '../ingest-error.ts';
+import {
+  DISK_FREE_BYTES_LOW,
+  LOG_FILE_BYTES_MAX,
+  LOG_GROUP_BYTES_MAX,
+  LOG_RETRY_TICKS_MAX,
+} from '../limits.ts';
+import { FreeSpace } from './free-space.ts';
+import {
+  encodeFileHeader,
+  encodeRecordHeader,
+  FILE_HEADER_SIZE,
+  type FileHeader,
+  logFileName,
+  RECORD_HEADER_SIZE,
+} from './log-layout.ts';
+import { type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
+
+/** What happens to the log that an operator should hear of; each once until it has passed. */
+export type LogEvent =
+  | { readonly kind: 'write_failed'; readonly error: unknown }
+  | { readonly kind: 'write_resumed' }
+  | { readonly kind: 'trim_failed'; readonly error: unknown }
+  | { readonly kind: 'disk_low' | 'disk_enough'; readonly freeBytes: number };
+
+/** A file of the log that is not written any more. */
+export type ClosedLogFile = {
+  readonly number: number;
+  readonly firstSequence: number;
+  readonly size: number;
+  /** Of all its records; -Infinity when it has none. */
+  readonly timestampUsMax: number;
+};
+
+export type WriteAheadLogOptions = {
+  readonly disk: Disk;
+  /** Absolute path of the folder that log files lie in; it exists. */
+  readonly folder: string;
+  /** Log files that are there already, oldest first. */
+  readonly files: readonly ClosedLogFile[];
+  /** The sequence of the next record; all files there hold earlier ones, or ones that are void. */
+  readonly nextSequence: number;
+  /** Records of the files there from this sequence on may be missing, and were not acknowledged. */
+  readonly durableBefore: number;
+  /** No log file ever had this number or a later one. */
+  readonly nextNumber: number;
+  readonly onEvent: (event: LogEvent) => void;
+  /** Bytes from which a file is followed by a new one; for tests. */
+  readonly fileBytesMax?: number | undefined;
+};
+
+export type LogStats = {
+  readonly fileCount: number;
+  readonly byteSize: number;
+  readonly syncCount: number;
+  readonly recordCount: number;
+  /** Bytes that wait to be written, or are being. */
+  readonly waitingBytes: number;
+  /** Why no record is taken; `undefined` when they are. */
+  readonly refusal: string | undefined;
+};
+
+type Waiting = {
+  readonly body: EncodedBody;
+  readonly size: number;
+  readonly resolve: (sequence: number) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type OpenLogFile = {
+  readonly header: FileHeader;
+  readonly file: DiskFile;
+  size: number;
+  timestampUsMax: number;
+};
+
+/**
+ * The log that every batch is in before it is acknowledged.
+ *
+ * One loop writes: it takes what waits, up to a group, writes it, syncs it, and tells those who
+ * wait; what comes meanwhile is the next group. So there is one sync under way at most, however many
+ * posts there are, and records become durable in order.
+ *
+ * Invariant: a file is not touched any more once a write or a sync of it has failed, since nobody can
+ * say then what of it is on disk (a second sync may succeed without having written anything). A
+ * later file voids, by its first sequence, all that was not known to be durable; sequences are used
+ * again from there. Until that file is there, records are refused.
+ */
+export class WriteAheadLog {
+  readonly #options: WriteAheadLogOptions;
+  readonly #space: FreeSpace;
+  readonly #files: ClosedLogFile[];
+  #open: OpenLogFile | undefined;
+  #nextNumber: number;
+  #nextSequence: number;
+  #durableBefore: number;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  /** Set while the loop runs; never rejects. */
+  #underWay: Promise<void> | undefined;
+  #trimming: Promise<void> | undefined;
+  #failure: unknown;
+  #isClosed = false;
+  #hasTrimFailed = false;
+  #mustRotate = false;
+  #ticksToRetry = 0;
+  #retryTicks = 1;
+  #syncCount = 0;
+  #recordCount = 0;
+
+  private constructor(options: WriteAheadLogOptions) {
+    this.#options = options;
+    const { disk, folder, onEvent } = options;
+    this.#space = new FreeSpace({
+      ...{ disk, folder },
+      onChange: (isLow, freeBytes) => {
+        onEvent({ kind: isLow ? 'disk_low' : 'disk_enough', freeBytes });
+      },
+    });
+    this.#files = [...options.files];
+    this.#nextNumber = options.nextNumber;
+    this.#nextSequence = options.nextSequence;
+    this.#durableBefore = options.durableBefore;
+  }
+
+  /** Begins a new file behind those that are there. Rejects with a DiskError when it cannot. */
+  static async open(options: WriteAheadLogOptions): Promise<WriteAheadLog> {
+    const log = new WriteAheadLog(options);
+    await log.#space.measure();
+    await log.#beginFile();
+    return log;
+  }
+
+  /**
+   * Makes a record durable; resolves to its sequence once it is. Records become durable in the order
+   * of the calls: when one is not, no later call that has not resolved yet is either. The batch must
+   * not change until then.
+   *
+   * Rejects with a StorageError when it is not known to be durable; after a restart it may be there.
+   */
+  async append(record: LogRecord): Promise<number> {
+    this.check();
+    const body = encodeBody(record);
+    const size = RECORD_HEADER_SIZE + body.envelopeSize + body.dataSize;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ body, size, resolve, reject });
+      this.#waitingBytes += size;
+      this.#start();
+    });
+  }
+
+  /** @throws StorageError when records are not taken at present. */
+  check(): void {
+    const { refusal } = this;
+    if (refusal !== undefined) throw new StorageError(refusal, this.#failure);
+  }
+
+  get refusal(): string | undefined {
+    if (this.#isClosed) return 'the log is closed';
+    if (this.#open === undefined) return 'logs cannot be written to disk at present';
+    if (!this.#space.isLow) return undefined;
+    return `the disk is nearly full: less than ${DISK_FREE_BYTES_LOW} bytes are free`;
+  }
+
+  /**
+   * To be called about once a second: looks at the free space, begins a new file after a failure,
+   * and lets go of files whose records are all older than `oldestUs`, or before `beforeSequence`.
+   */
+  tick(oldestUs: number, beforeSequence = 0): void {
+    if (this.#isClosed) return;
+    void this.#space.measure();
+    if (this.#open === undefined && --this.#ticksToRetry <= 0) this.#start();
+    const open = this.#open;
+    if (open !== undefined && open.size > FILE_HEADER_SIZE && open.timestampUsMax < oldestUs) {
+      this.#mustRotate = true;
+      this.#start();
+    }
+    this.#trimming ??= this.#trim(oldestUs, beforeSequence).finally(() => {
+      this.#trimming = undefined;
+    });
+  }
+
+  /** Takes no more records; resolves when those taken are durable, or have been given up. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#underWay;
+    await this.#trimming;
+    await this.#space.measure();
+    await this.#open?.file.close();
+    this.#open = undefined;
+  }
+
+  stats(): LogStats {
+    const closedSize = this.#files.reduce((sum, file) => sum + file.size, 0);
+    return {
+      fileCount: this.#files.length + (this.#open === undefined ? 0 : 1),
+      byteSize: closedSize + (this.#open?.size ?? 0),
+      syncCount: this.#syncCount,
+      recordCount: this.#recordCount,
+      waitingBytes: this.#waitingBytes,
+      refusal: this.refusal,
+    };
+  }
+
+  #start(): void {
+    this.#underWay ??= this.#run();
+  }
+
+  /** Until nothing waits. Never rejects. */
+  async #run(): Promise<void> {
+    // Whoever is called back in this turn of the event loop may still join the first group.
+    await undefined;
+    if (this.#open === undefined) await this.#resume();
+    while (this.#open !== undefined && (this.#waiting.length > 0 || this.#mustRotate)) {
+      const group = this.#takeGroup();
+      try {
+        await this.#writeGroup(group);
+      } catch (error) {
+        await this.#fail(error, group);
+        await this.#resume();
+      }
+    }
+    // At once, or a record that comes now would wait for a loop that has ended.
+    this.#underWay = undefined;
+  }
+
+  #takeGroup(): Waiting[] {
+    let size = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      size += waiting.size;
+      if (count > 0 && size > LOG_GROUP_BYTES_MAX) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    const size = group.reduce((sum, waiting) => sum + waiting.size, 0);
+    const sizeMax = this.#options.fileBytesMax ?? LOG_FILE_BYTES_MAX;
+    const before = must(this.#open);
+    const isFull = before.size > FILE_HEADER_SIZE && before.size + size > sizeMax;
+    if (isFull || this.#mustRotate) await this.#beginFile();
+    if (group.length === 0) return;
+    const open = must(this.#open);
+    const parts: Uint8Array[] = [];
+    for (const [index, { body }] of group.entries()) {
+      const header = encodeRecordHeader({
+        file: open.header,
+        sequence: this.#nextSequence + index,
+        durableBefore: this.#nextSequence,
+        envelopeSize: body.envelopeSize,
+        dataSize: body.dataSize,
+        bodyCrc: body.crc,
+      });
+      parts.push(header, ...body.parts);
+    }
+    await open.file.write(parts);
+    await open.file.sync();
+    this.#syncCount++;
+    this.#recordCount += group.length;
+    open.size += size;
+    this.#waitingBytes -= size;
+    for (const { body, resolve } of group) {
+      open.timestampUsMax = Math.max(open.timestampUsMax, body.timestampUsMax);
+      resolve(this.#nextSequence++);
+    }
+    this.#durableBefore = this.#nextSequence;
+  }
+
+  /** Gives the file up, and all who wait: their order leaves no room for one that fails. */
+  async #fail(error: unknown, group: readonly Waiting[]): Promise<void> {
+    const open = this.#open;
+    if (open !== undefined) {
+      this.#open = undefined;
+      this.#retire(open);
+    }
+    this.#failure = error;
+    this.#options.onEvent({ kind: 'write_failed', error });
+    const refused = [...group, ...this.#waiting.splice(0)];
+    this.#waitingBytes = 0;
+    const refusal = new StorageError('logs cannot be written to disk at present', error);
+    for (const { reject } of refused) reject(refusal);
+    await open?.file.close();
+  }
+
+  /** Tries to begin a file after a failure; when it cannot, a later tick tries again. */
+  async #resume(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await this.#beginFile();
+      this.#retryTicks = 1;
+      this.#failure = undefined;
+      this.#options.onEvent({ kind: 'write_resumed' });
+    } catch (error) {
+      this.#failure = error;
+      this.#ticksToRetry = this.#retryTicks;
+      this.#retryTicks = Math.min(this.#retryTicks * 2, LOG_RETRY_TICKS_MAX);
+    }
+  }
+
+  /** Goes on in a new file. When it rejects, the file before is still the one in use. */
+  async #beginFile(): Promise<void> {
+    const { disk, folder } = this.#options;
+    const header: FileHeader = {
+      number: this.#nextNumber++,
+      firstSequence: this.#nextSequence,
+      id: randomBytes(8).readBigUInt64LE(),
+      durableBefore: this.#durableBefore,
+    };
+    const path = join(folder, logFileName(header.number));
+    const file = await disk.create(path);
+    try {
+      await file.write([encodeFileHeader(header)]);
+      await file.sync();
+      await disk.syncFolder(folder);
+    } catch (error) {
+      await file.close();
+      // One that stays is empty, and says nothing that is not so.
+      await disk.remove(path).catch(() => {});
+      throw error;
+    }
+    const before = this.#open;
+    const size = FILE_HEADER_SIZE;
+    this.#open = { header, file, size, timestampUsMax: Number.NEGATIVE_INFINITY };
+    this.#mustRotate = false;
+    if (before !== undefined) {
+      this.#retire(before);
+      await before.file.close();
+    }
+  }
+
+  #retire({ header, size, timestampUsMax }: OpenLogFile): void {
+    const { number, firstSequence } = header;
+    this.#files.push({ number, firstSequence, size, timestampUsMax });
+  }
+
+  /**
+   * Removes files from the oldest on, as long as all their records may go. The name of each is gone
+   * for good before the next is removed: a missing file amid others would look like a loss.
+   */
+  async #trim(oldestUs: number, beforeSequence: number): Promise<void> {
+    const { disk, folder, onEvent } = this.#options;
+    try {
+      while (this.#files.length > 0) {
+        const file = this.#files[0]!;
+        const next = this.#files[1] ?? this.#open?.header;
+        const isCovered = next !== undefined && next.firstSequence <= beforeSequence;
+        if (!isCovered && file.timestampUsMax >= oldestUs) break;
+        if (next === undefined) break;
+        await disk.remove(join(folder, logFileName(file.number))).catch((error) => {
+          // Removed before, and the name's sync failed.
+          if (!(error instanceof DiskError && error.code === 'ENOENT')) throw error;
+        });
+        await disk.syncFolder(folder);
+        this.#files.shift();
+      }
+      this.#hasTrimFailed = false;
+    } catch (error) {
+      if (!this.#hasTrimFailed) onEvent({ kind: 'trim_failed', error });
+      this.#hasTrimFailed = true;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { dirname, join, resolve } from 'node:path';
+import type { Disk } from '../ingest/disk/disk.ts';
+import {
+  type LogDamage,
+  LogVersionError,
+  type RecoveredLog,
+  type ReplayedRecord,
+  recoverLog,
+} from '../ingest/log/log-recovery.ts';
+import { Quarantine } from '../ingest/log/quarantine.ts';
+import type { RecordSummary } from '../ingest/log/record-body.ts';
+import { type LogEvent, type LogStats, WriteAheadLog } from '../ingest/log/write-ahead-log.ts';
+import type { LogStore } from '../ingest/log-store.ts';
+import { oldestPartitionUs } from '../ingest/segment-ring.ts';
+import type { RecoveryObserver } from './backend.ts';
+import type { Log } from './log.ts';
+import { showProgress } from './progress.ts';
+import { StartError } from './start-error.ts';
+
+/**
+ * The log on disk below a store: replays it at the start, and from then on makes each batch of the
+ * store durable before it is seen.
+ */
+export class DurableLog {
+  readonly #disk: Disk;
+  readonly #folder: string;
+  readonly #quarantine: Quarantine;
+  readonly #store: LogStore;
+  readonly #sources: ReadonlySet<string>;
+  readonly #log: Log;
+  readonly #isCovered: (record: RecordSummary & { readonly sequence: number }) => boolean;
+  #writeAheadLog: WriteAheadLog | undefined;
+
+  constructor(options: {
+    readonly disk: Disk;
+    readonly dataDir: string;
+    readonly store: LogStore;
+    /** Records of other sources stay in the log, unread. */
+    readonly sources: ReadonlySet<string>;
+    readonly log: Log;
+    /** Whether all rows of a record are in segment files; there are none unless given. */
+    readonly isCovered?:
+      | ((record: RecordSummary & { readonly sequence: number }) => boolean)
+      | undefined;
+  }) {
+    const dataDir = resolve(options.dataDir);
+    this.#disk = options.disk;
+    this.#folder = join(dataDir, 'log');
+    this.#quarantine = new Quarantine(options.disk, join(dataDir, 'quarantine'));
+    this.#store = options.store;
+    this.#sources = options.sources;
+    this.#log = options.log;
+    this.#isCovered = options.isCovered ?? (() => false);
+  }
+
+  /**
+   * Fills the store with what the log holds, and begins to write behind it.
+   *
+   * @throws StartError when the log is of a version that is not known.
+   */
+  async recover(nowUs: number, observer: RecoveryObserver): Promise<void> {
+    try {
+      await this.#makeFolder();
+      const recovered = await this.#replay(nowUs, observer);
+      this.#report(recovered, observer);
+      this.#writeAheadLog = await WriteAheadLog.open({
+        disk: this.#disk,
+        folder: this.#folder,
+        files: recovered.files,
+        nextSequence: recovered.nextSequence,
+        durableBefore: recovered.durableBefore,
+        nextNumber: recovered.nextNumber,
+        onEvent: (event) => this.#reportEvent(event),
+      });
+      this.#store.useLog(this.#writeAheadLog);
+    } catch (error) {
+      if (error instanceof LogVersionError) throw new StartError(error.message, error);
+      throw error;
+    } finally {
+      showProgress('');
+    }
+  }
+
+  /** `oldestUs`: events before it may go, by whole partitions. */
+  tick(oldestUs: number): void {
+    this.#writeAheadLog?.tick(oldestPartitionUs(oldestUs));
+  }
+
+  /** To be called when nothing is appended any more. */
+  async close(): Promise<void> {
+    await this.#writeAheadLog?.close();
+  }
+
+  /** `undefined` before the recovery has ended. */
+  stats(): LogStats | undefined {
+    return this.#writeAheadLog?.stats();
+  }
+
+  /** A log is as durable as the names of the folders it lies in. */
+  async #makeFolder(): Promise<void> {
+    await this.#disk.makeFolder(this.#folder);
+    const dataDir = dirname(this.#folder);
+    await this.#disk.syncFolder(dataDir);
+    // Whoever may write to a folder need not be allowed to read the one above.
+    await this.#disk.syncFolder(dirname(dataDir)).catch(() => {});
+  }
+
+  async #replay(nowUs: number, observer: RecoveryObserver): Promise<RecoveredLog> {
+    const unknown = new Map<string, number>();
+    const apply = async (record: ReplayedRecord): Promise<void> => {
+      if (!this.#sources.has(record.source)) {
+        unknown.set(record.source, (unknown.get(record.source) ?? 0) + record.rowCount);
+      } else if (this.#isCovered(record)) this.#store.skip(record);
+      else await this.#store.replay(record, nowUs);
+    };
+    const recovered = await recoverLog({
+      disk: this.#disk,
+      folder: this.#folder,
+      quarantine: this.#quarantine,
+      apply,
+      onDamage: (damage) => this.#reportDamage(damage),
+      onProgress: (progress) => {
+        observer.progress(progress);
+        const { recordsDone, bytesDone, bytesTotal } = progress;
+        const share = Math.floor((100 * bytesDone) / Math.max(bytesTotal, 1));
+        showProgress(`reading the log: ${share} %, ${recordsDone} posts`);
+      },
+    });
+    for (const [source, events] of unknown) {
+      this.#log({ level: 'error', event: 'log_source_unknown', source, events });
+    }
+    return recovered;
+  }
+
+  #report(recovered: RecoveredLog, observer: RecoveryObserver): void {
+    const { recordCount, damageCount, recordsLost, tailBytes, files } = recovered;
+    if (damageCount > 0) observer.damage(recovered);
+    if (recordCount === 0 && damageCount === 0 && tailBytes === 0) return;
+    this.#log({
+      level: 'info',
+      event: 'log_replayed',
+      posts: recordCount,
+      files: files.length,
+      damages: damageCount,
+      posts_lost: recordsLost,
+      tail_bytes_cut: tailBytes,
+    });
+  }
+
+  #reportDamage(damage: LogDamage): void {
+    const { file, offset, size, reason, quarantined } = damage;
+    // What a crash cut off was never acknowledged; all else was there once.
+    const level = reason === 'tail' ? 'info' : 'error';
+    this.#log({ level, event: 'log_damaged', file, offset, size, reason, quarantined });
+  }
+
+  #reportEvent(event: LogEvent): void {
+    if (event.kind === 'write_failed' || event.kind === 'trim_failed') {
+      const { error } = event;
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#log({ level: 'error', event: `log_${event.kind}`, error: text });
+    } else if (event.kind === 'write_resumed') {
+      this.#log({ level: 'info', event: 'log_write_resumed' });
+    } else {
+      const { kind, freeBytes } = event;
+      const level = kind === 'disk_low' ? 'error' : 'info';
+      this.#log({ level, event: kind, free_bytes: freeBytes });
+    }
+  }
+}

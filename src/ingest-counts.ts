@@ -1,0 +1,27 @@
+/** What posts have brought to one source since the start. */
+export type IngestCount = {
+  /** Events that were stored. */
+  readonly events: number;
+  /** Events that were refused, one by one; their posts were answered with 406. */
+  readonly refusals: number;
+  /** Bytes of the bodies that were stored, inflated. */
+  readonly bytes: number;
+};
+
+/** Counts what is taken in, by the name of its source. */
+export class IngestCounts {
+  readonly #bySource = new Map<string, IngestCount>();
+
+  add(source: string, more: IngestCount): void {
+    const before = this.#bySource.get(source) ?? { events: 0, refusals: 0, bytes: 0 };
+    this.#bySource.set(source, {
+      events: before.events + more.events,
+      refusals: before.refusals + more.refusals,
+      bytes: before.bytes + more.bytes,
+    });
+  }
+
+  bySource(): ReadonlyMap<string, IngestCount> {
+    return this.#bySource;
+  }
+}

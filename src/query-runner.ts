@@ -1,0 +1,138 @@
+import type { QueryAnswer } from '../engine/engine.ts';
+import { QueryError } from '../engine/query-error.ts';
+import type { Endpoint } from './catalogue.ts';
+import type { Clock } from './clock.ts';
+import type { ParameterValues } from './definition.ts';
+import { fromQueryError, ServiceError } from './errors.ts';
+import { CALLS_MAX, QUERY_MS_MAX } from './limits.ts';
+import type { QueryEngine } from './query-engine.ts';
+import type { BegunRun } from './shared-run.ts';
+
+export type TimedAnswer = QueryAnswer & {
+  /** When the run read the data, on the monotonic clock. */
+  readonly startMs: number;
+};
+
+export type QueryCall = {
+  readonly endpoint: Endpoint;
+  readonly parameters: ParameterValues;
+  /** Whether the answer should tell how it was made. */
+  readonly isExplained?: boolean | undefined;
+};
+
+/** Runs queries, each in its time, and no more at once than there may be. */
+export class QueryRunner {
+  readonly #engine: Pick<QueryEngine, 'run'>;
+  readonly #clock: Clock;
+  readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
+  /** Runs that the engine is not done with; it may be some time after their callers went away. */
+  #runCount = 0;
+
+  constructor(options: {
+    readonly engine: Pick<QueryEngine, 'run'>;
+    readonly clock: Clock;
+    readonly callsMax?: number | undefined;
+    readonly queryMsMax?: number | undefined;
+  }) {
+    this.#engine = options.engine;
+    this.#clock = options.clock;
+    this.#limits = {
+      callsMax: options.callsMax ?? CALLS_MAX,
+      queryMsMax: options.queryMsMax ?? QUERY_MS_MAX,
+    };
+  }
+
+  get runCount(): number {
+    return this.#runCount;
+  }
+
+  /** Whether one more may begin. */
+  get hasRoom(): boolean {
+    return this.#runCount < this.#limits.callsMax;
+  }
+
+  /**
+   * Begins a run, once `earlier` has settled. Its answer rejects with a ServiceError for what goes
+   * wrong with a query: soon after `cancelled`, and when its time is over.
+   *
+   * @throws ServiceError when too many are under way.
+   */
+  begin(
+    call: QueryCall,
+    cancelled: AbortSignal,
+    earlier?: Promise<void> | undefined,
+  ): BegunRun<TimedAnswer> {
+    if (!this.hasRoom) {
+      throw new ServiceError(
+        'overloaded',
+        `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
+      );
+    }
+    const abort = new AbortController();
+    const run = this.#run(call, abort.signal, earlier);
+    this.#runCount += 1;
+    const end = (): void => {
+      this.#runCount -= 1;
+    };
+    const ended = run.then(end, end);
+    return { answer: this.#inTime(run, abort, cancelled), ended };
+  }
+
+  /** Answers in time even where the engine is slow to notice that it should stop. */
+  async #inTime(
+    run: Promise<TimedAnswer>,
+    abort: AbortController,
+    cancelled: AbortSignal,
+  ): Promise<TimedAnswer> {
+    const { queryMsMax } = this.#limits;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+    });
+    const timer = setTimeout(() => {
+      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
+      abort.abort(new QueryError('query_timeout', message));
+    }, queryMsMax);
+    // What waits for the answer holds the process, where anything does.
+    timer.unref();
+    const cancel = (): void => {
+      abort.abort(new QueryError('query_cancelled', 'the caller went away before the answer'));
+    };
+    cancelled.addEventListener('abort', cancel, { once: true });
+    if (cancelled.aborted) cancel();
+    try {
+      // `race` watches both, so that neither rejects unseen after the other has won.
+      return await Promise.race([stopped, run]);
+    } catch (error) {
+      // An answer that comes after all has no reader.
+      run.then(
+        (answer) => answer.release(),
+        () => {},
+      );
+      throw error instanceof QueryError ? fromQueryError(error) : error;
+    } finally {
+      clearTimeout(timer);
+      cancelled.removeEventListener('abort', cancel);
+    }
+  }
+
+  async #run(
+    call: QueryCall,
+    signal: AbortSignal,
+    earlier: Promise<void> | undefined,
+  ): Promise<TimedAnswer> {
+    if (earlier !== undefined) {
+      await earlier;
+      signal.throwIfAborted();
+    }
+    const { endpoint, parameters, isExplained } = call;
+    const startMs = this.#clock.monotonicMs();
+    const answer = await this.#engine.run(endpoint.query, {
+      parameters,
+      nowUs: this.#clock.nowUs(),
+      rowsMax: endpoint.definition.rowsMax,
+      signal,
+      isExplained,
+    });
+    return { ...answer, startMs };
+  }
+}

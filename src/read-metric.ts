@@ -1,0 +1,50 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** One value of a metric, under its labels. */
+export type Reading = {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly value: number;
+};
+
+export type ReadMetric = {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[] | undefined;
+  /** All values at this moment; what is not among them is no more. Called at each scrape. */
+  readonly read: () => number | Iterable<Reading>;
+};
+
+/** A metric of numbers that `stats` holds. */
+export type StatsMetric<T> = Omit<ReadMetric, 'read'> & {
+  readonly read: (stats: T) => ReturnType<ReadMetric['read']>;
+};
+
+/**
+ * Adds a number that someone else keeps, to be read when it is asked for: keeping it costs nothing.
+ * A name that ends in `_total` is that of a counter, any other that of a gauge.
+ */
+export function addReadMetric(registry: Registry, metric: ReadMetric): void {
+  const { name, help, read } = metric;
+  const common = { name, help, labelNames: metric.labels ?? [], registers: [registry] };
+  if (name.endsWith('_total')) {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const { labels, value } of readingsOf(read())) this.inc(labels ?? {}, value);
+      },
+    });
+    return;
+  }
+  new Gauge({
+    ...common,
+    collect() {
+      this.reset();
+      for (const { labels, value } of readingsOf(read())) this.set(labels ?? {}, value);
+    },
+  });
+}
+
+function readingsOf(value: number | Iterable<Reading>): Iterable<Reading> {
+  return typeof value === 'number' ? [{ value }] : value;
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Random } from '../../src/traffic/random.ts';
+import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { liveAndCrash } from './log-model.ts';
+
+/** `WEIR_CRASH_STATES=100000` is the long form. */
+const STATES = numberFrom('WEIR_CRASH_STATES', 3_000);
+/** States that one life with its crashes gives, at the least. */
+const STATES_PER_RUN = 3;
+
+test('whatever a crash leaves of unsynced writes, acknowledged posts are there once and voided ones never', async () => {
+  const seed = fuzzSeed();
+  let states = 0;
+  const property = fc.asyncProperty(fc.integer({ min: 0 }), async (lives) => {
+    if (states < STATES) states += await liveAndCrash(new Random(lives));
+  });
+  // Shrinking a seed makes nothing smaller: the first that fails is the one to look at.
+  await fc.assert(property, {
+    seed,
+    numRuns: Math.ceil(STATES / STATES_PER_RUN),
+    endOnFailure: true,
+  });
+  assert(states >= STATES, `${states} states were looked at`);
+});

@@ -1,0 +1,45 @@
+import {
+  type Batch,
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+  stringReference,
+} from '../../engine/column/batch.ts';
+import { NODE_HEADER_SIZE, RECORD } from '../../engine/column/token.ts';
+
+/** A batch of events that have an id and a time and nothing else. */
+export function smallBatch(ids: readonly string[], timestampUs = 0): Batch {
+  const rowCount = ids.length;
+  let offset = 0;
+  const references = ids.map((id) => {
+    const length = Buffer.byteLength(id);
+    offset += length;
+    return stringReference(offset - length, length);
+  });
+  const none = new Float64Array(rowCount).fill(NO_STRING);
+  const tokens = new Int32Array(rowCount * NODE_HEADER_SIZE);
+  for (let row = 0; row < rowCount; row++) tokens[row * NODE_HEADER_SIZE] = RECORD;
+  return {
+    rowCount,
+    bytes: Buffer.from(ids.join('')),
+    keys: new Float64Array(0),
+    keyCount: 0,
+    tokens,
+    tokenStarts: Uint32Array.from({ length: rowCount + 1 }, (_, row) => row * NODE_HEADER_SIZE),
+    slots: new Float64Array(0),
+    slotStarts: new Uint32Array(rowCount + 1),
+    ids: Float64Array.from(references),
+    timestampsUs: new Float64Array(rowCount).fill(timestampUs),
+    messages: none,
+    projects: none,
+    projectKeys: none,
+  };
+}
+
+/** The ids of a batch. */
+export function idsOf({ bytes, ids, rowCount }: Batch): string[] {
+  return Array.from(ids.subarray(0, rowCount), (id) => {
+    const start = referenceOffset(id);
+    return Buffer.from(bytes.subarray(start, start + referenceLength(id))).toString();
+  });
+}
