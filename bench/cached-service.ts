@@ -1,0 +1,103 @@
+/**
+ * The service that `cached.ts` asks, in a process of its own: the product's app, with a definition
+ * whose answers have a size, and beside the product's routes one that gives the same bytes as a
+ * constant. Prints the port it listens on.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Express } from 'express';
+
+/** `dist/src` for numbers; `src`, where nothing is compiled, is slower by what tsx adds to the code. */
+const [token = '', folder = 'dist/src'] = process.argv.slice(2);
+
+const { createApp } = await load<typeof import('../src/app.ts')>('app');
+const { loadCatalogue } = await load<typeof import('../src/catalogue.ts')>('catalogue');
+const { createClock } = await load<typeof import('../src/clock.ts')>('clock');
+const { EndpointCaller } = await load<typeof import('../src/endpoint-call.ts')>('endpoint-call');
+const { addRoute } = await load<typeof import('../src/http-route.ts')>('http-route');
+const { HttpServer } = await load<typeof import('../src/http-server.ts')>('http-server');
+const { openBackend } = await load<typeof import('../src/log-backend.ts')>('log-backend');
+const { Metrics } = await load<typeof import('../src/metrics.ts')>('metrics');
+const { Readiness } = await load<typeof import('../src/readiness.ts')>('readiness');
+const { sendBytes } = await load<typeof import('../src/response.ts')>('response');
+const { parseSettings } = await load<typeof import('../src/settings.ts')>('settings');
+const { openTokens } = await load<typeof import('../src/tokens.ts')>('tokens');
+
+/** Rows of the form of `functions.invocation-stats`, about 200 bytes each; parameters as it has them. */
+const DEFINITION = `-- id: 5d3c8b1e-0d6b-4b0e-9a55-3f0f4f6c2a11
+-- name: bench.rows
+-- cache: 900s
+-- warm: 300s
+-- param: project string required
+-- param: function_id string
+-- param: rows int64 required
+SELECT t AS timestamp, 12 AS min_execution_time, 480 AS max_execution_time,
+  30.5 AS avg_execution_time, 48 AS p95_execution_time, 96 AS p99_execution_time,
+  1024 AS count, 16 AS error_count, @project AS project, @function_id AS function_id
+FROM UNNEST(GENERATE_TIMESTAMP_ARRAY(
+  TIMESTAMP '2026-01-15T00:00:01Z',
+  TIMESTAMP_ADD(TIMESTAMP '2026-01-15T00:00:00Z', INTERVAL @rows SECOND),
+  INTERVAL 1 SECOND)) AS t
+`;
+
+async function main(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  writeFileSync(join(dataDir, 'rows.sql'), DEFINITION);
+  const settings = parseSettings({ DATA_DIR: dataDir, PRIVATE_ACCESS_TOKEN: token, WORKERS: '1' });
+  const clock = createClock({ wallMs: () => Date.now(), monotonicMs: () => performance.now() });
+  const log = (): void => {};
+  const backend = openBackend({ settings, log });
+  const catalogue = await loadCatalogue({ folder: dataDir, engine: backend.engine });
+  const { tokens } = await openTokens(settings);
+  const readiness = new Readiness();
+  readiness.becomeReady();
+  const caller = new EndpointCaller({ engine: backend.engine, clock });
+  const { intake } = backend;
+  const read = () => ({ backend: backend.stats(), calls: caller.stats() });
+  const metrics = new Metrics({ version: 'bench', read });
+  const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log, metrics });
+  addConstantRoute(app);
+  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
+  process.once('SIGTERM', async () => {
+    await server.drain(0);
+    await backend.close(clock.nowUs());
+    metrics.close();
+    rmSync(dataDir, { recursive: true, force: true });
+    process.exit(0);
+  });
+  console.log(`port ${server.port}`);
+}
+
+/**
+ * `/constant/:size` gives that many bytes of JSON. A route added to the finished app would come after
+ * the one that says there is nothing; it is moved to where calls by name are.
+ */
+function addConstantRoute(app: Express): void {
+  const bodies = new Map<string, Buffer>();
+  addRoute(app, '/api/constant/:size', {
+    GET: (request, response) => {
+      const size = String(request.params['size']);
+      let body = bodies.get(size);
+      if (body === undefined) {
+        body = Buffer.from(`"${'x'.repeat(Number(size) - 2)}"`);
+        bodies.set(size, body);
+      }
+      sendBytes(response, 200, 'application/json; charset=utf-8', [body]);
+    },
+  });
+  const { stack } = app.router;
+  const isCall = (layer: (typeof stack)[number]) =>
+    layer.route?.path === '/api/endpoints/:idOrName';
+  const place = stack.findIndex(isCall);
+  if (place === -1) throw new Error('calls by name have another path now');
+  stack.splice(place + 1, 0, stack.pop()!);
+}
+
+/** A module of the product, compiled or not. */
+async function load<Module>(name: string): Promise<Module> {
+  const file = `../${folder}/${name}.${folder === 'src' ? 'ts' : 'js'}`;
+  return (await import(new URL(file, import.meta.url).href)) as Module;
+}
+
+await main();

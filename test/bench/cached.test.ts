@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { promisify } from 'node:util';
+
+/** Of rows that depend on nothing but the parameters. */
+const RESULT_HASH = '6dbb6c9d8eb0';
+
+test('the benchmark of kept answers gets the same bytes as ever, at both sizes of a body', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--import',
+    'tsx',
+    'bench/cached.ts',
+    '--size',
+    'small',
+    '--uncompiled',
+  ]);
+  assert.match(
+    stdout,
+    /912 bytes[\s\S]*cached {3}.*requests\/s[\s\S]*99012 bytes[\s\S]*cached \/ constant/,
+  );
+  assert.equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
+});
