@@ -165,10 +165,11 @@ export class LogStore implements SegmentCatalog {
 
   /**
    * Seals old open segments, tries failed sealings again and drops partitions older than the
-   * retention. `nowUs` is the time by which events are kept; while it stands still nothing ages.
+   * retention. While `nowUs` stands still nothing ages. The retention is measured from
+   * `retentionNowUs`, which need not believe the clock at once.
    */
-  tick(nowUs: number): void {
-    for (const ring of this.#rings.values()) ring.tick(nowUs, nowUs - this.#retentionUs);
+  tick(nowUs: number, retentionNowUs: number = nowUs): void {
+    for (const ring of this.#rings.values()) ring.tick(nowUs, retentionNowUs - this.#retentionUs);
   }
 
   /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */

@@ -1,14 +1,54 @@
 import { basename, dirname, join } from 'node:path';
-import type { Disk } from './disk/disk.ts';
+import type { Disk, DiskReader } from './disk/disk.ts';
+import { LOG_READ_BYTES } from './limits.ts';
 
-/**
- * Takes a damaged file out of the way without losing it. Its name there begins with its folder's,
- * so that files of different folders do not meet. Rejects with a `DiskError`.
- */
-export async function moveToQuarantine(disk: Disk, path: string, folder: string): Promise<void> {
-  const from = dirname(path);
-  await disk.makeFolder(folder);
-  await disk.rename(path, join(folder, `${basename(from)}.${basename(path)}`));
-  await disk.syncFolder(folder);
-  await disk.syncFolder(from);
+/** The folder that what is damaged goes to, so that nothing that may be of worth is thrown away. */
+export class Quarantine {
+  readonly #disk: Disk;
+  readonly #folder: string;
+
+  constructor(disk: Disk, folder: string) {
+    this.#disk = disk;
+    this.#folder = folder;
+  }
+
+  /**
+   * Copies bytes [offset, offset + size) of a file; resolves to the copy's path. A copy is named by
+   * file and offset: what was damaged at the last start is not copied again.
+   */
+  async copy(
+    reader: DiskReader,
+    damage: { readonly file: string; readonly offset: number; readonly size: number },
+  ): Promise<string> {
+    const { file, offset, size } = damage;
+    const name = `${file}.at-${offset}.${size}-bytes`;
+    const path = join(this.#folder, name);
+    if ((await this.#disk.list(this.#folder)).includes(name)) return path;
+    await this.#disk.makeFolder(this.#folder);
+    const copy = await this.#disk.create(path);
+    try {
+      for (let at = offset; at < offset + size; at += LOG_READ_BYTES) {
+        const bytes = new Uint8Array(Math.min(LOG_READ_BYTES, offset + size - at));
+        const count = await reader.read(bytes, at);
+        await copy.write([bytes.subarray(0, count)]);
+      }
+      await copy.sync();
+      await this.#disk.syncFolder(this.#folder);
+    } finally {
+      await copy.close();
+    }
+    return path;
+  }
+
+  /**
+   * Takes a whole file out of the way. Its name here begins with its folder's, so that files of
+   * different folders do not meet. Rejects with a `DiskError`.
+   */
+  async move(path: string): Promise<void> {
+    const from = dirname(path);
+    await this.#disk.makeFolder(this.#folder);
+    await this.#disk.rename(path, join(this.#folder, `${basename(from)}.${basename(path)}`));
+    await this.#disk.syncFolder(this.#folder);
+    await this.#disk.syncFolder(from);
+  }
 }

@@ -3,7 +3,7 @@ import { assert, must } from '../engine/assert.ts';
 import { repairSegment } from '../engine/column/merge-segments.ts';
 import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
-import { moveToQuarantine } from './quarantine.ts';
+import { Quarantine } from './quarantine.ts';
 import type { RetentionClock } from './retention-clock.ts';
 import { SegmentFile } from './segment-file.ts';
 import { formatSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
@@ -61,7 +61,7 @@ export type SegmentLoad =
 export class SegmentFolder {
   readonly #disk: Disk;
   readonly #path: string;
-  readonly #quarantinePath: string;
+  readonly #quarantine: Quarantine;
   /** Files that count, by source and partition. */
   readonly #segments = new Map<string, Map<number, SegmentFile[]>>();
   /** Ids of files that must not count but may be there, by source and partition. */
@@ -75,7 +75,7 @@ export class SegmentFolder {
   private constructor(options: SegmentFolderOptions, idNext: number) {
     this.#disk = options.disk;
     this.#path = options.path;
-    this.#quarantinePath = options.quarantinePath;
+    this.#quarantine = new Quarantine(this.#disk, options.quarantinePath);
     this.#idNext = idNext;
   }
 
@@ -180,7 +180,7 @@ export class SegmentFolder {
       const { buffer, damagedColumns } = await segment.load();
       if (damagedColumns.length === 0) return { kind: 'whole', segment, buffer };
       if (damagedColumns.includes('structure')) {
-        await this.#quarantine(segment);
+        await this.#setAside(segment);
         this.#forget(segment);
         return { kind: 'lost', path: segment.path };
       }
@@ -199,7 +199,7 @@ export class SegmentFolder {
     this.#forget(segment);
     this.#insert(stored);
     try {
-      await this.#quarantine(segment);
+      await this.#setAside(segment);
     } catch (error) {
       // A damaged file that cannot be moved is a leftover, which does no harm.
       if (!(error instanceof DiskError)) throw error;
@@ -275,8 +275,8 @@ export class SegmentFolder {
     }
   }
 
-  async #quarantine({ path, envelope }: SegmentFile): Promise<void> {
-    await moveToQuarantine(this.#disk, path, this.#quarantinePath);
+  async #setAside({ path, envelope }: SegmentFile): Promise<void> {
+    await this.#quarantine.move(path);
     this.#leftoversOf(envelope).delete(envelope.id);
   }
 

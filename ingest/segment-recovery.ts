@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
-import { moveToQuarantine } from './quarantine.ts';
+import { Quarantine } from './quarantine.ts';
 import { RetentionClock } from './retention-clock.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError } from './segment-layout.ts';
@@ -65,7 +65,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   const counting = countingFiles(opened.segments);
   // Nothing is changed before every file has been looked at: a version of the future stops here.
   for (const { path } of opened.damaged) {
-    await moveToQuarantine(disk, path, options.quarantinePath);
+    await new Quarantine(disk, options.quarantinePath).move(path);
   }
   const leftovers = await removeFiles(disk, [...expired, ...counting.replaced]);
   const temporary = await removeFiles(disk, listed.temporary);

@@ -7,10 +7,10 @@ import {
   type ReplayedRecord,
   recoverLog,
 } from '../ingest/log/log-recovery.ts';
-import { Quarantine } from '../ingest/log/quarantine.ts';
 import type { RecordSummary } from '../ingest/log/record-body.ts';
 import { type LogEvent, type LogStats, WriteAheadLog } from '../ingest/log/write-ahead-log.ts';
 import type { LogStore } from '../ingest/log-store.ts';
+import { Quarantine } from '../ingest/quarantine.ts';
 import { oldestPartitionUs } from '../ingest/segment-ring.ts';
 import type { RecoveryObserver } from './backend.ts';
 import type { Log } from './log.ts';
@@ -30,6 +30,7 @@ export class DurableLog {
   readonly #log: Log;
   readonly #isCovered: (record: RecordSummary & { readonly sequence: number }) => boolean;
   #writeAheadLog: WriteAheadLog | undefined;
+  #newestRecoveredUs: number | undefined;
 
   constructor(options: {
     readonly disk: Disk;
@@ -63,6 +64,8 @@ export class DurableLog {
       await this.#makeFolder();
       const recovered = await this.#replay(nowUs, observer);
       this.#report(recovered, observer);
+      const newestUs = Math.max(...recovered.files.map(({ timestampUsMax }) => timestampUsMax));
+      this.#newestRecoveredUs = Number.isFinite(newestUs) ? newestUs : undefined;
       this.#writeAheadLog = await WriteAheadLog.open({
         disk: this.#disk,
         folder: this.#folder,
@@ -89,6 +92,11 @@ export class DurableLog {
   /** To be called when nothing is appended any more. */
   async close(): Promise<void> {
     await this.#writeAheadLog?.close();
+  }
+
+  /** Timestamp of the newest event that the recovery found; `undefined` when there was none. */
+  get newestRecoveredUs(): number | undefined {
+    return this.#newestRecoveredUs;
   }
 
   /** `undefined` before the recovery has ended. */

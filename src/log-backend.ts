@@ -12,6 +12,7 @@ import {
 import { LogStore } from '../ingest/log-store.ts';
 import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
+import { RetentionClock } from '../ingest/retention-clock.ts';
 import { PARTITION_US } from '../ingest/segment-ring.ts';
 import { isUuid, SourceDirectory } from '../ingest/source.ts';
 import type { Backend } from './backend.ts';
@@ -56,14 +57,25 @@ export function openBackend(options: {
   });
   const counts = new IngestCounts();
   const sources = new Set(directory.sources.map(({ name }) => name));
+  // There from the recovery on: before it nothing may be deleted.
+  let clock: RetentionClock | undefined;
   const durable = new DurableLog({ disk, dataDir: settings.dataDir, store, sources, log });
   return {
     engine,
     intake: createIntake({ directory, store, retentionUs, counts }),
-    recover: (nowUs, observer) => durable.recover(nowUs, observer),
+    recover: async (nowUs, observer) => {
+      await durable.recover(nowUs, observer);
+      clock = new RetentionClock(durable.newestRecoveredUs);
+    },
     tick: (nowUs) => {
-      store.tick(nowUs);
-      durable.tick(nowUs - retentionUs);
+      if (clock === undefined) return;
+      const wasHeldBack = clock.isHeldBack;
+      const retentionNowUs = clock.tick(nowUs);
+      if (clock.isHeldBack && !wasHeldBack) {
+        log({ level: 'error', event: 'clock_ahead', by_s: (nowUs - retentionNowUs) / 1e6 });
+      }
+      store.tick(nowUs, retentionNowUs);
+      durable.tick(retentionNowUs - retentionUs);
     },
     stats: () => ({
       engine: engine.stats(),

@@ -3,6 +3,7 @@ import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
 import type { Disk, DiskReader } from '../disk/disk.ts';
 import { DAMAGES_LISTED_MAX } from '../limits.ts';
+import type { Quarantine } from '../quarantine.ts';
 import {
   decodeFileHeader,
   FILE_HEADER_SIZE,
@@ -12,7 +13,6 @@ import {
 } from './log-layout.ts';
 import { type LogItem, scanLogFile } from './log-scan.ts';
 import { LogWindow } from './log-window.ts';
-import type { Quarantine } from './quarantine.ts';
 import { decodeBatch, decodeEnvelope, RecordError, type RecordSummary } from './record-body.ts';
 import type { ClosedLogFile } from './write-ahead-log.ts';
 

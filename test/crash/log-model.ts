@@ -4,8 +4,8 @@ import {
   type ReplayedRecord,
   recoverLog,
 } from '../../ingest/log/log-recovery.ts';
-import { Quarantine } from '../../ingest/log/quarantine.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
+import { Quarantine } from '../../ingest/quarantine.ts';
 import type { Random } from '../../src/traffic/random.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { idsOf, smallBatch } from '../support/small-batch.ts';

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { recoverLog } from '../../ingest/log/log-recovery.ts';
-import { Quarantine } from '../../ingest/log/quarantine.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
+import { Quarantine } from '../../ingest/quarantine.ts';
 import { smallBatch } from '../support/small-batch.ts';
 
 const WAVES = 8;

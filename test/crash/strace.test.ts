@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { recoverLog } from '../../ingest/log/log-recovery.ts';
-import { Quarantine } from '../../ingest/log/quarantine.ts';
+import { Quarantine } from '../../ingest/quarantine.ts';
 import { numberFrom } from '../fuzz/seed.ts';
 import { idsOf } from '../support/small-batch.ts';
 
