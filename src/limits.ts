@@ -112,6 +112,12 @@ export const NAME_LENGTH_MAX = 128;
 /** Parameters of one definition. */
 export const PARAMETERS_MAX = 100;
 
+/** Texts of one parameter whose values are remembered: more than a dashboard asks for by turns. */
+export const KNOWN_TEXTS_MAX = 1_000;
+
+/** Characters of such a text: names, words and times are short, and the memory stays below a megabyte. */
+export const KNOWN_TEXT_LENGTH_MAX = 128;
+
 /** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
 export const LOG_REPEAT_MS = 1_000;
 

@@ -3,6 +3,7 @@ import type { SqlValue } from '../engine/column/value.ts';
 import type { ParameterDefinition, ParameterValues } from './definition.ts';
 import { echo, oneOf } from './echo.ts';
 import { type ErrorCode, ServiceError } from './errors.ts';
+import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from './limits.ts';
 import { parseParameterText, wantedBy } from './parameter-value.ts';
 
 /**
@@ -13,15 +14,14 @@ export type ParameterTexts = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the parameters of a call as one definition declares them. */
 export class ParameterSchema {
-  readonly #declared: readonly {
-    readonly definition: ParameterDefinition;
-    readonly value: z.ZodType<SqlValue, string | undefined>;
-  }[];
+  readonly #declared: readonly DeclaredParameter[];
 
   constructor(definitions: readonly ParameterDefinition[]) {
     this.#declared = definitions.map((definition) => ({
       definition,
+      keys: [definition.name, ...definition.from],
       value: valueSchema(definition),
+      known: new Map(),
     }));
   }
 
@@ -42,9 +42,10 @@ export class ParameterSchema {
   parse(texts: ParameterTexts): ParameterValues {
     const values = new Map<string, SqlValue>();
     const problems: { code: ErrorCode; parameter: string; message: string }[] = [];
-    for (const { definition, value } of this.#declared) {
-      const { name, from } = definition;
-      const repeated = [name, ...from].find((key) => (texts.get(key)?.length ?? 0) > 1);
+    for (const declared of this.#declared) {
+      const { definition, keys } = declared;
+      const { name } = definition;
+      const repeated = keys.find((key) => (texts.get(key)?.length ?? 0) > 1);
       if (repeated !== undefined) {
         problems.push({
           code: 'repeated_parameter',
@@ -54,7 +55,7 @@ export class ParameterSchema {
         continue;
       }
       const text = findText(definition, texts);
-      const result = value.safeParse(text);
+      const result = readText(declared, text);
       if (result.success) {
         values.set(name, result.data);
         continue;
@@ -71,6 +72,29 @@ export class ParameterSchema {
       parameter: first.parameter,
     });
   }
+}
+
+type DeclaredParameter = {
+  readonly definition: ParameterDefinition;
+  /** The names it may be given under. */
+  readonly keys: readonly string[];
+  readonly value: z.ZodType<SqlValue, string | undefined>;
+  /** Values by text, as read before: of most parameters the same few come again and again. */
+  readonly known: Map<string | undefined, SqlValue>;
+};
+
+function readText(
+  { value, known }: DeclaredParameter,
+  text: string | undefined,
+): { readonly success: true; readonly data: SqlValue } | z.ZodSafeParseError<unknown> {
+  const data = known.get(text);
+  if (data !== undefined) return { success: true, data };
+  const result = value.safeParse(text);
+  if (result.success && (text?.length ?? 0) <= KNOWN_TEXT_LENGTH_MAX) {
+    if (known.size === KNOWN_TEXTS_MAX) known.clear();
+    known.set(text, result.data);
+  }
+  return result;
 }
 
 /** The first text among the names that is not empty, else the default. */

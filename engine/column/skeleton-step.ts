@@ -10,6 +10,9 @@ const STEPS_MAX = 64;
 /** Integers of one entry: kind bit, node, place, and one to fill sixteen bytes. */
 const ENTRY_SIZE = 4;
 
+/** Where the places of one chunk are written: they are read at once, and not kept. */
+let placesOfChunk = new Int32Array(0);
+
 /**
  * Where one step of a path leads, for each skeleton of a segment: a table filled in when a skeleton
  * is first met. Steps hang together as a tree: the roots, their fields, the elements of those …
@@ -71,10 +74,11 @@ export abstract class SkeletonStep {
     return nodes;
   }
 
-  /** The place of each row's slot, as `nodes`. */
+  /** The place of each row's slot, as `nodes`: good until the next call of any step. */
   places(codes: Int32Array, count: number): Int32Array {
     const entries = this.#entries;
-    const places = new Int32Array(count);
+    if (placesOfChunk.length < count) placesOfChunk = new Int32Array(count);
+    const places = placesOfChunk;
     for (let i = 0; i < count; i++) places[i] = entries[ENTRY_SIZE * codes[i]! + 2]!;
     return places;
   }

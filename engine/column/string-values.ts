@@ -72,6 +72,7 @@ function openEntries(
         { bytes: source.bytes(packing.bytes), offsets },
         entryCount,
         isDistinct,
+        footer.codes === null,
       );
     }
     case 'hex':
@@ -96,13 +97,15 @@ function openEntries(
 export class PlainStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
   readonly strings: StringBlock;
   readonly #cache: (string | undefined)[] | undefined;
 
-  constructor(strings: StringBlock, size: number, isDistinct: boolean) {
+  constructor(strings: StringBlock, size: number, isDistinct: boolean, isPerValue = false) {
     this.strings = strings;
     this.size = size;
     this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
     this.#cache = size <= CACHED_ENTRIES_MAX ? [] : undefined;
   }
 

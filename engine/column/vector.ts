@@ -72,6 +72,8 @@ export interface Dictionary {
   readonly size: number;
   /** Whether equal values always have equal codes. */
   readonly isDistinct: boolean;
+  /** Whether each entry is of one value alone, so that remembering what was found of it gains nothing. */
+  readonly isPerValue?: boolean | undefined;
   value(code: number): SqlValue;
   /** Present when the values are strings that lie in one block of UTF-8. */
   readonly strings?: StringBlock | undefined;

@@ -1,4 +1,4 @@
-import type { StringBlock } from '../../column/vector.ts';
+import { FALSE, type StringBlock, TRUE, UNKNOWN } from '../../column/vector.ts';
 
 /**
  * The test `value.includes(text)` for strings where they lie, as UTF-8, without making JavaScript
@@ -41,6 +41,17 @@ export class ByteSearch {
       at += shifts[byte]!;
     }
     return false;
+  }
+
+  /** The test of the strings `codes[0, count)` of the block, as truths; UNKNOWN for a code of -1. */
+  testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
+    const truths = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (code < 0) truths[i] = UNKNOWN;
+      else truths[i] = this.test(block, code) ? TRUE : FALSE;
+    }
+    return truths;
   }
 }
 

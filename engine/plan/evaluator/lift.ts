@@ -3,7 +3,7 @@ import type { VectorFunction } from '../../column/chunk.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
-import { constantVector, valueAt } from '../../column/vector.ts';
+import { booleanVector, constantVector, valueAt } from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo } from './boolean-memo.ts';
@@ -143,6 +143,11 @@ class ArgumentMemo {
   }
 
   #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
+    const { search, nulls } = this.#lifted;
+    const { strings, isPerValue } = vector.dictionary;
+    if (isPerValue && search !== undefined && strings !== undefined && nulls === 'propagate') {
+      return booleanVector(search.testAll(strings, vector.codes, vector.count), vector.count);
+    }
     this.#booleans ??= new DictionaryMemo(
       (dictionary) => new BooleanMemo(dictionary.size, this.#evaluator(dictionary, constants)),
     );
