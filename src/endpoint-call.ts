@@ -83,6 +83,21 @@ export class EndpointCaller {
     });
   }
 
+  /** A kept answer that its definition calls young enough, at once. Counts as a call of it. */
+  findKept(
+    endpoint: Endpoint,
+    parameters: ParameterValues,
+    reach: Reach,
+  ): SharedAnswer | undefined {
+    if (!this.#cache.takes(endpoint)) return undefined;
+    const nowMs = this.#clock.monotonicMs();
+    const kept = this.#cache.find(this.#cache.keyOf(endpoint, reach, parameters), nowMs);
+    if (kept === undefined) return undefined;
+    this.#counts.hit += 1;
+    const { answer, madeMs } = kept;
+    return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
+  }
+
   /**
    * The answer at this moment, or a kept one that its definition calls young enough.
    *
@@ -98,13 +113,9 @@ export class EndpointCaller {
       const run = this.#runner.begin({ endpoint, parameters }, caller.cancelled());
       return { kind: 'run', ...(await run.answer) };
     }
-    const key = this.#cache.keyOf(endpoint, caller.reach, parameters);
-    const nowMs = this.#clock.monotonicMs();
-    const kept = this.#cache.find(key, nowMs);
-    if (kept === undefined) return this.#wait(key, caller);
-    this.#counts.hit += 1;
-    const { answer, madeMs } = kept;
-    return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
+    const kept = this.findKept(endpoint, parameters, caller.reach);
+    if (kept !== undefined) return kept;
+    return this.#wait(this.#cache.keyOf(endpoint, caller.reach, parameters), caller);
   }
 
   /**
