@@ -10,7 +10,7 @@ import { echo } from './echo.ts';
 import type { EndpointCaller } from './endpoint-call.ts';
 import { fromQueryError, ServiceError } from './errors.ts';
 import { addRoute, type Handler } from './http-route.ts';
-import type { Log } from './log.ts';
+import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import { logHandler } from './log-route.ts';
 import { LogThrottle } from './log-throttle.ts';
@@ -170,8 +170,4 @@ function asServiceError(error: unknown, requestId: string): ServiceError {
   }
   const message = `the service made a mistake; its log tells more about the request ${requestId}`;
   return new ServiceError('internal', message, { cause: error });
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

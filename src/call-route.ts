@@ -44,11 +44,12 @@ export function callHandler(options: {
       return;
     }
     const calledMs = clock.monotonicMs();
-    const reach = reachOf(grant);
-    // What is kept leaves at once, in the turn of the event loop that brought the request.
-    const answer =
-      caller.findKept(endpoint, parameters, reach) ??
-      (await caller.call(endpoint, parameters, { reach, cancelled: () => goneSignal(response) }));
+    const called = caller.call(endpoint, parameters, {
+      reach: reachOf(grant),
+      cancelled: () => goneSignal(response),
+    });
+    // What is kept leaves in the turn of the event loop that brought the request.
+    const answer = called instanceof Promise ? await called : called;
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
       parseMs: calledMs - receivedMs,

@@ -13,7 +13,7 @@ import type { LogStore } from '../ingest/log-store.ts';
 import { Quarantine } from '../ingest/quarantine.ts';
 import { oldestPartitionUs } from '../ingest/segment-ring.ts';
 import type { RecoveryObserver } from './backend.ts';
-import type { Log } from './log.ts';
+import { type Log, stackOf } from './log.ts';
 import { showProgress } from './progress.ts';
 import { StartError } from './start-error.ts';
 
@@ -164,9 +164,7 @@ export class DurableLog {
 
   #reportEvent(event: LogEvent): void {
     if (event.kind === 'write_failed' || event.kind === 'trim_failed') {
-      const { error } = event;
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      this.#log({ level: 'error', event: `log_${event.kind}`, error: text });
+      this.#log({ level: 'error', event: `log_${event.kind}`, error: stackOf(event.error) });
     } else if (event.kind === 'write_resumed') {
       this.#log({ level: 'info', event: 'log_write_resumed' });
     } else {

@@ -7,7 +7,7 @@ import type { ParameterValues } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from './limits.ts';
-import type { Log } from './log.ts';
+import { type Log, stackOf } from './log.ts';
 import type { QueryEngine } from './query-engine.ts';
 import { QueryRunner } from './query-runner.ts';
 import type { Reach } from './reach.ts';
@@ -83,46 +83,33 @@ export class EndpointCaller {
     });
   }
 
-  /** A kept answer that its definition calls young enough, at once. Counts as a call of it. */
-  findKept(
+  /**
+   * The answer at this moment, or a kept one that its definition calls young enough: that one at
+   * once, without a promise.
+   *
+   * Rejects with a ServiceError for what goes wrong with a query, when too many are under way, and
+   * with `query_cancelled` when the caller has gone.
+   */
+  call(
     endpoint: Endpoint,
     parameters: ParameterValues,
-    reach: Reach,
-  ): SharedAnswer | undefined {
-    if (!this.#cache.takes(endpoint)) return undefined;
+    caller: Caller,
+  ): EndpointAnswer | Promise<EndpointAnswer> {
+    if (!this.#cache.takes(endpoint)) return this.#runAlone(endpoint, parameters, caller);
+    const key = this.#cache.keyOf(endpoint, caller.reach, parameters);
     const nowMs = this.#clock.monotonicMs();
-    const kept = this.#cache.find(this.#cache.keyOf(endpoint, reach, parameters), nowMs);
-    if (kept === undefined) return undefined;
+    const kept = this.#cache.find(key, nowMs);
+    if (kept === undefined) return this.#wait(key, caller);
     this.#counts.hit += 1;
     const { answer, madeMs } = kept;
     return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
   }
 
   /**
-   * The answer at this moment, or a kept one that its definition calls young enough.
-   *
-   * @throws ServiceError for what goes wrong with a query, when too many are under way, and with
-   * `query_cancelled` when the caller has gone.
-   */
-  async call(
-    endpoint: Endpoint,
-    parameters: ParameterValues,
-    caller: Caller,
-  ): Promise<EndpointAnswer> {
-    if (!this.#cache.takes(endpoint)) {
-      const run = this.#runner.begin({ endpoint, parameters }, caller.cancelled());
-      return { kind: 'run', ...(await run.answer) };
-    }
-    const kept = this.findKept(endpoint, parameters, caller.reach);
-    if (kept !== undefined) return kept;
-    return this.#wait(this.#cache.keyOf(endpoint, caller.reach, parameters), caller);
-  }
-
-  /**
    * How the answer of this moment is made. The query runs for it, and its rows are dropped: nothing
    * is kept, and nothing kept is looked at.
    *
-   * @throws ServiceError as `call` does.
+   * @throws ServiceError for what `call` rejects with.
    */
   async explain(
     endpoint: Endpoint,
@@ -173,6 +160,16 @@ export class EndpointCaller {
     this.#closing.abort();
     this.#due = [];
     await Promise.all(this.#renewals);
+  }
+
+  /** Runs for this caller alone. */
+  async #runAlone(
+    endpoint: Endpoint,
+    parameters: ParameterValues,
+    caller: Caller,
+  ): Promise<RunAnswer> {
+    const run = this.#runner.begin({ endpoint, parameters }, caller.cancelled());
+    return { kind: 'run', ...(await run.answer) };
   }
 
   /** Waits for the run of this key: the one under way, or one that this call begins. */
@@ -250,8 +247,4 @@ export class EndpointCaller {
       this.#cache.putOffRenewal(key, this.#clock.monotonicMs());
     }
   }
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -19,7 +19,7 @@ import type { Backend } from './backend.ts';
 import { DurableLog } from './durable-log.ts';
 import { ServiceError } from './errors.ts';
 import { IngestCounts } from './ingest-counts.ts';
-import type { Log } from './log.ts';
+import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { Settings } from './settings.ts';
 
@@ -44,8 +44,7 @@ export function openBackend(options: {
         return await engine.seal(handle, PARTITION_US);
       } catch (error) {
         // The store keeps the rows and tries again; only here does anyone hear of it.
-        const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        log({ level: 'error', event: 'seal_failed', error: text });
+        log({ level: 'error', event: 'seal_failed', error: stackOf(error) });
         throw error;
       }
     },

@@ -7,6 +7,11 @@ export type LogEntry = {
 
 export type Log = (entry: LogEntry) => void;
 
+/** All that is known of an error, for the log only. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 /**
  * A log of JSON lines. No caller's text is ever part of the line's own syntax.
  *

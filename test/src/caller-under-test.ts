@@ -66,7 +66,7 @@ export class CallerUnderTest {
   }
 
   /** A call by a caller who goes away when `gone` says so. */
-  call(
+  async call(
     key: string,
     options: { readonly endpoint?: Endpoint; readonly gone?: AbortSignal } = {},
   ): Promise<EndpointAnswer> {
