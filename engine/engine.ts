@@ -1,3 +1,4 @@
+import { must } from './assert.ts';
 import type { OpenSegmentHandle } from './column/segment.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
@@ -142,7 +143,13 @@ export class Engine {
    * microseconds wide and counted from the epoch, that has rows.
    */
   seal(handle: OpenSegmentHandle, partitionUs: number): Promise<readonly SharedArrayBuffer[]> {
-    return this.#pool.seal(handle, partitionUs);
+    return this.#pool.makeSegments({ kind: 'seal', handle, partitionUs });
+  }
+
+  /** Merges sealed segments of one source in a worker: all their rows, in one. */
+  async merge(buffers: readonly SharedArrayBuffer[]): Promise<SharedArrayBuffer> {
+    const [merged] = await this.#pool.makeSegments({ kind: 'merge', buffers });
+    return must(merged, 'merging makes a segment');
   }
 
   /** Ends the workers once what is under way is done. */

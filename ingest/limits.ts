@@ -105,6 +105,18 @@ export const MERGE_ROWS_MAX = 2_097_152;
  */
 export const MERGE_SEGMENTS_MIN = 16;
 
+/** Ticks between two tries to merge what could not be: a merge takes seconds of a thread. */
+export const MERGE_RETRY_TICKS_MAX = 600;
+
+/** Time behind the end of a day from which its segments count as complete: few events come later. */
+export const PARTITION_QUIET_US = 2 * 3_600_000_000;
+
+/**
+ * Bytes of log from which the open segments that hold it up are sealed before they are old. A start
+ * reads this much and what came until those were stored.
+ */
+export const LOG_BYTES_MAX = 512 * 1024 * 1024;
+
 /** Segment files opened at a time when the service starts: each is a few short reads. */
 export const SEGMENTS_OPENED_MAX = 32;
 

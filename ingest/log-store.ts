@@ -8,19 +8,16 @@ import { OverloadError } from './ingest-error.ts';
 import {
   APPEND_SLICE_BYTES,
   APPEND_SLICE_ROWS,
+  PARTITION_QUIET_US,
   QUEUE_BYTES_MAX,
   REPLAY_SEAL_FAILURES_MAX,
 } from './limits.ts';
 import type { ReplayedRecord } from './log/log-recovery.ts';
 import { type LogRecord, RecordError } from './log/record-body.ts';
-import {
-  type BatchOrigin,
-  oldestPartitionUs,
-  type RingStats,
-  type Sealing,
-  type SegmentIds,
-  SegmentRing,
-} from './segment-ring.ts';
+import { oldestPartitionUs, partitionOf } from './partition.ts';
+import { SealedSegments, type SegmentIds, type SegmentStorage } from './sealed-segments.ts';
+import type { SegmentFile } from './segment-file.ts';
+import { type BatchOrigin, type RingStats, type Sealing, SegmentRing } from './segment-ring.ts';
 
 export type LogStoreOptions = Sealing & {
   /** Names of all sources. */
@@ -42,6 +39,22 @@ export interface BatchLog {
 
 export type SourceStats = RingStats & { readonly source: string };
 
+/** How the log is replayed. */
+export type ReplayOptions = {
+  /** Microseconds since the epoch. */
+  readonly nowUs: number;
+  /** The time to measure retention from; -Infinity leaves nothing out. */
+  readonly retentionNowUs: number;
+  /** Whether a record's rows of a partition are in segment files already. */
+  readonly isCovered: (record: ReplayedRecord, partition: number) => boolean;
+};
+
+/** One source. */
+type Stream = { readonly ring: SegmentRing; readonly sealed: SealedSegments };
+
+/** Rows [from, to) of a batch. */
+type RowRange = { readonly from: number; readonly to: number };
+
 /**
  * All rows of all sources, on the main thread.
  *
@@ -50,7 +63,7 @@ export type SourceStats = RingStats & { readonly source: string };
  * calls `tick` now and then.
  */
 export class LogStore implements SegmentCatalog {
-  readonly #rings = new Map<string, SegmentRing>();
+  readonly #streams = new Map<string, Stream>();
   readonly #retentionUs: number;
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
@@ -63,6 +76,11 @@ export class LogStore implements SegmentCatalog {
   /** The last of them, oldest first. */
   readonly #droppedIds: number[] = [];
   #isClosed = false;
+  #storage: SegmentStorage | undefined;
+  /** The end of days that should get no more rows. */
+  #quietUs = Number.NEGATIVE_INFINITY;
+  /** Set while segments are merged; never rejects. */
+  #merging: Promise<void> | undefined;
 
   constructor(options: LogStoreOptions) {
     this.#retentionUs = options.retentionUs;
@@ -70,9 +88,24 @@ export class LogStore implements SegmentCatalog {
       next: () => ++this.#segmentCount,
       drop: (id) => this.#drop(id),
     };
+    const { seal, summarize } = options;
     for (const source of options.sources) {
-      this.#rings.set(source, new SegmentRing(source, options, ids));
+      const sealed = new SealedSegments({ source, summarize, ids });
+      this.#streams.set(source, { sealed, ring: new SegmentRing({ seal, ids, sealed }) });
     }
+  }
+
+  /** From now on sealed segments are kept in files. `restore` comes before, replaying after. */
+  useStorage(storage: SegmentStorage): void {
+    this.#storage = storage;
+    for (const { sealed } of this.#streams.values()) sealed.useStorage(storage);
+  }
+
+  /** A segment of a source that is in a file already. */
+  restore(source: string, file: SegmentFile, buffer: SharedArrayBuffer): void {
+    const { sealed, ring } = this.#stream(source);
+    sealed.restore(file, buffer);
+    ring.skipArrivals(file.envelope.arrivalMax + 1);
   }
 
   /** From now on batches are made durable in `log` first. What is replayed comes before. */
@@ -90,7 +123,7 @@ export class LogStore implements SegmentCatalog {
    * cannot make it durable: a restart may find it all the same. The source must be one of the store's.
    */
   async append(source: string, batch: Batch, receivedUs = 0): Promise<void> {
-    const ring = this.#ring(source);
+    const { ring } = this.#stream(source);
     const size = batchSize(batch);
     if (this.#isClosed) throw new OverloadError('the store is closed');
     if (ring.isOverloaded) {
@@ -122,41 +155,55 @@ export class LogStore implements SegmentCatalog {
 
   /**
    * Takes in what the log holds, as it was: to be called before `useLog`, in the order of sequences,
-   * one after another. Waits while sealing is behind. What is older than the retention is left out.
+   * one after another. Waits while sealing is behind. What is older than the retention is left out,
+   * and what is in segment files.
    *
    * Rejects with a RecordError when the record cannot be applied; none of its rows is there then.
    */
-  async replay(record: ReplayedRecord, nowUs: number): Promise<void> {
+  async replay(record: ReplayedRecord, options: ReplayOptions): Promise<void> {
     const { source, sequence, arrivalBase, rowCount } = record;
-    const ring = this.#ring(source);
-    this.skip(record);
-    if (record.timestampUsMax < oldestPartitionUs(nowUs - this.#retentionUs)) return;
+    const { ring } = this.#stream(source);
+    ring.skipArrivals(arrivalBase + rowCount);
+    this.#sequence = sequence;
+    const oldestUs = oldestPartitionUs(options.retentionNowUs - this.#retentionUs);
+    const isWanted = wantedPartitions(record, (partition) => {
+      return partition >= partitionOf(oldestUs) && !options.isCovered(record, partition);
+    });
+    if (isWanted === 'none') return;
     const batch = record.batch();
-    await roomIn(ring, nowUs);
+    const ranges = isWanted === 'all' ? [{ from: 0, to: rowCount }] : rangesOf(batch, isWanted);
+    if (ranges.length === 0) return;
+    await roomIn(ring, options.nowUs);
     try {
-      await appendNow(ring, batch, { sequence, arrivalBase, rowCount });
+      await appendNow(ring, batch, { sequence, arrivalBase, rowCount }, ranges);
     } catch (cause) {
       throw new RecordError(`record ${sequence} cannot be applied`, cause);
     }
   }
 
-  /** Leaves a record out that is replayed in its place in the order: its rows are elsewhere. */
-  skip({ source, sequence, arrivalBase, rowCount }: ReplayedRecord): void {
-    this.#ring(source).skipArrivals(arrivalBase + rowCount);
-    this.#sequence = sequence;
+  /** The first record that must stay in the log: all rows of earlier ones are in segment files. */
+  firstUnstoredSequence(): number {
+    let first = this.#sequence + 1;
+    for (const { ring, sealed } of this.#streams.values()) {
+      first = Math.min(
+        first,
+        ring.firstUnsealedSequence ?? first,
+        sealed.firstUnstoredSequence ?? first,
+      );
+    }
+    return first;
   }
 
-  /**
-   * The first record that must stay in the log as long as sealed segments are durable: all rows of
-   * earlier ones are in these. Whoever makes them durable trims the log up to here.
-   */
-  firstUnsealedSequence(): number {
-    const firsts = Array.from(this.#rings.values(), (ring) => ring.firstUnsealedSequence);
-    return Math.min(this.#sequence + 1, ...firsts.filter((sequence) => sequence !== undefined));
+  /** Seals the open segments with rows of the record that must stay in the log longest. */
+  sealOldest(): void {
+    const first = this.firstUnstoredSequence();
+    for (const { ring } of this.#streams.values()) {
+      if (ring.firstUnsealedSequence === first) ring.sealWhenWhole();
+    }
   }
 
   segments(source: string, scope: ScanScope): readonly SegmentHandle[] {
-    return this.#ring(source).segments(scope);
+    return this.#stream(source).ring.segments(scope);
   }
 
   dropped(): DroppedSegments {
@@ -164,17 +211,22 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Seals old open segments, tries failed sealings again and drops partitions older than the
-   * retention. While `nowUs` stands still nothing ages. The retention is measured from
+   * Seals old open segments, tries again what failed, drops partitions older than the retention and
+   * merges small segments. While `nowUs` stands still nothing ages. The retention is measured from
    * `retentionNowUs`, which need not believe the clock at once.
    */
   tick(nowUs: number, retentionNowUs: number = nowUs): void {
-    for (const ring of this.#rings.values()) ring.tick(nowUs, retentionNowUs - this.#retentionUs);
+    this.#quietUs = nowUs - PARTITION_QUIET_US;
+    for (const { ring, sealed } of this.#streams.values()) {
+      ring.tick(nowUs);
+      sealed.tick(retentionNowUs - this.#retentionUs);
+    }
+    this.#startMerging();
   }
 
   /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */
   async flush(): Promise<void> {
-    const rings = [...this.#rings.values()];
+    const rings = Array.from(this.#streams.values(), ({ ring }) => ring);
     await this.#enqueue(async () => {
       for (const ring of rings) ring.sealOpen();
     });
@@ -186,15 +238,22 @@ export class LogStore implements SegmentCatalog {
     }
   }
 
-  /** Takes no more in; resolves when all that was taken in is there and no sealing is under way. */
+  /** Resolves when no segment is being written or merged, and none is about to be. */
+  async settled(): Promise<void> {
+    for (const { sealed } of this.#streams.values()) await sealed.settled();
+    await this.#merging;
+  }
+
+  /** Takes no more in; resolves when all that was taken in is there and nothing is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue;
-    for (const ring of this.#rings.values()) await ring.sealed();
+    for (const { ring } of this.#streams.values()) await ring.sealed();
+    await this.settled();
   }
 
   stats(): SourceStats[] {
-    return Array.from(this.#rings, ([source, ring]) => ({ source, ...ring.stats() }));
+    return Array.from(this.#streams, ([source, { ring }]) => ({ source, ...ring.stats() }));
   }
 
   /** Bytes of batches that wait to be appended. */
@@ -202,8 +261,26 @@ export class LogStore implements SegmentCatalog {
     return this.#queuedBytes;
   }
 
-  #ring(source: string): SegmentRing {
-    return must(this.#rings.get(source), `source ${source} is one of the store's`);
+  #stream(source: string): Stream {
+    return must(this.#streams.get(source), `source ${source} is one of the store's`);
+  }
+
+  /** Merges until nothing is worth it, one merge at a time: each holds much memory. */
+  #startMerging(): void {
+    if (this.#storage === undefined) return;
+    this.#merging ??= this.#mergeAll().finally(() => {
+      this.#merging = undefined;
+    });
+  }
+
+  async #mergeAll(): Promise<void> {
+    for (const { sealed } of this.#streams.values()) {
+      for (;;) {
+        const merging = this.#isClosed ? undefined : sealed.mergeSome(this.#quietUs);
+        if (merging === undefined) break;
+        await merging;
+      }
+    }
   }
 
   #drop(id: number): void {
@@ -223,14 +300,22 @@ export class LogStore implements SegmentCatalog {
  * The one place that every batch passes to become rows, all visible at once. When it rejects, none
  * is. Lets other work of the thread run now and then.
  */
-async function appendNow(ring: SegmentRing, batch: Batch, origin: BatchOrigin): Promise<void> {
+async function appendNow(
+  ring: SegmentRing,
+  batch: Batch,
+  origin: BatchOrigin,
+  ranges: readonly RowRange[] = [{ from: 0, to: batch.rowCount }],
+): Promise<void> {
   const sliceRows = sliceRowsOf(batch);
-  const isLarge = batchSize(batch) > APPEND_SLICE_BYTES;
+  let mustYield = batchSize(batch) > APPEND_SLICE_BYTES;
   try {
     ring.begin(origin);
-    for (let row = 0; row < batch.rowCount; row += sliceRows) {
-      if (row > 0 || isLarge) await yieldToEventLoop();
-      ring.append(batch, row, Math.min(row + sliceRows, batch.rowCount));
+    for (const { from, to } of ranges) {
+      for (let row = from; row < to; row += sliceRows) {
+        if (mustYield) await yieldToEventLoop();
+        mustYield = true;
+        ring.append(batch, row, Math.min(row + sliceRows, to));
+      }
     }
   } catch (error) {
     ring.abandon();
@@ -247,9 +332,36 @@ async function roomIn(ring: SegmentRing, nowUs: number): Promise<void> {
     if (++failures > REPLAY_SEAL_FAILURES_MAX) {
       throw new Error('a segment cannot be sealed', { cause: ring.sealError });
     }
-    // Tries again what failed, and drops nothing.
-    ring.tick(nowUs, Number.NEGATIVE_INFINITY);
+    // Tries again what failed.
+    ring.tick(nowUs);
   }
+}
+
+/** The partitions that rows of a record are wanted of: all, none, or those it says. */
+function wantedPartitions(
+  record: ReplayedRecord,
+  isWanted: (partition: number) => boolean,
+): 'all' | 'none' | ((partition: number) => boolean) {
+  const first = partitionOf(record.timestampUsMin);
+  const last = partitionOf(record.timestampUsMax);
+  const wanted = new Set<number>();
+  for (let partition = first; partition <= last; partition++) {
+    if (isWanted(partition)) wanted.add(partition);
+  }
+  if (wanted.size === 0) return 'none';
+  return wanted.size === last - first + 1 ? 'all' : (partition) => wanted.has(partition);
+}
+
+/** The rows of some partitions, in as few ranges as there are. */
+function rangesOf(batch: Batch, isWanted: (partition: number) => boolean): RowRange[] {
+  const ranges: RowRange[] = [];
+  let from = 0;
+  for (let row = 0; row <= batch.rowCount; row++) {
+    if (row < batch.rowCount && isWanted(partitionOf(batch.timestampsUs[row]!))) continue;
+    if (row > from) ranges.push({ from, to: row });
+    from = row + 1;
+  }
+  return ranges;
 }
 
 /** Rows to append at a stretch. */

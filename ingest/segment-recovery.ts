@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
+import { PARTITION_US } from './partition.ts';
 import { Quarantine } from './quarantine.ts';
 import { RetentionClock } from './retention-clock.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError } from './segment-layout.ts';
 import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
-import { PARTITION_US } from './segment-ring.ts';
 
 export type RecoveryOptions = {
   readonly disk: Disk;

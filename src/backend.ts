@@ -1,5 +1,5 @@
 import type { EngineStats } from '../engine/engine.ts';
-import type { DamageReport, RecoveryProgress } from '../ingest/log/log-recovery.ts';
+import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
 import type { LogStats } from '../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../ingest/log-store.ts';
 import type { IngestCount } from './ingest-counts.ts';
@@ -18,11 +18,23 @@ export type BackendStats = {
   readonly log?: LogStats | undefined;
 };
 
+/** What was stored and could not be read; all else is there. */
+export type Damage = {
+  /** How many places were found. */
+  readonly places: number;
+  readonly postsLost?: number | undefined;
+  readonly segmentsLost?: number | undefined;
+  /** Columns of segments whose values are lost, and nothing else of them. */
+  readonly columnsLost?: number | undefined;
+  /** Paths of what was set aside, as far as they are listed. */
+  readonly quarantined?: readonly string[] | undefined;
+};
+
 /** Who hears how the reading of what is stored goes. */
 export interface RecoveryObserver {
   progress(progress: RecoveryProgress): void;
-  /** Something that was stored could not be read; all else is there. */
-  damage(report: DamageReport): void;
+  /** May be called several times: it adds up. */
+  damage(damage: Damage): void;
 }
 
 /** The engine and the store of logs behind the service's doors. */

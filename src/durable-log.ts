@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../ingest/disk/disk.ts';
+import { LOG_BYTES_MAX } from '../ingest/limits.ts';
 import {
   type LogDamage,
   LogVersionError,
@@ -7,11 +8,10 @@ import {
   type ReplayedRecord,
   recoverLog,
 } from '../ingest/log/log-recovery.ts';
-import type { RecordSummary } from '../ingest/log/record-body.ts';
 import { type LogEvent, type LogStats, WriteAheadLog } from '../ingest/log/write-ahead-log.ts';
-import type { LogStore } from '../ingest/log-store.ts';
+import type { LogStore, ReplayOptions } from '../ingest/log-store.ts';
+import { oldestPartitionUs } from '../ingest/partition.ts';
 import { Quarantine } from '../ingest/quarantine.ts';
-import { oldestPartitionUs } from '../ingest/segment-ring.ts';
 import type { RecoveryObserver } from './backend.ts';
 import { type Log, stackOf } from './log.ts';
 import { showProgress } from './progress.ts';
@@ -28,7 +28,6 @@ export class DurableLog {
   readonly #store: LogStore;
   readonly #sources: ReadonlySet<string>;
   readonly #log: Log;
-  readonly #isCovered: (record: RecordSummary & { readonly sequence: number }) => boolean;
   #writeAheadLog: WriteAheadLog | undefined;
   #newestRecoveredUs: number | undefined;
 
@@ -39,10 +38,6 @@ export class DurableLog {
     /** Records of other sources stay in the log, unread. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;
-    /** Whether all rows of a record are in segment files; there are none unless given. */
-    readonly isCovered?:
-      | ((record: RecordSummary & { readonly sequence: number }) => boolean)
-      | undefined;
   }) {
     const dataDir = resolve(options.dataDir);
     this.#disk = options.disk;
@@ -51,18 +46,21 @@ export class DurableLog {
     this.#store = options.store;
     this.#sources = options.sources;
     this.#log = options.log;
-    this.#isCovered = options.isCovered ?? (() => false);
   }
 
   /**
-   * Fills the store with what the log holds, and begins to write behind it.
+   * Fills the store with what the log holds, and begins to write behind it: with the record after
+   * `lastSequence` at the earliest.
    *
    * @throws StartError when the log is of a version that is not known.
    */
-  async recover(nowUs: number, observer: RecoveryObserver): Promise<void> {
+  async recover(
+    options: ReplayOptions & { readonly lastSequence: number },
+    observer: RecoveryObserver,
+  ): Promise<void> {
     try {
       await this.#makeFolder();
-      const recovered = await this.#replay(nowUs, observer);
+      const recovered = await this.#replay(options, observer);
       this.#report(recovered, observer);
       const newestUs = Math.max(...recovered.files.map(({ timestampUsMax }) => timestampUsMax));
       this.#newestRecoveredUs = Number.isFinite(newestUs) ? newestUs : undefined;
@@ -70,7 +68,8 @@ export class DurableLog {
         disk: this.#disk,
         folder: this.#folder,
         files: recovered.files,
-        nextSequence: recovered.nextSequence,
+        // Sequences that segment files speak of are never used again, even if the log was lost.
+        nextSequence: Math.max(recovered.nextSequence, options.lastSequence + 1),
         durableBefore: recovered.durableBefore,
         nextNumber: recovered.nextNumber,
         onEvent: (event) => this.#reportEvent(event),
@@ -84,9 +83,15 @@ export class DurableLog {
     }
   }
 
-  /** `oldestUs`: events before it may go, by whole partitions. */
+  /**
+   * Lets go of what is in segment files, and of events before `oldestUs`, by whole partitions. When
+   * the log has grown long, what holds it up is sealed.
+   */
   tick(oldestUs: number): void {
-    this.#writeAheadLog?.tick(oldestPartitionUs(oldestUs));
+    const log = this.#writeAheadLog;
+    if (log === undefined) return;
+    if (log.stats().byteSize > LOG_BYTES_MAX) this.#store.sealOldest();
+    log.tick(oldestPartitionUs(oldestUs), this.#store.firstUnstoredSequence());
   }
 
   /** To be called when nothing is appended any more. */
@@ -113,13 +118,12 @@ export class DurableLog {
     await this.#disk.syncFolder(dirname(dataDir)).catch(() => {});
   }
 
-  async #replay(nowUs: number, observer: RecoveryObserver): Promise<RecoveredLog> {
+  async #replay(options: ReplayOptions, observer: RecoveryObserver): Promise<RecoveredLog> {
     const unknown = new Map<string, number>();
     const apply = async (record: ReplayedRecord): Promise<void> => {
       if (!this.#sources.has(record.source)) {
         unknown.set(record.source, (unknown.get(record.source) ?? 0) + record.rowCount);
-      } else if (this.#isCovered(record)) this.#store.skip(record);
-      else await this.#store.replay(record, nowUs);
+      } else await this.#store.replay(record, options);
     };
     const recovered = await recoverLog({
       disk: this.#disk,
@@ -142,7 +146,10 @@ export class DurableLog {
 
   #report(recovered: RecoveredLog, observer: RecoveryObserver): void {
     const { recordCount, damageCount, recordsLost, tailBytes, files } = recovered;
-    if (damageCount > 0) observer.damage(recovered);
+    if (damageCount > 0) {
+      const quarantined = recovered.damages.flatMap((damage) => damage.quarantined ?? []);
+      observer.damage({ places: damageCount, postsLost: recordsLost, quarantined });
+    }
     if (recordCount === 0 && damageCount === 0 && tailBytes === 0) return;
     this.#log({
       level: 'info',

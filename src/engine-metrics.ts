@@ -3,7 +3,11 @@ import type { Reading, StatsMetric } from './read-metric.ts';
 
 /** What the worker threads do: queries, and sealing. */
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
-  { name: 'weir_workers', help: 'Threads that run queries and seal', read: (s) => s.workers },
+  {
+    name: 'weir_workers',
+    help: 'Threads that run queries, seal and merge',
+    read: (s) => s.workers,
+  },
   {
     name: 'weir_workers_lost_total',
     help: 'Threads that died: out of memory, or by a mistake of ours. Each is replaced',
@@ -83,7 +87,11 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
       { labels: { result: 'failed' }, value: s.sealsFailed },
     ],
   },
-  { name: 'weir_seals_running', help: 'Threads busy with sealing', read: (s) => s.sealsRunning },
+  {
+    name: 'weir_seals_running',
+    help: 'Threads busy with sealing or merging',
+    read: (s) => s.sealsRunning,
+  },
   {
     name: 'weir_seals_waiting',
     help: 'Sealings that wait for a thread',

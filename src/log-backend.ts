@@ -10,13 +10,14 @@ import {
   TooManyEventsError,
 } from '../ingest/ingest-error.ts';
 import { LogStore } from '../ingest/log-store.ts';
+import { PARTITION_US } from '../ingest/partition.ts';
 import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
 import { RetentionClock } from '../ingest/retention-clock.ts';
-import { PARTITION_US } from '../ingest/segment-ring.ts';
 import { isUuid, SourceDirectory } from '../ingest/source.ts';
 import type { Backend } from './backend.ts';
 import { DurableLog } from './durable-log.ts';
+import { DurableSegments } from './durable-segments.ts';
 import { ServiceError } from './errors.ts';
 import { IngestCounts } from './ingest-counts.ts';
 import { type Log, stackOf } from './log.ts';
@@ -58,13 +59,21 @@ export function openBackend(options: {
   const sources = new Set(directory.sources.map(({ name }) => name));
   // There from the recovery on: before it nothing may be deleted.
   let clock: RetentionClock | undefined;
-  const durable = new DurableLog({ disk, dataDir: settings.dataDir, store, sources, log });
+  const stored = { disk, dataDir: settings.dataDir, store, sources, log };
+  const durableLog = new DurableLog(stored);
+  const durableSegments = new DurableSegments({
+    ...stored,
+    merge: (buffers) => engine.merge(buffers),
+    retentionUs,
+  });
   return {
     engine,
     intake: createIntake({ directory, store, retentionUs, counts }),
     recover: async (nowUs, observer) => {
-      await durable.recover(nowUs, observer);
-      clock = new RetentionClock(durable.newestRecoveredUs);
+      const recovered = await durableSegments.recover(nowUs, observer);
+      await durableLog.recover({ nowUs, ...recovered }, observer);
+      const newest = [recovered.newestUs, durableLog.newestRecoveredUs];
+      clock = new RetentionClock(newestOf(newest.filter((us) => us !== undefined)));
     },
     tick: (nowUs) => {
       if (clock === undefined) return;
@@ -74,21 +83,25 @@ export function openBackend(options: {
         log({ level: 'error', event: 'clock_ahead', by_s: (nowUs - retentionNowUs) / 1e6 });
       }
       store.tick(nowUs, retentionNowUs);
-      durable.tick(retentionNowUs - retentionUs);
+      durableLog.tick(retentionNowUs - retentionUs);
     },
     stats: () => ({
       engine: engine.stats(),
       sources: store.stats(),
       ingest: counts.bySource(),
       queuedBytes: store.queuedBytes,
-      log: durable.stats(),
+      log: durableLog.stats(),
     }),
     close: async () => {
       await store.close();
-      await durable.close();
+      await durableLog.close();
       await engine.close();
     },
   };
+}
+
+function newestOf(timesUs: readonly number[]): number | undefined {
+  return timesUs.length === 0 ? undefined : Math.max(...timesUs);
 }
 
 function createIntake(options: {

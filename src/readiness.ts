@@ -1,5 +1,6 @@
-import type { DamageReport, RecoveryProgress } from '../ingest/log/log-recovery.ts';
-import type { RecoveryObserver } from './backend.ts';
+import { DAMAGES_LISTED_MAX } from '../ingest/limits.ts';
+import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
+import type { Damage, RecoveryObserver } from './backend.ts';
 import { ServiceError } from './errors.ts';
 
 type State = 'starting' | 'recovering' | 'ready' | 'draining';
@@ -18,10 +19,13 @@ export type HealthDetails = {
     readonly bytes_done: number;
     readonly bytes_total: number;
   };
-  /** What was found damaged at the start; the rest is served. */
+  /** What was found damaged; the rest is served. */
   readonly damage?: {
     readonly places: number;
     readonly posts_lost: number;
+    readonly segments_lost: number;
+    /** Columns of segments whose values are lost, and nothing else of them. */
+    readonly columns_lost: number;
     readonly quarantined: readonly string[];
   };
 };
@@ -30,7 +34,7 @@ export type HealthDetails = {
 export class Readiness implements RecoveryObserver {
   #state: State = 'starting';
   #progress: RecoveryProgress | undefined;
-  #damage: DamageReport | undefined;
+  #damage: Required<Damage> | undefined;
 
   get state(): State {
     return this.#state;
@@ -54,9 +58,11 @@ export class Readiness implements RecoveryObserver {
       }),
       ...(damage && {
         damage: {
-          places: damage.damageCount,
-          posts_lost: damage.recordsLost,
-          quarantined: damage.damages.flatMap(({ quarantined }) => quarantined ?? []),
+          places: damage.places,
+          posts_lost: damage.postsLost ?? 0,
+          segments_lost: damage.segmentsLost ?? 0,
+          columns_lost: damage.columnsLost ?? 0,
+          quarantined: damage.quarantined ?? [],
         },
       }),
     };
@@ -67,8 +73,18 @@ export class Readiness implements RecoveryObserver {
     if (this.#state === 'starting') this.#state = 'recovering';
   }
 
-  damage(report: DamageReport): void {
-    this.#damage = report;
+  damage(damage: Damage): void {
+    const before = this.#damage;
+    this.#damage = {
+      places: (before?.places ?? 0) + damage.places,
+      postsLost: (before?.postsLost ?? 0) + (damage.postsLost ?? 0),
+      segmentsLost: (before?.segmentsLost ?? 0) + (damage.segmentsLost ?? 0),
+      columnsLost: (before?.columnsLost ?? 0) + (damage.columnsLost ?? 0),
+      quarantined: [...(before?.quarantined ?? []), ...(damage.quarantined ?? [])].slice(
+        0,
+        DAMAGES_LISTED_MAX,
+      ),
+    };
   }
 
   becomeReady(): void {

@@ -54,8 +54,8 @@ export class OpenSegmentReader implements Segment {
 
   arrivals(rows: Int32Array, count: number): Vector {
     const values = new Float64Array(count);
-    const { arrivalBase } = this.#handle;
-    for (let i = 0; i < count; i++) values[i] = arrivalBase + rows[i]!;
+    const { arrivals } = this.#handle.arrays;
+    for (let i = 0; i < count; i++) values[i] = arrivals[rows[i]!]!;
     return numberVector(values, count);
   }
 

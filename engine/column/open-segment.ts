@@ -12,12 +12,12 @@ import { encodeWtf8 } from './wtf8.ts';
 const ROWS_MIN = 1024;
 const SLOTS_MIN = 32 * 1024;
 /** Bytes of one row apart from its strings, tokens and slots: the sum over the arrays per row. */
-const ROW_SIZE = 4 + 4 + 8 + 4 * 5;
+const ROW_SIZE = 4 + 4 + 8 + 8 + 4 * 5;
 
 export type OpenSegmentOptions = {
   /** Unique in the process. */
   readonly id: number;
-  /** Arrival of the first row; the following count up from it. */
+  /** Arrival of the first row, unless its batch says otherwise. */
   readonly arrivalBase: number;
 };
 
@@ -29,13 +29,13 @@ export type OpenSegmentOptions = {
  */
 export class OpenSegment {
   readonly id: number;
-  readonly arrivalBase: number;
   readonly #strings = new StringTable();
   readonly #skeletonTable = new SkeletonTable();
   readonly #skeletons = sharedIntegers(ROWS_MIN);
   readonly #slots = sharedNumbers(SLOTS_MIN);
   readonly #slotStarts = sharedOffsets(ROWS_MIN + 1);
   readonly #timestampsUs = sharedNumbers(ROWS_MIN);
+  readonly #arrivals = sharedNumbers(ROWS_MIN);
   readonly #ids = sharedIntegers(ROWS_MIN);
   readonly #messages = sharedIntegers(ROWS_MIN);
   readonly #projects = sharedIntegers(ROWS_MIN);
@@ -44,6 +44,7 @@ export class OpenSegment {
   /** The newest appended row of each project key, by its string code (or -1, -2). */
   readonly #heads = new Map<number, number>();
   #rowCount = 0;
+  #arrivalNext: number;
   #timestampUsMin = Number.POSITIVE_INFINITY;
   #timestampUsMax = Number.NEGATIVE_INFINITY;
   #translation: BatchTranslation | undefined;
@@ -51,7 +52,7 @@ export class OpenSegment {
 
   constructor(options: OpenSegmentOptions) {
     this.id = options.id;
-    this.arrivalBase = options.arrivalBase;
+    this.#arrivalNext = options.arrivalBase;
     this.#published = this.#freshHandle();
   }
 
@@ -79,13 +80,18 @@ export class OpenSegment {
   /**
    * Appends rows [fromRow, toRow) of a batch, invisible until `publish`. Nothing of the batch is
    * kept but a memory of its keys, until another batch comes; it must not change in between.
+   *
+   * `arrival`: of the first of them, and greater than all before; the others count up from it.
    */
-  append(batch: Batch, fromRow: number, toRow: number): void {
+  append(batch: Batch, fromRow: number, toRow: number, arrival = this.#arrivalNext): void {
+    assert(arrival >= this.#arrivalNext, 'arrivals ascend');
     assert(fromRow >= 0 && fromRow <= toRow && toRow <= batch.rowCount, 'rows lie in the batch');
     this.#reserve(batch, fromRow, toRow);
     const translation = this.#translationOf(batch);
+    this.#arrivalNext = arrival;
     for (let row = fromRow; row < toRow; row++) {
       const target = this.#rowCount;
+      this.#arrivals.array[target] = this.#arrivalNext++;
       const timestampUs = batch.timestampsUs[row]!;
       this.#timestampsUs.array[target] = timestampUs;
       if (timestampUs < this.#timestampUsMin) this.#timestampUsMin = timestampUs;
@@ -149,6 +155,7 @@ export class OpenSegment {
     this.#slotStarts.reserve(rowCount + 1);
     this.#skeletons.reserve(rowCount);
     this.#timestampsUs.reserve(rowCount);
+    this.#arrivals.reserve(rowCount);
     this.#ids.reserve(rowCount);
     this.#messages.reserve(rowCount);
     this.#projects.reserve(rowCount);
@@ -172,7 +179,6 @@ export class OpenSegment {
       skeletonCount: this.#skeletonTable.count,
       timestampUsMin: this.#timestampUsMin,
       timestampUsMax: this.#timestampUsMax,
-      arrivalBase: this.arrivalBase,
       arrays: this.#arrays(),
     };
   }
@@ -187,6 +193,7 @@ export class OpenSegment {
       slots: this.#slots.array,
       slotStarts: this.#slotStarts.array,
       timestampsUs: this.#timestampsUs.array,
+      arrivals: this.#arrivals.array,
       ids: this.#ids.array,
       messages: this.#messages.array,
       projects: this.#projects.array,

@@ -37,14 +37,13 @@ class Sealer {
   }
 
   seal(): SharedArrayBuffer {
-    const { arrays, arrivalBase } = this.#handle;
+    const { arrays } = this.#handle;
     const groups = this.#sort();
     const used = this.#usedSkeletons();
     const plan = planLeaves(used.tokens, used.rowCounts);
     const rowCount = this.#rows.length;
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow(arrays.timestampsUs), rowCount);
-    const arrivalValues = Float64Array.from(this.#rows, (row) => arrivalBase + row);
-    const arrivals = encodeNumbers(this.#sink, arrivalValues, rowCount);
+    const arrivals = encodeNumbers(this.#sink, this.#perRow(arrays.arrivals), rowCount);
     const columns = this.#gather(plan, used.ofRow);
     const footer: SealedFooter = {
       rowCount,

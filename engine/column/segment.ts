@@ -65,8 +65,6 @@ export type OpenSegmentHandle = {
   readonly skeletonCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
-  /** Arrival of row 0; row `i` has `arrivalBase + i`. */
-  readonly arrivalBase: number;
   readonly arrays: OpenSegmentArrays;
   /** Where the chains of rows begin for the project the query asks for; `undefined`: all rows. */
   readonly chains?: { readonly projectHead: number; readonly mixedHead: number } | undefined;
@@ -89,6 +87,8 @@ export type OpenSegmentArrays = {
   /** `rowCount + 1` entries. */
   readonly slotStarts: Uint32Array;
   readonly timestampsUs: Float64Array;
+  /** Ascending. */
+  readonly arrivals: Float64Array;
   /** String codes; -1 is NULL. */
   readonly ids: Int32Array;
   readonly messages: Int32Array;

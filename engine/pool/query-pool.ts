@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { assert, must } from '../assert.ts';
-import type { OpenSegmentHandle, SegmentHandle } from '../column/segment.ts';
+import type { SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import {
   FRAGMENT_BYTES_MIN,
@@ -17,7 +17,7 @@ import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
-import type { DoneAnswer, PartialAnswer, RowsAnswer, SealTask, TaskStats } from './task.ts';
+import type { DoneAnswer, PartialAnswer, RowsAnswer, SegmentTask, TaskStats } from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
 import { WorkerThreads } from './worker-threads.ts';
 
@@ -120,15 +120,11 @@ export class QueryPool {
     }
   }
 
-  /** Seals in a worker. One segment for each partition of time that has rows. */
-  async seal(
-    handle: OpenSegmentHandle,
-    partitionUs: number,
-  ): Promise<readonly SharedArrayBuffer[]> {
+  /** Makes sealed segments in a worker, when it is their turn. */
+  async makeSegments(task: SegmentTask): Promise<readonly SharedArrayBuffer[]> {
     try {
       const buffers = await new Promise<readonly SharedArrayBuffer[]>((resolve, reject) => {
-        const start = () =>
-          this.#sealOnThread({ kind: 'seal', handle, partitionUs }).then(resolve, reject);
+        const start = () => this.#sealOnThread(task).then(resolve, reject);
         this.#scheduler.add('seal', { start });
       });
       this.#counters.sealEnded(true);
@@ -199,15 +195,15 @@ export class QueryPool {
     };
   }
 
-  async #sealOnThread(task: SealTask): Promise<readonly SharedArrayBuffer[]> {
+  async #sealOnThread(task: SegmentTask): Promise<readonly SharedArrayBuffer[]> {
     const run = this.#threads.run(task);
     const { sealMsMax } = this.#limits;
     const timer = setTimeout(() => {
-      run.end(new Error(`a sealing may take ${sealMsMax} ms; this one took longer`));
+      run.end(new Error(`a sealing or merging may take ${sealMsMax} ms; this one took longer`));
     }, sealMsMax);
     try {
       const answer = await run.answer;
-      assert(answer.kind === 'sealed', 'a seal task answers with sealed segments');
+      assert(answer.kind === 'sealed', 'a segment task answers with sealed segments');
       return answer.buffers;
     } finally {
       clearTimeout(timer);

@@ -8,7 +8,7 @@ import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
-export type Task = QueryTask | FragmentTask | FinishTask | SealTask;
+export type Task = QueryTask | FragmentTask | FinishTask | SegmentTask;
 
 type QueryPart = {
   readonly plan: PhysicalPlan;
@@ -36,11 +36,20 @@ export type FinishTask = QueryPart & {
   readonly partials: readonly unknown[];
 };
 
+/** Makes sealed segments. */
+export type SegmentTask = SealTask | MergeTask;
+
 /** Turns a full open segment into sealed ones. */
 export type SealTask = {
   readonly kind: 'seal';
   readonly handle: OpenSegmentHandle;
   readonly partitionUs: number;
+};
+
+/** Makes one sealed segment of several. */
+export type MergeTask = {
+  readonly kind: 'merge';
+  readonly buffers: readonly SharedArrayBuffer[];
 };
 
 export type RowsAnswer = {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { unreachable } from '../assert.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
+import { mergeSegments } from '../column/merge-segments.ts';
 import { sealSegment } from '../column/seal.ts';
 import { forgetDropped, readSegment } from '../column/segment-reader.ts';
 import { newScanCounters } from '../operator/scan.ts';
@@ -52,6 +53,8 @@ function answer(task: Task): TaskAnswer {
         kind: 'sealed',
         buffers: sealSegment(task.handle, { partitionUs: task.partitionUs }),
       };
+    case 'merge':
+      return { kind: 'sealed', buffers: [mergeSegments(task.buffers)] };
     case 'fragment': {
       const run = startRun(task);
       const partial = executeFragment(task.plan, run.context);

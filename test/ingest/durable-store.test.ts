@@ -3,14 +3,15 @@ import { test } from 'node:test';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedSummary } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
+import { OPEN_ROWS_MAX } from '../../engine/limits.ts';
 import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
 import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { recoverLog } from '../../ingest/log/log-recovery.ts';
 import { RecordError } from '../../ingest/log/record-body.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
-import { LogStore } from '../../ingest/log-store.ts';
+import { LogStore, type ReplayOptions } from '../../ingest/log-store.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
-import { PARTITION_US } from '../../ingest/segment-ring.ts';
 import { Random } from '../../src/traffic/random.ts';
 import { FOLDER } from '../crash/log-model.ts';
 import { ModelDisk } from '../support/model-disk.ts';
@@ -38,13 +39,18 @@ async function opened(
     disk,
     folder: FOLDER,
     quarantine: new Quarantine(disk, '/data/quarantine'),
-    apply: (record) => store.replay(record, options.nowUs ?? NOW_US),
+    apply: (record) => store.replay(record, replayAt(options.nowUs ?? NOW_US)),
     onDamage: () => {},
     onProgress: () => {},
   });
   const log = await WriteAheadLog.open({ disk, folder: FOLDER, ...recovered, onEvent: () => {} });
   store.useLog(log);
   return { store, log, recovered };
+}
+
+/** Nothing is in segment files. */
+function replayAt(nowUs: number): ReplayOptions {
+  return { nowUs, retentionNowUs: nowUs, isCovered: () => false };
 }
 
 /** For tests that look into open segments: they stay as they are. */
@@ -58,11 +64,11 @@ function newDisk(): ModelDisk {
 function rowsOf(store: LogStore, source = 'a'): [arrival: number, id: string][] {
   return store.segments(source, EVERYTHING).flatMap((handle) => {
     assert(handle.kind === 'open');
-    const { stringBytes, stringOffsets, ids } = handle.arrays;
+    const { stringBytes, stringOffsets, ids, arrivals } = handle.arrays;
     return Array.from({ length: handle.rowCount }, (_, row): [number, string] => {
       const code = ids[row]!;
       const bytes = stringBytes.slice(stringOffsets[code]!, stringOffsets[code + 1]!);
-      return [handle.arrivalBase + row, Buffer.from(bytes).toString()];
+      return [arrivals[row]!, Buffer.from(bytes).toString()];
     });
   });
 }
@@ -102,7 +108,7 @@ test('a post that cannot be made durable is never seen, and those before and aft
     await new Promise((resolve) => setImmediate(resolve));
   }
   await store.append('a', smallBatch(['after'], NOW_US));
-  // The arrivals of what was lost are not used again: the rows after it are in a segment of their own.
+  // The arrivals of what was lost are not used again.
   const rows = [
     [0, 'before'],
     [3, 'after'],
@@ -167,10 +173,11 @@ test('the log is replayed at the pace of sealing, however long it is', async () 
   const disk = newDisk();
   const { log } = await opened(disk);
   const posts = 3 * FROZEN_SEGMENTS_MAX;
+  // No two of them fit into one open segment.
+  const rowCount = OPEN_ROWS_MAX / 2 + 1;
+  const batch = smallBatch(new Array(rowCount).fill('x'), NOW_US);
   for (let post = 0; post < posts; post++) {
-    const batch = smallBatch(['x'], NOW_US);
-    // Each behind a gap of arrivals, and so in a segment of its own.
-    await log.append({ source: 'a', receivedUs: 0, arrivalBase: 2 * post, batch });
+    await log.append({ source: 'a', receivedUs: 0, arrivalBase: post * rowCount, batch });
   }
   let waiting = 0;
   let waitingMax = 0;
@@ -178,14 +185,14 @@ test('the log is replayed at the pace of sealing, however long it is', async () 
   const { store } = await opened(disk.afterCrash(), {
     seal: async (handle) => {
       waitingMax = Math.max(waitingMax, ++waiting);
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
       waiting--;
       if (waiting === 0 && failures-- > 0) throw new Error('no room');
       return sealSegment(handle, { partitionUs: PARTITION_US });
     },
   });
   assert.equal(waitingMax, FROZEN_SEGMENTS_MAX + 1);
-  assert.equal(store.stats()[0]!.rowCount, posts);
+  assert.equal(store.stats()[0]!.rowCount, posts * rowCount);
   const seal = () => Promise.reject(new Error('no room'));
   await assert.rejects(opened(disk.afterCrash(), { seal }), {
     message: 'a segment cannot be sealed',
@@ -216,7 +223,7 @@ test('a record that cannot be applied costs itself only, and is told', async () 
         ...{ source: 'a', sequence: 9, arrivalBase: 9, rowCount: 1, receivedUs: 0 },
         ...{ timestampUsMin: NOW_US, timestampUsMax: NOW_US, batch: () => broken },
       },
-      NOW_US,
+      replayAt(NOW_US),
     ),
     RecordError,
   );

@@ -10,9 +10,10 @@ import { admitEvents } from '../../ingest/admission.ts';
 import { OverloadError } from '../../ingest/ingest-error.ts';
 import { FROZEN_SEGMENTS_MAX, QUEUE_BYTES_MAX, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { LogStore } from '../../ingest/log-store.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
-import { PARTITION_US, type SegmentSummary } from '../../ingest/segment-ring.ts';
+import type { SegmentSummary } from '../../ingest/sealed-segments.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
 const DAY_US = 86_400_000_000;
@@ -183,7 +184,7 @@ test('rows arrive in the order of the calls, and arrivals count on from segment 
   const after = store
     .segments('a', EVERYTHING)
     .find((segment) => segment.kind === 'open') as OpenSegmentHandle;
-  assert.equal(after.arrivalBase, handle!.arrivalBase + handle!.rowCount);
+  assert.equal(after.arrays.arrivals[0], handle!.arrays.arrivals[handle!.rowCount - 1]! + 1);
 });
 
 test('when an append resolves, its rows are in the next snapshot', async () => {
@@ -388,6 +389,9 @@ test('the sizes and times of all published rows are told', async () => {
       byteSize: 0,
       sealedCount: 1,
       frozenCount: 0,
+      stored: { count: 0, byteSize: 0 },
+      mergeCount: 0,
+      storageFailureCount: 0,
       sealFailureCount: 0,
       timestampUsMin: NOW_US - 5,
       timestampUsMax: NOW_US + 5,

@@ -9,7 +9,7 @@ import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segme
 import { valueAt } from '../../engine/column/vector.ts';
 import { APPEND_SLICE_ROWS } from '../../ingest/limits.ts';
 import { LogStore } from '../../ingest/log-store.ts';
-import { PARTITION_US } from '../../ingest/segment-ring.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { expectVector, rootOf } from '../column/oracle.ts';
 

@@ -6,9 +6,9 @@ import { Engine, type QueryAnswer, type RunOptions } from '../../engine/engine.t
 import { QueryPool } from '../../engine/pool/query-pool.ts';
 import { admitEvents } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
-import { PARTITION_US } from '../../ingest/segment-ring.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 
 const NOW_US = Date.UTC(2026, 0, 15) * 1000;
@@ -32,7 +32,11 @@ before(() => {
   });
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const lose = () =>
-    losingPool.seal({ script: { does: 'exit', shared } } as unknown as OpenSegmentHandle, 1);
+    losingPool.makeSegments({
+      kind: 'seal',
+      handle: { script: { does: 'exit', shared } } as unknown as OpenSegmentHandle,
+      partitionUs: 1,
+    });
   store = new LogStore({
     sources: directory.sources.map(({ name }) => name),
     retentionUs: 1000 * PARTITION_US,

@@ -56,9 +56,16 @@ function scriptOf(task: Task): Script {
 }
 
 function answerTo(task: Task): TaskAnswer {
-  const counters = { rowsScanned: 3, rowsFromMemo: 0, segmentsScanned: 2, segmentsSkipped: 1 };
+  const counters = {
+    rowsScanned: 3,
+    rowsFromMemo: 0,
+    rowsSkipped: 5,
+    segmentsScanned: 2,
+    segmentsSkipped: 1,
+  };
   const stats = { ...counters, runMs: 5 };
-  if (task.kind === 'seal') return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
+  if (task.kind === 'seal' || task.kind === 'merge')
+    return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
   if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
@@ -66,7 +73,7 @@ function answerTo(task: Task): TaskAnswer {
 }
 
 function runUntilStopped(task: Task): TaskAnswer {
-  if (task.kind === 'seal') throw new Error('sealing is not stopped');
+  if (task.kind === 'seal' || task.kind === 'merge') throw new Error('sealing is not stopped');
   const startMs = performance.now();
   for (;;) {
     if (Atomics.load(task.cancelled, 0) !== 0) {

@@ -1,0 +1,12 @@
+/** Width of a partition in microseconds: one UTC day. */
+export const PARTITION_US = 86_400_000_000;
+
+/** The partition of a timestamp: days since the epoch. */
+export function partitionOf(timestampUs: number): number {
+  return Math.floor(timestampUs / PARTITION_US);
+}
+
+/** The start of the oldest partition that is kept when all before `oldestUs` may go. */
+export function oldestPartitionUs(oldestUs: number): number {
+  return partitionOf(oldestUs) * PARTITION_US;
+}
