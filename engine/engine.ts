@@ -1,7 +1,14 @@
 import { must } from './assert.ts';
-import type { OpenSegmentHandle } from './column/segment.ts';
+import { collectGarbage } from './column/garbage.ts';
+import type { OpenSegmentHandle, SealedSegmentHandle } from './column/segment.ts';
+import {
+  isUnreadable,
+  type SegmentDamagedError,
+  SegmentGoneError,
+} from './column/segment-image.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
+import { UNREADABLE_TRIES_MAX } from './limits.ts';
 import { bindQuery } from './plan/bind-query.ts';
 import type { BindEnvironment } from './plan/binder/binding.ts';
 import {
@@ -11,8 +18,9 @@ import {
   type SnapshotCounts,
 } from './plan/explanation.ts';
 import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
-import { type CallContext, optimize } from './plan/optimize/optimize.ts';
-import { physicalPlanOf, scansOf } from './plan/physical-plan.ts';
+import type { CallContext } from './plan/optimize/optimize.ts';
+import type { PhysicalScan } from './plan/physical-plan.ts';
+import { PlanMemo } from './plan/plan-memo.ts';
 import { giveBack } from './pool/answer-block.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
@@ -85,6 +93,7 @@ export class Engine {
   readonly #sources: readonly SourceSchema[];
   readonly #catalog: SegmentCatalog;
   readonly #pool: QueryPool;
+  readonly #plans = new PlanMemo();
   #planMs = 0;
   #queueMs = 0;
 
@@ -103,12 +112,34 @@ export class Engine {
     return prepareQuery(text, { sources: this.#sources, parameters });
   }
 
-  /** Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. */
+  /**
+   * Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. When
+   * the file of a segment has gone or is damaged, the query is run again without it.
+   */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
+    for (let triesLeft = UNREADABLE_TRIES_MAX; ; triesLeft--) {
+      try {
+        return await this.#runOnce(query, options);
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        if (triesLeft > 0 && (await this.#isMended(error))) continue;
+        this.#pool.countFailure(error);
+        throw error;
+      }
+    }
+  }
+
+  /** Whether the next snapshot will be another. */
+  async #isMended(error: SegmentGoneError | SegmentDamagedError): Promise<boolean> {
+    if (error instanceof SegmentGoneError) return true;
+    return (await this.#catalog.repair?.(error.segmentId)) ?? false;
+  }
+
+  async #runOnce(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
     const startMs = performance.now();
-    const run = this.#plan(query, options);
+    const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
-    const snapshots = options.isExplained === true ? this.#countSnapshots(run) : [];
+    const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
     const { json, rowCount, digest, stats: all } = await this.#pool.run(run, options.signal);
     const { profile, ...stats } = all;
     const planMs = plannedMs - startMs;
@@ -147,9 +178,19 @@ export class Engine {
   }
 
   /** Merges sealed segments of one source in a worker: all their rows, in one. */
-  async merge(buffers: readonly SharedArrayBuffer[]): Promise<SharedArrayBuffer> {
-    const [merged] = await this.#pool.makeSegments({ kind: 'merge', buffers });
+  async merge(handles: readonly SealedSegmentHandle[]): Promise<SharedArrayBuffer> {
+    const [merged] = await this.#pool.makeSegments({ kind: 'merge', handles });
     return must(merged, 'merging makes a segment');
+  }
+
+  /**
+   * Frees the memory of segments that are no more, here and in idle threads, within some 20 ms: memory
+   * that threads share goes when each of them has collected its garbage, which they would not do of
+   * themselves.
+   */
+  releaseDropped(): void {
+    this.#pool.tidy(this.#catalog.dropped());
+    collectGarbage();
   }
 
   /** Ends the workers once what is under way is done. */
@@ -161,24 +202,30 @@ export class Engine {
     return { parameters: byLowerCase(parameters), nowUs, rowsMax, sources: this.#sources };
   }
 
-  #plan(query: PreparedQuery, options: RunOptions): QueryRun {
+  #plan(
+    query: PreparedQuery,
+    options: RunOptions,
+  ): { readonly run: QueryRun; readonly scans: readonly PhysicalScan[] } {
     try {
       this.#pool.checkAdmission();
-      const plan = physicalPlanOf(optimize(query.bound, this.#contextOf(options)));
-      const segments = scansOf(plan).map((scan) =>
+      const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
+      const { plan, scans, template } = planned;
+      const segments = scans.map((scan) =>
         this.#catalog.segments(scan.source, {
           projectKey: scan.projectKey,
           timestampUsStart: scan.window.startUs,
           timestampUsEnd: scan.window.endUs,
         }),
       );
-      return {
+      const run: QueryRun = {
         plan,
         output: query.bound.output,
+        template,
         segments,
         dropped: this.#catalog.dropped(),
         isProfiled: options.isExplained,
       };
+      return { run, scans };
     } catch (error) {
       this.#pool.countFailure(error);
       throw error;
@@ -186,8 +233,8 @@ export class Engine {
   }
 
   /** What the snapshot of a run left out; to be asked for in the same turn as the snapshot. */
-  #countSnapshots({ plan }: QueryRun): readonly SnapshotCounts[] {
-    return scansOf(plan).map((scan) =>
+  #countSnapshots(scans: readonly PhysicalScan[]): readonly SnapshotCounts[] {
+    return scans.map((scan) =>
       countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
     );
   }
@@ -208,5 +255,6 @@ export function explainUnrun(
 
 /** Parameters are known by their names in lower case. */
 function byLowerCase(parameters: ReadonlyMap<string, SqlValue>): ReadonlyMap<string, SqlValue> {
+  if ([...parameters.keys()].every((name) => name === name.toLowerCase())) return parameters;
   return new Map(Array.from(parameters, ([name, value]) => [name.toLowerCase(), value] as const));
 }

@@ -149,3 +149,33 @@ export const QUERIES_WAITING_MAX = 256;
 
 /** Milliseconds that queries, or sealings, stand back after a long one of theirs: about one sealing. */
 export const TURN_DEBT_MS_MAX = 1_000;
+
+/** Paths whose texts a segment's reader remembers the whereabouts of; beyond, it forgets them all. */
+export const TEXT_PATHS_MAX = 64;
+
+/**
+ * Rows of a run from which its segment is asked which of them may hold a text: the answer takes some
+ * microseconds, as does looking at 100 rows.
+ */
+export const TEXT_ROWS_MIN = 512;
+
+/**
+ * Bytes of plans remembered by the values of their parameters, written out, on the main thread and on
+ * each worker: some thousand plans of 2 KB. As objects they are about five times as large.
+ */
+export const REMEMBERED_PLANS_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Bytes of segments that a task reads into memory of its own when the memory for all is full, at
+ * most: beyond the last one, however large that is. A scan goes from one segment to the next.
+ */
+export const PASSING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bytes of these let go before garbage is collected, in some 10 ms: a tenth of what reading took. */
+export const PASSING_GARBAGE_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * How often a query is run again because a segment could not be read: each time one damaged segment
+ * is mended, or one that was merged or dropped meanwhile has another in its place.
+ */
+export const UNREADABLE_TRIES_MAX = 16;

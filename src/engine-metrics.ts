@@ -64,6 +64,11 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
     read: (s) => s.scans.rowsScanned,
   },
   {
+    name: 'weir_rows_skipped_total',
+    help: 'Events in the window of answered runs that nobody looked at, for they cannot hold a text asked for',
+    read: (s) => s.scans.rowsSkipped,
+  },
+  {
     name: 'weir_rows_remembered_total',
     help: 'Events whose part of an answer was remembered, so that nobody looked at them',
     read: (s) => s.scans.rowsFromMemo,

@@ -63,7 +63,7 @@ export function openBackend(options: {
   const durableLog = new DurableLog(stored);
   const durableSegments = new DurableSegments({
     ...stored,
-    merge: (buffers) => engine.merge(buffers),
+    merge: (buffers) => engine.merge(buffers.map((buffer, id) => ({ kind: 'sealed', id, buffer }))),
     retentionUs,
   });
   return {

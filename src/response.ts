@@ -16,11 +16,10 @@ export function sendBytes(
     response.end(parts[0]);
     return;
   }
-  // Small parts then leave in one packet.
+  // Small parts then leave in one packet; the end of an answer lets it go.
   response.cork();
-  for (const part of parts) response.write(part);
-  response.uncork();
-  response.end();
+  for (const part of parts.slice(0, -1)) response.write(part);
+  response.end(parts.at(-1));
 }
 
 function beginBytes(

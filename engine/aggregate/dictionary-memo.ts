@@ -1,15 +1,13 @@
 import type { Dictionary } from '../column/vector.ts';
 
 /**
- * Dictionaries remembered at once. A scan goes through segments one after the other, so one would
- * mostly do; a few more keep alternating inputs (a join's, a union's) from starting over.
+ * What one reader of vectors has worked out about the dictionaries it met, by identity. A dictionary
+ * is not kept alive by it, but for the last one: a scan goes through segments one after the other,
+ * and what it has left should be free to go.
  */
-const DICTIONARIES_MAX = 8;
-
-/** What one reader of vectors has worked out about the dictionaries it met last, by identity. */
 export class DictionaryMemo<T> {
   readonly #make: (dictionary: Dictionary) => T;
-  readonly #known = new Map<Dictionary, T>();
+  readonly #known = new WeakMap<Dictionary, { readonly value: T }>();
   #last: Dictionary | undefined;
   #lastValue: T | undefined;
 
@@ -19,20 +17,13 @@ export class DictionaryMemo<T> {
 
   get(dictionary: Dictionary): T {
     if (dictionary === this.#last) return this.#lastValue as T;
-    let value = this.#known.get(dictionary);
-    if (value === undefined) {
-      value = this.#make(dictionary);
-      if (this.#known.size === DICTIONARIES_MAX) {
-        // A Map lists its keys in the order they came: the first is the oldest.
-        for (const oldest of this.#known.keys()) {
-          this.#known.delete(oldest);
-          break;
-        }
-      }
-      this.#known.set(dictionary, value);
+    let known = this.#known.get(dictionary);
+    if (known === undefined) {
+      known = { value: this.#make(dictionary) };
+      this.#known.set(dictionary, known);
     }
     this.#last = dictionary;
-    this.#lastValue = value;
-    return value;
+    this.#lastValue = known.value;
+    return known.value;
   }
 }

@@ -1,5 +1,6 @@
 import { assert } from '../assert.ts';
 import type { JsonWriter } from './json-writer.ts';
+import { mayNeedEscape, type ViewedBytes, viewed, WORD_SIZE } from './viewed-bytes.ts';
 import { isSurrogateAt, threeByteUnit } from './wtf8.ts';
 
 const CAPACITY_MIN = 1024;
@@ -9,9 +10,15 @@ const CAPACITY_KEPT_MAX = 4 * 1024 * 1024;
 const STRING_SLICE_MAX = 4096;
 /** Up to here a loop over bytes beats the call that copies them. */
 const LOOP_COPY_MAX = 48;
+/** … and a loop over words of four. */
+const WORD_LOOP_COPY_MAX = 192;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+/** Digits below it are worked out in 32 bits. */
+const BILLION = 1_000_000_000;
+const BILLION_DIGITS = 9;
 const HEX_DIGITS = '0123456789abcdef';
 
 const PLAIN = 0;
@@ -43,10 +50,13 @@ for (const [character, letter] of [
 /** JSON in one growing buffer. Invariant: `#bytes[0, #size)` is what was written, valid UTF-8. */
 export class JsonBuffer implements JsonWriter {
   #bytes: Uint8Array;
+  /** Of `#bytes`. */
+  #view: DataView;
   #size = 0;
 
   constructor(capacity: number = CAPACITY_MIN) {
     this.#bytes = new Uint8Array(Math.max(capacity, CAPACITY_MIN));
+    this.#view = viewed(this.#bytes).view;
   }
 
   get size(): number {
@@ -68,7 +78,9 @@ export class JsonBuffer implements JsonWriter {
   /** Forgets what was written. The memory is kept for what comes next, unless it is much. */
   clear(): void {
     this.#size = 0;
-    if (this.#bytes.length > CAPACITY_KEPT_MAX) this.#bytes = new Uint8Array(CAPACITY_MIN);
+    if (this.#bytes.length <= CAPACITY_KEPT_MAX) return;
+    this.#bytes = new Uint8Array(CAPACITY_MIN);
+    this.#view = viewed(this.#bytes).view;
   }
 
   raw(text: string): void {
@@ -92,10 +104,66 @@ export class JsonBuffer implements JsonWriter {
     this.#size = size;
   }
 
+  /** As `rawBytes`. */
+  rawViewed({ bytes, view }: ViewedBytes, start: number, end: number): void {
+    const count = end - start;
+    if (count > WORD_LOOP_COPY_MAX) {
+      this.rawBytes(bytes, start, end);
+      return;
+    }
+    this.#reserve(count + WORD_SIZE);
+    const target = this.#view;
+    const size = this.#size;
+    for (let index = 0; index < count; index += WORD_SIZE) {
+      target.setInt32(size + index, view.getInt32(start + index, true), true);
+    }
+    this.#size = size + count;
+  }
+
+  /** As `stringBytes`. */
+  stringViewed({ bytes, view }: ViewedBytes, start: number, end: number): void {
+    const count = end - start;
+    this.#reserve(count + 1 + WORD_SIZE);
+    const target = this.#view;
+    const size = this.#size + 1;
+    for (let index = 0; index < count; index += WORD_SIZE) {
+      const word = view.getInt32(start + index, true);
+      if (mayNeedEscape(word)) {
+        this.stringBytes(bytes, start, end);
+        return;
+      }
+      target.setInt32(size + index, word, true);
+    }
+    target.setUint8(size - 1, QUOTE);
+    target.setUint8(size + count, QUOTE);
+    this.#size = size + count + 1;
+  }
+
   /** A finite number in JavaScript's shortest form, a bigint as its digits, -0 as `-0`. */
   number(value: number | bigint): void {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && !isNegative(value)) {
+      this.#digits(value);
+      return;
+    }
     assert(typeof value === 'bigint' || Number.isFinite(value), 'a JSON number is finite');
     this.raw(numberText(value));
+  }
+
+  /** A safe integer from 0 on, without a string made of it. */
+  #digits(value: number): void {
+    let count = 1;
+    for (let limit = 10; limit <= value; limit *= 10) count++;
+    this.#reserve(count);
+    const start = this.#size;
+    this.#size = start + count;
+    const high = Math.floor(value / BILLION);
+    if (high === 0) {
+      writeDigits(this.#bytes, value, start, this.#size);
+    } else {
+      const middle = this.#size - BILLION_DIGITS;
+      writeDigits(this.#bytes, high, start, middle);
+      writeDigits(this.#bytes, value - high * BILLION, middle, this.#size);
+    }
   }
 
   string(text: string): void {
@@ -115,16 +183,17 @@ export class JsonBuffer implements JsonWriter {
     const target = this.#bytes;
     let size = this.#size;
     target[size++] = QUOTE;
-    let at = start;
-    for (; at < end; at++) {
+    for (let at = start; at < end; at++) {
       const byte = bytes[at]!;
-      if (BYTE_NEEDS[byte] !== PLAIN) break;
+      if (BYTE_NEEDS[byte] !== PLAIN) {
+        this.#size = size;
+        this.#escapedBytes(bytes, at, end);
+        return;
+      }
       target[size++] = byte;
     }
+    target[size++] = QUOTE;
     this.#size = size;
-    if (at < end) this.#escapedBytes(bytes, at, end);
-    this.#reserve(1);
-    this.#bytes[this.#size++] = QUOTE;
   }
 
   /** Writes units [start, end), or one more when a pair crosses the end; gives where it stopped. */
@@ -164,7 +233,7 @@ export class JsonBuffer implements JsonWriter {
     return index;
   }
 
-  /** The rest of a string from the first byte that may need an escape. */
+  /** The rest of a string from the first byte that may need an escape, and its closing quote. */
   #escapedBytes(bytes: Uint8Array, start: number, end: number): void {
     let at = start;
     while (at < end) {
@@ -172,7 +241,7 @@ export class JsonBuffer implements JsonWriter {
       while (plainEnd < end && BYTE_NEEDS[bytes[plainEnd]!] === PLAIN) plainEnd++;
       this.rawBytes(bytes, at, plainEnd);
       at = plainEnd;
-      if (at === end) return;
+      if (at === end) break;
       this.#reserve(6);
       if (BYTE_NEEDS[bytes[at]!] === ESCAPED) {
         this.#size = writeEscape(this.#bytes, this.#size, bytes[at]!);
@@ -184,6 +253,8 @@ export class JsonBuffer implements JsonWriter {
         this.#bytes[this.#size++] = bytes[at++]!;
       }
     }
+    this.#reserve(1);
+    this.#bytes[this.#size++] = QUOTE;
   }
 
   #reserve(count: number): void {
@@ -192,6 +263,21 @@ export class JsonBuffer implements JsonWriter {
     const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = grown;
+    this.#view = viewed(grown).view;
+  }
+}
+
+function isNegative(value: number): boolean {
+  return value < 0 || Object.is(value, -0);
+}
+
+/** Fills `bytes[start, end)` with the last digits of an integer below 2^31. */
+function writeDigits(bytes: Uint8Array, value: number, start: number, end: number): void {
+  let rest = value | 0;
+  for (let at = end - 1; at >= start; at--) {
+    const tenth = (rest / 10) | 0;
+    bytes[at] = ZERO + rest - 10 * tenth;
+    rest = tenth;
   }
 }
 

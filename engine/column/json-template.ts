@@ -1,3 +1,4 @@
+import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { JsonBuffer, numberText } from './json-buffer.ts';
 import { writeJsonText } from './json-text.ts';
 import type { JsonWriter } from './json-writer.ts';
@@ -19,47 +20,75 @@ import {
   TEXT,
   TRUE_KIND,
 } from './token.ts';
+import { type ViewedBytes, viewed } from './viewed-bytes.ts';
 
 /**
  * The JSON of one record or list, but for its slots: text before the first slot, between the slots,
- * and after the last. All rows of a skeleton share it.
+ * and after the last. All rows of a skeleton share it. What every row of the segment has in a slot is
+ * text too.
  */
 export type JsonTemplate = {
-  readonly bytes: Uint8Array;
+  readonly text: ViewedBytes;
   /** Where the text before each slot ends, and last the text after them all. */
   readonly textEnds: Uint32Array;
   /** Kind of each slot. */
   readonly kinds: Uint8Array;
-  /** Place of the first slot. */
-  readonly place: number;
+  /** Which of the slots of the record or list it is, ascending: not all are left. */
+  readonly slots: Uint32Array;
 };
 
+/** The templates of this thread. Most shapes come back in each segment: one copy stays in the cache. */
+const sharedTemplates = new Map<string, JsonTemplate>();
+let sharedBytes = 0;
+
 /** The template of the record or list at `node`, which is itself no field's value. */
-export function compileTemplate(skeletons: Skeletons, node: number): JsonTemplate {
-  const compiler = new TemplateCompiler(skeletons);
+export function compileTemplate(
+  skeletons: Skeletons,
+  store: SlotStore,
+  node: number,
+): JsonTemplate {
+  const compiler = new TemplateCompiler(skeletons, store, skeletons.place(node));
   compiler.value(node);
-  return compiler.template(skeletons.place(node));
+  const template = compiler.template();
+  const { text, kinds, slots } = template;
+  const key = `${Buffer.from(text.bytes).toString('latin1')}\0${kinds.join()}\0${slots.join()}`;
+  const shared = sharedTemplates.get(key);
+  if (shared !== undefined) return shared;
+  if (sharedBytes > TEMPLATE_BYTES_MAX) {
+    sharedTemplates.clear();
+    sharedBytes = 0;
+  }
+  sharedTemplates.set(key, template);
+  sharedBytes += key.length + templateSize(template);
+  return template;
 }
 
-/** Writes one row by its template. */
+/** Bytes of a template, about. */
+export function templateSize({ text, kinds }: JsonTemplate): number {
+  return text.bytes.length + 9 * kinds.length;
+}
+
+/** Writes one row by its template, the first of whose slots is at `place`. */
 export function writeTemplate(
   template: JsonTemplate,
   store: SlotStore,
   row: number,
+  place: number,
   out: JsonWriter,
 ): void {
-  const { bytes, textEnds, kinds } = template;
+  const { text, textEnds, kinds, slots } = template;
   let textStart = 0;
   for (let slot = 0; slot < kinds.length; slot++) {
     const textEnd = textEnds[slot]!;
-    out.rawBytes(bytes, textStart, textEnd);
+    out.rawBytes(text.bytes, textStart, textEnd);
     textStart = textEnd;
-    writeSlot(store, kinds[slot]!, row, template.place + slot, out);
+    writeSlot(store, kinds[slot]!, row, place + slots[slot]!, out);
   }
-  out.rawBytes(bytes, textStart, bytes.length);
+  out.rawBytes(text.bytes, textStart, textEnds[kinds.length]!);
 }
 
-function writeSlot(
+/** Writes one slot. */
+export function writeSlot(
   store: SlotStore,
   kind: number,
   row: number,
@@ -81,10 +110,17 @@ class TemplateCompiler {
   readonly #out = new JsonBuffer();
   readonly #textEnds: number[] = [];
   readonly #kinds: number[] = [];
+  readonly #slots: number[] = [];
   readonly #skeletons: Skeletons;
+  readonly #store: SlotStore;
+  readonly #place: number;
+  #slotCount = 0;
 
-  constructor(skeletons: Skeletons) {
+  /** `place`: of the first slot. */
+  constructor(skeletons: Skeletons, store: SlotStore, place: number) {
     this.#skeletons = skeletons;
+    this.#store = store;
+    this.#place = place;
   }
 
   /** Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens. */
@@ -93,20 +129,28 @@ class TemplateCompiler {
     const kind = tokens[node]! & KIND_MASK;
     if (kind === RECORD) this.#record(node);
     else if (kind === RECORD_LIST) this.#list(node);
-    else if (KIND_HAS_SLOT[kind]) {
-      this.#textEnds.push(this.#out.size);
-      this.#kinds.push(kind);
-    } else this.#out.raw(literal(kind));
+    else if (KIND_HAS_SLOT[kind]) this.#slot(kind);
+    else this.#out.raw(literal(kind));
   }
 
-  template(place: number): JsonTemplate {
+  template(): JsonTemplate {
     this.#textEnds.push(this.#out.size);
+    // As many bytes more as a copy by words may read.
+    this.#out.raw('   ');
     return {
-      bytes: this.#out.take(),
+      text: viewed(this.#out.take()),
       textEnds: Uint32Array.from(this.#textEnds),
       kinds: Uint8Array.from(this.#kinds),
-      place,
+      slots: Uint32Array.from(this.#slots),
     };
+  }
+
+  #slot(kind: number): void {
+    const slot = this.#slotCount++;
+    if (this.#store.writeConstant?.(this.#place + slot, kind, this.#out) === true) return;
+    this.#textEnds.push(this.#out.size);
+    this.#kinds.push(kind);
+    this.#slots.push(slot);
   }
 
   #list(node: number): void {

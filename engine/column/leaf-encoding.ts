@@ -74,7 +74,7 @@ export class LeafEncoder {
     const { values, rows, count } = column;
     if (leaf.leafClass !== 'text') return this.#strings.encode(values, count, 'verbatim');
     const wholes = this.#wholes.filter((whole) => areSameRows(whole.rows, rows));
-    const footer = this.#strings.encode(values, count, 'text', wholes);
+    const footer = this.#strings.encode(values, count, 'leaf', wholes);
     const isWhole = footer.packing.kind === 'plain' && footer.codes === null;
     if (isWhole && this.#wholes.length < WHOLES_MAX) {
       this.#wholes.push({ column: index, values, rows });

@@ -233,7 +233,7 @@ class Merger {
       };
     }
     const strings = footers.map((footer) => footer?.strings ?? undefined);
-    const use = leafClass === 'text' ? 'text' : 'verbatim';
+    const use = leafClass === 'text' ? 'leaf' : 'verbatim';
     const whole = this.#wholeOf(strings, origins.count, findWhole);
     return {
       positions,
@@ -280,7 +280,7 @@ class Merger {
     }
     const { bytes, offsets } = table;
     const encoder = new StringEncoder(this.#sink, { bytes, offsets }, table.count);
-    const use = leafClass === 'text' ? 'text' : 'verbatim';
+    const use = leafClass === 'text' ? 'leaf' : 'verbatim';
     return { positions, numbers: null, strings: encoder.encode(values, valueCount, use) };
   }
 

@@ -70,6 +70,8 @@ function areExactInSingle(values: Float64Array, count: number): boolean {
 
 /** The numbers of one column. Positions are [0, number of values). */
 export class NumberValues {
+  /** Whether all are equal, and known to be without looking. */
+  readonly isConstant: boolean;
   /** Whether all values are 0, and known to be without looking. */
   readonly isZero: boolean;
   readonly #base: number;
@@ -84,6 +86,7 @@ export class NumberValues {
     const { encoding, width, slice } = footer;
     this.#base = footer.base;
     this.#step = footer.step;
+    this.isConstant = slice === null;
     this.isZero = slice === null && footer.base === 0;
     if (slice === null) return;
     if (encoding === 'float32') this.#singles = source.floats32(slice);

@@ -15,6 +15,7 @@ import { decodeWtf8 } from './wtf8.ts';
 
 /** The published rows of an open segment, read through a handle, on any thread. */
 export class OpenSegmentReader implements Segment {
+  readonly kind = 'open';
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
@@ -76,6 +77,11 @@ export class OpenSegmentReader implements Segment {
     const codes = new Int32Array(count);
     for (let i = 0; i < count; i++) codes[i] = skeletons[rows[i]!]!;
     return this.#source.roots(rows, codes, count);
+  }
+
+  /** Strings on the tape have no signatures. */
+  rowsWith(): undefined {
+    return undefined;
   }
 
   /** The rows of one chain as a run; none when it is empty. */

@@ -121,14 +121,7 @@ class SparseRows implements Positions {
   }
 
   first(row: number): number {
-    let low = 0;
-    let high = this.#rows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#rows[middle]! < row) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstAtLeast(this.#rows, 0, this.#rows.length, row);
   }
 
   has(row: number): boolean {
@@ -164,8 +157,25 @@ class Offsets implements Positions {
   }
 }
 
+/** How many of the ascending `values[start, start + count)` are below `value`. */
+export function firstAtLeast(
+  values: Uint32Array,
+  start: number,
+  count: number,
+  value: number,
+): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[start + middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** How many bits of a word are set (Warren, "Hacker's Delight", 5-1). */
-function bitCount(word: number): number {
+export function bitCount(word: number): number {
   let sum = word - ((word >>> 1) & 0x55555555);
   sum = (sum & 0x33333333) + ((sum >>> 2) & 0x33333333);
   return Math.imul((sum + (sum >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

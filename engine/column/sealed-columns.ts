@@ -87,8 +87,8 @@ function leafColumn(leaf: LeafFooter, leaves: readonly LeafFooter[]): Slice[] {
   return slices;
 }
 
-function stringsOf({ codes, packing }: StringsFooter): Slice[] {
-  const slices: Slice[] = [];
+function stringsOf({ codes, packing, signature }: StringsFooter): Slice[] {
+  const slices: Slice[] = signature === undefined ? [] : [signature.bits];
   if (codes !== null && codes !== 'constant') slices.push(codes.slice);
   switch (packing.kind) {
     case 'plain':

@@ -1,11 +1,13 @@
 import { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
+import type { RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
-import type { RowRun, Segment } from './segment.ts';
+import type { NeededText, RowRun, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
-import { SliceSource } from './slice.ts';
+import { type Slice, SliceSource } from './slice.ts';
 import { StringValues } from './string-values.ts';
+import { TextIndex } from './text-index.ts';
 import { TokenSource } from './token-source.ts';
 import {
   dictionaryVector,
@@ -18,32 +20,39 @@ import { encodeWtf8 } from './wtf8.ts';
 
 /** A sealed segment, read in place. Opening it costs in proportion to its columns, not its rows. */
 export class SealedSegmentReader implements Segment {
+  readonly kind = 'sealed';
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
   readonly #groups: Groups;
   readonly #timestampsUs: NumberValues;
   readonly #arrivals: NumberValues;
-  readonly #ids: StringColumn;
-  readonly #messages: StringColumn;
-  readonly #projects: StringColumn;
+  readonly #ids: () => StringColumn;
+  readonly #messages: () => StringColumn;
+  readonly #projects: () => StringColumn;
   readonly #rowSkeletons: NumberValues;
   readonly #skeletonStarts: Uint32Array;
   readonly #source: TokenSource;
+  readonly #texts: () => TextIndex;
 
-  /** Throws when the buffer is not a sealed segment. */
-  constructor(buffer: SharedArrayBuffer) {
+  /**
+   * `need` brings a slice into the buffer, where it is not there yet; header and footer are. What is
+   * needed to tell the rows apart is opened at once, every other column when it is first asked for.
+   *
+   * Throws when the buffer is not a sealed segment.
+   */
+  constructor(buffer: SharedArrayBuffer, need?: ((slice: Slice) => void) | undefined) {
     const footer = readFooter(buffer);
-    const source = new SliceSource(buffer);
+    const source = new SliceSource(buffer, need);
     this.rowCount = footer.rowCount;
     this.timestampUsMin = footer.timestampUsMin;
     this.timestampUsMax = footer.timestampUsMax;
     this.#groups = new Groups(source, footer.groups);
     this.#timestampsUs = new NumberValues(source, footer.timestampsUs);
     this.#arrivals = new NumberValues(source, footer.arrivals);
-    this.#ids = new StringColumn(source, footer.ids);
-    this.#messages = new StringColumn(source, footer.messages);
-    this.#projects = new StringColumn(source, footer.projects);
+    this.#ids = whenAsked(() => new StringColumn(source, footer.ids));
+    this.#messages = whenAsked(() => new StringColumn(source, footer.messages));
+    this.#projects = whenAsked(() => new StringColumn(source, footer.projects));
     this.#rowSkeletons = new NumberValues(source, footer.rowSkeletons);
     this.#skeletonStarts = source.unsigned32(footer.skeletons.starts);
     const { bytes, offsets } = footer.keys;
@@ -55,6 +64,13 @@ export class SealedSegmentReader implements Segment {
       keys: { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) },
     });
     this.#source = new TokenSource(skeletons, new SealedSlotStore(source, footer));
+    this.#texts = whenAsked(
+      () =>
+        new TextIndex(source, footer, {
+          skeletons: skeletons.arrays,
+          rowSkeletons: this.#rowSkeletons,
+        }),
+    );
   }
 
   runs(projectKey: string | undefined): readonly RowRun[] {
@@ -70,21 +86,34 @@ export class SealedSegmentReader implements Segment {
   }
 
   ids(rows: Int32Array, count: number): Vector {
-    return this.#ids.vector(rows, count);
+    return this.#ids().vector(rows, count);
   }
 
   messages(rows: Int32Array, count: number): Vector {
-    return this.#messages.vector(rows, count);
+    return this.#messages().vector(rows, count);
   }
 
   projects(rows: Int32Array, count: number): Vector {
-    return this.#projects.vector(rows, count);
+    return this.#projects().vector(rows, count);
   }
 
   roots(rows: Int32Array, count: number): NestedVector {
     const skeletons = this.#rowSkeletons.gatherIntegers(rows, count);
     return this.#source.roots(rows, skeletons, count);
   }
+
+  rowsWith(needed: NeededText): RowRanges | undefined {
+    return this.#texts().rowsWith(needed);
+  }
+}
+
+/** What `open` gives, opened when it is first asked for. */
+function whenAsked<T>(open: () => T): () => T {
+  let opened: T | undefined;
+  return () => {
+    opened ??= open();
+    return opened;
+  };
 }
 
 /** What the main thread keeps of a sealed segment, to leave it out where it holds nothing asked for. */
@@ -154,14 +183,24 @@ class Groups {
     let high = this.#footer.names.count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = bytes.subarray(offsets[middle]!, offsets[middle + 1]!);
-      const order = Buffer.compare(other, name);
+      const order = compareBytes(bytes, offsets[middle]!, offsets[middle + 1]!, name);
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
       else high = middle;
     }
     return -1;
   }
+}
+
+/** How `bytes[start, end)` compare to others: as `Buffer.compare`, without an object for each look. */
+function compareBytes(bytes: Uint8Array, start: number, end: number, other: Uint8Array): number {
+  const size = end - start;
+  const sizeMin = Math.min(size, other.length);
+  for (let index = 0; index < sizeMin; index++) {
+    const difference = bytes[start + index]! - other[index]!;
+    if (difference !== 0) return difference;
+  }
+  return size - other.length;
 }
 
 /** A declared column of strings. */

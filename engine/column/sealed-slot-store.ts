@@ -1,54 +1,42 @@
 import { assert, must } from '../assert.ts';
+import { FlatRows } from './flat-rows.ts';
+import { numberText } from './json-buffer.ts';
+import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
+import { LeafColumns } from './leaf-columns.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { NumberValues } from './number-values.ts';
-import { openPositions, type Positions } from './positions.ts';
-import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
+import type { SealedFooter } from './sealed-layout.ts';
 import type { SliceSource } from './slice.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
-import type { StringEntries } from './string-entries.ts';
-import { PlainStrings, StringValues } from './string-values.ts';
+import { TEXT } from './token.ts';
 import { dictionaryVector, type Vector, valueVector } from './vector.ts';
 
-/** A column of one class of leaves. Exactly one of `numbers` and `strings` is there. */
-type LeafColumn = {
-  readonly positions: Positions;
-  readonly numbers: NumberValues | undefined;
-  readonly strings: StringValues | undefined;
-};
+/** A longer constant is not worth its copy in each template. */
+const CONSTANT_SIZE_MAX = 64;
 
 /** Leaf columns and the residual of a sealed segment, by the places of its skeletons. */
 export class SealedSlotStore implements SlotStore {
-  readonly #columns: readonly LeafColumn[];
-  readonly #residual: {
-    readonly positions: Positions;
-    readonly slots: Float64Array;
-    readonly entries: StringEntries;
-  };
+  readonly #leaves: LeafColumns;
   readonly #slotColumns: Uint16Array;
   readonly #slotOrdinals: NumberValues;
+  readonly #rows: FlatRows;
 
   constructor(source: SliceSource, footer: SealedFooter) {
-    this.#columns = openLeaves(source, footer.leaves);
-    const { positions, slots, strings } = footer.residual;
-    const block = {
-      bytes: source.bytes(strings.bytes),
-      offsets: source.unsigned32(strings.offsets),
-    };
-    this.#residual = {
-      positions: openPositions(source, positions),
-      slots: source.floats64(slots),
-      entries: new PlainStrings(block, strings.count, true),
-    };
+    this.#leaves = new LeafColumns(source, footer);
     this.#slotColumns = source.unsigned16(footer.skeletons.slotColumns);
     this.#slotOrdinals = new NumberValues(source, footer.skeletons.slotOrdinals);
+    this.#rows = new FlatRows(this.#leaves, source.whole(), footer.leaves, {
+      slotColumns: this.#slotColumns,
+      slotOrdinals: this.#slotOrdinals,
+    });
   }
 
   numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array {
     const column = this.#commonColumn(places, count);
     if (column !== undefined && column !== RESIDUAL_COLUMN) {
       const positions = this.#positions(column, rows, places, count);
-      return must(this.#columns[column]!.numbers).gather(positions, count);
+      return must(this.#leaves.column(column).numbers).gather(positions, count);
     }
     const values = new Float64Array(count);
     for (let i = 0; i < count; i++) {
@@ -71,9 +59,9 @@ export class SealedSlotStore implements SlotStore {
       for (let i = 0; i < count; i++) {
         codes[i] = places[i]! < 0 ? -1 : this.#residualSlot(rows[i]!, places[i]!);
       }
-      return dictionaryVector(codes, count, this.#residual.entries);
+      return dictionaryVector(codes, count, this.#leaves.residual.entries);
     }
-    const strings = must(this.#columns[column]!.strings);
+    const strings = must(this.#leaves.column(column).strings);
     const codes = strings.gather(this.#positions(column, rows, places, count), count);
     for (let i = 0; i < count; i++) if (places[i]! < 0) codes[i] = -1;
     return dictionaryVector(codes, count, strings.entries);
@@ -82,16 +70,16 @@ export class SealedSlotStore implements SlotStore {
   number(row: number, place: number): number {
     const id = this.#slotColumns[place]!;
     if (id === RESIDUAL_COLUMN) return this.#residualSlot(row, place);
-    const { positions, numbers } = this.#columns[id]!;
+    const { positions, numbers } = this.#leaves.column(id);
     return must(numbers).value(positions.first(row) + this.#slotOrdinals.value(place));
   }
 
   text(row: number, place: number): string {
     const id = this.#slotColumns[place]!;
     if (id === RESIDUAL_COLUMN) {
-      return this.#residual.entries.value(this.#residualSlot(row, place)) as string;
+      return this.#leaves.residual.entries.value(this.#residualSlot(row, place)) as string;
     }
-    const { positions, strings } = this.#columns[id]!;
+    const { positions, strings } = this.#leaves.column(id);
     const { entries } = must(strings);
     return entries.value(strings!.code(positions.first(row) + this.#slotOrdinals.value(place)));
   }
@@ -99,9 +87,9 @@ export class SealedSlotStore implements SlotStore {
   verbatim(row: number, place: number): ByteRange {
     const id = this.#slotColumns[place]!;
     if (id === RESIDUAL_COLUMN) {
-      return this.#residual.entries.range(this.#residualSlot(row, place));
+      return this.#leaves.residual.entries.range(this.#residualSlot(row, place));
     }
-    const { positions, strings } = this.#columns[id]!;
+    const { positions, strings } = this.#leaves.column(id);
     const position = positions.first(row) + this.#slotOrdinals.value(place);
     return must(strings).entries.range(strings!.code(position));
   }
@@ -109,12 +97,31 @@ export class SealedSlotStore implements SlotStore {
   writeText(row: number, place: number, out: JsonWriter): void {
     const id = this.#slotColumns[place]!;
     if (id === RESIDUAL_COLUMN) {
-      this.#residual.entries.writeJson(this.#residualSlot(row, place), out);
+      this.#leaves.residual.entries.writeJson(this.#residualSlot(row, place), out);
       return;
     }
-    const { positions, strings } = this.#columns[id]!;
+    const { positions, strings } = this.#leaves.column(id);
     const position = positions.first(row) + this.#slotOrdinals.value(place);
     must(strings).entries.writeJson(strings!.code(position), out);
+  }
+
+  writeConstant(place: number, kind: number, out: JsonWriter): boolean {
+    const id = this.#slotColumns[place]!;
+    if (id === RESIDUAL_COLUMN) return false;
+    const { numbers, strings } = this.#leaves.column(id);
+    if (numbers?.isConstant === true) {
+      out.raw(numberText(numbers.value(0)));
+      return true;
+    }
+    if (kind !== TEXT || strings?.isConstant !== true) return false;
+    const { start, end } = strings.entries.range(0);
+    if (end - start > CONSTANT_SIZE_MAX) return false;
+    strings.entries.writeJson(0, out);
+    return true;
+  }
+
+  writeRow(template: JsonTemplate, row: number, place: number, out: JsonWriter): void {
+    this.#rows.write(template, row, place, this, out);
   }
 
   /** The column that all places are in; `undefined` when they are in several. */
@@ -135,7 +142,7 @@ export class SealedSlotStore implements SlotStore {
 
   /** Positions in a leaf column; arbitrary where the place is negative. */
   #positions(column: number, rows: Int32Array, places: Int32Array, count: number): Int32Array {
-    const first = this.#columns[column]!.positions.locate(rows, count);
+    const first = this.#leaves.column(column).positions.locate(rows, count);
     const ordinals = this.#slotOrdinals;
     // Where no event has a list of several records, no leaf stands twice in a row.
     if (ordinals.isZero) return first;
@@ -156,24 +163,7 @@ export class SealedSlotStore implements SlotStore {
   }
 
   #residualSlot(row: number, place: number): number {
-    const { positions, slots } = this.#residual;
+    const { positions, slots } = this.#leaves.residual;
     return slots[positions.first(row) + this.#slotOrdinals.value(place)]!;
   }
-}
-
-/** Opens the leaf columns; those that lie in others come after them. */
-function openLeaves(source: SliceSource, leaves: readonly LeafFooter[]): LeafColumn[] {
-  const opened: (StringValues | undefined)[] = [];
-  const entriesOf = (column: number): StringEntries => must(opened[column]).entries;
-  for (const isSuffix of [false, true]) {
-    leaves.forEach(({ strings }, column) => {
-      if (strings === null || (strings.packing.kind === 'suffix') !== isSuffix) return;
-      opened[column] = new StringValues(source, strings, entriesOf);
-    });
-  }
-  return leaves.map((leaf, column) => ({
-    positions: openPositions(source, leaf.positions),
-    numbers: leaf.numbers === null ? undefined : new NumberValues(source, leaf.numbers),
-    strings: opened[column],
-  }));
 }

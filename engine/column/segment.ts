@@ -1,3 +1,5 @@
+import type { RowRanges } from './row-ranges.ts';
+import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, Vector } from './vector.ts';
 
 /**
@@ -5,6 +7,7 @@ import type { NestedVector, Vector } from './vector.ts';
  * answers are the same; only the cost differs. Rows are named by their index, [0, rowCount).
  */
 export interface Segment {
+  readonly kind: SegmentHandle['kind'];
   /** Rows this reader may touch: for an open segment the published ones of the snapshot. */
   readonly rowCount: number;
   readonly timestampUsMin: number;
@@ -26,7 +29,20 @@ export interface Segment {
    * caller must not write to it any more.
    */
   roots(rows: Int32Array, count: number): NestedVector;
+  /**
+   * Rows outside of which no string that SQL may read at the path holds the text; `undefined` when
+   * there is no telling: any row may. Takes some microseconds, and the first time for a path some
+   * more.
+   */
+  rowsWith(needed: NeededText): RowRanges | undefined;
 }
+
+/** A text that a string must hold for its row to be wanted. */
+export type NeededText = {
+  /** Names of fields from the root record down, through lists as through records. */
+  readonly path: readonly string[];
+  readonly text: string;
+};
 
 /**
  * Some rows of a segment. A sealed segment's run is a range of rows sorted by time, then arrival,
@@ -54,6 +70,8 @@ export type SealedSegmentHandle = {
   readonly kind: 'sealed';
   readonly id: number;
   readonly buffer: SharedArrayBuffer;
+  /** Where what is missing in the buffer comes from; `undefined`: nothing is missing. */
+  readonly backing?: SegmentBacking | undefined;
 };
 
 /** The published prefix of an open segment's arrays, at the moment a query's snapshot was taken. */

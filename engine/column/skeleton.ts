@@ -1,7 +1,8 @@
 import { must } from '../assert.ts';
 import { FIELD_MEMOS_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts';
-import { compileTemplate, type JsonTemplate } from './json-template.ts';
+import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { KeyPattern } from './key-pattern.ts';
+import type { SlotStore } from './slot-store.ts';
 import {
   JSON_TEXT,
   KIND_BITS,
@@ -85,17 +86,17 @@ export class Skeletons {
     return memo;
   }
 
-  /** How the record or list at `node` is written as JSON. */
-  template(node: number): JsonTemplate {
+  /** How the record or list at `node` is written as JSON; `store`: of the same segment. */
+  template(node: number, store: SlotStore): JsonTemplate {
     let template = this.#templates.get(node);
     if (template === undefined) {
-      template = compileTemplate(this, node);
+      template = compileTemplate(this, store, node);
       if (this.#templateBytes > TEMPLATE_BYTES_MAX) {
         this.#templates.clear();
         this.#templateBytes = 0;
       }
       this.#templates.set(node, template);
-      this.#templateBytes += template.bytes.length + 5 * template.kinds.length;
+      this.#templateBytes += templateSize(template);
     }
     return template;
   }

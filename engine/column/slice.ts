@@ -43,33 +43,55 @@ export class SliceSink {
 /** Opens slices of one sealed segment. */
 export class SliceSource {
   readonly #buffer: SharedArrayBuffer;
+  readonly #need: ((slice: Slice) => void) | undefined;
 
-  constructor(buffer: SharedArrayBuffer) {
+  /** `need` is told of each slice before it is opened, so that it can be brought into the buffer. */
+  constructor(buffer: SharedArrayBuffer, need?: ((slice: Slice) => void) | undefined) {
     this.#buffer = buffer;
+    this.#need = need;
   }
 
-  bytes([offset, size]: Slice): Uint8Array {
-    return new Uint8Array(this.#buffer, offset, size);
+  /** All of the segment, in the widths its arrays have: good for slices that were opened. */
+  whole(): WholeSegment {
+    const buffer = this.#buffer;
+    return {
+      bytes: new Uint8Array(buffer),
+      view: new DataView(buffer),
+      shorts: new Uint16Array(buffer, 0, Math.floor(buffer.byteLength / 2)),
+      words: new Uint32Array(buffer, 0, Math.floor(buffer.byteLength / 4)),
+      floats32: new Float32Array(buffer, 0, Math.floor(buffer.byteLength / 4)),
+      floats64: new Float64Array(buffer, 0, Math.floor(buffer.byteLength / 8)),
+    };
   }
 
-  unsigned16([offset, size]: Slice): Uint16Array {
-    return new Uint16Array(this.#buffer, offset, size / 2);
+  bytes(slice: Slice): Uint8Array {
+    this.#need?.(slice);
+    return new Uint8Array(this.#buffer, slice[0], slice[1]);
   }
 
-  unsigned32([offset, size]: Slice): Uint32Array {
-    return new Uint32Array(this.#buffer, offset, size / 4);
+  unsigned16(slice: Slice): Uint16Array {
+    this.#need?.(slice);
+    return new Uint16Array(this.#buffer, slice[0], slice[1] / 2);
   }
 
-  integers([offset, size]: Slice): Int32Array {
-    return new Int32Array(this.#buffer, offset, size / 4);
+  unsigned32(slice: Slice): Uint32Array {
+    this.#need?.(slice);
+    return new Uint32Array(this.#buffer, slice[0], slice[1] / 4);
   }
 
-  floats32([offset, size]: Slice): Float32Array {
-    return new Float32Array(this.#buffer, offset, size / 4);
+  integers(slice: Slice): Int32Array {
+    this.#need?.(slice);
+    return new Int32Array(this.#buffer, slice[0], slice[1] / 4);
   }
 
-  floats64([offset, size]: Slice): Float64Array {
-    return new Float64Array(this.#buffer, offset, size / 8);
+  floats32(slice: Slice): Float32Array {
+    this.#need?.(slice);
+    return new Float32Array(this.#buffer, slice[0], slice[1] / 4);
+  }
+
+  floats64(slice: Slice): Float64Array {
+    this.#need?.(slice);
+    return new Float64Array(this.#buffer, slice[0], slice[1] / 8);
   }
 
   /** Unsigned integers of one, two or four bytes. */
@@ -78,6 +100,16 @@ export class SliceSource {
     return width === 2 ? this.unsigned16(slice) : this.unsigned32(slice);
   }
 }
+
+/** What lies at byte `offset` of a segment is entry `offset / width` of the array of that width. */
+export type WholeSegment = {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly shorts: Uint16Array;
+  readonly words: Uint32Array;
+  readonly floats32: Float32Array;
+  readonly floats64: Float64Array;
+};
 
 export type UnsignedArray = Uint8Array | Uint16Array | Uint32Array;
 

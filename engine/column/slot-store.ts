@@ -1,3 +1,4 @@
+import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { Vector } from './vector.ts';
 
@@ -25,4 +26,11 @@ export interface SlotStore {
   verbatim(row: number, place: number): ByteRange;
   /** Writes a slot of kind TEXT as a JSON string. */
   writeText(row: number, place: number, out: JsonWriter): void;
+  /** Writes a slot if every row that has the place has the same value there; gives whether. */
+  writeConstant?(place: number, kind: number, out: JsonWriter): boolean;
+  /**
+   * Writes a row by its template, the first of whose slots is at `place`: as `writeTemplate` does,
+   * where the store has a quicker way than slot after slot.
+   */
+  writeRow?(template: JsonTemplate, row: number, place: number, out: JsonWriter): void;
 }

@@ -19,6 +19,11 @@ export interface SegmentCatalog {
   segments(source: string, scope: ScanScope): readonly SegmentHandle[];
   /** Which segments are no more, so that other threads can let go of their memory. */
   dropped(): DroppedSegments;
+  /**
+   * Does what can be done about a segment whose file is damaged: what is lost is NULL, or the segment
+   * is left out. False when nothing was done.
+   */
+  repair?(segmentId: number): Promise<boolean>;
 }
 
 /** `count`: segments dropped so far, ever. `ids`: those of the last of them, oldest first. */

@@ -4,6 +4,7 @@ import { encodeNumbers } from './number-values.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
 import type { PackingFooter, StringsFooter } from './string-footer.ts';
 import { UUID_LENGTH } from './string-values.ts';
+import { encodeSignature } from './text-signature.ts';
 import type { StringBlock } from './vector.ts';
 import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -34,6 +35,8 @@ export type StringUse =
   | 'verbatim'
   /** Any packing that can be searched or made quickly. */
   | 'text'
+  /** The same of a leaf column, in which a text may be looked for by its path. */
+  | 'leaf'
   /** Long and nearly unique as a rule: may be compressed. */
   | 'message';
 
@@ -89,8 +92,13 @@ export class StringEncoder {
         (dictionaryBytes >= directBytes ? this.#suffix(direct, wholes) : undefined);
       if (packing !== undefined) return { ...alone, packing };
     }
+    const columnSize = Math.min(dictionaryBytes, directBytes);
+    const signature =
+      use === 'leaf' && digitCount === 0 && !isRepetitive
+        ? encodeSignature(this.#sink, this.#block, { codes: direct, columnSize })
+        : undefined;
     if (dictionaryBytes >= directBytes)
-      return { ...alone, packing: this.#pack(direct, digitCount) };
+      return { ...alone, packing: this.#pack(direct, digitCount), signature };
     for (let i = 0; i < codeArray.length; i++) codeArray[i] = entries[i]!;
     const width = codeArray.BYTES_PER_ELEMENT as 1 | 2 | 4;
     return {
@@ -98,6 +106,7 @@ export class StringEncoder {
       isDistinct: true,
       codes: distinct.length === 1 ? 'constant' : { width, slice: this.#sink.add(codeArray) },
       packing: this.#pack(distinct, digitCount),
+      signature,
     };
   }
 

@@ -1,5 +1,6 @@
 import type { NumbersFooter } from './number-values.ts';
 import type { Slice } from './slice.ts';
+import type { SignatureFooter } from './text-signature.ts';
 import type { WordFormName } from './word-forms.ts';
 
 /**
@@ -11,6 +12,8 @@ export type StringsFooter = {
   readonly isDistinct: boolean;
   readonly codes: 'constant' | { readonly width: 1 | 2 | 4; readonly slice: Slice } | null;
   readonly packing: PackingFooter;
+  /** Of the values, in the order of their positions: which blocks of them may hold a text. */
+  readonly signature?: SignatureFooter | undefined;
 };
 
 /**

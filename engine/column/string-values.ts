@@ -12,37 +12,40 @@ import { decodeWtf8 } from './wtf8.ts';
 /** A dictionary up to this size keeps the JavaScript strings it has made. */
 const CACHED_ENTRIES_MAX = 4096;
 
-const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
+const HEX_DIGITS = Uint8Array.from(Buffer.from('0123456789abcdef', 'latin1'));
 /** Hex digits of each byte of a UUID begin here in its canonical form. */
 const UUID_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
-const UUID_BYTES = 16;
+const DASH_PLACES = [8, 13, 18, 23] as const;
+const DASH = 0x2d;
+export const UUID_BYTES = 16;
 export const UUID_LENGTH = 36;
 
 /** The strings of one column. Positions are [0, number of values). */
 export class StringValues {
   readonly entries: StringEntries;
   readonly #codes: UnsignedArray | undefined;
-  readonly #isConstant: boolean;
+  /** Whether all are equal, and known to be without looking. */
+  readonly isConstant: boolean;
 
   /** `leafEntries` gives the entries of another leaf column, for a column that lies in that one. */
   constructor(source: SliceSource, footer: StringsFooter, leafEntries: LeafEntries = noLeaf) {
     const { codes } = footer;
     this.entries = openEntries(source, footer, leafEntries);
-    this.#isConstant = codes === 'constant';
+    this.isConstant = codes === 'constant';
     if (codes !== null && codes !== 'constant') {
       this.#codes = source.unsigned(codes.slice, codes.width);
     }
   }
 
   code(position: number): number {
-    if (this.#isConstant) return 0;
+    if (this.isConstant) return 0;
     return this.#codes === undefined ? position : this.#codes[position]!;
   }
 
   /** Codes at `positions[0, count)`; -1 where a position is negative. Always a new array. */
   gather(positions: Int32Array, count: number): Int32Array {
     const codes = this.#codes;
-    if (codes === undefined && !this.#isConstant) return positions.slice(0, count);
+    if (codes === undefined && !this.isConstant) return positions.slice(0, count);
     const taken = new Int32Array(count);
     for (let i = 0; i < count; i++) {
       const position = positions[i]!;
@@ -171,21 +174,39 @@ class PackedStrings implements StringEntries {
 
   #unpack(code: number): void {
     const text = this.#text;
-    const bytes = this.#bytes;
-    if (this.#isUuid) {
-      for (let index = 0; index < UUID_BYTES; index++) {
-        const byte = bytes[code * UUID_BYTES + index]!;
-        text[UUID_PLACES[index]!] = HEX_DIGITS[byte >> 4]!;
-        text[UUID_PLACES[index]! + 1] = HEX_DIGITS[byte & 15]!;
-      }
-      return;
-    }
-    const start = code * Math.ceil(text.length / 2);
-    for (let digit = 0; digit < text.length; digit++) {
-      const byte = bytes[start + (digit >> 1)]!;
-      text[digit] = HEX_DIGITS[(digit & 1) === 0 ? byte >> 4 : byte & 15]!;
-    }
+    if (this.#isUuid) unpackUuid(this.#bytes, code * UUID_BYTES, text, 0);
+    else unpackHex(this.#bytes, code * Math.ceil(text.length / 2), text.length, text, 0);
   }
+}
+
+/** Writes the digits packed at `bytes[start]` to `text[at]`; gives where they end. */
+export function unpackHex(
+  bytes: Uint8Array,
+  start: number,
+  digitCount: number,
+  text: Uint8Array,
+  at: number,
+): number {
+  let to = at;
+  for (let index = start; index < start + (digitCount >> 1); index++) {
+    const byte = bytes[index]!;
+    text[to++] = HEX_DIGITS[byte >> 4]!;
+    text[to++] = HEX_DIGITS[byte & 15]!;
+  }
+  if ((digitCount & 1) === 1) text[to] = HEX_DIGITS[bytes[start + (digitCount >> 1)]! >> 4]!;
+  return at + digitCount;
+}
+
+/** Writes the UUID packed at `bytes[start]` to `text[at]`; gives where it ends. */
+export function unpackUuid(bytes: Uint8Array, start: number, text: Uint8Array, at: number): number {
+  for (let index = 0; index < UUID_BYTES; index++) {
+    const byte = bytes[start + index]!;
+    const to = at + UUID_PLACES[index]!;
+    text[to] = HEX_DIGITS[byte >> 4]!;
+    text[to + 1] = HEX_DIGITS[byte & 15]!;
+  }
+  for (const place of DASH_PLACES) text[at + place] = DASH;
+  return at + UUID_LENGTH;
 }
 
 /** Numbers in another dress. */

@@ -196,12 +196,17 @@ export class TokenSource implements NestedSource {
 
   /** The field `name` of one record, read as a value. */
   fieldValue(row: number, node: number, name: string): SqlValue {
-    const found = this.#findFields(Int32Array.of(node), 1, name);
-    return this.#value(row, found.nodes[0]!, found.places[0]!);
+    const page = this.#skeletons.resolve(this.#skeletons.memo(name), node);
+    const entry = 2 * (node & PAGE_MASK);
+    const field = page[entry]!;
+    return field < 0 ? null : this.#value(row, field, page[entry + 1]!);
   }
 
   writeJson(row: number, node: number, out: JsonWriter): void {
-    writeTemplate(this.#skeletons.template(node), this.#store, row, out);
+    const template = this.#skeletons.template(node, this.#store);
+    const place = this.#skeletons.place(node);
+    if (this.#store.writeRow !== undefined) this.#store.writeRow(template, row, place, out);
+    else writeTemplate(template, this.#store, row, place, out);
   }
 
   /** `field` of records on a trail; undefined for what the plain form has to do. */
@@ -298,6 +303,9 @@ export class TokenSource implements NestedSource {
     if (node < 0) return null;
     const kind = this.#skeletons.arrays.tokens[node]! & KIND_MASK;
     switch (kind) {
+      case NULL_KIND:
+      case HUGE_NUMBER:
+        return null;
       case FALSE_KIND:
         return false;
       case TRUE_KIND:

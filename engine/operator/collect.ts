@@ -1,5 +1,7 @@
 import type { Chunk } from '../column/chunk.ts';
 import { VectorChunk } from '../column/chunk.ts';
+import { detachedVector } from '../column/detached-vector.ts';
+import { isReadingPassing } from '../column/segment-reader.ts';
 import { MATERIALIZED_ROWS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { concatVectors } from './merge-vectors.ts';
@@ -8,10 +10,13 @@ import type { Sink } from './sink.ts';
 /** Keeps all rows pushed, in order; a QueryError `query_limit` when they are too many. */
 export class CollectSink implements Sink {
   readonly #chunks: Chunk[] = [];
+  readonly #width: number;
   readonly #rowsMax: number;
   #rowCount = 0;
 
-  constructor(rowsMax: number = MATERIALIZED_ROWS_MAX) {
+  /** `width`: columns of the rows. */
+  constructor(width: number, rowsMax: number = MATERIALIZED_ROWS_MAX) {
+    this.#width = width;
     this.#rowsMax = rowsMax;
   }
 
@@ -29,13 +34,13 @@ export class CollectSink implements Sink {
     if (this.#rowCount > this.#rowsMax) {
       throw tooManyRows(this.#rowsMax);
     }
-    this.#chunks.push(chunk);
+    this.#chunks.push(isReadingPassing() ? detachedChunk(chunk, this.#width) : chunk);
     return true;
   }
 
-  /** All rows in one chunk, their `width` columns read; it may be longer than CHUNK_ROWS_MAX. */
-  materialize(width: number): VectorChunk {
-    return concatChunks(this.#chunks, width);
+  /** All rows in one chunk, their columns read; it may be longer than CHUNK_ROWS_MAX. */
+  materialize(): VectorChunk {
+    return concatChunks(this.#chunks, this.#width);
   }
 }
 
@@ -45,6 +50,12 @@ export function tooManyRows(rowsMax: number): QueryError {
     'query_limit',
     `a sort, a join or an intermediate result may hold at most ${rowsMax} rows; got more`,
   );
+}
+
+/** The rows of a chunk, all columns read, in memory of their own. */
+export function detachedChunk(chunk: Chunk, width: number): VectorChunk {
+  const columns = Array.from({ length: width }, (_, index) => detachedVector(chunk.column(index)));
+  return new VectorChunk(columns, chunk.count);
 }
 
 /** The rows of all chunks in one, their `width` columns read. */

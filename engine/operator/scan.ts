@@ -1,7 +1,8 @@
-import type { RowRun, Segment } from '../column/segment.ts';
+import type { NeededText, RowRun, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
+import { type RunRows, TextRows } from './run-rows.ts';
 import type { SegmentField } from './segment-chunk.ts';
 import { segmentChunk } from './segment-chunk.ts';
 import type { Checkpoint, Sink } from './sink.ts';
@@ -12,18 +13,27 @@ export type ScanCounters = {
   rowsScanned: number;
   /** Rows whose part of the answer was remembered, so that they were not looked at. */
   rowsFromMemo: number;
+  /** Rows inside the window that were passed over, for they cannot hold a text that is needed. */
+  rowsSkipped: number;
   segmentsScanned: number;
   segmentsSkipped: number;
 };
 
 export function newScanCounters(): ScanCounters {
-  return { rowsScanned: 0, rowsFromMemo: 0, segmentsScanned: 0, segmentsSkipped: 0 };
+  return {
+    rowsScanned: 0,
+    rowsFromMemo: 0,
+    rowsSkipped: 0,
+    segmentsScanned: 0,
+    segmentsSkipped: 0,
+  };
 }
 
 /** Adds what one scan, or one part of a run, did to what others did. */
 export function addScanCounters(into: ScanCounters, from: ScanCounters): void {
   into.rowsScanned += from.rowsScanned;
   into.rowsFromMemo += from.rowsFromMemo;
+  into.rowsSkipped += from.rowsSkipped;
   into.segmentsScanned += from.segmentsScanned;
   into.segmentsSkipped += from.segmentsSkipped;
 }
@@ -32,6 +42,8 @@ export type ScanOptions = {
   readonly fields: readonly SegmentField[];
   /** Only rows that may belong to this project key; `undefined`: all rows. */
   readonly projectKey?: string | undefined;
+  /** Only rows that may hold all of these texts; absent: all rows. */
+  readonly texts?: readonly NeededText[] | undefined;
   /** Microseconds, `[startUs, endUs)`; -Infinity and Infinity when open. */
   readonly startUs: number;
   readonly endUs: number;
@@ -80,9 +92,10 @@ export function scanSegments(
     options.counters.segmentsScanned++;
     options.onSegment?.(segment);
     options.checkpoint();
+    const texts = new TextRows(segment, options.texts ?? []);
     for (const run of segment.runs(options.projectKey)) {
       const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
-      if (!scanRun({ segment, run, options, sink, chunkSize })) return false;
+      if (!scanRun({ segment, run, texts, options, sink, chunkSize })) return false;
     }
   }
   return true;
@@ -104,6 +117,7 @@ function wantedStartUs(options: ScanOptions): number {
 type RunScan = {
   readonly segment: Segment;
   readonly run: RowRun;
+  readonly texts: TextRows;
   readonly options: ScanOptions;
   readonly sink: Sink;
   /** Rows of the next chunk; grows from chunk to chunk. */
@@ -112,43 +126,44 @@ type RunScan = {
 
 /** Pushes one run; false when the sink wants no more. */
 function scanRun(scan: RunScan): boolean {
-  const { segment, run, options } = scan;
+  const { segment, run, texts, options } = scan;
   let start = 0;
   let end = run.count;
   if (run.isTimeOrdered) {
     start = firstPositionAt(segment, run, options.startUs);
     end = firstPositionAt(segment, run, options.endUs);
   }
-  return options.direction === 'forward'
-    ? scanForward(scan, start, end)
-    : scanNewestFirst(scan, start, end);
+  const rows = texts.within(run, start, end);
+  options.counters.rowsSkipped += Math.max(0, end - start) - rows.count;
+  return options.direction === 'forward' ? scanForward(scan, rows) : scanNewestFirst(scan, rows);
 }
 
-function scanForward(scan: RunScan, start: number, end: number): boolean {
-  for (let from = start; from < end; from += CHUNK_ROWS_MAX) {
-    if (!pushRows(scan, from, Math.min(from + CHUNK_ROWS_MAX, end))) return false;
+function scanForward(scan: RunScan, rows: RunRows): boolean {
+  for (let from = 0; from < rows.count; from += CHUNK_ROWS_MAX) {
+    if (!pushRows(scan, rows.rows(from, Math.min(from + CHUNK_ROWS_MAX, rows.count)))) return false;
   }
   return true;
 }
 
-function scanNewestFirst(scan: RunScan, start: number, end: number): boolean {
+function scanNewestFirst(scan: RunScan, rows: RunRows): boolean {
   const { segment, run, options, chunkSize } = scan;
-  for (let to = end; to > start; ) {
-    if (run.isTimeOrdered && timestampAt(segment, run, to - 1) < wantedStartUs(options)) break;
-    const from = Math.max(start, to - chunkSize.rows);
-    if (!pushRows(scan, from, to)) return false;
+  for (let to = rows.count; to > 0; ) {
+    const newest = rows.rows(to - 1, to);
+    if (run.isTimeOrdered && timestampAt(segment, newest) < wantedStartUs(options)) break;
+    const from = Math.max(0, to - chunkSize.rows);
+    if (!pushRows(scan, rows.rows(from, to))) return false;
     chunkSize.rows = Math.min(chunkSize.rows * 2, CHUNK_ROWS_MAX);
     to = from;
   }
   return true;
 }
 
-/** Pushes the rows at positions [from, to) of the run that are inside the window. */
-function pushRows(scan: RunScan, from: number, to: number): boolean {
+/** Pushes those of the rows that are inside the window; keeps the array. */
+function pushRows(scan: RunScan, rows: Int32Array): boolean {
   const { segment, run, options, sink } = scan;
   options.checkpoint();
-  options.counters.rowsScanned += to - from;
-  const chunk = segmentChunk(segment, options.fields, runRows(run, from, to));
+  options.counters.rowsScanned += rows.length;
+  const chunk = segmentChunk(segment, options.fields, rows);
   const startUs = wantedStartUs(options);
   const isInside =
     run.isTimeOrdered ||
@@ -156,10 +171,8 @@ function pushRows(scan: RunScan, from: number, to: number): boolean {
   if (isInside) return sink.push(chunk);
   const timestampIndex = options.fields.indexOf('timestamp');
   const timestamps =
-    timestampIndex < 0
-      ? segment.timestamps(runRows(run, from, to), to - from)
-      : chunk.column(timestampIndex);
-  const positions = new Int32Array(to - from);
+    timestampIndex < 0 ? segment.timestamps(rows, rows.length) : chunk.column(timestampIndex);
+  const positions = new Int32Array(rows.length);
   const count = positionsWithin(timestamps, startUs, options.endUs, positions);
   if (count === 0) return true;
   return sink.push(count === chunk.count ? chunk : chunk.select(positions, count));
@@ -198,25 +211,19 @@ function firstPositionAt(segment: Segment, run: RowRun, timestampUs: number): nu
   let high = run.count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (timestampAt(segment, run, middle) < timestampUs) low = middle + 1;
+    const row = run.rows === undefined ? run.start + middle : run.rows[middle]!;
+    if (timestampAt(segment, Int32Array.of(row)) < timestampUs) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function timestampAt(segment: Segment, run: RowRun, position: number): number {
-  return timestampOf(segment.timestamps(runRows(run, position, position + 1), 1), 0);
+/** The timestamp of a row, given alone. */
+function timestampAt(segment: Segment, row: Int32Array): number {
+  return timestampOf(segment.timestamps(row, 1), 0);
 }
 
 /** Timestamps are never NULL, and within ±2^53: some 285 years around 1970. */
 function timestampOf(timestamps: Vector, index: number): number {
   return valueAt(timestamps, index) as number;
-}
-
-/** The rows at positions [from, to) of a run, in an array of their own. */
-function runRows(run: RowRun, from: number, to: number): Int32Array {
-  if (run.rows !== undefined) return run.rows.slice(from, to);
-  const rows = new Int32Array(to - from);
-  for (let i = 0; i < rows.length; i++) rows[i] = run.start + from + i;
-  return rows;
 }

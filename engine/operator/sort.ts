@@ -9,7 +9,6 @@ import { sortedRows } from './sort-order.ts';
 /** Keeps all rows and gives them sorted: by the keys, rows equal in all of them as they came. */
 export class SortSink implements Sink {
   readonly #keys: readonly OrderKey[];
-  readonly #width: number;
   readonly #rows: CollectSink;
 
   /** `width` is the number of columns of the rows; `rowsMax` as in `CollectSink`. */
@@ -19,8 +18,7 @@ export class SortSink implements Sink {
     readonly rowsMax?: number | undefined;
   }) {
     this.#keys = options.keys;
-    this.#width = options.width;
-    this.#rows = new CollectSink(options.rowsMax);
+    this.#rows = new CollectSink(options.width, options.rowsMax);
   }
 
   push(chunk: Chunk): boolean {
@@ -32,7 +30,7 @@ export class SortSink implements Sink {
     const { chunks, rowCount } = this.#rows;
     const keyVectors = this.#keys.map((key) => concatVectors(chunks.map(key.expression)));
     const rows = sortedRows(this.#keys, keyVectors, rowCount);
-    return this.#rows.materialize(this.#width).select(rows, rowCount);
+    return this.#rows.materialize().select(rows, rowCount);
   }
 
   /** Pushes all rows, sorted; what `sink` answered last. */

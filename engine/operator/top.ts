@@ -1,10 +1,11 @@
 import { assert } from '../assert.ts';
 import type { Chunk } from '../column/chunk.ts';
+import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { MATERIALIZED_ROWS_MAX, TOP_CHUNKS_MAX } from '../limits.ts';
-import { concatChunks, tooManyRows } from './collect.ts';
+import { concatChunks, detachedChunk, tooManyRows } from './collect.ts';
 import type { Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
 import type { OrderKey } from './sort-order.ts';
@@ -57,18 +58,19 @@ export class TopSink implements Sink {
     const candidates = this.#candidates(chunk);
     if (candidates.count === 0) return true;
     const vectors = this.#keys.map((key) => key.expression(candidates));
-    const held: HeldChunk = { chunk: candidates, rowCount: 0 };
+    const held: HeldChunk = { chunk: candidates, rowCount: 0, isDetached: false };
     for (let position = 0; position < candidates.count; position++) {
       this.#offer(held, position, vectors);
     }
-    if (this.#heldChunkCount > TOP_CHUNKS_MAX) this.#compact();
+    if (held.rowCount > 0 && isReadingPassing()) this.#compact(true);
+    else if (this.#heldChunkCount > TOP_CHUNKS_MAX) this.#compact(false);
     return true;
   }
 
   /** The first rows, in order, in one chunk of any length. Ends the use of the sink. */
   finalize(): Chunk {
     this.#heap.sort((left, right) => this.#compare(left, right));
-    this.#compact();
+    this.#compact(false);
     const positions = Int32Array.from(this.#heap, (entry) => entry.position);
     const [first] = this.#heap;
     return (first?.held.chunk ?? concatChunks([], this.#width)).select(positions, positions.length);
@@ -155,8 +157,11 @@ export class TopSink implements Sink {
     return left.sequence - right.sequence;
   }
 
-  /** Copies the kept rows into one chunk, so that the chunks they came from can be let go. */
-  #compact(): void {
+  /**
+   * Copies the kept rows into one chunk, so that the chunks they came from can be let go; and also
+   * the segments these were read from, when the rows are to be `detached`.
+   */
+  #compact(isDetached: boolean): void {
     const positionsOf = new Map<HeldChunk, number[]>();
     const entriesOf = new Map<HeldChunk, Entry[]>();
     for (const entry of this.#heap) {
@@ -169,12 +174,14 @@ export class TopSink implements Sink {
         entriesOf.get(entry.held)!.push(entry);
       }
     }
-    const chunks = Array.from(positionsOf, ([held, positions]) =>
-      held.chunk.select(Int32Array.from(positions), positions.length),
-    );
+    const chunks = Array.from(positionsOf, ([held, positions]) => {
+      const chunk = held.chunk.select(Int32Array.from(positions), positions.length);
+      return isDetached && !held.isDetached ? detachedChunk(chunk, this.#width) : chunk;
+    });
     const kept: HeldChunk = {
       chunk: concatChunks(chunks, this.#width),
       rowCount: this.#heap.length,
+      isDetached,
     };
     let position = 0;
     for (const entries of entriesOf.values()) {
@@ -187,7 +194,7 @@ export class TopSink implements Sink {
   }
 }
 
-type HeldChunk = { readonly chunk: Chunk; rowCount: number };
+type HeldChunk = { readonly chunk: Chunk; rowCount: number; readonly isDetached: boolean };
 
 type Entry = {
   readonly values: readonly SqlValue[];

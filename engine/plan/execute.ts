@@ -76,7 +76,7 @@ export function evaluateRelation(
   columns: readonly Column[],
 ): readonly (readonly SqlValue[])[] {
   const layout = layoutOf(plan);
-  const rows = new CollectSink();
+  const rows = new CollectSink(layout.length);
   executeQuery(plan, { segments: [], checkpoint: () => {} }, rows);
   return rows.chunks.flatMap((chunk) => {
     const vectors = columns.map((column) => chunk.column(layout.indexOf(column.id)));
@@ -230,6 +230,7 @@ class Execution {
       {
         fields: scan.fields,
         projectKey: scan.projectKey,
+        texts: scan.texts,
         startUs: scan.window.startUs,
         endUs: scan.window.endUs,
         direction: scan.newestFirst ? 'newest-first' : 'forward',
@@ -251,12 +252,12 @@ class Execution {
 
   #join(plan: HashJoin, sink: Sink): boolean {
     const rightWidth = layoutOf(plan.right).length;
-    const rows = new CollectSink();
+    const rows = new CollectSink(rightWidth);
     this.drive(plan.right, rows);
     const rightKeys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
     const options = {
       kind: plan.kind,
-      table: new JoinTable(rows.materialize(rightWidth), rightKeys, this.#context.checkpoint),
+      table: new JoinTable(rows.materialize(), rightKeys, this.#context.checkpoint),
       leftKeys: plan.equalities.map((pair) => this.#compile(pair.left, plan.left)),
       leftWidth: layoutOf(plan.left).length,
       residual: plan.residual === undefined ? undefined : this.#compile(plan.residual, plan),

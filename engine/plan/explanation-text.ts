@@ -52,13 +52,15 @@ function runLines(run: RunExplanation): readonly string[] {
   const operatorsMs = run.operators.reduce((total, { selfMs }) => total + selfMs, 0);
   const fromMemo = run.scans.reduce((total, { rowsFromMemo }) => total + rowsFromMemo, 0);
   const scanned = run.scans.reduce((total, { rowsScanned }) => total + rowsScanned, 0);
+  const skipped = run.scans.reduce((total, { rowsSkipped }) => total + rowsSkipped, 0);
+  const withoutText = skipped === 0 ? '' : `, ${count(skipped)} skipped without a look`;
   const threads =
     run.fragmentCount === 1
       ? 'one, from scan to answer'
       : `${run.fragmentCount} side by side, then one that combines; the times above are their sums`;
   return [
     `  answer   ${count(run.rowCount)} ${run.rowCount === 1 ? 'row' : 'rows'}, not kept`,
-    `  rows     ${count(scanned)} scanned, ${count(fromMemo)} from memo`,
+    `  rows     ${count(scanned)} scanned, ${count(fromMemo)} from memo${withoutText}`,
     `  tasks    ${threads}`,
     `  time     plan ${milliseconds(run.planMs)}, queue ${milliseconds(run.queueMs)}, run ${milliseconds(run.runMs)}`,
     `  of it    operators ${milliseconds(operatorsMs)}, writing the answer ${milliseconds(run.answerMs)}, the rest ${milliseconds(run.otherMs)}`,

@@ -154,6 +154,9 @@ function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
       'rows',
       `${count(scan.rowsScanned)} looked at, of ${count(scan.segmentRowCount)} in the segments read`,
     ],
+    ...(scan.rowsSkipped === 0
+      ? []
+      : ([['skipped', `${count(scan.rowsSkipped)} rows of blocks without a text`]] as const)),
     ['memo', `${count(scan.rowsFromMemo)} rows remembered`],
   ];
   if (scan.floorUs !== undefined) {

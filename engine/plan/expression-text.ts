@@ -1,4 +1,5 @@
 import { unreachable } from '../assert.ts';
+import type { NeededText } from '../column/segment.ts';
 import { type SqlType, typeName } from '../column/type.ts';
 import { isNested, type SqlValue } from '../column/value.ts';
 import { formatDatetime } from '../function/timestamp-text.ts';
@@ -127,4 +128,9 @@ export function windowText({ startUs, endUs }: TimeWindow): string {
   const start = startUs === -Infinity ? '' : formatDatetime(startUs);
   const end = endUs === Infinity ? '' : formatDatetime(endUs);
   return ` [${start}, ${end})`;
+}
+
+/** `'text' in path`, each. */
+export function neededTexts(texts: readonly NeededText[]): string {
+  return texts.map(({ path, text }) => `${quoted(text)} in ${path.join('.')}`).join(', ');
 }

@@ -92,6 +92,12 @@ export function columnsOf(expression: Expression): Set<ColumnId> {
   return columns;
 }
 
+/** Whether an expression depends on the run's clock or on a parameter, not put in yet. */
+export function isUnsettled(expression: Expression): boolean {
+  if (expression.op === 'now' || expression.op === 'parameter') return true;
+  return childrenOf(expression).some(isUnsettled);
+}
+
 /** Puts expressions in place of columns; columns not in the map stay. */
 export function substitute(
   expression: Expression,

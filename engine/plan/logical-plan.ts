@@ -1,3 +1,4 @@
+import type { NeededText } from '../column/segment.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Column, Expression } from './expression.ts';
@@ -34,6 +35,11 @@ export type Scan = {
    * mixed projects pass, so the condition it came from stays in the plan.
    */
   readonly projectKey?: string | undefined;
+  /**
+   * Only events that may hold all of these texts. A hint to skip by, as is the project; absent: all
+   * events.
+   */
+  readonly texts?: readonly NeededText[] | undefined;
 };
 
 /** Microseconds since the epoch, [startUs, endUs); infinite where open. */

@@ -1,6 +1,6 @@
 import { unreachable } from '../assert.ts';
 import type { Column, Expression } from './expression.ts';
-import { type ExpressionText, quoted, windowText } from './expression-text.ts';
+import { type ExpressionText, neededTexts, quoted, windowText } from './expression-text.ts';
 import { conjunctsOf } from './expression-walk.ts';
 import type { AggregateCall, LogicalPlan } from './logical-plan.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
@@ -14,7 +14,9 @@ export function logicalOperatorText(plan: LogicalPlan, text: ExpressionText): Op
     case 'scan': {
       const project = plan.projectKey === undefined ? '' : ` project ${quoted(plan.projectKey)}`;
       const columns = plan.columns.map(({ column }) => text.column(column));
-      return listed(`scan \`${plan.source}\`${windowText(plan.window)}${project}:`, columns);
+      const texts = plan.texts === undefined ? '' : ` with ${neededTexts(plan.texts)}`;
+      const head = `scan \`${plan.source}\`${windowText(plan.window)}${project}${texts}:`;
+      return listed(head, columns);
     }
     case 'filter': {
       const line = `filter ${text.of(plan.predicate)}`;

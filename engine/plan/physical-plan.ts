@@ -1,4 +1,5 @@
 import { assert, unreachable } from '../assert.ts';
+import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Column, ColumnId, Expression } from './expression.ts';
 import { columnsOf, conjunctsOf } from './expression-walk.ts';
@@ -82,6 +83,8 @@ export type PhysicalScan = {
   readonly fields: readonly ScanField[];
   readonly window: TimeWindow;
   readonly projectKey?: string | undefined;
+  /** Only events that may hold all of these; absent: all. */
+  readonly texts?: readonly NeededText[] | undefined;
   /** Reads from the newest segment's end, and stops when the top rows above cannot change. */
   readonly newestFirst: boolean;
 };
@@ -113,6 +116,7 @@ function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
         fields: plan.columns.map((item) => item.field),
         window: plan.window,
         projectKey: plan.projectKey,
+        texts: plan.texts,
         newestFirst: false,
       };
     case 'one-row':

@@ -1,5 +1,4 @@
 import { must } from '../assert.ts';
-import { SealedSegmentReader } from '../column/sealed-segment.ts';
 import type { Segment } from '../column/segment.ts';
 import { type OperatorProfile, ProfiledSink, Profiler } from '../operator/profile.ts';
 import { addScanCounters, newScanCounters, type ScanCounters } from '../operator/scan.ts';
@@ -98,7 +97,7 @@ export class ScanTally {
 
   /** Counts a segment that is read. */
   addSegment(segment: Segment): void {
-    if (segment instanceof SealedSegmentReader) this.#sealedCount += 1;
+    if (segment.kind === 'sealed') this.#sealedCount += 1;
     else this.#openCount += 1;
     this.#segmentRowCount += segment.rowCount;
   }

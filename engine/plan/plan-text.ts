@@ -1,7 +1,7 @@
 import { must } from '../assert.ts';
 import { formatDatetime } from '../function/timestamp-text.ts';
 import type { Column, ColumnId } from './expression.ts';
-import { ExpressionText, quoted } from './expression-text.ts';
+import { ExpressionText, neededTexts, quoted } from './expression-text.ts';
 import { fieldsRead } from './fields-read.ts';
 import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
 import { logicalOperatorText, physicalOperatorText } from './operator-text.ts';
@@ -81,6 +81,7 @@ function scanFacts(scan: PhysicalScan, fields: readonly string[]): PlanTree['fac
   return [
     ['window', windowWords(scan.window)],
     ['project', scan.projectKey === undefined ? 'any' : quoted(scan.projectKey)],
+    ...(scan.texts === undefined ? [] : ([['texts', neededTexts(scan.texts)]] as const)),
     ['columns', columns.join(', ') || 'none'],
     ['fields', fields.join(', ') || 'none'],
     ['order', scan.newestFirst ? 'newest first, until the top rows are certain' : 'as stored'],

@@ -49,7 +49,8 @@ export class RowWriter implements Sink {
     const vectors = this.#columns.map((column) => chunk.column(column.index));
     for (let row = 0; row < chunk.count; row++) {
       if (this.#rowCount > 0) out.raw(',');
-      for (const [position, column] of this.#columns.entries()) {
+      for (let position = 0; position < this.#columns.length; position++) {
+        const column = this.#columns[position]!;
         out.raw(column.prefix);
         writeEntry(vectors[position]!, row, column.type, out);
       }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { assert, must } from '../assert.ts';
 import type { SegmentHandle } from '../column/segment.ts';
+import { isUnreadable } from '../column/segment-image.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import {
   FRAGMENT_BYTES_MIN,
@@ -13,18 +14,21 @@ import {
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
+import type { SentTemplate } from '../plan/plan-memo.ts';
 import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import type { DoneAnswer, PartialAnswer, RowsAnswer, SegmentTask, TaskStats } from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
-import { WorkerThreads } from './worker-threads.ts';
+import { unreadableError, WorkerThreads } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
   readonly plan: PhysicalPlan;
   readonly output: readonly Column[];
+  /** What workers get in place of plan and output, where calls share a plan. */
+  readonly template?: SentTemplate | undefined;
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
   /** Whether each operator is to be measured. */
@@ -112,7 +116,8 @@ export class QueryPool {
       this.#counters.querySucceeded(rows.stats);
       return rows;
     } catch (error) {
-      this.#counters.queryFailed(error, tasks.wasEnded);
+      // It is run again, and counted when that fails.
+      if (!isUnreadable(error)) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
       this.#waiting.delete(tasks);
@@ -132,6 +137,21 @@ export class QueryPool {
     } catch (error) {
       this.#counters.sealEnded(false);
       throw error;
+    }
+  }
+
+  /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
+  tidy(dropped: DroppedSegments): void {
+    const { queries, seals } = this.#scheduler.running;
+    for (let idle = this.#workerCount - queries - seals; idle > 0; idle--) {
+      const run = () => this.#threads.run({ kind: 'tidy', dropped }).answer;
+      // A thread that dies of it has let go too.
+      const start = () =>
+        run().then(
+          () => {},
+          () => {},
+        );
+      this.#scheduler.add('finish', { start });
     }
   }
 
@@ -175,8 +195,13 @@ export class QueryPool {
   }
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RowsAnswer> {
-    const { cancelled } = tasks;
-    const part = { ...query, cancelled, timeMsMax: this.#limits.queryMsMax };
+    const { plan, output, template, ...rest } = query;
+    const part = {
+      ...rest,
+      work: template ?? { plan, output },
+      cancelled: tasks.cancelled,
+      timeMsMax: this.#limits.queryMsMax,
+    };
     const shares = this.#sharesOf(query);
     if (shares === undefined) return rowsOf(await tasks.run('query', { kind: 'query', ...part }));
     const answers = await Promise.all(
@@ -203,6 +228,7 @@ export class QueryPool {
     }, sealMsMax);
     try {
       const answer = await run.answer;
+      if (answer.kind === 'unreadable') throw unreadableError(answer);
       assert(answer.kind === 'sealed', 'a segment task answers with sealed segments');
       return answer.buffers;
     } finally {

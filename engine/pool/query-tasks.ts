@@ -1,7 +1,7 @@
 import { QueryError } from '../query-error.ts';
 import type { DoneAnswer, Task } from './task.ts';
 import type { Job, Lane, TaskScheduler } from './task-scheduler.ts';
-import type { ThreadRun, WorkerThreads } from './worker-threads.ts';
+import { type ThreadRun, unreadableError, type WorkerThreads } from './worker-threads.ts';
 
 export type QueryTaskLimits = {
   /** Milliseconds a task may run; its worker stops itself then. */
@@ -97,6 +97,7 @@ export class QueryTasks {
     }, queryMsMax + stopMsMax);
     try {
       const answer = await run.answer;
+      if (answer.kind === 'unreadable') throw unreadableError(answer);
       if (answer.kind !== 'failure') return answer;
       // The worker knows that it was to stop, and not why.
       if (answer.code === 'query_cancelled' && this.#stoppedBy !== undefined) throw this.#stoppedBy;

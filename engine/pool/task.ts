@@ -1,18 +1,17 @@
-import type { OpenSegmentHandle, SegmentHandle } from '../column/segment.ts';
+import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import type { ScanCounters } from '../operator/scan.ts';
-import type { Column } from '../plan/expression.ts';
-import type { PhysicalPlan } from '../plan/physical-plan.ts';
+import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
-export type Task = QueryTask | FragmentTask | FinishTask | SegmentTask;
+export type Task = QueryTask | FragmentTask | FinishTask | SegmentTask | TidyTask;
 
 type QueryPart = {
-  readonly plan: PhysicalPlan;
-  readonly output: readonly Column[];
+  /** Plan and columns of the answer, or how to come by them. */
+  readonly work: TemplateContent | SentTemplate;
   /** By the index of the scan. */
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
@@ -49,7 +48,13 @@ export type SealTask = {
 /** Makes one sealed segment of several. */
 export type MergeTask = {
   readonly kind: 'merge';
-  readonly buffers: readonly SharedArrayBuffer[];
+  readonly handles: readonly SealedSegmentHandle[];
+};
+
+/** Lets go of segments that are no more, on a thread that has nothing else to do. */
+export type TidyTask = {
+  readonly kind: 'tidy';
+  readonly dropped: DroppedSegments;
 };
 
 export type RowsAnswer = {
@@ -89,6 +94,16 @@ export type TaskFailure = {
   readonly span?: Span | undefined;
 };
 
+export type TidiedAnswer = { readonly kind: 'tidied' };
+
+/** A segment could not be read: it is no more, or its file is damaged. */
+export type UnreadableAnswer = {
+  readonly kind: 'unreadable';
+  readonly path: string;
+  /** There when it is damaged, and how. */
+  readonly damage?: { readonly segmentId: number; readonly reason: string } | undefined;
+};
+
 /** A mistake of ours, so that only the loss of its thread makes a task reject. */
 export type TaskBug = {
   readonly kind: 'bug';
@@ -97,6 +112,6 @@ export type TaskBug = {
 };
 
 /** What a task was for. */
-export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer;
+export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer | TidiedAnswer;
 
-export type TaskAnswer = DoneAnswer | TaskFailure | TaskBug;
+export type TaskAnswer = DoneAnswer | UnreadableAnswer | TaskFailure | TaskBug;

@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { Piscina } from 'piscina';
+import { SegmentDamagedError, SegmentGoneError } from '../column/segment-image.ts';
 import { QueryError } from '../query-error.ts';
-import type { Task, TaskAnswer } from './task.ts';
+import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
 
 /** A task on its way to a thread, on it, or done. */
 export type ThreadRun = {
@@ -64,9 +66,10 @@ export class WorkerThreads {
 
   /** Give it no more tasks at a time than there are threads. */
   run(task: Task): ThreadRun {
-    const abort = new AbortController();
+    // Piscina takes this as it takes an AbortSignal, which costs several microseconds to make.
+    const abort = new EventEmitter();
     let endedBy: Error | undefined;
-    const answered = this.#piscina.run(task, { signal: abort.signal });
+    const answered = this.#piscina.run(task, { signal: abort });
     const answer = answered.then(
       (value) => {
         if (value.kind === 'bug') throw bugOf(value);
@@ -82,7 +85,7 @@ export class WorkerThreads {
     const end = (error: Error): void => {
       endedBy ??= error;
       this.#isEnding = true;
-      abort.abort();
+      abort.emit('abort');
       this.#isEnding = false;
     };
     return { answer, end };
@@ -107,4 +110,11 @@ function bugOf(bug: Extract<TaskAnswer, { kind: 'bug' }>): Error {
   const error = new Error(bug.message);
   error.stack = bug.stack;
   return error;
+}
+
+/** The error that a thread could only tell of. */
+export function unreadableError({ path, damage }: UnreadableAnswer): Error {
+  return damage === undefined
+    ? new SegmentGoneError(path)
+    : new SegmentDamagedError(damage.segmentId, path, damage.reason);
 }

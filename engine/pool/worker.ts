@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { deserialize } from 'node:v8';
 import { unreachable } from '../assert.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { mergeSegments } from '../column/merge-segments.ts';
 import { sealSegment } from '../column/seal.ts';
-import { forgetDropped, readSegment } from '../column/segment-reader.ts';
+import { SegmentDamagedError, SegmentGoneError, SegmentImage } from '../column/segment-image.ts';
+import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
+import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { newScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
@@ -11,8 +14,11 @@ import {
   executeQuery,
   finishQuery,
 } from '../plan/execute.ts';
+import type { TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
+import { withWindows } from '../plan/plan-template.ts';
 import { RowWriter } from '../plan/row-writer.ts';
+import { SizedMemory } from '../plan/sized-memory.ts';
 import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import type {
@@ -28,6 +34,9 @@ import type {
 /** Characters of a digest: 132 bits, so that no two answers share one by chance. */
 const DIGEST_LENGTH = 22;
 
+/** Plans that this thread has read, by their number. */
+const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
+
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
 /** Where the main thread reads them. */
@@ -41,8 +50,15 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
     }
+    if (error instanceof SegmentGoneError) return { kind: 'unreadable', path: error.path };
+    if (error instanceof SegmentDamagedError) {
+      const { path, segmentId, reason } = error;
+      return { kind: 'unreadable', path, damage: { segmentId, reason } };
+    }
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     return { kind: 'bug', message, stack: stack ?? message };
+  } finally {
+    endReading();
   }
 }
 
@@ -54,22 +70,25 @@ function answer(task: Task): TaskAnswer {
         buffers: sealSegment(task.handle, { partitionUs: task.partitionUs }),
       };
     case 'merge':
-      return { kind: 'sealed', buffers: [mergeSegments(task.buffers)] };
+      return { kind: 'sealed', buffers: [mergeSegments(task.handles.map(SegmentImage.whole))] };
+    case 'tidy':
+      forgetDropped(task.dropped);
+      return { kind: 'tidied' };
     case 'fragment': {
       const run = startRun(task);
-      const partial = executeFragment(task.plan, run.context);
+      const partial = executeFragment(run.plan, run.context);
       return { kind: 'partial', partial, stats: run.stats() };
     }
     case 'query': {
       const run = startRun(task);
-      const rows = newRowWriter(task, run);
-      executeQuery(task.plan, run.context, rows);
+      const rows = newRowWriter(run);
+      executeQuery(run.plan, run.context, rows);
       return rowsAnswer(rows, run);
     }
     case 'finish': {
       const run = startRun(task);
-      const rows = newRowWriter(task, run);
-      finishQuery(task.plan, run.context, task.partials, rows);
+      const rows = newRowWriter(run);
+      finishQuery(run.plan, run.context, task.partials, rows);
       return rowsAnswer(rows, run);
     }
     default:
@@ -85,20 +104,36 @@ function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
   return { kind: 'rows', json: lent, rowCount, digest, stats: run.stats() };
 }
 
-function newRowWriter(task: QueryTask | FinishTask, run: Run): RowWriter {
+function newRowWriter(run: Run): RowWriter {
   // A query that failed may have left the beginning of its answer.
   answerBuffer.clear();
-  return new RowWriter(task.output, task.plan, answerBuffer, run.context.checkpoint);
+  return new RowWriter(run.output, run.plan, answerBuffer, run.context.checkpoint);
+}
+
+/** The plan to run, read once where calls share it. */
+function contentOf(work: QueryTask['work']): TemplateContent {
+  if (!('bytes' in work)) return work;
+  const { number, bytes, windows } = work;
+  let content = templates.find(number);
+  if (content === undefined) {
+    content = deserialize(bytes) as TemplateContent;
+    templates.set(number, content, bytes.length);
+  }
+  return { plan: withWindows(content.plan, windows), output: content.output };
 }
 
 /** A task under way: what its plan runs over, and what it has done so far. */
-type Run = { readonly context: ExecutionContext; readonly stats: () => TaskStats };
+type Run = TemplateContent & {
+  readonly context: ExecutionContext;
+  readonly stats: () => TaskStats;
+};
 
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
 function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
   const startMs = performance.now();
   const nowMs = () => performance.now();
-  const profiler = task.isProfiled === true ? new PlanProfiler(task.plan, nowMs) : undefined;
+  const { plan, output } = contentOf(task.work);
+  const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
   forgetDropped(task.dropped);
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {
@@ -115,6 +150,8 @@ function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
   const segments = task.segments.map((handles) => handles.map(readSegment));
   const counters = newScanCounters();
   return {
+    plan,
+    output,
     context: { segments, checkpoint, counters, profiler },
     stats: () => ({
       ...counters,

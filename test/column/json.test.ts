@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { JsonNested, readInteger } from '../../engine/column/json-nested.ts';
 import { isNested, type Nested, type SqlValue } from '../../engine/column/value.ts';
+import { viewed } from '../../engine/column/viewed-bytes.ts';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
 
 const anyString = fc.string({ unit: 'binary', maxLength: 40 });
@@ -51,6 +52,43 @@ test('JSON.parse reads back any string, written from text or from bytes', () => 
   );
 });
 
+test('bytes and strings are copied word by word as they are byte by byte', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyString, anyUnits), fc.nat(7), fc.nat(90), (text, shift, repeats) => {
+      const bytes = encodeWtf8(text.repeat(repeats + 1));
+      const start = shift + 1;
+      const end = start + bytes.length;
+      // What lies before and behind is not to be seen.
+      const source = viewed(Uint8Array.from([...Array(start).fill(1), ...bytes, 34, 92, 1]));
+      const copied = (write: (out: JsonBuffer) => void): Uint8Array => {
+        const out = new JsonBuffer();
+        out.raw('x'.repeat(shift));
+        write(out);
+        return out.take();
+      };
+      assert.deepEqual(
+        copied((out) => out.rawViewed(source, start, end)),
+        copied((out) => out.rawBytes(source.bytes, start, end)),
+      );
+      assert.deepEqual(
+        copied((out) => out.stringViewed(source, start, end)),
+        copied((out) => out.stringBytes(source.bytes, start, end)),
+      );
+    }),
+  );
+});
+
+test('each byte that needs an escape is found at each place of a word', () => {
+  const bytes = Array.from({ length: 128 }, (_, byte) => byte);
+  for (const byte of bytes) {
+    for (let place = 0; place < 4; place++) {
+      const word = `ab${String.fromCharCode(byte)}yz`.repeat(2).slice(3 - place, 8);
+      const source = viewed(encodeWtf8(`${word}   `).slice());
+      assert.equal(JSON.parse(written((out) => out.stringViewed(source, 0, word.length))), word);
+    }
+  }
+});
+
 test('a long string with a pair across each slice of the buffer is whole', () => {
   for (const length of [4094, 4095, 4096, 4097]) {
     const text = `${'x'.repeat(length)}\u{1f600}"${'y'.repeat(9000)}`;
@@ -74,6 +112,14 @@ test('numbers are written in their shortest exact form', () => {
     [9223372036854775807n, '9223372036854775807'],
     [0.1, '0.1'],
     [1e21, '1e+21'],
+    [9, '9'],
+    [10, '10'],
+    [999_999_999, '999999999'],
+    [1_000_000_000, '1000000000'],
+    [1_000_000_001, '1000000001'],
+    [4_000_000_000_000, '4000000000000'],
+    [2 ** 53, '9007199254740992'],
+    [5e-324, '5e-324'],
   ] as const) {
     assert.equal(
       written((out) => out.number(value)),

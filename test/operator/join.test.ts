@@ -13,9 +13,9 @@ import { QueryError } from '../../engine/query-error.ts';
 import { booleans, chunkOf, column, divisions, expectRows, type Row, RowSink } from './harness.ts';
 
 function tableOf(rows: readonly Row[], width: number, keys: readonly VectorFunction[]): JoinTable {
-  const sink = new CollectSink();
+  const sink = new CollectSink(width);
   for (const chunk of divisions(rows)[2]!) sink.push(chunk);
-  return new JoinTable(sink.materialize(width), keys);
+  return new JoinTable(sink.materialize(), keys);
 }
 
 function join(right: readonly Row[], options: Partial<JoinOptions> & { keyCount?: number }) {
@@ -168,7 +168,7 @@ test('gives what nested loops give, whatever the keys', () => {
 });
 
 test('refuses to hold more rows than allowed, naming the limit', () => {
-  const sink = new CollectSink(3);
+  const sink = new CollectSink(1, 3);
   const chunk: Chunk = chunkOf([[1], [2]]);
   assert.equal(sink.push(chunk), true);
   assert.throws(
@@ -179,11 +179,11 @@ test('refuses to hold more rows than allowed, naming the limit', () => {
 });
 
 test('a table in the making stops when the query is to stop', () => {
-  const rows = new CollectSink();
+  const rows = new CollectSink(1);
   rows.push(chunkOf(Array.from({ length: 5000 }, (_, row): Row => [row])));
   let count = 0;
   const stop = () => {
     if (++count === 2) throw new QueryError('query_cancelled', 'stop');
   };
-  assert.throws(() => new JoinTable(rows.materialize(1), [column(0)], stop), { message: 'stop' });
+  assert.throws(() => new JoinTable(rows.materialize(), [column(0)], stop), { message: 'stop' });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RowRun, Segment } from '../../engine/column/segment.ts';
+import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
 import { newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
@@ -23,6 +23,7 @@ function segmentOf(
     numberVector(Float64Array.from(each(rows, count), read), count);
   return {
     idsRead,
+    kind: 'sealed',
     rowCount: timestampsUs.length,
     timestampUsMin: Math.min(...timestampsUs),
     timestampUsMax: Math.max(...timestampsUs),
@@ -44,6 +45,7 @@ function segmentOf(
     messages: (rows, count) => valueVector(each(rows, count).map(() => null)),
     projects: (rows, count) => valueVector(each(rows, count).map(() => name)),
     roots: () => assert.fail('not asked for'),
+    rowsWith: () => undefined,
   };
 }
 
@@ -97,6 +99,7 @@ test('skips segments outside the window and counts them', () => {
   assert.deepEqual(counters, {
     rowsScanned: 2,
     rowsFromMemo: 0,
+    rowsSkipped: 0,
     segmentsScanned: 1,
     segmentsSkipped: 2,
   });
@@ -147,6 +150,7 @@ test('stops at what is strictly older than the floor, and reads the winners only
   assert.deepEqual(counters, {
     rowsScanned: 128,
     rowsFromMemo: 0,
+    rowsSkipped: 0,
     segmentsScanned: 1,
     segmentsSkipped: 1,
   });
@@ -220,4 +224,96 @@ test('ends when the sink wants no more, and when the query is to stop', () => {
     () => scanSegments(segments, optionsOf({ checkpoint }), { rows: never }),
     (error) => error instanceof QueryError && error.code === 'query_timeout',
   );
+});
+
+/** A segment of 3,000 rows in order of time that tells which of them may hold a text. */
+function tellingSegment(
+  rangesOf: (needed: NeededText) => readonly number[] | undefined,
+  run: FakeRun = { isTimeOrdered: true },
+): { readonly segment: Segment; readonly asked: NeededText[] } {
+  const asked: NeededText[] = [];
+  const timestampsUs = Array.from({ length: 3000 }, (_, row) => row);
+  const rowsWith = (needed: NeededText) => {
+    asked.push(needed);
+    const ranges = rangesOf(needed);
+    return ranges && Int32Array.from(ranges);
+  };
+  return { segment: { ...segmentOf('s', timestampsUs, [run]), rowsWith }, asked };
+}
+
+const NEEDED: readonly NeededText[] = [
+  { path: ['a'], text: 'one' },
+  { path: ['b'], text: 'two' },
+];
+
+/** The rows that come, in order of time, and how many were passed over. */
+function rowsAndSkipped(segment: Segment, options: Partial<ScanOptions>) {
+  const sink = new RowSink(2);
+  const counters = newScanCounters();
+  scanSegments([segment], optionsOf({ texts: NEEDED, counters, ...options }), { rows: sink });
+  const rows = sink.rows.map(([, row]) => row as number).sort((left, right) => left - right);
+  assert.equal(counters.rowsScanned, rows.length);
+  return { rows, rowsSkipped: counters.rowsSkipped, chunkSizes: sink.chunkSizes };
+}
+
+test('reads the rows that may hold all texts, in full chunks, and counts the others', () => {
+  const { segment, asked } = tellingSegment(({ text }) =>
+    text === 'one' ? [0, 2, 10, 20, 2999, 3000] : [1, 12, 15, 3000],
+  );
+  const wanted = [1, 10, 11, 15, 16, 17, 18, 19, 2999];
+  for (const direction of ['forward', 'newest-first'] as const) {
+    const { rows, rowsSkipped, chunkSizes } = rowsAndSkipped(segment, { direction });
+    assert.deepEqual(rows, wanted);
+    assert.equal(rowsSkipped, 2991);
+    assert.deepEqual(chunkSizes, [9]);
+  }
+  assert.deepEqual(asked, [...NEEDED, ...NEEDED]);
+});
+
+test('reads the rows of the window among those that may hold the texts', () => {
+  const { segment } = tellingSegment(() => [100, 200, 1000, 1001, 2500, 2600]);
+  const window = { startUs: 150, endUs: 2510 };
+  for (const run of [{ isTimeOrdered: true }, { isTimeOrdered: false }]) {
+    const other = tellingSegment(() => [100, 200, 1000, 1001, 2500, 2600], run).segment;
+    const sink = new RowSink(2);
+    scanSegments([other], optionsOf({ texts: NEEDED, ...window }), { rows: sink });
+    assert.equal(sink.rows.length, 50 + 1 + 10);
+  }
+  assert.equal(rowsAndSkipped(segment, window).rowsSkipped, 2360 - 61);
+});
+
+test('reads all rows where there is no telling, and by the one text that tells', () => {
+  assert.equal(rowsAndSkipped(tellingSegment(() => undefined).segment, {}).rows.length, 3000);
+  const { segment } = tellingSegment(({ text }) => (text === 'one' ? undefined : [5, 7]));
+  assert.deepEqual(rowsAndSkipped(segment, {}).rows, [5, 6]);
+  const none = rowsAndSkipped(tellingSegment(() => []).segment, {});
+  assert.deepEqual([none.rows, none.rowsSkipped], [[], 3000]);
+});
+
+test('asks of a run from 512 rows on, and of none that lists its rows', () => {
+  for (const [count, askedCount] of [
+    [511, 0],
+    [512, 2],
+  ] as const) {
+    const { segment, asked } = tellingSegment(() => [0, 1]);
+    const { rows } = rowsAndSkipped(segment, { startUs: 0, endUs: count });
+    assert.equal(asked.length, askedCount);
+    assert.equal(rows.length, askedCount === 0 ? count : 1);
+  }
+  const listed = tellingSegment(() => [], { rows: Int32Array.from({ length: 600 }, (_, n) => n) });
+  assert.equal(rowsAndSkipped(listed.segment, {}).rows.length, 600);
+  assert.equal(listed.asked.length, 0);
+});
+
+test('a run that begins inside its segment is told by the rows of the segment', () => {
+  const run = { start: 1000, count: 2000, isTimeOrdered: true };
+  const { segment } = tellingSegment(() => [0, 1001, 1500, 1502], run);
+  assert.deepEqual(rowsAndSkipped(segment, {}).rows, [1000, 1500, 1501]);
+});
+
+test('stops at the floor between ranges as it does within a run', () => {
+  const { segment } = tellingSegment(() => [0, 400, 1000, 1100, 2900, 3000]);
+  const { rows } = rowsAndSkipped(segment, { direction: 'newest-first', floorUs: () => 1100 });
+  // The first chunk has 128 rows, and so 28 of what is older than the floor; there it ends.
+  assert.equal(rows[0], 1100 - 28);
 });

@@ -162,6 +162,7 @@ test('a scan tells what it read, and from where on rows were wanted in the end',
   assert.deepEqual(scan, {
     rowsScanned: 3,
     rowsFromMemo: 0,
+    rowsSkipped: 0,
     segmentsScanned: 1,
     // Its newest event is older than the second newest of the open segment.
     segmentsSkipped: 1,
@@ -173,6 +174,25 @@ test('a scan tells what it read, and from where on rows were wanted in the end',
   const [all] = run(GROUPED, true).profile!.scans;
   assert.deepEqual([all!.openCount, all!.sealedCount, all!.segmentRowCount], [1, 1, 5]);
   assert.equal(all!.floorUs, undefined);
+});
+
+test('a scan tells of how many rows it knew without a look that they lack a text', () => {
+  const events = Array.from({ length: 2400 }, (_, n) => ({
+    timestampUs: n,
+    metadata: { url: `https://example.com/${n === 9 ? 'needle' : 'hay'}/`.padEnd(90, `${n}/`) },
+  }));
+  const [buffer] = sealSegment(segmentOf(events, 0).handle(), { partitionUs: 1e15 });
+  const sealed = readSegment({ kind: 'sealed', id: 991, buffer: buffer! });
+  const { plan, newWriter } = planOf(
+    "SELECT id FROM logs AS t, UNNEST(t.metadata) AS m WHERE m.url LIKE '%needle%'",
+  );
+  const profiler = new PlanProfiler(plan, () => 0);
+  const rows = newWriter();
+  executeQuery(plan, contextOf([sealed], profiler), rows);
+  assert.equal(rows.finish().rowCount, 1);
+  const [scan] = profiler.profile().scans;
+  // The first of eight blocks has the text.
+  assert.deepEqual([scan!.rowsScanned, scan!.rowsSkipped], [300, 2100]);
 });
 
 test('a measured run answers what any other does', () => {

@@ -69,12 +69,15 @@ test('status counts that the answer does not return are not computed', () => {
   assert.equal(aggregate.match(/countif\(/g)?.length, 1);
 });
 
-test('a count by expression reads the time and the records only', () => {
+test('a count by expression reads the time and the records only, and needs a plain text', () => {
   const plan = planOf(endpointText('usage.api-counts'), {
     project: [STRING, 'alpha'],
     interval: [STRING, 'daily'],
   });
-  assert.equal(plan.at(-1), 'scan `cloudflare.logs.prod` [2026-01-08 12:00:00, ): timestamp, root');
+  assert.equal(
+    plan.at(-1),
+    "scan `cloudflare.logs.prod` [2026-01-08 12:00:00, ) with 'alpha' in metadata.request.url: timestamp, root",
+  );
 });
 
 test('a list with a gap stays a list', () => {

@@ -64,8 +64,7 @@ function answerTo(task: Task): TaskAnswer {
     segmentsSkipped: 1,
   };
   const stats = { ...counters, runMs: 5 };
-  if (task.kind === 'seal' || task.kind === 'merge')
-    return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
+  if (!('cancelled' in task)) return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
   if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
@@ -73,7 +72,7 @@ function answerTo(task: Task): TaskAnswer {
 }
 
 function runUntilStopped(task: Task): TaskAnswer {
-  if (task.kind === 'seal' || task.kind === 'merge') throw new Error('sealing is not stopped');
+  if (!('cancelled' in task)) throw new Error('sealing is not stopped');
   const startMs = performance.now();
   for (;;) {
     if (Atomics.load(task.cancelled, 0) !== 0) {

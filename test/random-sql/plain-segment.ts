@@ -15,6 +15,7 @@ import {
  * once for many rows.
  */
 export class PlainSegment implements Segment {
+  readonly kind = 'open';
   readonly timestampUsMin = -Infinity;
   readonly timestampUsMax = Infinity;
   readonly #segment: Segment;
@@ -55,6 +56,10 @@ export class PlainSegment implements Segment {
   roots(rows: Int32Array, count: number): NestedVector {
     const roots = this.#segment.roots(rows, count);
     return withSource(roots, new PlainRecords(roots.source));
+  }
+
+  rowsWith(): undefined {
+    return undefined;
   }
 }
 

@@ -41,6 +41,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
       runMs: 0,
       rowsScanned: 0,
       rowsFromMemo: 0,
+      rowsSkipped: 0,
       segmentsScanned: 0,
       segmentsSkipped: 0,
     },

@@ -1,5 +1,5 @@
 import { BOOL } from '../../column/type.ts';
-import { compileLike } from '../../function/like.ts';
+import { compileLike, type LikePattern } from '../../function/like.ts';
 import { compileRegex } from '../../function/regular-expression.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
@@ -16,9 +16,8 @@ type Call = Extract<Expression, { op: 'call' }>;
 export function containsTest(
   call: Call,
 ): { readonly input: Expression; readonly test: LiftedFunction } | undefined {
-  const found = findText(call);
-  // Half a surrogate pair has no UTF-8 to search for.
-  if (found === undefined || LONE_SURROGATE.test(found.text)) return undefined;
+  const found = containedText(call);
+  if (found === undefined) return undefined;
   const { text, input } = found;
   return {
     input,
@@ -31,10 +30,20 @@ export function containsTest(
   };
 }
 
+/** A string, and the text that is looked for in it. */
+export type TextTest = { readonly input: Expression; readonly text: string };
+
+/** What `containsTest` tests, and in which input. */
+export function containedText(call: Call): TextTest | undefined {
+  const found = findText(call);
+  // Half a surrogate pair has no UTF-8 to search for.
+  return found === undefined || LONE_SURROGATE.test(found.text) ? undefined : found;
+}
+
 /** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-function findText(call: Call): { readonly input: Expression; readonly text: string } | undefined {
+function findText(call: Call): TextTest | undefined {
   const [input, pattern] = call.arguments;
   if (input === undefined || pattern?.op !== 'literal') return undefined;
   if (call.name === '>') {
@@ -46,9 +55,7 @@ function findText(call: Call): { readonly input: Expression; readonly text: stri
   return found === undefined ? undefined : { input, text: found };
 }
 
-function textOfPosition(
-  call: Call,
-): { readonly input: Expression; readonly text: string } | undefined {
+function textOfPosition(call: Call): TextTest | undefined {
   const [input, sought] = call.arguments;
   if (call.name !== 'strpos' || input?.type.kind !== 'STRING') return undefined;
   if (sought?.op !== 'literal' || typeof sought.value !== 'string') return undefined;
@@ -60,14 +67,17 @@ function regexText(pattern: string): string | undefined {
 }
 
 function likeText(pattern: string): string | undefined {
-  return ignoringErrors(() => {
-    const like = compileLike(pattern);
-    return like.kind === 'contains' ? like.text : undefined;
-  });
+  const like = validLike(pattern);
+  return like?.kind === 'contains' ? like.text : undefined;
+}
+
+/** A LIKE pattern; `undefined` for one that is wrong. */
+export function validLike(pattern: string): LikePattern | undefined {
+  return ignoringErrors(() => compileLike(pattern));
 }
 
 /** A pattern that is wrong is so when the function itself meets it, on a live row. */
-function ignoringErrors(find: () => string | undefined): string | undefined {
+function ignoringErrors<T>(find: () => T | undefined): T | undefined {
   try {
     return find();
   } catch (error) {

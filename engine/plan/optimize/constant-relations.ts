@@ -3,7 +3,7 @@ import { FOLDED_ROWS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateRelation } from '../execute.ts';
 import type { Expression } from '../expression.ts';
-import { columnReference, columnsOf, substitute } from '../expression-walk.ts';
+import { columnReference, columnsOf, isUnsettled, substitute } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
 import { generatesArrays } from './fold.ts';
@@ -20,7 +20,8 @@ export function computeConstantRelations(plan: LogicalPlan): LogicalPlan {
 /** Bottom-up, so a relation over constants only has `rows` or `one-row` below it. */
 function computeRelation(plan: LogicalPlan): LogicalPlan {
   const inputs = inputsOf(plan);
-  if (inputs.length === 0 || !inputs.every(isConstant) || isLong(plan)) return plan;
+  if (inputs.length === 0 || !inputs.every(isConstant)) return plan;
+  if (expressionsOf(plan).some(isUnsettled) || isLong(plan)) return plan;
   const columns = outputOf(plan);
   try {
     return { op: 'rows', columns, rows: evaluateRelation(physicalPlanOf(plan), columns) };

@@ -13,8 +13,11 @@ import { mapExpressions, rewritePlan } from './plan-walk.ts';
 /** What a call brings: a value for each parameter the text names, and the run's clock. */
 export type CallValues = {
   readonly parameters: ReadonlyMap<string, SqlValue>;
-  /** Microseconds since the epoch. */
-  readonly nowUs: number;
+  /**
+   * Microseconds since the epoch; `undefined`: not known yet, nor are parameters that are TIMESTAMPs,
+   * but that they are not NULL. What reads them stays as it is.
+   */
+  readonly nowUs: number | undefined;
 };
 
 /** Puts the call's values in place of parameters and computes all that needs no row. */
@@ -52,10 +55,13 @@ function fold(expression: Expression, values: CallValues): Expression {
 function foldNode(expression: Expression, values: CallValues): Expression {
   switch (expression.op) {
     case 'parameter': {
-      const value = values.parameters.get(expression.name.toLowerCase());
-      return { op: 'literal', type: expression.type, value: value ?? null };
+      const value = values.parameters.get(expression.name.toLowerCase()) ?? null;
+      const isLate = values.nowUs === undefined && expression.type.kind === 'TIMESTAMP';
+      if (isLate && value !== null) return expression;
+      return { op: 'literal', type: expression.type, value };
     }
     case 'now':
+      if (values.nowUs === undefined) return expression;
       return { op: 'literal', type: TIMESTAMP, value: values.nowUs };
     case 'coalesce':
       return foldCoalesce(expression);
@@ -64,6 +70,10 @@ function foldNode(expression: Expression, values: CallValues): Expression {
       return expression;
     case 'call':
       if (expression.name === 'and' || expression.name === 'or') return foldLogic(expression);
+      // A parameter that is left is known not to be NULL.
+      if (expression.name === 'is_null' && expression.arguments[0]?.op === 'parameter') {
+        return { op: 'literal', type: BOOL, value: false };
+      }
       checkPattern(expression);
       return foldConstant(expression);
     default:
@@ -109,9 +119,13 @@ function elementCounter(
 
 /** A pattern known before the first row is refused before the first row. */
 function checkPattern(call: Extract<Expression, { op: 'call' }>): void {
-  if (!call.name.startsWith('regexp_')) return;
-  const pattern = call.arguments[1];
+  const pattern = patternOf(call);
   if (pattern?.op === 'literal' && typeof pattern.value === 'string') compileRegex(pattern.value);
+}
+
+/** The regular expression that a call looks for, where it is one of those functions. */
+export function patternOf(call: Extract<Expression, { op: 'call' }>): Expression | undefined {
+  return call.name.startsWith('regexp_') ? call.arguments[1] : undefined;
 }
 
 function foldLogic(call: Extract<Expression, { op: 'call' }>): Expression {
@@ -147,12 +161,9 @@ function foldCase(expression: Extract<Expression, { op: 'case' }>, values: CallV
 function foldCoalesce(expression: Extract<Expression, { op: 'coalesce' }>): Expression {
   const kept: Expression[] = [];
   for (const argument of expression.arguments) {
-    if (!isLiteral(argument)) {
-      kept.push(argument);
-    } else if (argument.value !== null) {
-      kept.push(argument);
-      break;
-    }
+    if (isLiteral(argument) && argument.value === null) continue;
+    kept.push(argument);
+    if (isLiteral(argument) || argument.op === 'parameter') break;
   }
   if (kept.length === 0) return { op: 'literal', type: expression.type, value: null };
   if (kept.length === 1) return kept[0]!;

@@ -6,23 +6,33 @@ import { bucketListsAsRanges } from './bucket-ranges.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { type CallValues, foldPlan } from './fold.ts';
 import { joinsAsFilters } from './join-with-rows.ts';
+import { needTexts } from './needed-texts.ts';
 import { settleOrder, withoutArrivals } from './order.ts';
 import { ColumnIds } from './plan-walk.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { pushFilters, spreadEmptiness } from './push-filters.ts';
 import { scopeScans } from './scan-scope.ts';
 
-/** What the optimiser knows of one call. */
-export type CallContext = CallValues & {
+/** What the optimiser knows of a call, whose clock it may not know yet. */
+export type PlanContext = CallValues & {
   readonly sources: readonly SourceSchema[];
   /** Rows the caller wants at most. */
   readonly rowsMax: number;
 };
 
+/** What is known of one call when it runs. */
+export type CallContext = PlanContext & { readonly nowUs: number };
+
 /** One rewrite: a function from plan to plan that keeps the answer. */
 export type Pass = {
   readonly name: string;
-  readonly apply: (plan: LogicalPlan, context: CallContext, query: BoundQuery) => LogicalPlan;
+  readonly apply: (plan: LogicalPlan, context: PlanContext, query: BoundQuery) => LogicalPlan;
+};
+
+/** The pass that takes conditions on timestamps into the windows of scans. */
+export const SCOPE_SCANS: Pass = {
+  name: 'scope scans',
+  apply: (plan, { sources }) => scopeScans(plan, sources),
 };
 
 /** In the order they run, which matters only for how much they find to do. */
@@ -40,7 +50,8 @@ export const PASSES: readonly Pass[] = [
     apply: (plan, _context, { output }) =>
       withoutArrivals(settleOrder(plan, new ColumnIds(plan)), output),
   },
-  { name: 'scope scans', apply: (plan, { sources }) => scopeScans(plan, sources) },
+  SCOPE_SCANS,
+  { name: 'needed texts', apply: needTexts },
   {
     name: 'prune columns',
     apply: (plan, _context, { output }) => pruneColumns(plan, idsOf(output)),
@@ -50,7 +61,7 @@ export const PASSES: readonly Pass[] = [
 /** The plan of one call: the bound plan with parameters and clock folded in, every pass applied. */
 export function optimize(
   query: BoundQuery,
-  context: CallContext,
+  context: PlanContext,
   passes: readonly Pass[] = PASSES,
 ): LogicalPlan {
   return passes.reduce(

@@ -1,0 +1,264 @@
+import { must } from '../assert.ts';
+import {
+  BITMAP,
+  BYTES_AT,
+  DIGITS_MAX,
+  ENTRY_SIZE,
+  EVERY_ROW,
+  FLOATS_32,
+  FLOATS_64,
+  FORM,
+  FORMS,
+  HEX,
+  NO_FLAT_FORM,
+  NUMBERS,
+  OFFSETS_AT,
+  PLAIN,
+  POSITIONS,
+  POSITIONS_AT,
+  RANKS_AT,
+  SPARSE,
+  SUFFIX,
+  UNOPENED,
+  UUID,
+  VALUES_AT,
+  WIDTH,
+  writeEntry,
+} from './flat-entry.ts';
+import { JsonBuffer } from './json-buffer.ts';
+import { type JsonTemplate, writeSlot } from './json-template.ts';
+import { writeJsonText } from './json-text.ts';
+import type { JsonWriter } from './json-writer.ts';
+import type { LeafColumns } from './leaf-columns.ts';
+import { RESIDUAL_COLUMN } from './leaf-plan.ts';
+import type { NumberValues } from './number-values.ts';
+import { bitCount, firstAtLeast } from './positions.ts';
+import type { LeafFooter } from './sealed-layout.ts';
+import type { WholeSegment } from './slice.ts';
+import type { SlotStore } from './slot-store.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './string-values.ts';
+import { JSON_TEXT, TEXT } from './token.ts';
+import { viewed } from './viewed-bytes.ts';
+
+const QUOTE = 0x22;
+
+/** One unpacked string between quotes: read at once, and not kept. */
+const unpacked = viewed(new Uint8Array(Math.max(DIGITS_MAX, UUID_LENGTH) + 2 + 4));
+unpacked.bytes[0] = QUOTE;
+
+/** Where a row is written, before it goes to whatever writer in one piece. */
+const line = new JsonBuffer();
+
+/** What is known of each slot of the row that is being written. */
+let slots = newSlots(256);
+
+/**
+ * The rows of a sealed segment, each written through one table (`flat-entry.ts`) and whole arrays of
+ * the segment. Stands in for `writeTemplate`, which reads slot after slot through the objects of each
+ * column, and does what the table does not hold.
+ *
+ * What a row reads lies in some two hundred places far from each other, and each is waited for as main
+ * memory; but the processor has many loads under way at once when none needs what another brings. So
+ * a row is fetched in two rounds over all its slots, first codes and numbers, then strings; only then
+ * is it written.
+ */
+export class FlatRows {
+  readonly #columns: LeafColumns;
+  readonly #leaves: readonly LeafFooter[];
+  readonly #segment: WholeSegment;
+  readonly #table: { readonly entries: Uint32Array; readonly scales: Float64Array };
+  readonly #slotColumns: Uint16Array;
+  /** `undefined`: all are 0. */
+  readonly #slotOrdinals: NumberValues | undefined;
+  /** Keeps the loads of `#fetch` from being left out as useless. */
+  #touched = 0;
+
+  constructor(
+    columns: LeafColumns,
+    segment: WholeSegment,
+    leaves: readonly LeafFooter[],
+    skeletons: { readonly slotColumns: Uint16Array; readonly slotOrdinals: NumberValues },
+  ) {
+    this.#columns = columns;
+    this.#segment = segment;
+    this.#leaves = leaves;
+    this.#table = {
+      entries: new Uint32Array(ENTRY_SIZE * leaves.length),
+      scales: new Float64Array(2 * leaves.length),
+    };
+    this.#slotColumns = skeletons.slotColumns;
+    this.#slotOrdinals = skeletons.slotOrdinals.isZero ? undefined : skeletons.slotOrdinals;
+  }
+
+  /** Writes a row by its template, the first of whose slots is at `place`. */
+  write(
+    template: JsonTemplate,
+    row: number,
+    place: number,
+    store: SlotStore,
+    out: JsonWriter,
+  ): void {
+    const { text, textEnds, kinds } = template;
+    const count = kinds.length;
+    if (slots.packings.length < count) slots = newSlots(count);
+    this.#locate(template, row, place);
+    this.#fetch(count);
+    // A row that failed may have left its beginning.
+    line.clear();
+    let textStart = 0;
+    for (let slot = 0; slot < count; slot++) {
+      const textEnd = textEnds[slot]!;
+      line.rawViewed(text, textStart, textEnd);
+      textStart = textEnd;
+      const packing = slots.packings[slot]!;
+      const kind = kinds[slot]!;
+      if (packing === PLAIN || packing === SUFFIX) this.#writeString(slot, kind);
+      else if (packing > NO_FLAT_FORM) this.#writePacked(slot, packing, slots.columns[slot]!);
+      else writeSlot(store, kind, row, place + template.slots[slot]!, line);
+    }
+    line.rawViewed(text, textStart, textEnds[count]!);
+    const written = line.written();
+    out.rawBytes(written, 0, written.length);
+    line.clear();
+  }
+
+  /** The first round: position and integer of each slot. */
+  #locate(template: JsonTemplate, row: number, firstPlace: number): void {
+    const slotColumns = this.#slotColumns;
+    const { entries } = this.#table;
+    const { columns, packings, positions, values } = slots;
+    for (let slot = 0; slot < template.slots.length; slot++) {
+      const place = firstPlace + template.slots[slot]!;
+      const column = slotColumns[place]!;
+      columns[slot] = column;
+      packings[slot] = NO_FLAT_FORM;
+      if (column === RESIDUAL_COLUMN) continue;
+      const entry = ENTRY_SIZE * column;
+      if (entries[entry] === UNOPENED) this.#open(column);
+      packings[slot] = entries[entry]!;
+      let position = this.#position(entry, row);
+      if (this.#slotOrdinals !== undefined) position += this.#slotOrdinals.value(place);
+      positions[slot] = position;
+      values[slot] = this.#value(entry, position);
+    }
+  }
+
+  /** The second round: where each string is, and its first byte. */
+  #fetch(count: number): void {
+    const { entries } = this.#table;
+    const { bytes, words } = this.#segment;
+    const { columns, packings, positions, values, starts, ends } = slots;
+    let touched = 0;
+    for (let slot = 0; slot < count; slot++) {
+      const packing = packings[slot]!;
+      if (packing < PLAIN || packing >= FORM) continue;
+      const entry = ENTRY_SIZE * columns[slot]!;
+      const offsetsAt = entries[entry + OFFSETS_AT]!;
+      let start = entries[entry + BYTES_AT]!;
+      const value = values[slot]!;
+      if (packing === PLAIN) {
+        ends[slot] = start + words[offsetsAt + value + 1]!;
+        start += words[offsetsAt + value]!;
+      } else if (packing === SUFFIX) {
+        const end = start + words[offsetsAt + positions[slot]! + 1]!;
+        ends[slot] = end;
+        start = end - value;
+      } else {
+        start += value * (packing === UUID ? UUID_BYTES : (offsetsAt + 1) >> 1);
+      }
+      starts[slot] = start;
+      touched ^= bytes[start]!;
+    }
+    this.#touched ^= touched;
+  }
+
+  #writeString(slot: number, kind: number): void {
+    const start = slots.starts[slot]!;
+    const end = slots.ends[slot]!;
+    if (kind === TEXT) line.stringViewed(this.#segment, start, end);
+    else if (kind === JSON_TEXT) writeJsonText(line, this.#segment.bytes, start, end, true);
+    else line.rawViewed(this.#segment, start, end);
+  }
+
+  /** What is neither a string as it is nor without a flat form. */
+  #writePacked(slot: number, packing: number, column: number): void {
+    const { bytes } = this.#segment;
+    if (packing === HEX) {
+      const digitCount = this.#table.entries[ENTRY_SIZE * column + OFFSETS_AT]!;
+      writeUnpacked(unpackHex(bytes, slots.starts[slot]!, digitCount, unpacked.bytes, 1));
+    } else if (packing === UUID) {
+      writeUnpacked(unpackUuid(bytes, slots.starts[slot]!, unpacked.bytes, 1));
+    } else if (packing >= FORM) {
+      const form = must(FORMS[packing - FORM]);
+      line.raw('"');
+      form.write(this.#number(column, NUMBERS, slot), line);
+      line.raw('"');
+    } else {
+      line.number(this.#number(column, packing, slot));
+    }
+  }
+
+  #number(column: number, packing: number, slot: number): number {
+    const index = this.#table.entries[ENTRY_SIZE * column + BYTES_AT]! + slots.positions[slot]!;
+    if (packing === FLOATS_32) return this.#segment.floats32[index]!;
+    if (packing === FLOATS_64) return this.#segment.floats64[index]!;
+    const { scales } = this.#table;
+    return scales[2 * column]! + scales[2 * column + 1]! * slots.values[slot]!;
+  }
+
+  /** Position of the row's first value. */
+  #position(entry: number, row: number): number {
+    const { entries } = this.#table;
+    const kind = entries[entry + POSITIONS];
+    if (kind === EVERY_ROW) return row;
+    const { words } = this.#segment;
+    const at = entries[entry + POSITIONS_AT]!;
+    if (kind === BITMAP) {
+      const below = words[at + (row >>> 5)]! & ((1 << (row & 31)) - 1);
+      return words[entries[entry + RANKS_AT]! + (row >>> 5)]! + bitCount(below);
+    }
+    if (kind === SPARSE) return firstAtLeast(words, at, entries[entry + RANKS_AT]!, row);
+    return words[at + row]!;
+  }
+
+  /** The integer that belongs to a position. */
+  #value(entry: number, position: number): number {
+    const { entries } = this.#table;
+    const index = entries[entry + VALUES_AT]! + position;
+    switch (entries[entry + WIDTH]) {
+      case 0:
+        return 0;
+      case 1:
+        return this.#segment.bytes[index]!;
+      case 2:
+        return this.#segment.shorts[index]!;
+      case 4:
+        return this.#segment.words[index]!;
+      default:
+        return position;
+    }
+  }
+
+  #open(column: number): void {
+    this.#columns.column(column);
+    writeEntry(this.#table, column, this.#leaves);
+  }
+}
+
+/** `end`: of what was unpacked behind the first quote. */
+function writeUnpacked(end: number): void {
+  unpacked.bytes[end] = QUOTE;
+  line.rawViewed(unpacked, 0, end + 1);
+}
+
+function newSlots(count: number) {
+  return {
+    columns: new Uint16Array(count),
+    packings: new Uint8Array(count),
+    positions: new Int32Array(count),
+    values: new Uint32Array(count),
+    /** Of strings: the bytes in the segment. */
+    starts: new Uint32Array(count),
+    ends: new Uint32Array(count),
+  };
+}

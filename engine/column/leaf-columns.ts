@@ -1,0 +1,72 @@
+import { must } from '../assert.ts';
+import { NumberValues } from './number-values.ts';
+import { openPositions, type Positions } from './positions.ts';
+import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
+import type { SliceSource } from './slice.ts';
+import type { StringEntries } from './string-entries.ts';
+import { PlainStrings, StringValues } from './string-values.ts';
+
+/** A column of one class of leaves. Exactly one of `numbers` and `strings` is there. */
+export type LeafColumn = {
+  readonly positions: Positions;
+  readonly numbers: NumberValues | undefined;
+  readonly strings: StringValues | undefined;
+};
+
+/** The rare leaves, all in one. */
+export type Residual = {
+  readonly positions: Positions;
+  /** Numbers, or codes of entries. */
+  readonly slots: Float64Array;
+  readonly entries: StringEntries;
+};
+
+/**
+ * The leaf columns of a sealed segment and its residual. Each is opened when it is first asked for,
+ * and here alone: nobody reads the arrays of a column that was not asked for.
+ */
+export class LeafColumns {
+  readonly #source: SliceSource;
+  readonly #footer: Pick<SealedFooter, 'leaves' | 'residual'>;
+  readonly #columns: (LeafColumn | undefined)[];
+  #residual: Residual | undefined;
+
+  constructor(source: SliceSource, footer: Pick<SealedFooter, 'leaves' | 'residual'>) {
+    this.#source = source;
+    this.#footer = footer;
+    this.#columns = new Array<LeafColumn | undefined>(footer.leaves.length).fill(undefined);
+  }
+
+  column(index: number): LeafColumn {
+    this.#columns[index] ??= this.#open(must(this.#footer.leaves[index]));
+    return this.#columns[index];
+  }
+
+  get residual(): Residual {
+    this.#residual ??= this.#openResidual();
+    return this.#residual;
+  }
+
+  #open({ positions, numbers, strings }: LeafFooter): LeafColumn {
+    // A column lies in a plain one, which lies in no other: this goes one level deep.
+    const entriesOf = (column: number) => must(this.column(column).strings).entries;
+    return {
+      positions: openPositions(this.#source, positions),
+      numbers: numbers === null ? undefined : new NumberValues(this.#source, numbers),
+      strings: strings === null ? undefined : new StringValues(this.#source, strings, entriesOf),
+    };
+  }
+
+  #openResidual(): Residual {
+    const { positions, slots, strings } = this.#footer.residual;
+    const block = {
+      bytes: this.#source.bytes(strings.bytes),
+      offsets: this.#source.unsigned32(strings.offsets),
+    };
+    return {
+      positions: openPositions(this.#source, positions),
+      slots: this.#source.floats64(slots),
+      entries: new PlainStrings(block, strings.count, true),
+    };
+  }
+}

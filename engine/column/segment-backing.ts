@@ -1,0 +1,72 @@
+import type { Slice } from './slice.ts';
+
+/** States of a block, and of the frame. */
+export const ABSENT = 0;
+export const RESIDENT = 1;
+
+/** Entries of the gauge; sizes in KiB, so that 32 bits hold terabytes. */
+export const GAUGE_RESIDENT = 0;
+export const GAUGE_LIMIT = 1;
+/** What was read into memory of one query alone since the start, for want of room. */
+export const GAUGE_PASSING = 2;
+/** Counts up about once a minute. */
+export const GAUGE_CLOCK = 3;
+const GAUGE_ENTRIES = 4;
+
+export const KIB = 1024;
+
+/**
+ * How much of the stored segments is in memory, and how much may be: four shared integers for the
+ * whole process. Threads that read blocks add to the first; whoever lets memory go sets it anew.
+ */
+export type MemoryGauge = Int32Array;
+
+/** `limit`: bytes of blocks that may be in memory. */
+export function newMemoryGauge(limit: number): MemoryGauge {
+  const gauge = new Int32Array(new SharedArrayBuffer(GAUGE_ENTRIES * 4));
+  gauge[GAUGE_LIMIT] = Math.floor(limit / KIB);
+  gauge[GAUGE_CLOCK] = 1;
+  return gauge;
+}
+
+/**
+ * Where the bytes of a sealed segment come from that are not in its buffer: a file of blocks, one for
+ * each slice that is not empty. The buffer has the size of the whole segment all the same; pages that
+ * nobody has written to take no memory.
+ *
+ * Shared by all threads. A block is written into the buffer before its state says so, by whichever
+ * thread needs it first; two that do so at once write the same bytes. Nothing leaves a buffer: to let
+ * memory go, another buffer with less in it takes its place, under another id.
+ */
+export type SegmentBacking = {
+  /** Of the segment: what a scan asks for before it reads anything. */
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  /** Absolute. */
+  readonly path: string;
+  /** BLOCK_NUMBERS for each block, in the order of their places. */
+  readonly blocks: Float64Array;
+  /** The header and the footer of the segment, compressed (RFC 7932). */
+  readonly frame: Uint8Array;
+  /** Of each block, and last of the frame. */
+  readonly states: Int32Array;
+  /** What the clock of the gauge said when each block was last needed; 0: never since it is here. */
+  readonly usedAt: Int32Array;
+  readonly gauge: MemoryGauge;
+};
+
+/** Numbers of a block: place and size in the segment, place and size in the file, CRC-32 there. */
+export const BLOCK_NUMBERS = 5;
+
+/** Index of the block that a slice is; -1 when there is none. */
+export function blockOf(blocks: Float64Array, [offset]: Slice): number {
+  let low = 0;
+  let high = blocks.length / BLOCK_NUMBERS;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (blocks[middle * BLOCK_NUMBERS]! < offset) low = middle + 1;
+    else high = middle;
+  }
+  return blocks[low * BLOCK_NUMBERS] === offset ? low : -1;
+}

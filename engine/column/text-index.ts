@@ -1,0 +1,201 @@
+import { must } from '../assert.ts';
+import { TEXT_PATHS_MAX } from '../limits.ts';
+import type { NumberValues } from './number-values.ts';
+import { openPositions, type Positions } from './positions.ts';
+import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
+import type { NeededText } from './segment.ts';
+import type { SkeletonArrays } from './skeleton.ts';
+import type { Slice, SliceSource } from './slice.ts';
+import { TextPath, UNSURE } from './text-path.ts';
+import { gramsOf, type SignatureFooter, TextSignature } from './text-signature.ts';
+
+/** Where the strings at one path lie. */
+type PathSight = {
+  readonly columns: readonly SignedColumn[];
+  /** The rows that may have strings at the path outside of these columns. */
+  readonly unsure: RowRanges;
+};
+
+/** Unsure rows this near to each other are told as one range: as near as the rows of a block. */
+const UNSURE_GAP_MAX = 128;
+
+/** Rows whose skeletons are read at a time. */
+const ROWS_READ = 2048;
+
+export type TextIndexParts = {
+  readonly skeletons: SkeletonArrays;
+  /** Skeleton of each row. */
+  readonly rowSkeletons: NumberValues;
+};
+
+/**
+ * Tells of a sealed segment which rows may hold a text at a path, by the signatures of its columns.
+ *
+ * A column stands for one spelling of a path and one class of kinds, and rare leaves stand in none;
+ * so the skeletons are asked, once for each path, which columns the strings of their rows lie in.
+ * Rows whose skeleton says anything else than "in these" are *unsure*, and always among the answer.
+ */
+export class TextIndex {
+  readonly #rowCount: number;
+  readonly #source: SliceSource;
+  /** Column of each place: see `SealedFooter`. */
+  readonly #slotColumns: Slice;
+  readonly #parts: TextIndexParts;
+  /** By the index of the leaf column. */
+  readonly #columns: ReadonlyMap<number, SignedColumn>;
+  /** `undefined` for paths of which nothing can be told. */
+  readonly #sights = new Map<string, PathSight | undefined>();
+
+  constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
+    this.#rowCount = footer.rowCount;
+    this.#source = source;
+    this.#slotColumns = footer.skeletons.slotColumns;
+    this.#parts = parts;
+    this.#columns = signedColumns(source, footer);
+  }
+
+  /** Ranges outside of which no string at the path holds the text; `undefined`: any row may. */
+  rowsWith({ path, text }: NeededText): RowRanges | undefined {
+    if (this.#columns.size === 0) return undefined;
+    const sight = this.#sight(path);
+    if (sight === undefined) return undefined;
+    const grams = gramsOf(text);
+    if (grams.length === 0) return undefined;
+    let rows = sight.unsure;
+    for (const column of sight.columns) rows = unionOf(rows, this.#rowsOf(column, grams));
+    return rows;
+  }
+
+  #sight(path: readonly string[]): PathSight | undefined {
+    const key = JSON.stringify(path);
+    if (!this.#sights.has(key)) {
+      if (this.#sights.size >= TEXT_PATHS_MAX) this.#sights.clear();
+      this.#sights.set(key, this.#see(path));
+    }
+    return this.#sights.get(key);
+  }
+
+  #see(path: readonly string[]): PathSight | undefined {
+    const { skeletons } = this.#parts;
+    const places = new TextPath(skeletons, path);
+    const signed = [...this.#columns.values()];
+    if (!signed.some((column) => places.isSame(column.path))) return undefined;
+    const slotColumns = this.#source.unsigned16(this.#slotColumns);
+    const columns = new Set<number>();
+    const isUnsure = new Uint8Array(skeletons.count);
+    let unsureCount = 0;
+    for (let skeleton = 0; skeleton < skeletons.count; skeleton++) {
+      for (const place of places.of(skeleton)) {
+        const column = place === UNSURE ? UNSURE : slotColumns[place]!;
+        if (this.#columns.has(column)) columns.add(column);
+        else isUnsure[skeleton] = 1;
+      }
+      unsureCount += isUnsure[skeleton]!;
+    }
+    if (columns.size === 0) return undefined;
+    return {
+      columns: Array.from(columns, (column) => this.#columns.get(column)!),
+      unsure: unsureCount === 0 ? new Int32Array(0) : this.#rowsWhere(isUnsure),
+    };
+  }
+
+  /** The rows of some skeletons, and rows that lie between such. */
+  #rowsWhere(isWanted: Uint8Array): RowRanges {
+    const wanted = new RangeCollector(UNSURE_GAP_MAX);
+    for (let start = 0; start < this.#rowCount; start += ROWS_READ) {
+      const count = Math.min(ROWS_READ, this.#rowCount - start);
+      const rows = Int32Array.from({ length: count }, (_, index) => start + index);
+      const skeletons = this.#parts.rowSkeletons.gatherIntegers(rows, count);
+      for (let i = 0; i < count; i++) {
+        if (isWanted[skeletons[i]!] === 1) wanted.add(start + i, start + i + 1);
+      }
+    }
+    return wanted.ranges();
+  }
+
+  /** The rows with values in the blocks of a column that have all the grams. */
+  #rowsOf(column: SignedColumn, grams: Int32Array): RowRanges {
+    const { positions, signature, valueCount } = column;
+    const blocks = signature.blocksWith(grams);
+    const { blockEntries } = signature;
+    const blockCount = Math.ceil(valueCount / blockEntries);
+    const rows = new RangeCollector();
+    for (let block = 0; block < blockCount; block++) {
+      if (!isSet(blocks, block)) continue;
+      let end = block + 1;
+      while (end < blockCount && isSet(blocks, end)) end++;
+      const last = Math.min(end * blockEntries, valueCount) - 1;
+      rows.add(this.#rowOf(positions, block * blockEntries), this.#rowOf(positions, last) + 1);
+      block = end;
+    }
+    return rows.ranges();
+  }
+
+  /** The row of the value at a position: the first whose next row begins behind it. */
+  #rowOf(positions: Positions, position: number): number {
+    let low = 0;
+    let high = this.#rowCount - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (positions.first(middle + 1) > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+function isSet(bits: Uint8Array, index: number): boolean {
+  return ((bits[index >>> 3]! >>> (index & 7)) & 1) === 1;
+}
+
+/**
+ * The columns with signatures. A column whose strings are the ends of another's, value by value, has
+ * that one's: what is not in the whole is not in its end.
+ */
+function signedColumns(source: SliceSource, { leaves }: SealedFooter): Map<number, SignedColumn> {
+  const signed = new Map<number, SignedColumn>();
+  leaves.forEach((leaf, column) => {
+    const packing = leaf.strings?.packing;
+    const whole = packing?.kind === 'suffix' ? leaves[packing.column]!.strings : leaf.strings;
+    if (whole?.signature === undefined) return;
+    signed.set(column, new SignedColumn(source, leaf, whole.signature));
+  });
+  return signed;
+}
+
+/** A leaf column of strings with a signature; what it is read by is opened when first needed. */
+class SignedColumn {
+  readonly #source: SliceSource;
+  readonly #leaf: LeafFooter;
+  readonly #signatureFooter: SignatureFooter;
+  #positions: Positions | undefined;
+  #signature: TextSignature | undefined;
+
+  constructor(source: SliceSource, leaf: LeafFooter, signature: SignatureFooter) {
+    this.#source = source;
+    this.#leaf = leaf;
+    this.#signatureFooter = signature;
+  }
+
+  /** Keys from the root down. */
+  get path(): readonly number[] {
+    return this.#leaf.path;
+  }
+
+  get valueCount(): number {
+    const { codes, entryCount } = must(this.#leaf.strings);
+    const hasEntryEach = codes === null || codes === 'constant';
+    return hasEntryEach ? entryCount : codes.slice[1] / codes.width;
+  }
+
+  get positions(): Positions {
+    this.#positions ??= openPositions(this.#source, this.#leaf.positions);
+    return this.#positions;
+  }
+
+  get signature(): TextSignature {
+    this.#signature ??= new TextSignature(this.#source, this.#signatureFooter);
+    return this.#signature;
+  }
+}

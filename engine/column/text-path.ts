@@ -1,0 +1,82 @@
+import { KeyPattern } from './key-pattern.ts';
+import { endOfNode, type SkeletonArrays, slotCount } from './skeleton.ts';
+import {
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+} from './token.ts';
+
+/** Among places: what is there only a text inside of the row can tell. */
+export const UNSURE = -1;
+
+const UNKNOWN_KEY = 0;
+const OTHER_KEY = 1;
+const SAME_KEY = 2;
+
+/**
+ * Where the strings lie that SQL may read at a path, in whatever way it comes there: by fields of
+ * records, of the only record of a list, or of each that UNNEST makes of it; under a key spelled as
+ * the name or with other case. That is more than any one reading finds, and never less.
+ */
+export class TextPath {
+  readonly #skeletons: SkeletonArrays;
+  readonly #patterns: readonly KeyPattern[];
+  /** For each name of the path what is known of each key: compared once, however many skeletons. */
+  readonly #keys: readonly Uint8Array[];
+  readonly #found: number[] = [];
+
+  constructor(skeletons: SkeletonArrays, path: readonly string[]) {
+    const keyCount = skeletons.keys.offsets.length - 1;
+    this.#skeletons = skeletons;
+    this.#patterns = path.map((name) => new KeyPattern(name));
+    this.#keys = path.map(() => new Uint8Array(keyCount));
+  }
+
+  /** Whether some keys, from the root down, are what the names may stand for. */
+  isSame(keys: readonly number[]): boolean {
+    return (
+      keys.length === this.#patterns.length && keys.every((key, depth) => this.#isNamed(key, depth))
+    );
+  }
+
+  /** Places of a skeleton with strings at the path, UNSURE among them; good until the next call. */
+  of(skeleton: number): readonly number[] {
+    const { starts, placeStarts } = this.#skeletons;
+    this.#found.length = 0;
+    this.#walk(starts[skeleton]!, 0, placeStarts === undefined ? 0 : placeStarts[skeleton]!);
+    return this.#found;
+  }
+
+  /** Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens. */
+  #walk(node: number, depth: number, place: number): void {
+    const { tokens } = this.#skeletons;
+    const kind = tokens[node]! & KIND_MASK;
+    const isAtEnd = depth === this.#patterns.length;
+    if (kind === JSON_TEXT) this.#found.push(UNSURE);
+    if (kind === TEXT && isAtEnd) this.#found.push(place);
+    if (isAtEnd || (kind !== RECORD && kind !== RECORD_LIST)) return;
+    const end = endOfNode(tokens, node);
+    let placeBelow = place;
+    for (let at = node + NODE_HEADER_SIZE; at < end; at = endOfNode(tokens, at)) {
+      if (kind === RECORD_LIST) this.#walk(at, depth, placeBelow);
+      else if (this.#isNamed(tokens[at]! >>> KIND_BITS, depth)) {
+        this.#walk(at, depth + 1, placeBelow);
+      }
+      placeBelow += slotCount(tokens, at);
+    }
+  }
+
+  #isNamed(key: number, depth: number): boolean {
+    const known = this.#keys[depth]!;
+    if (known[key] === UNKNOWN_KEY) {
+      const { bytes, offsets } = this.#skeletons.keys;
+      const match = this.#patterns[depth]!.match(bytes, offsets[key]!, offsets[key + 1]!);
+      known[key] = match === 'none' ? OTHER_KEY : SAME_KEY;
+    }
+    return known[key] === SAME_KEY;
+  }
+}

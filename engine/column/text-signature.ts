@@ -1,0 +1,143 @@
+import type { Slice, SliceSink, SliceSource } from './slice.ts';
+import type { StringBlock } from './vector.ts';
+import { encodeWtf8 } from './wtf8.ts';
+
+/**
+ * What blocks of consecutive values of a column may hold: for each *gram*, a number that three bytes
+ * of a string come to, the blocks in which it occurs. A text can lie only in a block that has all of
+ * its grams.
+ *
+ * ```
+ *  gram 0                 gram 1                        gram 4095
+ * ┌──────────────────────┬──────────────────────┬─────┬──────────────────────┐
+ * │ a bit for each block │ a bit for each block │  …  │ a bit for each block │  width bytes each
+ * └──────────────────────┴──────────────────────┴─────┴──────────────────────┘
+ * ```
+ *
+ * Gram by gram, and not block by block, so that a text of 20 bytes reads 18 short runs of bytes,
+ * whatever the number of blocks. Bit `b & 7` of byte `b >> 3` stands for block `b`, which has the
+ * values `[b * blockEntries, (b + 1) * blockEntries)`.
+ */
+export type SignatureFooter = { readonly bits: Slice; readonly blockEntries: number };
+
+const GRAM_BITS = 12;
+const GRAM_COUNT = 2 ** GRAM_BITS;
+/** Bytes of a gram: a shorter text has none. */
+export const GRAM_SIZE = 3;
+
+/**
+ * Bytes of strings in one block, about. URLs of 90 bytes, some with random ids, set a third of a
+ * block's bits, and those with two UUIDs each set 0.75 of them: then one block in 100 seems to hold a
+ * text of 20 letters that it does not. Larger blocks would seem to hold everything.
+ */
+const BLOCK_SIZE = 20 * 1024;
+
+/** Fewer values are looked at in less time than it takes to tell which need not be. */
+const VALUES_MIN = 2048;
+
+/** Nobody looks for a text in shorter strings, on average, that could be in few of them. */
+const STRING_SIZE_MIN = 16;
+
+/** A signature takes at most one byte for so many that its column takes. */
+const SHARE_OF_COLUMN = 16;
+
+/** Beyond this share of set bits, as random strings have it, texts seem to be everywhere. */
+const DENSITY_MAX = 0.85;
+
+/**
+ * The signature of the strings `codes` of a block; `undefined` where it would not repay its bytes.
+ * `columnSize`: bytes of the column without it.
+ */
+export function encodeSignature(
+  sink: SliceSink,
+  { bytes, offsets }: StringBlock,
+  { codes, columnSize }: { readonly codes: Int32Array; readonly columnSize: number },
+): SignatureFooter | undefined {
+  let size = 0;
+  for (let i = 0; i < codes.length; i++) size += offsets[codes[i]! + 1]! - offsets[codes[i]!]!;
+  if (codes.length < VALUES_MIN || size < codes.length * STRING_SIZE_MIN) return undefined;
+  const width = Math.max(1, Math.round(size / (8 * BLOCK_SIZE)));
+  if (width * GRAM_COUNT * SHARE_OF_COLUMN > columnSize) return undefined;
+  const blockEntries = Math.ceil(codes.length / (8 * width));
+  const bits = new Uint8Array(width * GRAM_COUNT);
+  const held = new Uint8Array(GRAM_COUNT);
+  let blockCount = 0;
+  let setCount = 0;
+  for (let start = 0; start < codes.length; start += blockEntries) {
+    held.fill(0);
+    const end = Math.min(start + blockEntries, codes.length);
+    for (let i = start; i < end; i++) {
+      const code = codes[i]!;
+      if (i === start || code !== codes[i - 1]) {
+        markGrams(held, bytes, offsets[code]!, offsets[code + 1]!);
+      }
+    }
+    const at = blockCount >>> 3;
+    const shift = blockCount & 7;
+    for (let gram = 0; gram < GRAM_COUNT; gram++) {
+      bits[gram * width + at]! |= held[gram]! << shift;
+      setCount += held[gram]!;
+    }
+    blockCount++;
+  }
+  if (setCount > blockCount * GRAM_COUNT * DENSITY_MAX) return undefined;
+  return { bits: sink.add(bits), blockEntries };
+}
+
+/** Sets `held[gram]` to 1 for each gram of `bytes[start, end)`. */
+function markGrams(held: Uint8Array, bytes: Uint8Array, start: number, end: number): void {
+  if (end - start < GRAM_SIZE) return;
+  let last = (bytes[start]! << 8) | bytes[start + 1]!;
+  for (let at = start + 2; at < end; at++) {
+    last = ((last << 8) | bytes[at]!) & 0xffffff;
+    held[gramOf(last)] = 1;
+  }
+}
+
+/** Multiplicative hashing (Knuth, "Sorting and Searching", 6.4): the upper bits of the product. */
+function gramOf(threeBytes: number): number {
+  return Math.imul(threeBytes, 0x9e3779b1) >>> (32 - GRAM_BITS);
+}
+
+/**
+ * The grams of a text, each once; none where they would not tell: of a text shorter than three bytes,
+ * and of one with half a surrogate pair, which would match within a whole pair.
+ */
+export function gramsOf(text: string): Int32Array {
+  if (LONE_SURROGATE.test(text)) return new Int32Array(0);
+  const bytes = encodeWtf8(text);
+  const grams = new Set<number>();
+  for (let at = GRAM_SIZE; at <= bytes.length; at++) {
+    grams.add(gramOf((bytes[at - 3]! << 16) | (bytes[at - 2]! << 8) | bytes[at - 1]!));
+  }
+  return Int32Array.from(grams);
+}
+
+/** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** The signature of one column, read in place. */
+export class TextSignature {
+  /** Values of each block but the last. */
+  readonly blockEntries: number;
+  readonly #bits: Uint8Array;
+  readonly #width: number;
+
+  constructor(source: SliceSource, footer: SignatureFooter) {
+    this.blockEntries = footer.blockEntries;
+    this.#bits = source.bytes(footer.bits);
+    this.#width = this.#bits.length / GRAM_COUNT;
+  }
+
+  /** A bit for each block, as drawn above: 1 where all `grams` occur. */
+  blocksWith(grams: Int32Array): Uint8Array {
+    const width = this.#width;
+    const bits = this.#bits;
+    const blocks = new Uint8Array(width).fill(0xff);
+    for (let i = 0; i < grams.length; i++) {
+      const start = grams[i]! * width;
+      for (let at = 0; at < width; at++) blocks[at]! &= bits[start + at]!;
+    }
+    return blocks;
+  }
+}

@@ -1,0 +1,98 @@
+import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
+import type { NeededText, RowRun, Segment } from '../column/segment.ts';
+import { TEXT_ROWS_MIN } from '../limits.ts';
+
+/**
+ * Some rows of a run, in its order, counted from 0: those at its positions `[start, end)`, or fewer
+ * of them.
+ */
+export class RunRows {
+  /** How many rows there are. */
+  readonly count: number;
+  readonly #run: RowRun;
+  /** Ranges of positions of the run. */
+  readonly #ranges: RowRanges;
+  /** For each range how many rows there are before it. */
+  readonly #starts: Int32Array;
+
+  constructor(run: RowRun, ranges: RowRanges) {
+    this.#run = run;
+    this.#ranges = ranges;
+    this.#starts = new Int32Array(ranges.length / 2);
+    let count = 0;
+    for (let range = 0; range < this.#starts.length; range++) {
+      this.#starts[range] = count;
+      count += ranges[2 * range + 1]! - ranges[2 * range]!;
+    }
+    this.count = count;
+  }
+
+  /** Rows [from, to) of them, in an array of their own. */
+  rows(from: number, to: number): Int32Array {
+    const rows = new Int32Array(to - from);
+    const starts = this.#starts;
+    let range = this.#rangeOf(from);
+    for (let index = from; index < to; range++) {
+      const end = Math.min(to, starts[range + 1] ?? this.count);
+      // Position of a row less its index: the same for all rows of a range.
+      const shift = this.#ranges[2 * range]! - starts[range]!;
+      const listed = this.#run.rows;
+      if (listed === undefined) {
+        const first = this.#run.start + shift;
+        for (; index < end; index++) rows[index - from] = first + index;
+      } else {
+        for (; index < end; index++) rows[index - from] = listed[shift + index]!;
+      }
+    }
+    return rows;
+  }
+
+  /** The last range that begins with row `index` or before. */
+  #rangeOf(index: number): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle]! <= index) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The rows of one segment that may hold all of some texts: asked for when they are first wanted. */
+export class TextRows {
+  readonly #segment: Segment;
+  readonly #texts: readonly NeededText[];
+  #isAsked = false;
+  #rows: RowRanges | undefined;
+
+  constructor(segment: Segment, texts: readonly NeededText[]) {
+    this.#segment = segment;
+    this.#texts = texts;
+  }
+
+  /** The rows at positions [start, end) of a run without those that lack a text. */
+  within(run: RowRun, start: number, end: number): RunRows {
+    const ranges = Int32Array.of(start, Math.max(start, end));
+    const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
+    const rows = isWorthIt && this.#texts.length > 0 ? this.#wanted() : undefined;
+    if (rows === undefined) return new RunRows(run, ranges);
+    return new RunRows(run, intersectionOf(shifted(rows, -run.start), ranges));
+  }
+
+  #wanted(): RowRanges | undefined {
+    if (this.#isAsked) return this.#rows;
+    this.#isAsked = true;
+    for (const needed of this.#texts) {
+      const found = this.#segment.rowsWith(needed);
+      if (found === undefined) continue;
+      this.#rows = this.#rows === undefined ? found : intersectionOf(this.#rows, found);
+    }
+    return this.#rows;
+  }
+}
+
+function shifted(ranges: RowRanges, by: number): RowRanges {
+  return by === 0 ? ranges : ranges.map((bound) => bound + by);
+}

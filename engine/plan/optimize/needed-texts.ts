@@ -1,0 +1,140 @@
+import type { NeededText } from '../../column/segment.ts';
+import { GRAM_SIZE } from '../../column/text-signature.ts';
+import { containedText, type TextTest, validLike } from '../evaluator/contains.ts';
+import type { ColumnId, Expression } from '../expression.ts';
+import { childrenOf, conjunctsOf } from '../expression-walk.ts';
+import type { LogicalPlan, Scan } from '../logical-plan.ts';
+import { inputsOf, withInputs } from './plan-walk.ts';
+
+/**
+ * Tells each scan which texts a value of its events must hold for any of their rows to pass the
+ * filters above, so that whole blocks of rows are skipped. The conditions stay: blocks only may hold
+ * a text.
+ *
+ * A row that is skipped is not evaluated by what stands before its condition either. So that an
+ * answer does not hang on how rows lie in blocks, nothing that can fail may stand there.
+ */
+export function needTexts(plan: LogicalPlan): LogicalPlan {
+  return need(plan, NOTHING_NEEDED);
+}
+
+type Context = {
+  /** What every row of the plan has to hold. */
+  readonly tests: readonly TextTest[];
+  /** The arrays of the elements made by unnesting on the way down. */
+  readonly elements: ReadonlyMap<ColumnId, Expression>;
+};
+
+const NOTHING_NEEDED: Context = { tests: [], elements: new Map() };
+
+function need(plan: LogicalPlan, context: Context): LogicalPlan {
+  switch (plan.op) {
+    case 'filter': {
+      const conjuncts = conjunctsOf(plan.predicate);
+      const failing = conjuncts.findIndex(canFail);
+      const safe = failing < 0 ? conjuncts : conjuncts.slice(0, failing);
+      const own = safe.map(textTestOf).filter((test) => test !== undefined);
+      const tests = failing < 0 ? [...context.tests, ...own] : own;
+      return { ...plan, input: need(plan.input, { ...context, tests }) };
+    }
+    case 'unnest': {
+      const isSure = !plan.outer && !canFail(plan.array);
+      const elements = new Map(context.elements).set(plan.element.id, plan.array);
+      const tests = isSure ? context.tests : [];
+      return { ...plan, input: need(plan.input, { tests, elements }) };
+    }
+    case 'scan':
+      return withTexts(plan, context);
+    default:
+      return withInputs(
+        plan,
+        inputsOf(plan).map((input) => need(input, NOTHING_NEEDED)),
+      );
+  }
+}
+
+function withTexts(scan: Scan, context: Context): Scan {
+  const texts: NeededText[] = [];
+  for (const { input, text } of context.tests) {
+    // Of the project's own rows all have it.
+    if (text === scan.projectKey || Buffer.byteLength(text) < GRAM_SIZE) continue;
+    const path = pathOf(input, scan, context);
+    if (path !== undefined && path.length > 0) texts.push({ path, text });
+  }
+  return texts.length === 0 ? scan : { ...scan, texts };
+}
+
+/** The text that is somewhere in `input` whenever a condition holds. */
+function textTestOf(term: Expression): TextTest | undefined {
+  if (term.op !== 'call') return undefined;
+  const contained = containedText(term);
+  if (contained !== undefined) return contained;
+  const [left, right] = term.arguments;
+  if (left === undefined || right === undefined) return undefined;
+  if (term.name === '=' && left.op === 'literal') return testOf(right, left.value);
+  if (right.op !== 'literal' || typeof right.value !== 'string') return undefined;
+  switch (term.name) {
+    case '=':
+    case 'starts_with':
+    case 'ends_with':
+      return testOf(left, right.value);
+    case 'like':
+      return testOf(left, validLike(right.value)?.text);
+    default:
+      return undefined;
+  }
+}
+
+function testOf(input: Expression, text: unknown): TextTest | undefined {
+  return typeof text === 'string' ? { input, text } : undefined;
+}
+
+/** Where the records of a scan hold a string, unnested ones followed to their lists. */
+function pathOf(
+  expression: Expression,
+  scan: Scan,
+  context: Context,
+): readonly string[] | undefined {
+  switch (expression.op) {
+    case 'read-as':
+      return expression.type.kind === 'STRING'
+        ? pathOf(expression.input, scan, context)
+        : undefined;
+    case 'dynamic-field': {
+      const path = pathOf(expression.input, scan, context);
+      return path === undefined ? undefined : [...path, expression.name];
+    }
+    case 'column': {
+      const isRoot = scan.columns.some(
+        ({ column, field }) => column.id === expression.id && field === 'root',
+      );
+      if (isRoot) return [];
+      const array = context.elements.get(expression.id);
+      return array === undefined ? undefined : pathOf(array, scan, context);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Functions that give a value, or NULL, for whatever they are called with. */
+const NEVER_FAILING: ReadonlySet<string> = new Set([
+  ...['and', 'or', 'not', 'is_null', 'is_true', 'is_false'],
+  ...['=', '!=', '<', '<=', '>', '>=', 'in', 'in_array'],
+  ...['strpos', 'starts_with', 'ends_with', 'lower', 'upper', 'length', '||', 'concat'],
+]);
+
+/** Whether the evaluation of some row might raise an error; true when in doubt. */
+function canFail(expression: Expression): boolean {
+  if (expression.op === 'cast' && !expression.safe) return true;
+  if (expression.op === 'call' && !NEVER_FAILING.has(expression.name)) {
+    if (containedText(expression) === undefined && !isLikePattern(expression)) return true;
+  }
+  return childrenOf(expression).some(canFail);
+}
+
+/** `input LIKE 'pattern'`, the pattern a right one. */
+function isLikePattern({ name, arguments: [, pattern] }: Expression & { op: 'call' }): boolean {
+  const isText = pattern?.op === 'literal' && typeof pattern.value === 'string';
+  return name === 'like' && isText && validLike(pattern.value as string) !== undefined;
+}

@@ -1,0 +1,178 @@
+import { serialize } from 'node:v8';
+import type { SqlValue } from '../column/value.ts';
+import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
+import type { Column } from './expression.ts';
+import type { BoundQuery, TimeWindow } from './logical-plan.ts';
+import { foldPlan } from './optimize/fold.ts';
+import { type CallContext, optimize } from './optimize/optimize.ts';
+import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+import {
+  hasLatePattern,
+  type PlanTemplate,
+  templateOf,
+  timestampParameters,
+  windowsAt,
+} from './plan-template.ts';
+import { SizedMemory } from './sized-memory.ts';
+
+/** The plan of one call. */
+export type CallPlan = {
+  /** Its scans have the windows of the call only where there is no `template`. */
+  readonly plan: PhysicalPlan;
+  /** The scans as they are to be run, by their index. */
+  readonly scans: readonly PhysicalScan[];
+  /** There when the same plan serves other calls too. */
+  readonly template?: SentTemplate | undefined;
+};
+
+/** A plan as another thread gets it, that knows it by its number once it has read it. */
+export type SentTemplate = {
+  readonly number: number;
+  /** A `TemplateContent`, as `v8.serialize` writes it. */
+  readonly bytes: Uint8Array;
+  /** What to put in: the windows of this call, by the index of the scan. */
+  readonly windows: readonly TimeWindow[];
+};
+
+export type TemplateContent = { readonly plan: PhysicalPlan; readonly output: readonly Column[] };
+
+/**
+ * What is remembered of a query with certain parameters. `seen`: that it was asked for, for most
+ * parameters come once only and a template costs more than a plan. `template`: all is done but the
+ * windows. `folded`: the parameters are put in, and the late values decide what the rest comes to.
+ * `none`: there is nothing to be gained.
+ */
+type Remembered =
+  | { readonly kind: 'seen' | 'none' }
+  | { readonly kind: 'template'; readonly template: PlanTemplate; readonly sent: Content }
+  | { readonly kind: 'folded'; readonly query: BoundQuery };
+
+type Content = Omit<SentTemplate, 'windows'>;
+
+type QueryIdentity = {
+  readonly number: number;
+  /** Names of its parameters that are late values where they are not NULL. */
+  readonly timestamps: ReadonlySet<string>;
+  readonly hasLatePattern: boolean;
+};
+
+/** What a key costs beside its text. */
+const ENTRY_BYTES = 128;
+
+/**
+ * Makes the plans of calls, and remembers what it can of them by the values of their parameters: the
+ * plan is the one that `optimize` makes, whatever was remembered.
+ */
+export class PlanMemo {
+  readonly #remembered = new SizedMemory<string, Remembered>(REMEMBERED_PLANS_BYTES_MAX);
+  readonly #identities = new WeakMap<BoundQuery, QueryIdentity>();
+  #queryCount = 0;
+  #templateCount = 0;
+
+  /** Throws a QueryError as `optimize` does. */
+  planOf(query: BoundQuery, context: CallContext): CallPlan {
+    const key = this.#keyOf(query, context);
+    if (key === undefined) return planWhole(query, context);
+    let known = this.#remembered.find(key);
+    if (known === undefined) {
+      this.#remembered.set(key, { kind: 'seen' }, ENTRY_BYTES + 2 * key.length);
+      return planWhole(query, context);
+    }
+    if (known.kind === 'seen') known = this.#remember(key, query, context);
+    if (known.kind === 'folded') return planWhole(known.query, context);
+    if (known.kind !== 'template') return planWhole(query, context);
+    const { template, sent } = known;
+    const windows = windowsAt(template, context);
+    if (windows === undefined) return planWhole(query, context);
+    const scans = template.scans.map((scan, index) => ({ ...scan, window: windows[index]! }));
+    return { plan: template.plan, scans, template: { ...sent, windows } };
+  }
+
+  #remember(key: string, query: BoundQuery, context: CallContext): Remembered {
+    const remembered = this.#prepare(query, context);
+    const size = ENTRY_BYTES + 2 * key.length + sizeOf(remembered);
+    this.#remembered.set(key, remembered, size);
+    return remembered;
+  }
+
+  #prepare(query: BoundQuery, context: CallContext): Remembered {
+    try {
+      const unclocked = { ...context, nowUs: undefined };
+      const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
+      const template = templateOf(folded, unclocked);
+      if (template === undefined) return { kind: 'folded', query: folded };
+      const content: TemplateContent = { plan: template.plan, output: query.output };
+      this.#templateCount += 1;
+      const sent = { number: this.#templateCount, bytes: serialize(content) };
+      return { kind: 'template', template, sent };
+    } catch (error) {
+      // It fails in some calls and not in others, or in all; the plan of the call will tell.
+      if (error instanceof QueryError) return { kind: 'none' };
+      throw error;
+    }
+  }
+
+  /**
+   * A text that calls share when all but their late values is the same; `undefined` where nothing may
+   * be remembered, or a value is none that is compared so.
+   */
+  #keyOf(query: BoundQuery, { parameters, rowsMax }: CallContext): string | undefined {
+    const { number, timestamps, hasLatePattern } = this.#identityOf(query);
+    if (hasLatePattern) return undefined;
+    let key = `${number} ${rowsMax}`;
+    for (const [name, value] of parameters) {
+      const isLate = value !== null && timestamps.has(name);
+      const text = isLate ? 'late' : valueText(value);
+      if (text === undefined) return undefined;
+      key += ` ${name}=${text}`;
+    }
+    return key;
+  }
+
+  #identityOf(query: BoundQuery): QueryIdentity {
+    const known = this.#identities.get(query);
+    if (known !== undefined) return known;
+    this.#queryCount += 1;
+    const identity = {
+      number: this.#queryCount,
+      timestamps: timestampParameters(query.plan),
+      hasLatePattern: hasLatePattern(query.plan),
+    };
+    this.#identities.set(query, identity);
+    return identity;
+  }
+}
+
+function planWhole(query: BoundQuery, context: CallContext): CallPlan {
+  const plan = physicalPlanOf(optimize(query, context));
+  return { plan, scans: scansOf(plan) };
+}
+
+/** Told apart by type and content; a string by its length too, since it may hold what looks like others. */
+function valueText(value: SqlValue): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return `${value.length}:${value}`;
+    case 'number':
+      // CAST(-0.0 AS STRING) is "-0", so the two zeros are two values.
+      return Object.is(value, -0) ? '-0' : `${value}`;
+    case 'bigint':
+      return `${value}n`;
+    case 'boolean':
+      return `${value}`;
+    default:
+      return value === null ? 'null' : undefined;
+  }
+}
+
+function sizeOf(remembered: Remembered): number {
+  switch (remembered.kind) {
+    case 'template':
+      return remembered.sent.bytes.length;
+    case 'folded':
+      return serialize(remembered.query.plan).length;
+    default:
+      return 0;
+  }
+}

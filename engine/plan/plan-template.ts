@@ -1,0 +1,226 @@
+import { VectorChunk } from '../column/chunk.ts';
+import { constantVector, valueAt } from '../column/vector.ts';
+import { QueryError } from '../query-error.ts';
+import { compileExpression } from './evaluate.ts';
+import type { Expression } from './expression.ts';
+import {
+  childrenOf,
+  columnsOf,
+  conjunctionOf,
+  conjunctsOf,
+  isUnsettled,
+  rewrite,
+} from './expression-walk.ts';
+import type { BoundQuery, LogicalPlan, Scan, TimeWindow } from './logical-plan.ts';
+import { generatesArrays, patternOf } from './optimize/fold.ts';
+import {
+  type CallContext,
+  optimize,
+  PASSES,
+  type Pass,
+  type PlanContext,
+  SCOPE_SCANS,
+} from './optimize/optimize.ts';
+import { expressionsOf, inputsOf, rewritePlan } from './optimize/plan-walk.ts';
+import { scopeScans } from './optimize/scan-scope.ts';
+import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+
+/**
+ * What calls have in common that differ in times only: a physical plan in which nothing but the
+ * windows of its scans waits for the *late values*, the clock and the parameters that are TIMESTAMPs
+ * and not NULL. With the windows put in it is the plan that the optimiser makes.
+ */
+export type PlanTemplate = {
+  /** Its windows are as narrow as they are at any time. */
+  readonly plan: PhysicalPlan;
+  /** The scans of the plan, by their index. */
+  readonly scans: readonly PhysicalScan[];
+  readonly bounds: readonly LateBounds[];
+  /** Names of the parameters among the late values, in lower case. */
+  readonly lateNames: readonly string[];
+};
+
+/** Conditions on one scan's timestamp that late values decide. */
+type LateBounds = {
+  /** The scan's index in the plan. */
+  readonly index: number;
+  readonly scan: Scan;
+  readonly conditions: readonly LateCondition[];
+};
+
+/**
+ * A condition with the late values put in, which come as one row: the clock, then the parameters.
+ * Throws a QueryError where it has no value.
+ */
+type LateCondition = (late: VectorChunk) => Expression;
+
+/**
+ * The template of a query without late patterns, all of it folded but its late values; `undefined`
+ * where those decide on more than windows. Throws a QueryError that the query may throw for some late values and not for
+ * others: then it has no template either.
+ */
+export function templateOf(folded: BoundQuery, context: PlanContext): PlanTemplate | undefined {
+  if (!readsLateInConditions(folded.plan)) return undefined;
+  const lateNames = [...timestampParameters(folded.plan)];
+  const bounds: LateBounds[] = [];
+  // What the windows of scans would take of late values is taken out before them.
+  const take: Pass = {
+    name: 'take late bounds',
+    apply: (plan) => takeLateBounds(plan, lateNames, bounds),
+  };
+  const passes = PASSES.flatMap((pass) => (pass === SCOPE_SCANS ? [take, pass] : [pass]));
+  const optimized = optimize(folded, { ...context, nowUs: undefined }, passes);
+  if (someExpression(optimized, isLate)) return undefined;
+  const plan = physicalPlanOf(optimized);
+  return { plan, scans: scansOf(plan), bounds, lateNames };
+}
+
+/** Names of the parameters that a plan reads as TIMESTAMPs, in lower case. */
+export function timestampParameters(plan: LogicalPlan): ReadonlySet<string> {
+  const names = new Set<string>();
+  someExpression(plan, (node) => {
+    if (isLate(node) && node.op === 'parameter') names.add(node.name.toLowerCase());
+    return false;
+  });
+  return names;
+}
+
+/**
+ * Whether a bound plan has a regular expression that a late value may decide on. A wrong one is an
+ * error of the query as soon as it is known, even where nothing needs it; so all of the plan has to be
+ * folded for each call.
+ */
+export function hasLatePattern(plan: LogicalPlan): boolean {
+  return someExpression(plan, (node) => {
+    const pattern = node.op === 'call' ? patternOf(node) : undefined;
+    return pattern !== undefined && someNode(pattern, isLate);
+  });
+}
+
+function isLate(node: Expression): boolean {
+  return node.op === 'now' || (node.op === 'parameter' && node.type.kind === 'TIMESTAMP');
+}
+
+/** Whether some expression of a plan, or a part of one, is such. */
+function someExpression(plan: LogicalPlan, isSuch: (node: Expression) => boolean): boolean {
+  if (expressionsOf(plan).some((expression) => someNode(expression, isSuch))) return true;
+  return inputsOf(plan).some((input) => someExpression(input, isSuch));
+}
+
+function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
+  return isSuch(expression) || childrenOf(expression).some((child) => someNode(child, isSuch));
+}
+
+/**
+ * The windows of a template's scans for one call; `undefined` where a late value makes a bound that
+ * no window can take.
+ */
+export function windowsAt(
+  { scans, bounds, lateNames }: PlanTemplate,
+  { nowUs, parameters }: CallContext,
+): readonly TimeWindow[] | undefined {
+  const windows = scans.map((scan) => scan.window);
+  const values = [nowUs, ...lateNames.map((name) => parameters.get(name) ?? null)];
+  const late = new VectorChunk(
+    values.map((value) => constantVector(value, 1)),
+    1,
+  );
+  try {
+    for (const { index, scan, conditions } of bounds) {
+      const predicate = conjunctionOf(conditions.map((condition) => condition(late)));
+      const input = { ...scan, window: windows[index]! };
+      const scoped = scopeScans({ op: 'filter', input, predicate }, []);
+      if (scoped.op !== 'scan') return undefined;
+      windows[index] = scoped.window;
+    }
+    return windows;
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+}
+
+/** A plan with other windows, by the index of the scan. */
+export function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]): PhysicalPlan {
+  switch (plan.op) {
+    case 'scan':
+      return { ...plan, window: windows[plan.index]! };
+    case 'one-row':
+    case 'rows':
+      return plan;
+    case 'join':
+      return {
+        ...plan,
+        left: withWindows(plan.left, windows),
+        right: withWindows(plan.right, windows),
+      };
+    default:
+      return { ...plan, input: withWindows(plan.input, windows) };
+  }
+}
+
+/**
+ * Whether late values are read in conditions only, from where no rewrite carries them elsewhere: what
+ * a projection reads may come to stand anywhere.
+ */
+function readsLateInConditions(plan: LogicalPlan): boolean {
+  if (plan.op !== 'filter' && expressionsOf(plan).some(isUnsettled)) return false;
+  return inputsOf(plan).every(readsLateInConditions);
+}
+
+/** Takes the conditions out, into `bounds`, that a scan's window can stand for in a call. */
+function takeLateBounds(
+  plan: LogicalPlan,
+  lateNames: readonly string[],
+  bounds: LateBounds[],
+): LogicalPlan {
+  let scanCount = 0;
+  return rewritePlan(plan, (node) => {
+    if (node.op === 'scan') scanCount++;
+    if (node.op !== 'filter' || node.input.op !== 'scan') return node;
+    const scan = node.input;
+    const kept: Expression[] = [];
+    const conditions: LateCondition[] = [];
+    for (const term of conjunctsOf(node.predicate)) {
+      const condition = lateConditionOf(term, scan, lateNames);
+      if (condition === undefined) kept.push(term);
+      else conditions.push(condition);
+    }
+    if (conditions.length === 0) return node;
+    // Scans are numbered from left to right, and this one is the last of those seen so far.
+    bounds.push({ index: scanCount - 1, scan, conditions });
+    return kept.length === 0 ? scan : { ...node, predicate: conjunctionOf(kept) };
+  });
+}
+
+/** A condition that compares the scan's timestamp with what late values alone decide. */
+function lateConditionOf(
+  term: Expression,
+  scan: Scan,
+  lateNames: readonly string[],
+): LateCondition | undefined {
+  if (term.op !== 'call' || term.arguments.length !== 2) return undefined;
+  const timestamp = scan.columns.find((item) => item.field === 'timestamp')?.column.id;
+  const isTimestamp = (side: Expression) => side.op === 'column' && side.id === timestamp;
+  const [left, right] = term.arguments as readonly [Expression, Expression];
+  const isFlipped = isTimestamp(right);
+  const value = isFlipped ? left : right;
+  if (!isFlipped && !isTimestamp(left)) return undefined;
+  if (!isUnsettled(value) || columnsOf(value).size > 0) return undefined;
+  // What may take long to compute is left to a worker.
+  if (generatesArrays(value)) return undefined;
+  const columns = rewrite(value, (node) => asColumn(node, lateNames));
+  const evaluate = compileExpression(columns, (id) => id);
+  return (late) => {
+    const known = valueAt(evaluate(late), 0);
+    const literal: Expression = { op: 'literal', type: value.type, value: known };
+    return { ...term, arguments: isFlipped ? [literal, right] : [left, literal] };
+  };
+}
+
+/** A late value as the column it has in the row of all of them. */
+function asColumn(node: Expression, lateNames: readonly string[]): Expression {
+  if (node.op === 'now') return { op: 'column', type: node.type, id: 0 };
+  if (node.op !== 'parameter') return node;
+  return { op: 'column', type: node.type, id: 1 + lateNames.indexOf(node.name.toLowerCase()) };
+}

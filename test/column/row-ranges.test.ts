@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  intersectionOf,
+  RangeCollector,
+  type RowRanges,
+  unionOf,
+} from '../../engine/column/row-ranges.ts';
+
+const ROWS = 40;
+
+/** The ranges of the rows whose bit is set. */
+function rangesOf(isIn: readonly boolean[]): RowRanges {
+  const collector = new RangeCollector();
+  isIn.forEach((isRow, row) => {
+    if (isRow) collector.add(row, row + 1);
+  });
+  return collector.ranges();
+}
+
+function rowsOf(ranges: RowRanges): boolean[] {
+  const isIn = Array.from({ length: ROWS }, () => false);
+  for (let at = 0; at < ranges.length; at += 2) {
+    assert.ok(ranges[at]! < ranges[at + 1]!, 'a range has rows');
+    assert.ok(at === 0 || ranges[at]! > ranges[at - 1]!, 'ranges neither overlap nor touch');
+    isIn.fill(true, ranges[at], ranges[at + 1]);
+  }
+  return isIn;
+}
+
+test('ranges that touch or overlap are one, and empty ones are none', () => {
+  const collector = new RangeCollector();
+  for (const [start, end] of [
+    [1, 3],
+    [3, 4],
+    [5, 5],
+    [6, 9],
+    [7, 8],
+  ] as const) {
+    collector.add(start, end);
+  }
+  assert.deepEqual([...collector.ranges()], [1, 4, 6, 9]);
+});
+
+test('ranges are joined over a gap that is small enough', () => {
+  for (const [gapMax, ranges] of [
+    [1, [0, 1, 3, 4]],
+    [2, [0, 4]],
+  ] as const) {
+    const collector = new RangeCollector(gapMax);
+    collector.add(0, 1);
+    collector.add(3, 4);
+    assert.deepEqual([...collector.ranges()], ranges);
+  }
+});
+
+test('union and intersection are what they are row by row', () => {
+  const rows = fc.array(fc.boolean(), { minLength: ROWS, maxLength: ROWS });
+  fc.assert(
+    fc.property(rows, rows, (left, right) => {
+      const either = unionOf(rangesOf(left), rangesOf(right));
+      const both = intersectionOf(rangesOf(left), rangesOf(right));
+      assert.deepEqual(
+        rowsOf(either),
+        left.map((isIn, row) => isIn || right[row]!),
+      );
+      assert.deepEqual(
+        rowsOf(both),
+        left.map((isIn, row) => isIn && right[row]!),
+      );
+    }),
+  );
+});

@@ -1,0 +1,242 @@
+import { deepEqual, equal, notEqual, throws } from 'node:assert/strict';
+import { test } from 'node:test';
+import { deserialize } from 'node:v8';
+import fc from 'fast-check';
+import { must } from '../../engine/assert.ts';
+import { INT64, type SqlType, STRING, TIMESTAMP } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { prepareQuery } from '../../engine/engine.ts';
+import type { BoundQuery } from '../../engine/plan/logical-plan.ts';
+import { type CallContext, optimize } from '../../engine/plan/optimize/optimize.ts';
+import { type PhysicalPlan, physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { type CallPlan, PlanMemo, type TemplateContent } from '../../engine/plan/plan-memo.ts';
+import { withWindows } from '../../engine/plan/plan-template.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { goldenTexts, NOW_US } from './golden-plans.ts';
+
+const PARAMETERS: Readonly<Record<string, SqlType>> = {
+  since: TIMESTAMP,
+  until: TIMESTAMP,
+  project: STRING,
+  days: INT64,
+};
+
+type Values = Readonly<Record<string, SqlValue>>;
+
+const NOTHING_GIVEN: Values = { since: null, until: null, project: null, days: null };
+
+function bound(text: string): BoundQuery {
+  const parameters = Object.entries(PARAMETERS).map(([name, type]) => ({ name, type }));
+  return prepareQuery(text, { sources: BUILT_IN_SOURCES, parameters }).bound;
+}
+
+function context(nowUs: number, values: Values = {}): CallContext {
+  const parameters = new Map(Object.entries({ ...NOTHING_GIVEN, ...values }));
+  return { parameters, nowUs, rowsMax: 1000, sources: BUILT_IN_SOURCES };
+}
+
+/** The plan that a thread runs, as it comes to know it. */
+function planAsRun({ plan, template }: CallPlan): PhysicalPlan {
+  if (template === undefined) return plan;
+  const content = deserialize(template.bytes) as TemplateContent;
+  return withWindows(content.plan, template.windows);
+}
+
+/** The plan without anything remembered. A clone, since a plan that was sent is one. */
+function planAnew(query: BoundQuery, call: CallContext): PhysicalPlan {
+  return structuredClone(physicalPlanOf(optimize(query, call)));
+}
+
+function expectSamePlan(memo: PlanMemo, query: BoundQuery, call: CallContext): CallPlan {
+  const planned = memo.planOf(query, call);
+  const anew = planAnew(query, call);
+  deepEqual(structuredClone(planAsRun(planned)), anew);
+  deepEqual(structuredClone(planned.scans), scansOf(anew));
+  return planned;
+}
+
+/** Whether a third call, at another time, has a plan of another call. */
+function isShared(text: string, values: Values = {}): boolean {
+  const memo = new PlanMemo();
+  const query = bound(text);
+  const plans = [0, 1, 60_000_000].map((us) =>
+    expectSamePlan(memo, query, context(NOW_US + us, values)),
+  );
+  return plans.at(-1)?.template !== undefined;
+}
+
+test('calls of the saved texts have the plans they would have alone, at any time', async () => {
+  const memo = new PlanMemo();
+  for (const { name, query, calls, valuesOf, rowsMax } of await goldenTexts()) {
+    for (const call of calls) {
+      for (const nowUs of [NOW_US, NOW_US + 1, NOW_US - 123_456_789, NOW_US + 86_400_000_000]) {
+        const sources = BUILT_IN_SOURCES;
+        const own = { parameters: valuesOf(call), nowUs, rowsMax, sources };
+        const { template } = expectSamePlan(memo, query.bound, own);
+        // The list of buckets is another one at each time.
+        if (name === 'functions.invocation-stats') equal(template, undefined);
+      }
+    }
+  }
+});
+
+const CONDITIONS = [
+  'timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 DAY)',
+  'CURRENT_TIMESTAMP() > timestamp',
+  '(@since IS NULL OR timestamp > @since)',
+  'timestamp <= COALESCE(@until, CURRENT_TIMESTAMP())',
+  "timestamp >= COALESCE(@since, TIMESTAMP '2026-01-01')",
+  'timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL COALESCE(@days, 0) DAY)',
+  'timestamp > CASE @project WHEN "a" THEN @since ELSE CURRENT_TIMESTAMP() END',
+  'TIMESTAMP_TRUNC(timestamp, DAY) = TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), DAY)',
+  'timestamp > IF(CURRENT_TIMESTAMP() > @until, NULL, CURRENT_TIMESTAMP())',
+  'CURRENT_TIMESTAMP() > @since',
+  '(project = @project OR @until IS NULL)',
+  "(timestamp < CURRENT_TIMESTAMP() OR project = 'a')",
+  'project = @project',
+  'REGEXP_CONTAINS(event_message, @project)',
+  'FALSE',
+];
+
+const SELECTS = [
+  'SELECT id FROM `postgres.logs` WHERE $ ORDER BY timestamp DESC LIMIT 10',
+  'SELECT id, CURRENT_TIMESTAMP() AS now, @since AS since FROM `postgres.logs` WHERE $',
+  'SELECT project, COUNT(*) AS n FROM `postgres.logs` WHERE $ GROUP BY project HAVING n > @days',
+  'SELECT id FROM (SELECT id, project, event_message, timestamp FROM `postgres.logs` ORDER BY id) WHERE $',
+  `SELECT a.id FROM (SELECT * FROM \`gotrue.logs.prod\` WHERE $) AS a
+    LEFT JOIN (SELECT * FROM \`postgres.logs\` WHERE $) AS b ON a.id = b.id`,
+  `SELECT id FROM \`postgres.logs\`,
+    UNNEST(generate_timestamp_trunc_array(1, 'hour_minute')) AS minute
+    WHERE TIMESTAMP_TRUNC(timestamp, MINUTE) = minute AND $`,
+];
+
+const anyTime = fc.integer({ min: -2, max: 2 }).map((days) => NOW_US + days * 86_400_000_000);
+const anyCall = fc.record({
+  nowUs: anyTime,
+  since: fc.option(anyTime),
+  until: fc.option(anyTime),
+  project: fc.constantFrom('a', 'b', null),
+  days: fc.constantFrom(0, 1, null),
+});
+
+test('whatever was called before, a call has the plan it would have alone', (t) => {
+  const kinds = { shared: 0, own: 0 };
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...SELECTS),
+      fc.array(fc.constantFrom(...CONDITIONS), { minLength: 1, maxLength: 4 }),
+      fc.array(anyCall, { minLength: 3, maxLength: 8 }),
+      (select, conditions, calls) => {
+        const query = bound(select.replaceAll('$', () => conditions.join(' AND ')));
+        const memo = new PlanMemo();
+        // Twice, so that even calls that have nothing in common are remembered.
+        for (const { nowUs, ...values } of [...calls, ...calls]) {
+          const { template } = expectSamePlan(memo, query, context(nowUs, values));
+          kinds[template === undefined ? 'own' : 'shared']++;
+        }
+      },
+    ),
+    { numRuns: 400 },
+  );
+  t.diagnostic(`${kinds.shared} plans shared, ${kinds.own} of their own`);
+  notEqual(kinds.shared, 0);
+  notEqual(kinds.own, 0);
+});
+
+test('a plan is remembered when it is asked for the second time', () => {
+  const memo = new PlanMemo();
+  const query = bound('SELECT id FROM `postgres.logs` WHERE project = @project');
+  const templates = ['a', 'b', 'a', 'a', 'b'].map(
+    (project) => expectSamePlan(memo, query, context(NOW_US, { project })).template,
+  );
+  deepEqual(
+    templates.map((template) => template?.number),
+    [undefined, undefined, 1, 1, 2],
+  );
+});
+
+test('calls that differ in times share a plan', () => {
+  const memo = new PlanMemo();
+  const query = bound('SELECT id FROM `postgres.logs` WHERE timestamp BETWEEN @since AND @until');
+  const numbers = [1, 2, 3].map((day) => {
+    const since = NOW_US - day * 86_400_000_000;
+    const { scans, template } = memo.planOf(query, context(NOW_US, { since, until: NOW_US }));
+    deepEqual(must(scans[0]).window, { startUs: since, endUs: NOW_US + 1 });
+    return template?.number;
+  });
+  deepEqual(numbers, [undefined, 1, 1]);
+});
+
+test('a time that is NULL makes a plan of another form', () => {
+  const memo = new PlanMemo();
+  const query = bound('SELECT id FROM `postgres.logs` WHERE @since IS NULL OR timestamp > @since');
+  for (const since of [NOW_US, null, NOW_US, null, 0, null]) {
+    expectSamePlan(memo, query, context(NOW_US, { since }));
+  }
+});
+
+test('values that are written alike and are not the same are told apart', () => {
+  const memo = new PlanMemo();
+  const query = bound('SELECT id, @project AS p, @days AS d FROM `postgres.logs`');
+  const alike: readonly Values[] = [
+    { project: 'null', days: 1 },
+    { project: null, days: 1 },
+    { project: '1 days=1', days: 1 },
+    { project: '1', days: 1 },
+    { project: '', days: 0 },
+    { project: '', days: -0 },
+    { project: '', days: 9007199254740993n },
+  ];
+  for (const values of [...alike, ...alike, ...alike]) {
+    expectSamePlan(memo, query, context(NOW_US, values));
+  }
+});
+
+test('a bound that has no value at some times is no bound then', () => {
+  const memo = new PlanMemo();
+  const query = bound(
+    'SELECT id FROM `postgres.logs` WHERE timestamp > IF(CURRENT_TIMESTAMP() > @until, NULL, @until)',
+  );
+  const shared = [NOW_US, NOW_US, NOW_US + 1, NOW_US].map(
+    (nowUs) => expectSamePlan(memo, query, context(nowUs, { until: NOW_US })).template,
+  );
+  deepEqual(
+    shared.map((template) => template !== undefined),
+    [false, true, false, true],
+  );
+});
+
+test('late values anywhere but in bounds of a scan make a plan of each call', () => {
+  const from = 'FROM `postgres.logs` WHERE';
+  equal(isShared(`SELECT id ${from} timestamp > CURRENT_TIMESTAMP()`), true);
+  equal(isShared(`SELECT id ${from} timestamp > CURRENT_TIMESTAMP() OR id = 'a'`), false);
+  equal(isShared(`SELECT id, CURRENT_TIMESTAMP() AS t ${from} TRUE`), false);
+  equal(isShared(`SELECT id, @since AS t ${from} TRUE`, { since: 1 }), false);
+  equal(isShared(`SELECT id, @since AS t ${from} TRUE`), true);
+  equal(isShared(`SELECT id ${from} CURRENT_TIMESTAMP() > '2026-01-01'`), false);
+});
+
+test('what fails at some times fails then, and not before', () => {
+  const memo = new PlanMemo();
+  const query = bound(
+    `SELECT id FROM \`postgres.logs\`
+    WHERE IF(CURRENT_TIMESTAMP() > @until, REGEXP_CONTAINS(id, '('), id = 'a')`,
+  );
+  for (let times = 0; times < 3; times++) {
+    expectSamePlan(memo, query, context(NOW_US, { until: NOW_US }));
+    throws(() => memo.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
+  }
+});
+
+test('a pattern that a time decides on fails even where nothing needs it', () => {
+  const memo = new PlanMemo();
+  const query = bound(
+    `SELECT id FROM \`postgres.logs\` WHERE FALSE
+    AND REGEXP_CONTAINS(id, IF(CURRENT_TIMESTAMP() > @until, '(', 'a'))`,
+  );
+  for (let times = 0; times < 3; times++) {
+    expectSamePlan(memo, query, context(NOW_US, { until: NOW_US }));
+    throws(() => memo.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
+  }
+});

@@ -1,0 +1,35 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { test } from 'node:test';
+import { SizedMemory } from '../../engine/plan/sized-memory.ts';
+
+test('what was asked for longest ago leaves when the sizes come to more than they may', () => {
+  const memory = new SizedMemory<string, number>(10);
+  memory.set('a', 1, 4);
+  memory.set('b', 2, 6);
+  equal(memory.find('a'), 1);
+  memory.set('c', 3, 1);
+  deepEqual(
+    ['a', 'b', 'c'].map((key) => memory.find(key)),
+    [1, undefined, 3],
+  );
+});
+
+test('a value takes the place and the size of the one before it', () => {
+  const memory = new SizedMemory<string, number>(10);
+  memory.set('a', 1, 9);
+  memory.set('a', 2, 5);
+  memory.set('b', 3, 5);
+  equal(memory.find('a'), 2);
+  equal(memory.find('b'), 3);
+});
+
+test('a value as large as all may be is kept alone, a larger one is not and leaves the others', () => {
+  const memory = new SizedMemory<string, number>(10);
+  memory.set('a', 1, 1);
+  memory.set('b', 2, 11);
+  equal(memory.find('a'), 1);
+  equal(memory.find('b'), undefined);
+  memory.set('c', 3, 10);
+  equal(memory.find('a'), undefined);
+  equal(memory.find('c'), 3);
+});
