@@ -120,6 +120,39 @@ export const LOG_BYTES_MAX = 512 * 1024 * 1024;
 /** Segment files opened at a time when the service starts: each is a few short reads. */
 export const SEGMENTS_OPENED_MAX = 32;
 
+/** Looks at a folder of segments that changes meanwhile: a service changes it some times a minute. */
+export const SEGMENT_LISTINGS_MAX = 20;
+
+/** Times that a verification looks for files that took the place of others it could not read any more. */
+export const VERIFICATION_ROUNDS_MAX = 5;
+
+/** Damages that an inspection lists one by one; the rest is counted, as a log can have millions. */
+export const FOLDER_DAMAGES_LISTED_MAX = 10_000;
+
+/** The part of MEMORY_LIMIT that stored segments have, whatever else there is: queries must run. */
+export const BLOCKS_SHARE_MIN = 1 / 8;
+
+/**
+ * The part of their memory that is left free when some of it had to be: looking for what may leave,
+ * and copying what stays, is then worth it.
+ */
+export const EVICTION_SHARE = 1 / 16;
+
+/** Bytes of dropped segments that threads may go on holding: collecting garbage takes each some 10 ms. */
+export const GARBAGE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** … and no more than this part of what they may take. */
+export const GARBAGE_SHARE_MAX = 1 / 16;
+
+/** The part of MEMORY_LIMIT that a merge may take for what it merges; the result takes as much again. */
+export const MERGE_SHARE_MAX = 1 / 8;
+
+/** Ticks to a step of the clock that tells what was used of late: the grain of what leaves first. */
+export const USE_CLOCK_TICKS = 60;
+
+/** Bytes copied from one buffer to another before other work of the thread may run: some milliseconds. */
+export const COPY_SLICE_BYTES = 4 * 1024 * 1024;
+
 assert(BODY_BYTES_MAX < STRING_LENGTH_MAX, 'a string reference can name a whole body');
 assert(QUEUE_BYTES_MAX > 4 * BODY_BYTES_MAX, 'a single body never fills the queue');
 assert(CLOCK_STEP_US_MAX * 24 <= CLOCK_HELD_US_MIN, 'a few leaps do not make up the waiting');

@@ -82,6 +82,30 @@ export class LockFile {
   }
 }
 
+/** Who has a lock, as its file says. */
+export type LockHolder = {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** False when it died without giving the lock back. */
+  readonly isAlive: boolean;
+};
+
+/**
+ * Who has the lock at `path`; `undefined` when nobody has. Changes nothing. Takes up to LOCK_WATCH_MS
+ * for a holder that runs elsewhere.
+ */
+export async function findLockHolder(
+  path: string,
+  timing = TIMING,
+): Promise<LockHolder | undefined> {
+  const owner = await readOwner(path);
+  if (owner === undefined) return undefined;
+  const { pid, host, since } = owner;
+  return { pid, host, since, isAlive: await isAlive(path, owner, timing) };
+}
+
 /** Guards of guards: each is left by a process that died while it took over the one before. */
 const GUARD_DEPTH_MAX = 8;
 

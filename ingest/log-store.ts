@@ -4,6 +4,7 @@ import type { SegmentHandle } from '../engine/column/segment.ts';
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { yieldToEventLoop } from './event-loop.ts';
+import type { HeldSegment, SegmentIds } from './held-segment.ts';
 import { OverloadError } from './ingest-error.ts';
 import {
   APPEND_SLICE_BYTES,
@@ -14,16 +15,23 @@ import {
 } from './limits.ts';
 import type { ReplayedRecord } from './log/log-recovery.ts';
 import { type LogRecord, RecordError } from './log/record-body.ts';
+import { MemoryBalance } from './memory-balance.ts';
+import { type HeldMemory, MemoryBudget, type MemoryStats } from './memory-budget.ts';
 import { oldestPartitionUs, partitionOf } from './partition.ts';
-import { SealedSegments, type SegmentIds, type SegmentStorage } from './sealed-segments.ts';
+import { SealedSegments, type SegmentStorage } from './sealed-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { type BatchOrigin, type RingStats, type Sealing, SegmentRing } from './segment-ring.ts';
+import type { SegmentSummary } from './segment-summary.ts';
 
 export type LogStoreOptions = Sealing & {
   /** Names of all sources. */
   readonly sources: readonly string[];
   /** How long rows are kept, at least; they go by whole UTC days. */
   readonly retentionUs: number;
+  /** How much of the segments may be in memory; all of them when left out. */
+  readonly budget?: MemoryBudget | undefined;
+  /** Called when much memory is garbage, in this thread and in those that were told of it. */
+  readonly onGarbage?: (() => void) | undefined;
 };
 
 /** Where batches are made durable before anyone sees them. */
@@ -64,7 +72,10 @@ type RowRange = { readonly from: number; readonly to: number };
  */
 export class LogStore implements SegmentCatalog {
   readonly #streams = new Map<string, Stream>();
+  readonly #sealing: Sealing;
   readonly #retentionUs: number;
+  readonly #budget: MemoryBudget;
+  readonly #memory: MemoryBalance;
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
   #sequence = 0;
@@ -84,15 +95,15 @@ export class LogStore implements SegmentCatalog {
 
   constructor(options: LogStoreOptions) {
     this.#retentionUs = options.retentionUs;
-    const ids: SegmentIds = {
-      next: () => ++this.#segmentCount,
-      drop: (id) => this.#drop(id),
-    };
-    const { seal, summarize } = options;
-    for (const source of options.sources) {
-      const sealed = new SealedSegments({ source, summarize, ids });
-      this.#streams.set(source, { sealed, ring: new SegmentRing({ seal, ids, sealed }) });
-    }
+    this.#budget = options.budget ?? MemoryBudget.unlimited();
+    this.#memory = new MemoryBalance({
+      budget: this.#budget,
+      segments: () => this.#sealedSegments(),
+      heldBeside: () => this.#heldBeside(),
+      onGarbage: options.onGarbage ?? (() => {}),
+    });
+    this.#sealing = { seal: options.seal, summarize: options.summarize };
+    for (const source of options.sources) this.#streams.set(source, this.#newStream(source));
   }
 
   /** From now on sealed segments are kept in files. `restore` comes before, replaying after. */
@@ -101,10 +112,10 @@ export class LogStore implements SegmentCatalog {
     for (const { sealed } of this.#streams.values()) sealed.useStorage(storage);
   }
 
-  /** A segment of a source that is in a file already. */
-  restore(source: string, file: SegmentFile, buffer: SharedArrayBuffer): void {
+  /** A segment of a source that is in a file already. It is read when a query asks for it. */
+  restore(source: string, file: SegmentFile, summary: SegmentSummary): void {
     const { sealed, ring } = this.#stream(source);
-    sealed.restore(file, buffer);
+    sealed.restore(file, summary);
     ring.skipArrivals(file.envelope.arrivalMax + 1);
   }
 
@@ -156,12 +167,14 @@ export class LogStore implements SegmentCatalog {
   /**
    * Takes in what the log holds, as it was: to be called before `useLog`, in the order of sequences,
    * one after another. Waits while sealing is behind. What is older than the retention is left out,
-   * and what is in segment files.
+   * and what is in segment files. A source that is not one of the store's becomes one that nobody
+   * posts to: the log is let go of by sequence, so its rows must get to segment files as well.
    *
    * Rejects with a RecordError when the record cannot be applied; none of its rows is there then.
    */
   async replay(record: ReplayedRecord, options: ReplayOptions): Promise<void> {
     const { source, sequence, arrivalBase, rowCount } = record;
+    if (!this.#streams.has(source)) this.#streams.set(source, this.#newStream(source));
     const { ring } = this.#stream(source);
     ring.skipArrivals(arrivalBase + rowCount);
     this.#sequence = sequence;
@@ -174,6 +187,7 @@ export class LogStore implements SegmentCatalog {
     const ranges = isWanted === 'all' ? [{ from: 0, to: rowCount }] : rangesOf(batch, isWanted);
     if (ranges.length === 0) return;
     await roomIn(ring, options.nowUs);
+    await this.#roomInMemory();
     try {
       await appendNow(ring, batch, { sequence, arrivalBase, rowCount }, ranges);
     } catch (cause) {
@@ -206,6 +220,18 @@ export class LogStore implements SegmentCatalog {
     return this.#stream(source).ring.segments(scope);
   }
 
+  /**
+   * Looks at a segment in whose file a thread found damage: what cannot be read is NULL from then on,
+   * or the segment is no more. True when later snapshots are without it.
+   */
+  async repair(segmentId: number): Promise<boolean> {
+    for (const { sealed } of this.#streams.values()) {
+      const repairing = sealed.repair(segmentId);
+      if (repairing !== undefined) return repairing;
+    }
+    return true;
+  }
+
   dropped(): DroppedSegments {
     return { count: this.#droppedCount, ids: this.#droppedIds };
   }
@@ -222,6 +248,7 @@ export class LogStore implements SegmentCatalog {
       sealed.tick(retentionNowUs - this.#retentionUs);
     }
     this.#startMerging();
+    this.#memory.tick();
   }
 
   /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */
@@ -238,10 +265,11 @@ export class LogStore implements SegmentCatalog {
     }
   }
 
-  /** Resolves when no segment is being written or merged, and none is about to be. */
+  /** Resolves when no segment is being written, merged or let go of, and none is about to be. */
   async settled(): Promise<void> {
     for (const { sealed } of this.#streams.values()) await sealed.settled();
     await this.#merging;
+    await this.#memory.settled();
   }
 
   /** Takes no more in; resolves when all that was taken in is there and nothing is under way. */
@@ -256,9 +284,29 @@ export class LogStore implements SegmentCatalog {
     return Array.from(this.#streams, ([source, { ring }]) => ({ source, ...ring.stats() }));
   }
 
+  memoryStats(): MemoryStats {
+    return this.#memory.stats();
+  }
+
   /** Bytes of batches that wait to be appended. */
   get queuedBytes(): number {
     return this.#queuedBytes;
+  }
+
+  #newStream(source: string): Stream {
+    const { seal, summarize } = this.#sealing;
+    const ids: SegmentIds = {
+      next: () => {
+        this.#memory.touch();
+        return ++this.#segmentCount;
+      },
+      drop: (id, byteSize) => this.#drop(id, byteSize),
+    };
+    const budget = this.#budget;
+    const onChange = (): void => this.#memory.balance();
+    const sealed = new SealedSegments({ source, summarize, ids, budget, onChange });
+    if (this.#storage !== undefined) sealed.useStorage(this.#storage);
+    return { sealed, ring: new SegmentRing({ seal, ids, sealed }) };
   }
 
   #stream(source: string): Stream {
@@ -283,7 +331,35 @@ export class LogStore implements SegmentCatalog {
     }
   }
 
-  #drop(id: number): void {
+  /** Bytes of what segments do not hold: see `HeldMemory`. */
+  #heldBeside(): Pick<HeldMemory, 'open' | 'queued'> {
+    let open = 0;
+    for (const { ring } of this.#streams.values()) open += ring.unsealedCapacity;
+    return { open, queued: this.#queuedBytes };
+  }
+
+  *#sealedSegments(): Iterable<HeldSegment> {
+    for (const { sealed } of this.#streams.values()) yield* sealed.segments();
+  }
+
+  /**
+   * Waits while more is in memory than may be and some of it is about to leave: the log is read faster
+   * than segments are written.
+   */
+  async #roomInMemory(): Promise<void> {
+    for (;;) {
+      this.#memory.balance();
+      if (!this.#budget.isOver) return;
+      await this.#memory.settled();
+      const storing = Array.from(this.#streams.values(), ({ sealed }) => sealed.storing());
+      const underWay = storing.filter((promise) => promise !== undefined);
+      if (underWay.length === 0) return;
+      await Promise.race(underWay);
+    }
+  }
+
+  #drop(id: number, byteSize: number): void {
+    this.#memory.dropped(byteSize);
     this.#droppedCount += 1;
     this.#droppedIds.push(id);
     if (this.#droppedIds.length > DROPPED_IDS_MAX) this.#droppedIds.shift();

@@ -7,6 +7,11 @@ export type MergeCandidate = {
   readonly byteSize: number;
 };
 
+/** What a merge takes at most, all its segments together. */
+export type MergeBounds = MergeCandidate;
+
+export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
+
 /**
  * Which segments of one partition are to be merged next; `undefined` when none are worth it.
  *
@@ -22,19 +27,20 @@ export type MergeCandidate = {
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
   isOver: boolean,
+  bounds: MergeBounds = MERGE_BOUNDS,
 ): readonly T[] | undefined {
   const small = segments
     .filter(({ rowCount, byteSize }) => {
-      return rowCount * 2 <= MERGE_ROWS_MAX && byteSize * 2 <= MERGE_BYTES_MAX;
+      return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
     })
     .sort((left, right) => left.byteSize - right.byteSize);
   for (let start = 0; start < small.length; start++) {
-    const { taken, isFilled } = takeAlike(small, start);
+    const { taken, isFilled } = takeAlike(small, start, bounds);
     if (taken.length >= MERGE_SEGMENTS_MIN || isFilled) return taken;
   }
   if (!isOver) return undefined;
   for (let start = 0; start < small.length; start++) {
-    const rest = takeRest(small, start);
+    const rest = takeRest(small, start, bounds);
     if (rest.length > 1) return rest;
   }
   return undefined;
@@ -44,13 +50,14 @@ export function chooseMerge<T extends MergeCandidate>(
 function takeAlike<T extends MergeCandidate>(
   ascending: readonly T[],
   start: number,
+  bounds: MergeBounds,
 ): { readonly taken: readonly T[]; readonly isFilled: boolean } {
   const taken: T[] = [];
   const total = { rowCount: 0, byteSize: 0 };
   const byteSizeEnd = ascending[start]!.byteSize * MERGE_SEGMENTS_MIN;
   for (const segment of ascending.slice(start)) {
     if (segment.byteSize >= byteSizeEnd) break;
-    if (!fits(total, segment)) return { taken, isFilled: true };
+    if (!fits(total, segment, bounds)) return { taken, isFilled: true };
     taken.push(segment);
     total.rowCount += segment.rowCount;
     total.byteSize += segment.byteSize;
@@ -59,12 +66,16 @@ function takeAlike<T extends MergeCandidate>(
 }
 
 /** Segments from `start` on, each at most twice all before it together. */
-function takeRest<T extends MergeCandidate>(ascending: readonly T[], start: number): readonly T[] {
+function takeRest<T extends MergeCandidate>(
+  ascending: readonly T[],
+  start: number,
+  bounds: MergeBounds,
+): readonly T[] {
   const taken: T[] = [];
   const total = { rowCount: 0, byteSize: 0 };
   for (const segment of ascending.slice(start)) {
     const isLarge = taken.length > 0 && segment.byteSize > 2 * total.byteSize;
-    if (isLarge || !fits(total, segment)) break;
+    if (isLarge || !fits(total, segment, bounds)) break;
     taken.push(segment);
     total.rowCount += segment.rowCount;
     total.byteSize += segment.byteSize;
@@ -72,8 +83,12 @@ function takeRest<T extends MergeCandidate>(ascending: readonly T[], start: numb
   return taken;
 }
 
-function fits(total: MergeCandidate, { rowCount, byteSize }: MergeCandidate): boolean {
+function fits(
+  total: MergeCandidate,
+  { rowCount, byteSize }: MergeCandidate,
+  bounds: MergeBounds,
+): boolean {
   return (
-    total.rowCount + rowCount <= MERGE_ROWS_MAX && total.byteSize + byteSize <= MERGE_BYTES_MAX
+    total.rowCount + rowCount <= bounds.rowCount && total.byteSize + byteSize <= bounds.byteSize
   );
 }

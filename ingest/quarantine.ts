@@ -24,7 +24,7 @@ export class Quarantine {
     const name = `${file}.at-${offset}.${size}-bytes`;
     const path = join(this.#folder, name);
     if ((await this.#disk.list(this.#folder)).includes(name)) return path;
-    await this.#disk.makeFolder(this.#folder);
+    await this.#makeFolder();
     const copy = await this.#disk.create(path);
     try {
       for (let at = offset; at < offset + size; at += LOG_READ_BYTES) {
@@ -46,9 +46,15 @@ export class Quarantine {
    */
   async move(path: string): Promise<void> {
     const from = dirname(path);
-    await this.#disk.makeFolder(this.#folder);
+    await this.#makeFolder();
     await this.#disk.rename(path, join(this.#folder, `${basename(from)}.${basename(path)}`));
     await this.#disk.syncFolder(this.#folder);
     await this.#disk.syncFolder(from);
+  }
+
+  /** Before something is moved here, the folder is as durable as the place it comes from. */
+  async #makeFolder(): Promise<void> {
+    await this.#disk.makeFolder(this.#folder);
+    await this.#disk.syncFolder(dirname(this.#folder));
   }
 }

@@ -1,22 +1,15 @@
 import { must } from '../engine/assert.ts';
 import type { SealedSegmentHandle } from '../engine/column/segment.ts';
+import { SegmentDamagedError } from '../engine/column/segment-image.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
+import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { chooseMerge } from './merge-choice.ts';
 import { PARTITION_US, partitionOf } from './partition.ts';
 import type { SegmentFile } from './segment-file.ts';
-import type { SegmentFolder } from './segment-folder.ts';
-
-/** What a sealed segment says of itself without being read. */
-export type SegmentSummary = {
-  readonly rowCount: number;
-  readonly timestampUsMin: number;
-  readonly timestampUsMax: number;
-  /** Bytes. */
-  readonly byteSize: number;
-  /** False only when no row is of the project and none of mixed ones. */
-  mayHoldProject(projectKey: string): boolean;
-};
+import type { SegmentFolder, SegmentLoad } from './segment-folder.ts';
+import type { SegmentSummary } from './segment-summary.ts';
 
 /** Which rows segments are sealed from. */
 export type SealOrigin = {
@@ -25,15 +18,9 @@ export type SealOrigin = {
   readonly lastSequence: number;
 };
 
-/** Numbers segments, and hears of those that are no more. */
-export type SegmentIds = {
-  readonly next: () => number;
-  readonly drop: (id: number) => void;
-};
-
 /** A step of keeping segments in files that failed; each kind is told once until it has succeeded. */
 export type StorageFailure = {
-  readonly step: 'store' | 'merge' | 'drop';
+  readonly step: 'store' | 'merge' | 'drop' | 'load';
   readonly source: string;
   readonly error: unknown;
 };
@@ -42,14 +29,22 @@ export type StorageFailure = {
 export type SegmentStorage = {
   readonly folder: SegmentFolder;
   /** The rows of several segments as one. */
-  readonly merge: (buffers: readonly SharedArrayBuffer[]) => Promise<SharedArrayBuffer>;
+  readonly merge: (handles: readonly SealedSegmentHandle[]) => Promise<SharedArrayBuffer>;
   readonly onFailure: (failure: StorageFailure) => void;
+  readonly onDamage: (damage: SegmentDamage) => void;
+};
+
+/** What a stored segment lost. */
+export type SegmentDamage = {
+  /** Of the damaged file, where it was. */
+  readonly path: string;
+  readonly load: Extract<SegmentLoad, { kind: 'repaired' | 'lost' }>;
 };
 
 export type SealedStats = {
   readonly rowCount: number;
   readonly segmentCount: number;
-  /** Bytes in memory. */
+  /** Bytes that all of them take when they are in memory. */
   readonly byteSize: number;
   readonly storedCount: number;
   /** Bytes of segment files. */
@@ -61,18 +56,11 @@ export type SealedStats = {
   readonly timestampUsMax: number;
 };
 
-/** `file` is there once the segment is durable. */
-type SealedSegment = {
-  readonly handle: SealedSegmentHandle;
-  readonly summary: SegmentSummary;
-  file: SegmentFile | undefined;
-};
-
 /** Sealed segments with rows of one UTC day, which is the newest any of their rows has. */
-type Partition = { readonly day: number; readonly segments: SealedSegment[] };
+type Partition = { readonly day: number; readonly segments: HeldSegment[] };
 
 /** The segments that one open segment was sealed to and that no file holds yet. */
-type UnstoredSealing = { readonly origin: SealOrigin; readonly segments: SealedSegment[] };
+type UnstoredSealing = { readonly origin: SealOrigin; readonly segments: HeldSegment[] };
 
 /**
  * The sealed segments of one source, by partition: in memory from the moment they are sealed, in
@@ -85,6 +73,8 @@ export class SealedSegments {
   readonly #source: string;
   readonly #summarize: (buffer: SharedArrayBuffer) => SegmentSummary;
   readonly #ids: SegmentIds;
+  readonly #budget: MemoryBudget;
+  readonly #onChange: () => void;
   /** Oldest first. */
   readonly #partitions: Partition[] = [];
   readonly #unstored: UnstoredSealing[] = [];
@@ -95,6 +85,7 @@ export class SealedSegments {
   /** Set while segments are written; never rejects. */
   #storing: Promise<void> | undefined;
   #merging: Promise<void> | undefined;
+  readonly #repairing = new Map<number, Promise<boolean>>();
   #ticksToMerge = 0;
   #retryTicks = 1;
   #mergeCount = 0;
@@ -104,10 +95,15 @@ export class SealedSegments {
     readonly source: string;
     readonly summarize: (buffer: SharedArrayBuffer) => SegmentSummary;
     readonly ids: SegmentIds;
+    readonly budget: MemoryBudget;
+    /** Called when what is in memory has changed, or what of it may leave. */
+    readonly onChange: () => void;
   }) {
     this.#source = parts.source;
     this.#summarize = parts.summarize;
     this.#ids = parts.ids;
+    this.#budget = parts.budget;
+    this.#onChange = parts.onChange;
   }
 
   /** From now on segments are kept in files. Those that are there already are not. */
@@ -115,9 +111,9 @@ export class SealedSegments {
     this.#storage = storage;
   }
 
-  /** A segment that is in a file already. */
-  restore(file: SegmentFile, buffer: SharedArrayBuffer): void {
-    this.#insert(this.#segment(buffer, file));
+  /** A segment that is in a file already. Nothing of it is in memory before a query asks for it. */
+  restore(file: SegmentFile, summary: SegmentSummary): void {
+    this.#insert(HeldSegment.stored(this.#partsOf(summary), file));
   }
 
   /**
@@ -125,7 +121,7 @@ export class SealedSegments {
    * than `rowCount`; nothing has changed then.
    */
   add(buffers: readonly SharedArrayBuffer[], origin: SealOrigin, rowCount: number): void {
-    const segments = buffers.map((buffer) => this.#segment(buffer, undefined));
+    const segments = buffers.map((buffer) => this.#segment(buffer));
     const sealedCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
     if (sealedCount !== rowCount) {
       throw new Error(`sealing made ${sealedCount} rows of ${rowCount}`);
@@ -143,9 +139,12 @@ export class SealedSegments {
     const { projectKey } = scope;
     for (const { day, segments } of this.#partitions) {
       if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
-      for (const { handle, summary } of segments) {
+      for (const segment of segments) {
+        const { summary } = segment;
         if (!overlaps(summary, scope)) continue;
-        if (projectKey === undefined || summary.mayHoldProject(projectKey)) handles.push(handle);
+        if (projectKey === undefined || summary.mayHoldProject(projectKey)) {
+          handles.push(segment.handle());
+        }
       }
     }
     return handles;
@@ -165,7 +164,7 @@ export class SealedSegments {
       const { day, segments } = this.#partitions[0]!;
       if ((day + 1) * PARTITION_US > oldestUs) break;
       this.#partitions.shift();
-      for (const { handle } of segments) this.#ids.drop(handle.id);
+      for (const segment of segments) segment.drop();
       this.#undropped.add(day);
     }
     for (const day of this.#undropped) void this.#dropFiles(day);
@@ -184,7 +183,8 @@ export class SealedSegments {
       const candidates = segments.flatMap((segment) =>
         segment.file === undefined ? [] : [{ ...sizeOf(segment), segment }],
       );
-      const chosen = chooseMerge(candidates, (day + 1) * PARTITION_US <= quietUs);
+      const isOver = (day + 1) * PARTITION_US <= quietUs;
+      const chosen = chooseMerge(candidates, isOver, this.#budget.mergeBounds);
       if (chosen === undefined) continue;
       this.#merging = this.#merge(chosen.map(({ segment }) => segment)).finally(() => {
         this.#merging = undefined;
@@ -192,6 +192,32 @@ export class SealedSegments {
       return this.#merging;
     }
     return undefined;
+  }
+
+  /** All of them, oldest partitions first. */
+  *segments(): Iterable<HeldSegment> {
+    for (const { segments } of this.#partitions) yield* segments;
+  }
+
+  /**
+   * Does what can be done about a segment that a thread found damaged; `undefined` when it is none of
+   * these. True when there is another in its place, or none; never rejects.
+   */
+  repair(id: number): Promise<boolean> | undefined {
+    const underWay = this.#repairing.get(id);
+    if (underWay !== undefined) return underWay;
+    for (const segment of this.segments()) {
+      if (segment.id !== id) continue;
+      const repairing = this.#repair(segment).finally(() => this.#repairing.delete(id));
+      this.#repairing.set(id, repairing);
+      return repairing;
+    }
+    return undefined;
+  }
+
+  /** After the storing that is under way has ended, well or not; `undefined` when none is. */
+  storing(): Promise<void> | undefined {
+    return this.#storing;
   }
 
   /** After all writing that is under way has ended, well or not. */
@@ -244,36 +270,99 @@ export class SealedSegments {
   }
 
   /** Whether the segment needs no more storing. */
-  async #store(segment: SealedSegment, origin: SealOrigin): Promise<boolean> {
+  async #store(segment: HeldSegment, origin: SealOrigin): Promise<boolean> {
     const partition = partitionOf(segment.summary.timestampUsMax);
     const { folder } = must(this.#storage, 'there is a folder to store in');
     if (!this.#segmentsOf(partition).includes(segment)) return true;
     const { firstSequence, lastSequence } = origin;
     const covered = [{ fromSequence: firstSequence, throughSequence: lastSequence }];
     return this.#attempt('store', async () => {
-      const { buffer } = segment.handle;
-      segment.file = await folder.add({ source: this.#source, partition, buffer, covered });
+      const { buffer } = segment.handle();
+      const file = await folder.add({ source: this.#source, partition, buffer, covered });
+      if (!this.#segmentsOf(partition).includes(segment)) return;
+      segment.becomeStored(file, { buffer, usedAt: this.#budget.clock });
+      this.#onChange();
     });
   }
 
-  async #merge(segments: readonly SealedSegment[]): Promise<void> {
+  async #merge(segments: readonly HeldSegment[]): Promise<void> {
     const { folder, merge } = must(this.#storage, 'there is a folder to store in');
+    // Being read to be merged is not being in use.
+    const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
     const isDone = await this.#attempt('merge', async () => {
-      const buffer = await merge(segments.map(({ handle }) => handle.buffer));
+      const buffer = await this.#mergeOrRepair(merge, segments);
+      if (buffer === undefined) return;
       const files = segments.map(({ file }) => must(file, 'what is merged is in files'));
-      const file = await folder.replace(buffer, files);
-      const partition = this.#partitions.find(({ day }) => day === file?.envelope.partition);
-      // Dropped meanwhile, before the files were replaced or since.
-      if (file === undefined || partition === undefined) return;
-      for (const segment of segments) {
-        partition.segments.splice(partition.segments.indexOf(segment), 1);
-        this.#ids.drop(segment.handle.id);
-      }
-      partition.segments.push(this.#segment(buffer, file));
-      this.#mergeCount += 1;
+      await folder.replace(buffer, files, (file) => {
+        this.#takePlace(segments, file, { buffer, usedAt });
+      });
     });
     this.#retryTicks = isDone ? 1 : Math.min(this.#retryTicks * 2, MERGE_RETRY_TICKS_MAX);
     this.#ticksToMerge = isDone ? 0 : this.#retryTicks;
+  }
+
+  /** `undefined`: one of them was damaged, and is another now or gone. */
+  async #mergeOrRepair(
+    merge: SegmentStorage['merge'],
+    segments: readonly HeldSegment[],
+  ): Promise<SharedArrayBuffer | undefined> {
+    try {
+      return await merge(segments.map((segment) => segment.handle()));
+    } catch (error) {
+      if (!(error instanceof SegmentDamagedError)) throw error;
+      if ((await this.repair(error.segmentId)) === false) throw error;
+      return undefined;
+    }
+  }
+
+  #takePlace(
+    segments: readonly HeldSegment[],
+    file: SegmentFile,
+    content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
+  ): void {
+    const held = this.#partitions.find(({ day }) => day === file.envelope.partition)?.segments;
+    // Dropped meanwhile, before the files were replaced or since; late rows may have come since.
+    if (held === undefined || !segments.every((segment) => held.includes(segment))) return;
+    for (const segment of segments) {
+      held.splice(held.indexOf(segment), 1);
+      segment.drop();
+    }
+    const summary = this.#summarize(content.buffer);
+    const merged = HeldSegment.stored(this.#partsOf(summary), file);
+    merged.becomeStored(file, content);
+    held.push(merged);
+    this.#mergeCount += 1;
+    this.#onChange();
+  }
+
+  async #repair(segment: HeldSegment): Promise<boolean> {
+    const { file } = segment;
+    if (file === undefined || this.#storage === undefined) return false;
+    const { folder, onDamage } = this.#storage;
+    let isChanged = false;
+    const isDone = await this.#attempt('load', async () => {
+      await folder.load(file, (load) => {
+        isChanged = true;
+        if (load.kind !== 'whole') onDamage({ path: file.path, load });
+        this.#takeLoaded(segment, load);
+      });
+    });
+    // What the folder does not know any more was merged, or its day is over.
+    return isDone || isChanged;
+  }
+
+  #takeLoaded(segment: HeldSegment, load: SegmentLoad): void {
+    const held = this.#partitions.find(({ segments }) => segments.includes(segment))?.segments;
+    if (held === undefined) return;
+    if (load.kind === 'lost') {
+      held.splice(held.indexOf(segment), 1);
+      segment.drop();
+    } else {
+      const { buffer } = load;
+      const content = { buffer, usedAt: this.#budget.clock };
+      segment.becomeStored(load.segment, content, this.#summarize(buffer));
+    }
+    this.#onChange();
   }
 
   async #dropFiles(day: number): Promise<void> {
@@ -302,16 +391,19 @@ export class SealedSegments {
     }
   }
 
-  #segment(buffer: SharedArrayBuffer, file: SegmentFile | undefined): SealedSegment {
-    const handle: SealedSegmentHandle = { kind: 'sealed', id: this.#ids.next(), buffer };
-    return { handle, summary: this.#summarize(buffer), file };
+  #segment(buffer: SharedArrayBuffer): HeldSegment {
+    return HeldSegment.sealed(this.#partsOf(this.#summarize(buffer)), buffer);
   }
 
-  #segmentsOf(day: number): SealedSegment[] {
+  #partsOf(summary: SegmentSummary): HeldParts {
+    return { summary, ids: this.#ids, gauge: this.#budget.gauge };
+  }
+
+  #segmentsOf(day: number): HeldSegment[] {
     return this.#partitions.find((partition) => partition.day === day)?.segments ?? [];
   }
 
-  #insert(segment: SealedSegment): void {
+  #insert(segment: HeldSegment): void {
     const day = partitionOf(segment.summary.timestampUsMax);
     let index = this.#partitions.length;
     while (index > 0 && this.#partitions[index - 1]!.day > day) index--;
@@ -321,8 +413,8 @@ export class SealedSegments {
   }
 }
 
-function sizeOf({ summary, handle }: SealedSegment): { rowCount: number; byteSize: number } {
-  return { rowCount: summary.rowCount, byteSize: handle.buffer.byteLength };
+function sizeOf({ summary }: HeldSegment): { rowCount: number; byteSize: number } {
+  return { rowCount: summary.rowCount, byteSize: summary.byteSize };
 }
 
 type TimeRange = { readonly timestampUsMin: number; readonly timestampUsMax: number };

@@ -1,5 +1,7 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { assert } from '../engine/assert.ts';
+import { BLOCK_NUMBERS } from '../engine/column/segment-backing.ts';
+import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
 import type { SequenceInterval } from './sequence-intervals.ts';
 
@@ -22,12 +24,21 @@ export type SegmentEnvelope = SegmentName & {
   readonly replaced: readonly number[];
   /** Bytes of the sealed segment in memory. */
   readonly imageSize: number;
-  readonly blocks: readonly SegmentBlock[];
+  /**
+   * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of their places, which is that
+   * of the file. In shared memory, as every query hands it to other threads.
+   */
+  readonly blocks: Float64Array;
   /**
    * What stands around the slices in memory, compressed (RFC 7932): the header of the sealed segment,
-   * then its footer.
+   * then its footer. In shared memory, too.
    */
   readonly frame: Uint8Array;
+};
+
+/** An envelope to be written. Where its blocks lie in the file is known once it has a length. */
+export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks'> & {
+  readonly blocks: readonly SegmentBlock[];
 };
 
 /** One slice of the sealed segment as it lies in the file. Blocks lie end to end, in this order. */
@@ -40,6 +51,30 @@ export type SegmentBlock = {
   /** CRC-32 of the bytes in the file. */
   readonly crc: number;
 };
+
+/** An entry of an envelope's table of blocks. */
+export type StoredBlock = SegmentBlock & {
+  /** In the file. */
+  readonly storedOffset: number;
+};
+
+export function blockAt(blocks: Float64Array, index: number): StoredBlock {
+  const at = index * BLOCK_NUMBERS;
+  return {
+    offset: blocks[at]!,
+    size: blocks[at + 1]!,
+    storedOffset: blocks[at + 2]!,
+    storedSize: blocks[at + 3]!,
+    crc: blocks[at + 4]!,
+  };
+}
+
+/** All blocks of an envelope. To be made for a moment: thousands of envelopes are kept. */
+export function blocksOf({ blocks }: SegmentEnvelope): StoredBlock[] {
+  return Array.from({ length: blocks.length / BLOCK_NUMBERS }, (_, index) =>
+    blockAt(blocks, index),
+  );
+}
 
 /**
  * The envelope is a FlatBuffer of one table. Fields are only ever added, at the end.
@@ -70,7 +105,7 @@ type FieldName = keyof typeof FIELD;
 
 const BLOCK_WORDS = 4;
 
-export function encodeSegmentEnvelope(envelope: SegmentEnvelope): Uint8Array {
+export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array {
   const builder = new Builder(1024 + envelope.frame.length);
   const source = builder.createString(envelope.source);
   const covered = floatVector(
@@ -108,7 +143,6 @@ export function encodeSegmentEnvelope(envelope: SegmentEnvelope): Uint8Array {
 export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
   const table = new Table(bytes);
   const covered = table.floats('covered');
-  const blocks = table.words('blocks');
   return {
     id: table.float('id'),
     source: table.text('source'),
@@ -124,14 +158,28 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
     })),
     replaced: table.floats('replaced'),
     imageSize: table.integer('imageSize') >>> 0,
-    blocks: Array.from({ length: blocks.length / BLOCK_WORDS }, (_, index) => ({
-      offset: blocks[BLOCK_WORDS * index]!,
-      size: blocks[BLOCK_WORDS * index + 1]!,
-      storedSize: blocks[BLOCK_WORDS * index + 2]!,
-      crc: blocks[BLOCK_WORDS * index + 3]!,
-    })),
-    frame: table.bytes('frame'),
+    blocks: blockTable(table.words('blocks'), HEAD_SIZE + bytes.length),
+    frame: sharedCopy(table.bytes('frame')),
   };
+}
+
+/** `fileOffset`: where the first block lies in the file. */
+function blockTable(words: Uint32Array, fileOffset: number): Float64Array {
+  const count = words.length / BLOCK_WORDS;
+  const table = new Float64Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 8));
+  let offset = fileOffset;
+  for (let block = 0; block < count; block++) {
+    const [place, size, storedSize, crc] = words.subarray(block * BLOCK_WORDS);
+    table.set([place!, size!, offset, storedSize!, crc!], block * BLOCK_NUMBERS);
+    offset += storedSize!;
+  }
+  return table;
+}
+
+function sharedCopy(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }
 
 function floatVector(builder: Builder, values: readonly number[]): number {

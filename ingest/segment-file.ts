@@ -1,14 +1,18 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32 } from 'node:zlib';
-import { assert, must } from '../engine/assert.ts';
+import { assert } from '../engine/assert.ts';
 import { type SealedColumnName, sealedColumnsOf } from '../engine/column/sealed-columns.ts';
 import { readFooter, type SealedFooter } from '../engine/column/sealed-layout.ts';
+import { blockOf } from '../engine/column/segment-backing.ts';
+import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import type { Slice } from '../engine/column/slice.ts';
 import { type Disk, DiskError, type DiskReader } from './disk/disk.ts';
 import {
+  blockAt,
+  blocksOf,
   decodeSegmentEnvelope,
-  type SegmentBlock,
   type SegmentEnvelope,
+  type StoredBlock,
 } from './segment-envelope.ts';
 import {
   HEAD_CRC_OFFSET,
@@ -22,6 +26,7 @@ import {
   SegmentVersionError,
 } from './segment-layout.ts';
 import type { PackedSegment } from './segment-packing.ts';
+import { type SegmentSummary, summarizeEnvelope } from './segment-summary.ts';
 
 /** Bytes read at a time, and unpacked together: the memory that loading takes besides. */
 const RUN_SIZE_MAX = 4 * 1024 * 1024;
@@ -53,8 +58,6 @@ export class SegmentFile {
   /** The envelope that is damaged and was done without. */
   readonly damagedCopy: EnvelopeCopy | undefined;
   readonly #disk: Disk;
-  /** Where the first block begins. */
-  readonly #blocksOffset: number;
 
   private constructor(disk: Disk, path: string, found: FoundEnvelope) {
     this.#disk = disk;
@@ -62,7 +65,6 @@ export class SegmentFile {
     this.byteSize = found.byteSize;
     this.envelope = found.envelope;
     this.damagedCopy = found.damagedCopy;
-    this.#blocksOffset = HEAD_SIZE + found.envelopeSize;
   }
 
   /** A file as it was written just now. */
@@ -86,7 +88,6 @@ export class SegmentFile {
       return new SegmentFile(disk, path, {
         byteSize: reader.size,
         envelope: decodeSegmentEnvelope(bytes),
-        envelopeSize: bytes.length,
         damagedCopy,
       });
     });
@@ -94,16 +95,15 @@ export class SegmentFile {
 
   /** The whole segment, each slice held against its CRC. */
   async load(): Promise<LoadedSegment> {
-    const { blocks, imageSize } = this.envelope;
-    const buffer = new SharedArrayBuffer(imageSize);
+    const { imageSize } = this.envelope;
+    const blocks = blocksOf(this.envelope);
+    const buffer = newSegmentBuffer(imageSize);
     const frame = await decompress(this.envelope.frame);
     new Uint8Array(buffer).set(frame.subarray(0, IMAGE_HEADER_SIZE));
     const footer = frame.subarray(IMAGE_HEADER_SIZE);
     new Uint8Array(buffer, imageSize - footer.length).set(footer);
-    const slices = await this.#readBlocks(blocks);
     const damaged = new Set<number>();
-    blocks.forEach(({ offset }, index) => {
-      const slice = slices[index];
+    await this.#readBlocks(blocks, ({ offset }, slice) => {
       if (slice === undefined) damaged.add(offset);
       else new Uint8Array(buffer, offset).set(slice);
     });
@@ -112,6 +112,19 @@ export class SegmentFile {
       .filter((column) => column.slices.some(isDamaged))
       .map(({ column }) => column);
     return { buffer, damagedColumns };
+  }
+
+  /**
+   * What is known of the segment without its columns; `undefined` when the names of its projects are
+   * damaged.
+   */
+  async summary(): Promise<SegmentSummary | undefined> {
+    const { groups } = await this.footer();
+    const [bytes, offsets] = await this.readSlices([groups.names.bytes, groups.names.offsets]);
+    if (bytes === undefined || offsets === undefined) return undefined;
+    // What is read may begin anywhere in its buffer; a copy begins where 32 bits may.
+    const names = { bytes, offsets: new Uint32Array(new Uint8Array(offsets).buffer) };
+    return summarizeEnvelope(this.envelope, names, groups.hasMixed);
   }
 
   /** The footer of the sealed segment. */
@@ -127,32 +140,40 @@ export class SegmentFile {
   async readColumn(column: SealedColumnName): Promise<readonly Uint8Array[] | undefined> {
     const found = sealedColumnsOf(await this.footer()).find((other) => other.column === column);
     assert(found !== undefined, `segment ${this.envelope.id} has a column ${column}`);
-    const offsets = new Set(found.slices.map(([offset]) => offset));
-    const blocks = this.envelope.blocks.filter(({ offset }) => offsets.has(offset));
-    const read = await this.#readBlocks(blocks);
-    if (read.includes(undefined)) return undefined;
-    const sliceAt = new Map(blocks.map(({ offset }, index) => [offset, read[index]!]));
-    return found.slices.map(([offset, size]) =>
-      size === 0 ? new Uint8Array(0) : must(sliceAt.get(offset)),
-    );
+    const read = await this.readSlices(found.slices);
+    return read.every((slice) => slice !== undefined) ? read : undefined;
   }
 
-  /** The slices of some blocks, `undefined` for each that is damaged. `blocks`: in the file's order. */
-  #readBlocks(blocks: readonly SegmentBlock[]): Promise<(Uint8Array | undefined)[]> {
-    const offsetOf = new Map<SegmentBlock, number>();
-    let offset = this.#blocksOffset;
-    for (const block of this.envelope.blocks) {
-      offsetOf.set(block, offset);
-      offset += block.storedSize;
+  /** Some slices of the segment, `undefined` for each that is damaged. */
+  async readSlices(slices: readonly Slice[]): Promise<(Uint8Array | undefined)[]> {
+    const { blocks } = this.envelope;
+    const indexes = new Set<number>();
+    for (const slice of slices) {
+      if (slice[1] === 0) continue;
+      const index = blockOf(blocks, slice);
+      assert(index >= 0, `segment ${this.envelope.id} has a block at ${slice[0]}`);
+      indexes.add(index);
     }
+    const wanted = [...indexes].sort((left, right) => left - right);
+    const sliceAt = new Map<number, Uint8Array | undefined>();
+    await this.#readBlocks(
+      wanted.map((index) => blockAt(blocks, index)),
+      ({ offset }, slice) => sliceAt.set(offset, slice),
+    );
+    return slices.map(([offset, size]) => (size === 0 ? new Uint8Array(0) : sliceAt.get(offset)));
+  }
+
+  /** Some blocks, in the file's order; `take` gets `undefined` for one that is damaged. */
+  #readBlocks(
+    blocks: readonly StoredBlock[],
+    take: (block: StoredBlock, slice: Uint8Array | undefined) => void,
+  ): Promise<void> {
     return withReader(this.#disk, this.path, async (reader) => {
-      const slices: (Uint8Array | undefined)[] = [];
-      for (const run of runsOf(blocks, offsetOf)) {
-        const stored = await readRun(reader, run, must(offsetOf.get(run[0]!)));
-        const unpacking = run.map((block, index) => unpacked(block, stored[index]));
-        slices.push(...(await Promise.all(unpacking)));
+      for (const run of runsOf(blocks)) {
+        const stored = await readRun(reader, run);
+        const slices = await Promise.all(run.map((block, i) => unpacked(block, stored[i])));
+        for (const [index, block] of run.entries()) take(block, slices[index]);
       }
-      return slices;
     });
   }
 }
@@ -161,7 +182,6 @@ type FoundEnvelope = {
   readonly byteSize: number;
   /** The envelope that is believed. */
   readonly envelope: SegmentEnvelope;
-  readonly envelopeSize: number;
   readonly damagedCopy: EnvelopeCopy | undefined;
 };
 
@@ -194,51 +214,46 @@ function footerText(frame: Buffer): string {
 }
 
 /** Blocks that follow one another in the file, up to RUN_SIZE_MAX bytes or one block together. */
-function runsOf(
-  blocks: readonly SegmentBlock[],
-  offsetOf: ReadonlyMap<SegmentBlock, number>,
-): SegmentBlock[][] {
-  const runs: SegmentBlock[][] = [];
+function runsOf(blocks: readonly StoredBlock[]): StoredBlock[][] {
+  const runs: StoredBlock[][] = [];
   let end = -1;
   let size = 0;
   for (const block of blocks) {
-    const offset = must(offsetOf.get(block));
-    if (offset === end && size + block.storedSize <= RUN_SIZE_MAX) runs.at(-1)!.push(block);
+    const { storedOffset, storedSize } = block;
+    if (storedOffset === end && size + storedSize <= RUN_SIZE_MAX) runs.at(-1)!.push(block);
     else {
       runs.push([block]);
       size = 0;
     }
-    size += block.storedSize;
-    end = offset + block.storedSize;
+    size += storedSize;
+    end = storedOffset + storedSize;
   }
   return runs;
 }
 
-/** Bytes of blocks that lie end to end from `offset` on; `undefined` where they cannot be read. */
+/** Bytes of blocks that lie end to end; `undefined` where they cannot be read. */
 async function readRun(
   reader: DiskReader,
-  run: readonly SegmentBlock[],
-  offset: number,
+  run: readonly StoredBlock[],
 ): Promise<(Uint8Array | undefined)[]> {
+  const start = run[0]!.storedOffset;
   const size = run.reduce((sum, block) => sum + block.storedSize, 0);
-  const whole = await readBytes(reader, offset, size);
+  const whole = await readBytes(reader, start, size);
   const stored: (Uint8Array | undefined)[] = [];
-  let start = 0;
-  for (const { storedSize } of run) {
+  for (const { storedOffset, storedSize } of run) {
     // Where the run cannot be read in one piece, a bad sector costs only the blocks it is in.
     stored.push(
       whole === undefined
-        ? await readBytes(reader, offset + start, storedSize)
-        : whole.subarray(start, start + storedSize),
+        ? await readBytes(reader, storedOffset, storedSize)
+        : whole.subarray(storedOffset - start, storedOffset - start + storedSize),
     );
-    start += storedSize;
   }
   return stored;
 }
 
 /** The slice of a block; `undefined` when its bytes are not those that were written. */
 async function unpacked(
-  block: SegmentBlock,
+  block: StoredBlock,
   stored: Uint8Array | undefined,
 ): Promise<Uint8Array | undefined> {
   if (stored === undefined || crc32(stored) !== block.crc) return undefined;

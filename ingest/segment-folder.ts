@@ -133,10 +133,14 @@ export class SegmentFolder {
    * What they covered it covers. Resolves to `undefined`, and nothing has changed then, when one of
    * them does not count any more: its day was dropped meanwhile, or damage was found in it. Rejects
    * with a `DiskError`, and nothing has changed then either.
+   *
+   * `onReplaced` is called as soon as the new file counts and before the others go, so that who reads
+   * files finds one of the two.
    */
   replace(
     buffer: SharedArrayBuffer,
     replaced: readonly SegmentFile[],
+    onReplaced: (stored: SegmentFile) => void = () => {},
   ): Promise<SegmentFile | undefined> {
     const { source, partition } = must(replaced[0], 'there is a segment to replace').envelope;
     const key = { source, partition };
@@ -147,6 +151,7 @@ export class SegmentFolder {
       const stored = await this.#write({ ...key, buffer, covered }, ids);
       for (const segment of replaced) this.#forget(segment);
       this.#insert(stored);
+      onReplaced(stored);
       await this.#removeLeftovers(key);
       return stored;
     });
@@ -173,38 +178,50 @@ export class SegmentFolder {
    *
    * Resolves to `undefined` when the segment does not count any more. Rejects with a `DiskError` when
    * the file cannot be opened, or its repaired copy not be written.
+   *
+   * `onLoaded` gets what it resolves to before a damaged file goes to quarantine, so that who reads
+   * files does not look for it there.
    */
-  load(segment: SegmentFile): Promise<SegmentLoad | undefined> {
+  load(
+    segment: SegmentFile,
+    onLoaded: (load: SegmentLoad) => void = () => {},
+  ): Promise<SegmentLoad | undefined> {
     return this.#change(segment.envelope, async () => {
       if (!this.#counting(segment.envelope).includes(segment)) return undefined;
       const { buffer, damagedColumns } = await segment.load();
-      if (damagedColumns.length === 0) return { kind: 'whole', segment, buffer };
+      if (damagedColumns.length === 0) return told({ kind: 'whole', segment, buffer }, onLoaded);
       if (damagedColumns.includes('structure')) {
+        const lost = told({ kind: 'lost', path: segment.path }, onLoaded);
         await this.#setAside(segment);
         this.#forget(segment);
-        return { kind: 'lost', path: segment.path };
+        return lost;
       }
-      return this.#repair(segment, buffer, damagedColumns);
+      return this.#repair(segment, { buffer, lostColumns: damagedColumns }, onLoaded);
     });
   }
 
   async #repair(
     segment: SegmentFile,
-    damagedBuffer: SharedArrayBuffer,
-    lostColumns: readonly SealedColumnName[],
+    damaged: {
+      readonly buffer: SharedArrayBuffer;
+      readonly lostColumns: readonly SealedColumnName[];
+    },
+    onLoaded: (load: SegmentLoad) => void,
   ): Promise<SegmentLoad> {
     const { source, partition, covered, id } = segment.envelope;
-    const buffer = repairSegment(damagedBuffer, lostColumns);
+    const { lostColumns } = damaged;
+    const buffer = repairSegment(damaged.buffer, lostColumns);
     const stored = await this.#write({ source, partition, covered, buffer }, [id]);
     this.#forget(segment);
     this.#insert(stored);
+    const load = told({ kind: 'repaired', segment: stored, buffer, lostColumns }, onLoaded);
     try {
       await this.#setAside(segment);
     } catch (error) {
       // A damaged file that cannot be moved is a leftover, which does no harm.
       if (!(error instanceof DiskError)) throw error;
     }
-    return { kind: 'repaired', segment: stored, buffer, lostColumns };
+    return load;
   }
 
   #change<T>({ source, partition }: PartitionKey, work: () => Promise<T>): Promise<T> {
@@ -319,6 +336,11 @@ export class SegmentFolder {
     if (left.length === 0) partitions?.delete(partition);
     else partitions?.set(partition, left);
   }
+}
+
+function told(load: SegmentLoad, onLoaded: (load: SegmentLoad) => void): SegmentLoad {
+  onLoaded(load);
+  return load;
 }
 
 function nameOf({ source, partition }: PartitionKey): string {

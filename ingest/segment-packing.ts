@@ -4,6 +4,7 @@ import { assert } from '../engine/assert.ts';
 import { sealedSlicesOf } from '../engine/column/sealed-columns.ts';
 import { readFooter } from '../engine/column/sealed-layout.ts';
 import {
+  decodeSegmentEnvelope,
   encodeSegmentEnvelope,
   type SegmentBlock,
   type SegmentEnvelope,
@@ -32,7 +33,6 @@ export type PackedSegment = {
   /** All bytes of the file, to be written end to end. */
   readonly parts: readonly Uint8Array[];
   readonly byteSize: number;
-  readonly envelopeSize: number;
 };
 
 /** A sealed segment as the bytes of its file. Compresses off this thread, one slice after another. */
@@ -52,7 +52,7 @@ export async function packSegment(
     stored.push(bytes);
   }
   const { rowCount, timestampUsMin, timestampUsMax, arrivalMin, arrivalMax } = footer;
-  const envelope: SegmentEnvelope = {
+  const bytes = encodeSegmentEnvelope({
     ...origin,
     rowCount,
     timestampUsMin,
@@ -62,12 +62,11 @@ export async function packSegment(
     imageSize: buffer.byteLength,
     blocks,
     frame: await compress(frameOf(buffer, slicesEnd)),
-  };
-  const bytes = encodeSegmentEnvelope(envelope);
+  });
   const head = headOf(bytes);
   const parts = [head, bytes, ...stored, bytes, head];
   const byteSize = parts.reduce((sum, part) => sum + part.length, 0);
-  return { envelope, parts, byteSize, envelopeSize: bytes.length };
+  return { envelope: decodeSegmentEnvelope(bytes), parts, byteSize };
 }
 
 async function packed(slice: Uint8Array): Promise<Uint8Array> {

@@ -51,9 +51,9 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   const { disk, nowUs, retentionUs } = options;
   const listed = await listFiles(options);
   const newest = listed.files.reduce((last, file) => Math.max(last, file.partition), -Infinity);
-  // Of the newest day only the name is known yet; its end is at most a day too far.
+  // Of the newest day only the name is known yet. What its start deletes any time of it would.
   const clock = new RetentionClock(
-    listed.files.length === 0 ? undefined : Math.min(nowUs, (newest + 1) * PARTITION_US),
+    listed.files.length === 0 ? undefined : Math.min(nowUs, newest * PARTITION_US),
   );
   const oldestUs = clock.tick(nowUs) - retentionUs;
   const isExpired = (file: FoundFile): boolean => (file.partition + 1) * PARTITION_US <= oldestUs;
@@ -99,6 +99,9 @@ type Listed = {
 async function listFiles({ disk, path }: RecoveryOptions): Promise<Listed> {
   const listed: Listed = { files: [], temporary: [], unknown: [] };
   for (const source of (await disk.list(path)).toSorted()) {
+    // A process that was killed may have left names that are seen but not durable. Once they count,
+    // the log lets go of what they hold, and what they replace is removed.
+    await disk.syncFolder(join(path, source));
     for (const name of (await disk.list(join(path, source))).toSorted()) {
       const isTemporary = name.endsWith(TEMPORARY_ENDING);
       const parsed = parseSegmentName(isTemporary ? name.slice(0, -TEMPORARY_ENDING.length) : name);

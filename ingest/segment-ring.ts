@@ -4,14 +4,10 @@ import { OpenSegment } from '../engine/column/open-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../engine/column/segment.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
 import { OPEN_ROWS_MAX } from '../engine/limits.ts';
+import type { SegmentIds } from './held-segment.ts';
 import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from './limits.ts';
-import {
-  overlaps,
-  type SealedSegments,
-  type SealedStats,
-  type SegmentIds,
-  type SegmentSummary,
-} from './sealed-segments.ts';
+import { overlaps, type SealedSegments, type SealedStats } from './sealed-segments.ts';
+import type { SegmentSummary } from './segment-summary.ts';
 
 export type Sealing = {
   /**
@@ -34,7 +30,7 @@ export type BatchOrigin = {
 export type RingStats = {
   /** Published rows. */
   readonly rowCount: number;
-  /** Bytes of segments in memory, without what they hold in reserve. */
+  /** Bytes that segments take when they are in memory, without what they hold in reserve. */
   readonly byteSize: number;
   readonly sealedCount: number;
   readonly frozenCount: number;
@@ -210,6 +206,11 @@ export class SegmentRing {
     return handles;
   }
 
+  /** Bytes of what is not sealed yet, with what it holds in reserve. */
+  get unsealedCapacity(): number {
+    return this.#unsealed().reduce((sum, segment) => sum + capacityOf(segment.handle()), 0);
+  }
+
   stats(): RingStats {
     const sealed: SealedStats = this.#sealed.stats();
     let { rowCount, byteSize, timestampUsMin, timestampUsMax } = sealed;
@@ -267,13 +268,17 @@ export class SegmentRing {
       const handle = frozen.segment.handle();
       this.#sealed.add(await this.#seal(handle), frozen, handle.rowCount);
       this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
-      this.#ids.drop(handle.id);
+      this.#ids.drop(handle.id, capacityOf(handle));
     } catch (error) {
       frozen.state = 'failed';
       this.#sealFailureCount++;
       this.#sealError = error;
     }
   }
+}
+
+function capacityOf({ arrays }: OpenSegmentHandle): number {
+  return Object.values(arrays).reduce((sum, array) => sum + array.byteLength, 0);
 }
 
 /** Whether any row may be of the project asked for. */

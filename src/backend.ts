@@ -2,6 +2,7 @@ import type { EngineStats } from '../engine/engine.ts';
 import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
 import type { LogStats } from '../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../ingest/log-store.ts';
+import type { MemoryStats } from '../ingest/memory-budget.ts';
 import type { IngestCount } from './ingest-counts.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { QueryEngine } from './query-engine.ts';
@@ -14,6 +15,7 @@ export type BackendStats = {
   readonly ingest: ReadonlyMap<string, IngestCount>;
   /** Bytes of posts that wait to become events. */
   readonly queuedBytes: number;
+  readonly memory: MemoryStats;
   /** The log on disk; `undefined` before it has been read. */
   readonly log?: LogStats | undefined;
 };

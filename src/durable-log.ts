@@ -28,6 +28,7 @@ export class DurableLog {
   readonly #store: LogStore;
   readonly #sources: ReadonlySet<string>;
   readonly #log: Log;
+  readonly #fileBytesMax: number | undefined;
   #writeAheadLog: WriteAheadLog | undefined;
   #newestRecoveredUs: number | undefined;
 
@@ -35,9 +36,11 @@ export class DurableLog {
     readonly disk: Disk;
     readonly dataDir: string;
     readonly store: LogStore;
-    /** Records of other sources stay in the log, unread. */
+    /** That records of other sources are there is told. They are kept like all others. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;
+    /** Bytes from which a file is followed by a new one; for tests. */
+    readonly fileBytesMax?: number | undefined;
   }) {
     const dataDir = resolve(options.dataDir);
     this.#disk = options.disk;
@@ -46,6 +49,7 @@ export class DurableLog {
     this.#store = options.store;
     this.#sources = options.sources;
     this.#log = options.log;
+    this.#fileBytesMax = options.fileBytesMax;
   }
 
   /**
@@ -72,6 +76,7 @@ export class DurableLog {
         nextSequence: Math.max(recovered.nextSequence, options.lastSequence + 1),
         durableBefore: recovered.durableBefore,
         nextNumber: recovered.nextNumber,
+        fileBytesMax: this.#fileBytesMax,
         onEvent: (event) => this.#reportEvent(event),
       });
       this.#store.useLog(this.#writeAheadLog);
@@ -121,9 +126,9 @@ export class DurableLog {
   async #replay(options: ReplayOptions, observer: RecoveryObserver): Promise<RecoveredLog> {
     const unknown = new Map<string, number>();
     const apply = async (record: ReplayedRecord): Promise<void> => {
-      if (!this.#sources.has(record.source)) {
-        unknown.set(record.source, (unknown.get(record.source) ?? 0) + record.rowCount);
-      } else await this.#store.replay(record, options);
+      const { source, rowCount } = record;
+      if (!this.#sources.has(source)) unknown.set(source, (unknown.get(source) ?? 0) + rowCount);
+      await this.#store.replay(record, options);
     };
     const recovered = await recoverLog({
       disk: this.#disk,

@@ -1,12 +1,15 @@
 import { join, resolve } from 'node:path';
 import type { Disk } from '../ingest/disk/disk.ts';
+import { SEGMENTS_OPENED_MAX } from '../ingest/limits.ts';
 import type { ReplayedRecord } from '../ingest/log/log-recovery.ts';
 import type { LogStore } from '../ingest/log-store.ts';
 import type { RetentionClock } from '../ingest/retention-clock.ts';
-import type { StorageFailure } from '../ingest/sealed-segments.ts';
-import { SegmentFolder, type SegmentLoad } from '../ingest/segment-folder.ts';
+import type { SegmentDamage, SegmentStorage, StorageFailure } from '../ingest/sealed-segments.ts';
+import type { SegmentFile } from '../ingest/segment-file.ts';
+import { SegmentFolder } from '../ingest/segment-folder.ts';
 import { SegmentVersionError } from '../ingest/segment-layout.ts';
 import type { RecoveryReport } from '../ingest/segment-recovery.ts';
+import { summarizeSegment } from '../ingest/segment-summary.ts';
 import { coversSequence, type SequenceInterval } from '../ingest/sequence-intervals.ts';
 import type { RecoveryObserver } from './backend.ts';
 import { type Log, stackOf } from './log.ts';
@@ -30,7 +33,7 @@ export class DurableSegments {
   readonly #disk: Disk;
   readonly #dataDir: string;
   readonly #store: LogStore;
-  readonly #merge: (buffers: readonly SharedArrayBuffer[]) => Promise<SharedArrayBuffer>;
+  readonly #merge: SegmentStorage['merge'];
   /** Files of other sources stay where they are, unread. */
   readonly #sources: ReadonlySet<string>;
   readonly #retentionUs: number;
@@ -40,7 +43,7 @@ export class DurableSegments {
     readonly disk: Disk;
     readonly dataDir: string;
     readonly store: LogStore;
-    readonly merge: (buffers: readonly SharedArrayBuffer[]) => Promise<SharedArrayBuffer>;
+    readonly merge: SegmentStorage['merge'];
     readonly sources: ReadonlySet<string>;
     readonly retentionUs: number;
     readonly log: Log;
@@ -70,42 +73,22 @@ export class DurableSegments {
         retentionUs: this.#retentionUs,
       });
       this.#report(report, observer);
-      const recovered = this.#summarize(folder, clock, nowUs);
+      const summary = summarize(folder, clock, nowUs);
       await this.#load(folder, observer);
       this.#store.useStorage({
         folder,
         merge: this.#merge,
         onFailure: (failure) => this.#reportFailure(failure),
+        onDamage: (damage) => this.#reportDamage(damage, observer),
       });
-      return recovered;
+      // What files were lost while they were loaded, the log may still have.
+      return { ...summary, isCovered: coverageOf(folder) };
     } catch (error) {
       if (error instanceof SegmentVersionError) throw new StartError(error.message, error);
       throw error;
     } finally {
       showProgress('');
     }
-  }
-
-  #summarize(folder: SegmentFolder, clock: RetentionClock, nowUs: number): RecoveredSegments {
-    const coverage = new Map<string, readonly SequenceInterval[]>();
-    let newestUs: number | undefined;
-    let lastSequence = 0;
-    for (const source of folder.sources()) {
-      for (const { envelope } of folder.segments(source)) {
-        const { partition, covered, timestampUsMax } = envelope;
-        newestUs = Math.max(newestUs ?? timestampUsMax, timestampUsMax);
-        lastSequence = Math.max(lastSequence, covered.at(-1)?.throughSequence ?? 0);
-        coverage.set(`${source} ${partition}`, folder.coverage({ source, partition }));
-      }
-    }
-    return {
-      retentionNowUs: newestUs === undefined ? Number.NEGATIVE_INFINITY : clock.tick(nowUs),
-      newestUs,
-      lastSequence,
-      isCovered: ({ source, sequence }, partition) => {
-        return coversSequence(coverage.get(`${source} ${partition}`) ?? [], sequence);
-      },
-    };
   }
 
   async #load(folder: SegmentFolder, observer: RecoveryObserver): Promise<void> {
@@ -116,14 +99,31 @@ export class DurableSegments {
         this.#log({ level: 'error', event: 'segment_source_unknown', source, events });
         continue;
       }
-      for (const [index, file] of files.entries()) {
-        showProgress(`reading segments of ${source}: ${index + 1} of ${files.length}`);
-        const load = await folder.load(file);
-        if (load === undefined) continue;
-        if (load.kind !== 'whole') this.#reportLoad(load, file.path, observer);
-        if (load.kind !== 'lost') this.#store.restore(source, load.segment, load.buffer);
+      for (let start = 0; start < files.length; start += SEGMENTS_OPENED_MAX) {
+        showProgress(`reading segments of ${source}: ${start + 1} of ${files.length}`);
+        const some = files.slice(start, start + SEGMENTS_OPENED_MAX);
+        const summaries = await Promise.all(some.map((file) => file.summary()));
+        for (const [index, file] of some.entries()) {
+          const summary = summaries[index];
+          if (summary !== undefined) this.#store.restore(source, file, summary);
+          else await this.#loadDamaged(folder, file, observer);
+        }
       }
     }
+  }
+
+  /** A segment whose projects cannot be read; all else is read when it is asked for. */
+  async #loadDamaged(
+    folder: SegmentFolder,
+    file: SegmentFile,
+    observer: RecoveryObserver,
+  ): Promise<void> {
+    const load = await folder.load(file);
+    if (load === undefined) return;
+    if (load.kind !== 'whole') this.#reportDamage({ path: file.path, load }, observer);
+    if (load.kind === 'lost') return;
+    const { segment, buffer } = load;
+    this.#store.restore(segment.envelope.source, segment, summarizeSegment(buffer));
   }
 
   #report(report: RecoveryReport, observer: RecoveryObserver): void {
@@ -142,11 +142,7 @@ export class DurableSegments {
     if (places > 0) observer.damage({ places, segmentsLost });
   }
 
-  #reportLoad(
-    load: Extract<SegmentLoad, { kind: 'repaired' | 'lost' }>,
-    file: string,
-    observer: RecoveryObserver,
-  ): void {
+  #reportDamage({ path: file, load }: SegmentDamage, observer: RecoveryObserver): void {
     const columns = load.kind === 'repaired' ? load.lostColumns : undefined;
     const reason =
       columns === undefined
@@ -161,4 +157,36 @@ export class DurableSegments {
     const event = `segment_${step}_failed`;
     this.#log({ level: 'error', event, source, error: stackOf(error) });
   }
+}
+
+function summarize(
+  folder: SegmentFolder,
+  clock: RetentionClock,
+  nowUs: number,
+): Omit<RecoveredSegments, 'isCovered'> {
+  let newestUs: number | undefined;
+  let lastSequence = 0;
+  for (const source of folder.sources()) {
+    for (const { envelope } of folder.segments(source)) {
+      const { covered, timestampUsMax } = envelope;
+      newestUs = Math.max(newestUs ?? timestampUsMax, timestampUsMax);
+      lastSequence = Math.max(lastSequence, covered.at(-1)?.throughSequence ?? 0);
+    }
+  }
+  const retentionNowUs = newestUs === undefined ? Number.NEGATIVE_INFINITY : clock.tick(nowUs);
+  return { retentionNowUs, newestUs, lastSequence };
+}
+
+/** Tells what is in the files that count now. */
+function coverageOf(folder: SegmentFolder): RecoveredSegments['isCovered'] {
+  const coverage = new Map<string, readonly SequenceInterval[]>();
+  for (const source of folder.sources()) {
+    const partitions = new Set(folder.segments(source).map(({ envelope }) => envelope.partition));
+    for (const partition of partitions) {
+      coverage.set(`${source} ${partition}`, folder.coverage({ source, partition }));
+    }
+  }
+  return ({ source, sequence }, partition) => {
+    return coversSequence(coverage.get(`${source} ${partition}`) ?? [], sequence);
+  };
 }

@@ -55,6 +55,15 @@ export const CALLERS_WAITING_MAX = 10_000;
  */
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
+/**
+ * Bytes of MEMORY_LIMIT that the process takes for itself: code and heap of the main thread, bodies
+ * being received, and freed memory that its allocator keeps. Some 100 MB idle, twice that under load.
+ */
+export const PROCESS_BYTES = 160 * 1024 * 1024;
+
+/** … and each worker: its heap, what a query of usual size holds, a sealing's scratch memory. */
+export const WORKER_BYTES = 64 * 1024 * 1024;
+
 /** Kept answers at once: all of them are looked at once a second, to expire and to renew. */
 export const CACHE_ENTRIES_MAX = 10_000;
 
@@ -120,6 +129,9 @@ export const KNOWN_TEXT_LENGTH_MAX = 128;
 
 /** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
 export const LOG_REPEAT_MS = 1_000;
+
+/** Lines of one list of weir inspect, which is for a person; --json has the rest. */
+export const LINES_LISTED_MAX = 40;
 
 assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
 assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');

@@ -1,4 +1,4 @@
-import { sealedSummary } from '../engine/column/sealed-segment.ts';
+import { availableParallelism } from 'node:os';
 import { Engine } from '../engine/engine.ts';
 import { admitEvents } from '../ingest/admission.ts';
 import type { Disk } from '../ingest/disk/disk.ts';
@@ -9,17 +9,18 @@ import {
   StorageError,
   TooManyEventsError,
 } from '../ingest/ingest-error.ts';
-import { LogStore } from '../ingest/log-store.ts';
+import type { LogStore } from '../ingest/log-store.ts';
+import { MemoryBudget } from '../ingest/memory-budget.ts';
 import { PARTITION_US } from '../ingest/partition.ts';
 import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
-import { RetentionClock } from '../ingest/retention-clock.ts';
+import { summarizeSegment } from '../ingest/segment-summary.ts';
 import { isUuid, SourceDirectory } from '../ingest/source.ts';
 import type { Backend } from './backend.ts';
-import { DurableLog } from './durable-log.ts';
-import { DurableSegments } from './durable-segments.ts';
+import { DurableStore } from './durable-store.ts';
 import { ServiceError } from './errors.ts';
 import { IngestCounts } from './ingest-counts.ts';
+import { PROCESS_BYTES, WORKER_BYTES } from './limits.ts';
 import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { Settings } from './settings.ts';
@@ -32,14 +33,18 @@ export function openBackend(options: {
   readonly log: Log;
   /** The machine's own unless given. */
   readonly disk?: Disk | undefined;
+  /** Bytes from which a file of the log is followed by a new one; for tests. */
+  readonly logFileBytesMax?: number | undefined;
 }): Backend {
-  const { settings, log, disk = new NodeDisk() } = options;
+  const { settings, log, disk = new NodeDisk(), logFileBytesMax } = options;
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
-  const store: LogStore = new LogStore({
+  const durable: DurableStore = new DurableStore({
+    disk,
+    dataDir: settings.dataDir,
     sources: directory.sources.map(({ name }) => name),
     retentionUs,
-    summarize: sealedSummary,
+    summarize: summarizeSegment,
     seal: async (handle) => {
       try {
         return await engine.seal(handle, PARTITION_US);
@@ -49,59 +54,45 @@ export function openBackend(options: {
         throw error;
       }
     },
+    merge: (handles) => engine.merge(handles),
+    budget: new MemoryBudget({
+      memoryBytesMax: settings.memoryBytesMax,
+      othersBytesMax: othersBytesMax(settings),
+    }),
+    onGarbage: () => engine.releaseDropped(),
+    log,
+    logFileBytesMax,
   });
+  const { store } = durable;
   const engine = new Engine({
     sources: directory.sources,
     catalog: store,
     workerCount: settings.workerCount,
   });
   const counts = new IngestCounts();
-  const sources = new Set(directory.sources.map(({ name }) => name));
-  // There from the recovery on: before it nothing may be deleted.
-  let clock: RetentionClock | undefined;
-  const stored = { disk, dataDir: settings.dataDir, store, sources, log };
-  const durableLog = new DurableLog(stored);
-  const durableSegments = new DurableSegments({
-    ...stored,
-    merge: (buffers) => engine.merge(buffers.map((buffer, id) => ({ kind: 'sealed', id, buffer }))),
-    retentionUs,
-  });
   return {
     engine,
     intake: createIntake({ directory, store, retentionUs, counts }),
-    recover: async (nowUs, observer) => {
-      const recovered = await durableSegments.recover(nowUs, observer);
-      await durableLog.recover({ nowUs, ...recovered }, observer);
-      const newest = [recovered.newestUs, durableLog.newestRecoveredUs];
-      clock = new RetentionClock(newestOf(newest.filter((us) => us !== undefined)));
-    },
-    tick: (nowUs) => {
-      if (clock === undefined) return;
-      const wasHeldBack = clock.isHeldBack;
-      const retentionNowUs = clock.tick(nowUs);
-      if (clock.isHeldBack && !wasHeldBack) {
-        log({ level: 'error', event: 'clock_ahead', by_s: (nowUs - retentionNowUs) / 1e6 });
-      }
-      store.tick(nowUs, retentionNowUs);
-      durableLog.tick(retentionNowUs - retentionUs);
-    },
+    recover: (nowUs, observer) => durable.recover(nowUs, observer),
+    tick: (nowUs) => durable.tick(nowUs),
     stats: () => ({
       engine: engine.stats(),
       sources: store.stats(),
       ingest: counts.bySource(),
       queuedBytes: store.queuedBytes,
-      log: durableLog.stats(),
+      memory: store.memoryStats(),
+      log: durable.logStats(),
     }),
     close: async () => {
-      await store.close();
-      await durableLog.close();
+      await durable.close();
       await engine.close();
     },
   };
 }
 
-function newestOf(timesUs: readonly number[]): number | undefined {
-  return timesUs.length === 0 ? undefined : Math.max(...timesUs);
+/** Memory that is not the store's. */
+function othersBytesMax({ cacheBytesMax, workerCount = availableParallelism() }: Settings): number {
+  return cacheBytesMax + PROCESS_BYTES + workerCount * WORKER_BYTES;
 }
 
 function createIntake(options: {

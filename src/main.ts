@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { CatalogueError } from './catalogue.ts';
 import { createClock } from './clock.ts';
 import { echo } from './echo.ts';
+import type { CommandWorld } from './explain-command.ts';
 import { createLog } from './log.ts';
 import { openBackend } from './log-backend.ts';
 import { type Service, startService } from './service.ts';
@@ -15,6 +16,8 @@ const HELP = `weir takes in the logs of many projects and answers saved SQL quer
   weir start      run the service
   weir demo       run it on a folder of its own, with traffic made up
   weir explain    show how a saved query is answered, and what that takes; --help tells more
+  weir inspect    tell what a data folder holds; --help tells more
+  weir verify     hold every byte of a data folder against its checksum; --help tells more
   weir --help     this text
   weir --version  the version
 
@@ -27,7 +30,7 @@ Settings are environment variables:
   ENDPOINTS_DIR          folder of further saved queries, *.sql
   PUBLIC_ACCESS_TOKEN    token that may post logs
   PRIVATE_ACCESS_TOKEN   token that may do everything
-  MEMORY_LIMIT           memory for logs and queries, such as 2GiB
+  MEMORY_LIMIT           memory of the process, such as 2GiB (half of what there is)
   CACHE_LIMIT            memory for kept answers (64MiB); with 0 every call runs
   RETENTION_DAYS         days that logs are kept (90)
   SOURCES                further sources, with commas between them
@@ -52,11 +55,11 @@ async function main(argv: readonly string[]): Promise<void> {
     await orFail(runDemo(rest, process.env, createClock({ wallMs, monotonicMs })));
     return;
   }
-  if (command === 'explain') {
-    const { runExplain } = await import('./explain-command.ts');
+  const run = await findCommand(command);
+  if (run !== undefined) {
     const { nowUs } = createClock({ wallMs, monotonicMs });
     await orFail(
-      runExplain(rest, {
+      run(rest, {
         environment: process.env,
         nowUs,
         out: (text) => process.stdout.write(text),
@@ -83,7 +86,26 @@ async function main(argv: readonly string[]): Promise<void> {
   if (options.help === true) process.stdout.write(HELP);
   else if (options.version === true) process.stdout.write(`${packageVersion()}\n`);
   else if (words.length === 1 && words[0] === 'start') await orFail(start(process.env));
-  else fail(`the command must be start, demo or explain; got ${echo(words.join(' '))}\n\n${HELP}`);
+  else {
+    const got = echo(words.join(' '));
+    fail(`the command must be start, demo, explain, inspect or verify; got ${got}\n\n${HELP}`);
+  }
+}
+
+type RunCommand = (words: readonly string[], world: CommandWorld) => Promise<number>;
+
+/** The commands that end by themselves, each read only when it is asked for. */
+async function findCommand(command: string | undefined): Promise<RunCommand | undefined> {
+  switch (command) {
+    case 'explain':
+      return (await import('./explain-command.ts')).runExplain;
+    case 'inspect':
+      return (await import('./inspect-command.ts')).runInspect;
+    case 'verify':
+      return (await import('./verify-command.ts')).runVerify;
+    default:
+      return undefined;
+  }
 }
 
 /** Runs the service until a signal ends it. */

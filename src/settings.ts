@@ -4,6 +4,7 @@ import { type Source, sourcesFrom } from '../ingest/source.ts';
 import { echo } from './echo.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
 import { CACHE_BYTES_MAX } from './limits.ts';
+import { machineMemoryBytes } from './machine-memory.ts';
 
 /** Environment variables as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,7 +20,8 @@ export type Settings = {
   readonly endpointsDir: string | undefined;
   readonly publicAccessToken: string | undefined;
   readonly privateAccessToken: string | undefined;
-  readonly memoryBytesMax: number | undefined;
+  /** Bytes for the whole process. */
+  readonly memoryBytesMax: number;
   /** Bytes of kept answers; with 0 every call runs. */
   readonly cacheBytesMax: number;
   readonly retentionDays: number;
@@ -88,11 +90,15 @@ const SCHEMA = z.object({
 });
 
 /**
- * The settings an environment gives. An empty variable counts as absent.
+ * The settings an environment gives. An empty variable counts as absent. `machineBytes`: the memory
+ * there is, half of which is taken where nothing is said.
  *
  * @throws SettingsError with every problem at once.
  */
-export function parseSettings(environment: Environment): Settings {
+export function parseSettings(
+  environment: Environment,
+  machineBytes: number = machineMemoryBytes(),
+): Settings {
   const problems: string[] = [];
   const given: Record<string, string> = {};
   for (const name of Object.keys(SCHEMA.shape)) {
@@ -122,13 +128,18 @@ export function parseSettings(environment: Environment): Settings {
     endpointsDir: values.ENDPOINTS_DIR,
     publicAccessToken: values.PUBLIC_ACCESS_TOKEN,
     privateAccessToken: values.PRIVATE_ACCESS_TOKEN,
-    memoryBytesMax: values.MEMORY_LIMIT,
+    memoryBytesMax: values.MEMORY_LIMIT ?? defaultMemoryBytes(machineBytes),
     cacheBytesMax: values.CACHE_LIMIT,
     retentionDays: values.RETENTION_DAYS,
     sources: values.SOURCES,
     frozenNowUs: values.FROZEN_NOW,
     workerCount: values.WORKERS,
   };
+}
+
+/** The other half is for the system's cache of files, and for what else runs there. */
+function defaultMemoryBytes(machineBytes: number): number {
+  return Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN);
 }
 
 /** A secret under its name, its alias, or in a file that `…_FILE` names; all must agree. */

@@ -1,4 +1,5 @@
 import type { Source } from '../ingest/source.ts';
+import { byteText } from './byte-text.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 
@@ -15,6 +16,7 @@ export function startMessage(options: {
     `weir ${version} listens on ${service.url}`,
     '',
     `  data       ${settings.dataDir}, kept for ${settings.retentionDays} days`,
+    `  memory     at most ${byteText(settings.memoryBytesMax)} (MEMORY_LIMIT)`,
     ...listed(
       'sources',
       sources.map(({ name }) => name),

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { LogStats } from '../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../ingest/log-store.ts';
+import type { MemoryStats } from '../ingest/memory-budget.ts';
 import type { BackendStats } from './backend.ts';
 import { ENGINE_METRICS } from './engine-metrics.ts';
 import type { Delays } from './event-loop-delay.ts';
@@ -26,6 +27,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(CALLS, ({ calls }) => calls);
   add(SOURCES, ({ backend }) => backend.sources);
   add(INGEST, ({ backend }) => backend);
+  add(MEMORY, ({ backend }) => backend.memory);
   add(LOG, ({ backend }) => backend.log);
   add(PROCESS, ({ delays }) => delays);
 }
@@ -81,7 +83,7 @@ const SOURCES: readonly StatsMetric<readonly SourceStats[]>[] = [
   },
   {
     name: 'weir_source_segment_bytes',
-    help: 'Bytes of segments by kind, without what they hold in reserve',
+    help: 'Bytes of segments by kind when they are in memory, without what they hold in reserve',
     labels: ['source', 'kind'],
     read: (all) => bySegmentKind(all, ({ byteSize }) => byteSize),
   },
@@ -117,6 +119,49 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
     name: 'weir_ingest_queue_bytes',
     help: 'Bytes of posts that wait to become events',
     read: ({ queuedBytes }) => queuedBytes,
+  },
+];
+
+const MEMORY: readonly StatsMetric<MemoryStats>[] = [
+  {
+    name: 'weir_memory_limit_bytes',
+    help: 'MEMORY_LIMIT: bytes that the process may take',
+    read: (s) => s.memoryBytesMax,
+  },
+  {
+    name: 'weir_memory_segment_limit_bytes',
+    help: 'Bytes of sealed segments that may be in memory at present: what all else leaves of the limit',
+    read: (s) => s.segmentBytesMax,
+  },
+  {
+    name: 'weir_memory_segment_bytes',
+    help: 'Bytes of sealed segments that are in memory',
+    read: (s) => s.segmentBytes,
+  },
+  {
+    name: 'weir_memory_segments',
+    help: 'Stored segments of which anything is in memory',
+    read: (s) => s.residentCount,
+  },
+  {
+    name: 'weir_memory_evicted_blocks_total',
+    help: 'Blocks of segments that left memory, to be read again when they are needed',
+    read: (s) => s.evictedBlocks,
+  },
+  {
+    name: 'weir_memory_evicted_bytes_total',
+    help: 'Bytes of the blocks that left memory',
+    read: (s) => s.evictedBytes,
+  },
+  {
+    name: 'weir_memory_passing_bytes_total',
+    help: 'Bytes of segments read for one query alone, for want of room',
+    read: (s) => s.passingBytes,
+  },
+  {
+    name: 'weir_memory_exceeded',
+    help: '1 while more of segments is in memory than may be and nothing can leave; else 0',
+    read: (s) => (s.isExceeded ? 1 : 0),
   },
 ];
 

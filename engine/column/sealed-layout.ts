@@ -2,6 +2,7 @@ import { assert } from '../assert.ts';
 import type { LeafClass } from './leaf-plan.ts';
 import type { NumbersFooter } from './number-values.ts';
 import type { PositionsFooter } from './positions.ts';
+import { newSegmentBuffer } from './segment-buffer.ts';
 import { type BlockFooter, type Slice, SliceSink } from './slice.ts';
 import type { StringsFooter } from './string-footer.ts';
 
@@ -101,7 +102,7 @@ export function writeSegment(slices: SliceSink, footer: SealedFooter): SharedArr
   const text = Buffer.from(JSON.stringify(footer), 'utf8');
   const size = slices.end + text.length;
   assert(size < 2 ** 32, 'a sealed segment fits 32-bit offsets');
-  const buffer = new SharedArrayBuffer(size);
+  const buffer = newSegmentBuffer(size);
   new Uint32Array(buffer, 0, 4).set([MAGIC, VERSION, slices.end, text.length]);
   slices.copyTo(buffer);
   new Uint8Array(buffer, slices.end).set(text);

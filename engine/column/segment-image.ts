@@ -13,6 +13,7 @@ import {
   RESIDENT,
   type SegmentBacking,
 } from './segment-backing.ts';
+import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
 /** Bytes of a sealed segment before its slices (`sealed-layout.ts`). */
@@ -71,7 +72,7 @@ export class SegmentImage {
     this.#id = id;
     this.#backing = backing;
     this.isPassing = isPassing;
-    this.buffer = isPassing ? new SharedArrayBuffer(buffer.byteLength) : buffer;
+    this.buffer = isPassing ? newSegmentBuffer(buffer.byteLength) : buffer;
     this.#states = isPassing ? new Int32Array(backing!.states.length) : backing?.states;
     this.#needFrame();
   }

@@ -55,8 +55,8 @@ export class SliceSource {
   whole(): WholeSegment {
     const buffer = this.#buffer;
     return {
-      bytes: new Uint8Array(buffer),
-      view: new DataView(buffer),
+      bytes: new Uint8Array(buffer, 0, buffer.byteLength),
+      view: new DataView(buffer, 0, buffer.byteLength),
       shorts: new Uint16Array(buffer, 0, Math.floor(buffer.byteLength / 2)),
       words: new Uint32Array(buffer, 0, Math.floor(buffer.byteLength / 4)),
       floats32: new Float32Array(buffer, 0, Math.floor(buffer.byteLength / 4)),

@@ -93,6 +93,7 @@ type OpenLogFile = {
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
   readonly #space: FreeSpace;
+  /** Oldest first. */
   readonly #files: ClosedLogFile[];
   #open: OpenLogFile | undefined;
   #nextNumber: number;
@@ -320,8 +321,12 @@ export class WriteAheadLog {
       await disk.syncFolder(folder);
     } catch (error) {
       await file.close();
-      // One that stays is empty, and says nothing that is not so.
-      await disk.remove(path).catch(() => {});
+      try {
+        await disk.remove(path);
+      } catch {
+        // It is empty, but says that records follow: it must go when those before it do.
+        this.#retire({ header, size: FILE_HEADER_SIZE, timestampUsMax: Number.NEGATIVE_INFINITY });
+      }
       throw error;
     }
     const before = this.#open;
@@ -334,9 +339,11 @@ export class WriteAheadLog {
     }
   }
 
-  #retire({ header, size, timestampUsMax }: OpenLogFile): void {
+  #retire({ header, size, timestampUsMax }: Omit<OpenLogFile, 'file'>): void {
     const { number, firstSequence } = header;
     this.#files.push({ number, firstSequence, size, timestampUsMax });
+    // A file that could not be begun, and not be removed, comes before the one that is still open.
+    this.#files.sort((left, right) => left.number - right.number);
   }
 
   /**

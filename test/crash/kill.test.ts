@@ -6,41 +6,83 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HttpClient } from '../../bench/http-client.ts';
 import { ServiceProcess } from '../../bench/service-process.ts';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { SegmentFile } from '../../ingest/segment-file.ts';
+import { parseSegmentName } from '../../ingest/segment-name.ts';
 import { Random } from '../../src/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { compiled } from './compiled.ts';
+import { fastNowUs } from './fast-clock.ts';
 
 /** `WEIR_KILLS=500` is the long form. */
-const KILLS = numberFrom('WEIR_KILLS', 2);
+const KILLS = numberFrom('WEIR_KILLS', 50);
 const SENDERS = 4;
-const PATH = '/api/logs?source_name=cloudflare.logs.prod';
+const SOURCE = 'cloudflare.logs.prod';
+const PATH = `/api/logs?source_name=${SOURCE}`;
+const RETENTION_DAYS = 1;
+
+/** Of an answer; posts of a few days are fewer. */
+const ROWS_MAX = 100_000;
 
 const DEFINITION = `-- id: 0b7f1f6e-5a0e-4a8e-9d27-6b8a4c1f2e33
 -- name: crash.everything
--- description: Every event of a project
--- max_rows: 100000
+-- description: How many events of each post and day there are
+-- max_rows: ${ROWS_MAX}
 -- param: project string required
 
-SELECT t.id, t.event_message AS post FROM \`cloudflare.logs.prod\` AS t
-WHERE t.project = @project ORDER BY t.timestamp, t.id
+SELECT t.event_message AS post, TIMESTAMP_TRUNC(t.timestamp, DAY) AS day, COUNT(*) AS events,
+  COUNT(DISTINCT t.id) AS ids
+FROM \`cloudflare.logs.prod\` AS t
+WHERE t.project = @project GROUP BY post, day
 `;
 
-/** What senders know: how many events each post has, and which posts were acknowledged. */
-class Ledger {
-  readonly eventCounts = new Map<string, number>();
-  readonly acknowledged = new Set<string>();
+type Row = {
+  readonly post: string;
+  /** Start of the day in microseconds. */
+  readonly day: number;
+  readonly events: number;
+  readonly ids: number;
+};
 
-  check(rows: readonly { readonly id: string; readonly post: string }[]): void {
-    const ids = new Set<string>();
-    const found = new Map<string, number>();
-    for (const { id, post } of rows) {
-      assert(!ids.has(id), `event ${id} is there once`);
-      ids.add(id);
-      found.set(post, (found.get(post) ?? 0) + 1);
+/** What senders know: how many events of each day each post has, and which were acknowledged. */
+class Ledger {
+  readonly #posts = new Map<string, ReadonlyMap<number, number>>();
+  readonly #acknowledged = new Set<string>();
+  acknowledgedCount = 0;
+
+  send(post: string, timestampsUs: readonly number[]): void {
+    const events = new Map<number, number>();
+    for (const day of timestampsUs.map(partitionOf)) events.set(day, (events.get(day) ?? 0) + 1);
+    this.#posts.set(post, events);
+  }
+
+  acknowledge(post: string): void {
+    this.#acknowledged.add(post);
+    this.acknowledgedCount++;
+  }
+
+  /** Days that end before `oldestUs` may be gone. */
+  check(rows: readonly Row[], oldestUs: number): void {
+    const found = new Map<string, Set<number>>();
+    for (const { post, day, events, ids } of rows) {
+      const partition = partitionOf(day);
+      const wanted = this.#posts.get(post)?.get(partition);
+      const place = `post ${post}, day ${partition}`;
+      // A post that is not known any more is one whose days were all behind the retention.
+      if (this.#posts.has(post)) assert.deepEqual([events, ids], [wanted, wanted], place);
+      found.set(post, (found.get(post) ?? new Set()).add(partition));
     }
-    for (const [post, count] of found) {
-      assert.equal(count, this.eventCounts.get(post), `post ${post} is there as a whole`);
+    for (const [post, events] of this.#posts) {
+      const kept = [...events.keys()].filter((day) => (day + 1) * PARTITION_US > oldestUs);
+      const days = found.get(post);
+      if (kept.length === 0) this.#posts.delete(post);
+      else if (days === undefined) {
+        assert(!this.#acknowledged.has(post), `post ${post} was acknowledged`);
+      } else for (const day of kept) assert(days.has(day), `post ${post} is whole: day ${day}`);
+      // What was seen once is there from now on.
+      if (days !== undefined) this.#acknowledged.add(post);
     }
-    for (const post of this.acknowledged) assert(found.has(post), `post ${post} was acknowledged`);
   }
 }
 
@@ -48,28 +90,68 @@ class Ledger {
 async function send(
   client: HttpClient,
   ledger: Ledger,
-  random: Random,
-  sender: string,
+  options: { readonly random: Random; readonly sender: string; readonly nowUs: () => number },
 ): Promise<void> {
+  const { random, sender, nowUs } = options;
   for (let number = 0; ; number++) {
     const post = `${sender}-${number}`;
-    const events = Array.from({ length: 1 + random.below(20) }, (_, index) => ({
-      id: `${post}-${index}`,
-      project: 'p',
-      event_message: post,
+    // Some posts have events of two days: one sealing makes two files of them.
+    const spreadUs = random.pick([1, 0.8 * PARTITION_US]);
+    const timestampsUs = Array.from({ length: 1 + random.below(20) }, () => {
+      return Math.floor(nowUs() - random.next() * spreadUs);
+    });
+    const events = timestampsUs.map((timestamp, index) => ({
+      ...{ id: `${post}-${index}`, timestamp, project: 'p', event_message: post },
       metadata: { request: { path: `/rest/v1/${random.hex(random.below(200))}` } },
     }));
-    ledger.eventCounts.set(post, events.length);
+    ledger.send(post, timestampsUs);
     try {
       const answer = await client.post(PATH, Buffer.from(JSON.stringify(events)));
-      if (answer.status === 200) ledger.acknowledged.add(post);
-    } catch {
+      if (answer.status === 200) ledger.acknowledge(post);
+      else assert([429, 503].includes(answer.status), answer.body.toString());
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
       return;
     }
   }
 }
 
-test('of a service that is killed amid posts nothing acknowledged is lost, doubled or halved', async () => {
+/** What of the life of segments is seen from outside, between two lives. */
+class Traces {
+  readonly #disk = new NodeDisk();
+  readonly #days = new Set<number>();
+  #now = new Set<number>();
+  #idMax = 0;
+  #mergedIds = new Set<number>();
+  #logNumberMin = 0;
+
+  async look(dataDir: string): Promise<void> {
+    const folder = join(dataDir, 'segments', SOURCE);
+    this.#now = new Set();
+    for (const name of await this.#disk.list(folder)) {
+      const parsed = parseSegmentName(name);
+      if (parsed === undefined) continue;
+      const { envelope } = await SegmentFile.open(this.#disk, join(folder, name));
+      if (envelope.replaced.length > 1) this.#mergedIds.add(parsed.id);
+      this.#idMax = Math.max(this.#idMax, parsed.id);
+      this.#now.add(parsed.partition);
+      this.#days.add(parsed.partition);
+    }
+    const logNames = await this.#disk.list(join(dataDir, 'log'));
+    this.#logNumberMin = Math.min(...logNames.map((name) => Number.parseInt(name, 10)));
+  }
+
+  summary(): Readonly<Record<string, number>> {
+    return {
+      stored: this.#idMax,
+      merged: this.#mergedIds.size,
+      daysDropped: this.#days.size - this.#now.size,
+      logFilesRemoved: this.#logNumberMin - 1,
+    };
+  }
+}
+
+test(`of a service that is killed ${KILLS} times amid its work nothing acknowledged is lost, doubled or halved`, async (context) => {
   const seed = fuzzSeed();
   const random = new Random(seed);
   const folder = await mkdtemp(join(tmpdir(), 'weir-kill-'));
@@ -77,32 +159,48 @@ test('of a service that is killed amid posts nothing acknowledged is lost, doubl
   const dataDir = join(folder, 'data');
   await Promise.all([mkdir(definitions), mkdir(dataDir)]);
   await writeFile(join(definitions, 'everything.sql'), DEFINITION);
+  const entry = await compiled('test/crash/killed-service.ts');
   const ledger = new Ledger();
-  const command = ['--import', 'tsx', 'src/main.ts'];
-  const environment = { ENDPOINTS_DIR: definitions, WORKERS: '1' };
+  const traces = new Traces();
+  const sinceMs = Date.now();
+  const nowUs = (): number => fastNowUs(sinceMs);
+  const environment = {
+    ...{ ENDPOINTS_DIR: definitions, WORKERS: '1', RETENTION_DAYS: String(RETENTION_DAYS) },
+    FAST_CLOCK_SINCE_MS: String(sinceMs),
+  };
   try {
     for (let kill = 0; kill <= KILLS; kill++) {
-      const service = await ServiceProcess.start(command, environment, dataDir);
+      const service = await ServiceProcess.start([entry.path], environment, dataDir);
       const client = new HttpClient(service.url, service.token, SENDERS);
       try {
         const answer = await client.get('/api/endpoints/crash.everything?project=p');
         assert.equal(answer.status, 200, answer.body.toString());
-        ledger.check(JSON.parse(answer.body.toString()).result);
+        const { result } = JSON.parse(answer.body.toString()) as { readonly result: Row[] };
+        assert(result.length < ROWS_MAX, 'the answer is not cut');
+        ledger.check(result, nowUs() - RETENTION_DAYS * PARTITION_US);
+        const health = await client.get('/health');
+        assert.deepEqual(JSON.parse(health.body.toString()).damage, undefined);
         const senders = Array.from({ length: SENDERS }, (_, sender) =>
-          send(client, ledger, random, `${kill}-${sender}`),
+          send(client, ledger, { random, nowUs, sender: `${kill}-${sender}` }),
         );
         await wait(20 + random.below(480));
         await service.kill();
         await Promise.all(senders);
+        await traces.look(dataDir);
       } finally {
         client.close();
         await service.kill();
       }
     }
-    assert(ledger.acknowledged.size > KILLS, 'posts were acknowledged between the kills');
   } catch (error) {
     throw new Error(`seed ${seed}`, { cause: error });
   } finally {
+    await entry.remove();
     await rm(folder, { recursive: true });
   }
+  const summary = { acknowledged: ledger.acknowledgedCount, ...traces.summary() };
+  context.diagnostic(`${KILLS} kills: ${JSON.stringify(summary)}`);
+  // Fewer kills do not fill a day.
+  if (KILLS < 50) return;
+  for (const [what, count] of Object.entries(summary)) assert(count > 0, `${what}: ${count}`);
 });

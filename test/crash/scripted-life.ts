@@ -1,57 +1,71 @@
 /**
- * A short life of a log on the real disk, for `strace.test.ts` to be killed and lied to: replays what is
- * there, posts in waves, rotates, trims, and says on standard output what it knows, a line each:
- * `sent 7`, `kept 7 12` (post, sequence), `refused 7`, `trim 5`, `end`.
+ * A short life of a store on the real disk, for `strace.test.ts` to be killed and lied to: reads what
+ * is there, posts in waves, seals, stores, merges, lets go of log and of days, and says on standard
+ * output what it knows, a line each: `sent <post> <nowUs>`, `kept <post>`, `refused <post>`,
+ * `now <nowUs>`, `failed` when it cannot start, `end`.
  */
 import { writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
-import { recoverLog } from '../../ingest/log/log-recovery.ts';
-import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
-import { Quarantine } from '../../ingest/quarantine.ts';
-import { smallBatch } from '../support/small-batch.ts';
+import { SEAL_AGE_US } from '../../ingest/limits.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
+import { Random } from '../../src/traffic/random.ts';
+import { batchOfPost, LIFE_SEED, StoreLedger } from './store-ledger.ts';
+import { openStore } from './store-model.ts';
 
-const WAVES = 8;
 const POSTS_PER_WAVE = 3;
-const FILE_BYTES_MAX = 6_000;
 
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-const data = process.argv[2]!;
-const folder = join(data, 'log');
-const disk = new NodeDisk();
-await disk.makeFolder(folder);
-const recovered = await recoverLog({
-  ...{ disk, folder, quarantine: new Quarantine(disk, join(data, 'quarantine')) },
-  apply: async () => {},
-  onDamage: () => {},
-  onProgress: () => {},
-});
-const log = await WriteAheadLog.open({
-  ...{ disk, folder, ...recovered, fileBytesMax: FILE_BYTES_MAX },
-  onEvent: ({ kind }) => say(kind),
-});
-let sequence = 0;
-for (let wave = 0; wave < WAVES; wave++) {
-  const posts = Array.from({ length: POSTS_PER_WAVE }, async (_, index) => {
-    const post = wave * POSTS_PER_WAVE + index;
-    say(`sent ${post}`);
+const dataDir = process.argv[2]!;
+const random = new Random(LIFE_SEED);
+const ledger = new StoreLedger();
+let nowUs = 20_000 * PARTITION_US + 14 * 3_600_000_000;
+
+/** One start of the service, until it is stopped. */
+async function live(waves: number): Promise<void> {
+  const { durable } = await openStore({ disk: new NodeDisk(), dataDir, nowUs });
+  const { store } = durable;
+  const passTime = async (us: number): Promise<void> => {
+    nowUs += us;
+    say(`now ${nowUs}`);
+    durable.tick(nowUs);
+    await store.settled();
+  };
+  const send = async (): Promise<void> => {
+    const post = ledger.next(random, nowUs);
+    say(`sent ${post.number} ${nowUs}`);
     try {
-      const batch = smallBatch([`${post}`, `${post}${'.'.repeat(500)}`]);
-      sequence = await log.append({ source: 's', receivedUs: 0, arrivalBase: post, batch });
-      say(`kept ${post} ${sequence}`);
+      await store.append(post.source, batchOfPost(post), nowUs);
+      say(`kept ${post.number}`);
     } catch {
-      say(`refused ${post}`);
+      say(`refused ${post.number}`);
     }
-  });
-  await Promise.all(posts);
-  // A new file takes a moment.
-  if (log.refusal !== undefined) await wait(50);
-  if (wave % 3 === 2) say(`trim ${sequence - 4}`);
-  log.tick(Number.NEGATIVE_INFINITY, wave % 3 === 2 ? sequence - 4 : 0);
+  };
+  for (let wave = 0; wave < waves; wave++) {
+    await Promise.all(Array.from({ length: POSTS_PER_WAVE }, send));
+    if (wave % 2 === 0) continue;
+    // Sees rows, seals and stores them, merges them, lets go of their log.
+    await passTime(1e6);
+    await passTime(SEAL_AGE_US);
+    await store.flush();
+    await passTime(1e6);
+    await passTime(1e6);
+  }
+  await passTime(PARTITION_US);
+  await durable.close();
 }
-await log.close();
-say('end');
+
+try {
+  await live(4);
+  await live(2);
+  nowUs += PARTITION_US;
+  say(`now ${nowUs}`);
+  await live(2);
+  say('end');
+} catch (error) {
+  if (!(error instanceof DiskError)) throw error;
+  say('failed');
+}

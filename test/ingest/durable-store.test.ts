@@ -221,7 +221,7 @@ test('a record that cannot be applied costs itself only, and is told', async () 
     after.replay(
       {
         ...{ source: 'a', sequence: 9, arrivalBase: 9, rowCount: 1, receivedUs: 0 },
-        ...{ timestampUsMin: NOW_US, timestampUsMax: NOW_US, batch: () => broken },
+        ...{ timestampUsMin: NOW_US, timestampUsMax: NOW_US, batch: () => broken, byteSize: 1 },
       },
       replayAt(NOW_US),
     ),

@@ -13,7 +13,7 @@ import { LogStore } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
-import type { SegmentSummary } from '../../ingest/sealed-segments.ts';
+import type { SegmentSummary } from '../../ingest/segment-summary.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
 const DAY_US = 86_400_000_000;

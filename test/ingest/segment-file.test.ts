@@ -5,7 +5,12 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { type SealedColumnName, sealedColumnsOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import { decodeSegmentEnvelope, encodeSegmentEnvelope } from '../../ingest/segment-envelope.ts';
+import { BLOCK_NUMBERS, blockOf } from '../../engine/column/segment-backing.ts';
+import {
+  blocksOf,
+  decodeSegmentEnvelope,
+  encodeSegmentEnvelope,
+} from '../../ingest/segment-envelope.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from '../../ingest/segment-layout.ts';
 import { formatSegmentName, parseSegmentName } from '../../ingest/segment-name.ts';
@@ -108,7 +113,7 @@ test('whatever bit of a file is turned, no value is wrong and the damage is told
   const bits = bytes.length * 8;
   const { envelope } = await SegmentFile.open(disk, PATH);
   const columns = sealedColumnsOf(readFooter(buffer));
-  const blocksSize = envelope.blocks.reduce((sum, block) => sum + block.storedSize, 0);
+  const blocksSize = blocksOf(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
   const blocksOffset = (bytes.length - blocksSize) / 2;
   const turn = async (bit: number): Promise<void> => {
     const turned = Buffer.from(bytes);
@@ -161,11 +166,8 @@ test('damage of one leaf column costs that column only', async () => {
   const file = await SegmentFile.open(disk, PATH);
   const leaf = readFooter(buffer).leaves.findIndex(({ leafClass }) => leafClass === 'number');
   const [offset] = readFooter(buffer).leaves[leaf]!.numbers!.slice!;
-  let at = 16 + encodeSegmentEnvelope(file.envelope).length;
-  for (const block of file.envelope.blocks) {
-    if (block.offset === offset) bytes[at]! ^= 1;
-    at += block.storedSize;
-  }
+  const { blocks } = file.envelope;
+  bytes[blocks[blockOf(blocks, [offset, 1]) * BLOCK_NUMBERS + 2]!]! ^= 1;
   disk.put(PATH, bytes);
   assert.deepEqual((await file.load()).damagedColumns, [leaf]);
   assert.equal(await file.readColumn(leaf), undefined);
@@ -234,10 +236,21 @@ test('an envelope keeps what it is given, also what no 32 bits hold', () => {
     covered: [],
     replaced: [],
     imageSize: 2 ** 32 - 8,
-    blocks: [{ offset: 2 ** 31, size: 1, storedSize: 1, crc: 0xffffffff }],
     frame: Uint8Array.of(1, 2, 3),
   };
-  assert.deepEqual(decodeSegmentEnvelope(encodeSegmentEnvelope(envelope)), envelope);
+  const blocks = [
+    { offset: 16, size: 900, storedSize: 7, crc: 0 },
+    { offset: 2 ** 31, size: 1, storedSize: 1, crc: 0xffffffff },
+  ];
+  const bytes = encodeSegmentEnvelope({ ...envelope, blocks });
+  const decoded = decodeSegmentEnvelope(bytes);
+  // Blocks lie end to end behind head and envelope.
+  const storedOffset = 16 + bytes.length;
+  assert.deepEqual(blocksOf(decoded), [
+    { ...blocks[0], storedOffset },
+    { ...blocks[1], storedOffset: storedOffset + 7 },
+  ]);
+  assert.deepEqual({ ...decoded, blocks: [] }, { ...envelope, blocks: [] });
 });
 
 test('names of segment files say day and id, and nothing else is taken for one', () => {

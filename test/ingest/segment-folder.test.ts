@@ -8,6 +8,7 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { BLOCK_NUMBERS, blockOf } from '../../engine/column/segment-backing.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -269,7 +270,7 @@ test('on a disk that keeps no more than its promises, crashes lose and double no
     const random = new Random(round);
     const faults = { write: 5, sync: 5, other: round % 3 === 0 ? 20 : 0 };
     const logged = range(1, 20);
-    let disk = withFolders(new ModelDisk(random));
+    let disk = new ModelDisk(random);
     disk.faults = faults;
     disk.crashAfter(2 + random.below(120));
     const work = workOn(disk, random, logged).catch((error: unknown) => {
@@ -279,25 +280,18 @@ test('on a disk that keeps no more than its promises, crashes lose and double no
     await Promise.race([work, disk.crashed]);
     // It may crash again while it comes up.
     for (let start = 0; start < 3; start++) {
-      disk = withFolders(disk.afterCrash());
+      disk = disk.afterCrash();
       disk.crashAfter(random.below(14));
       await Promise.race([recover(disk), disk.crashed]);
       crashes++;
     }
-    const last = withFolders(disk.afterCrash());
+    const last = disk.afterCrash();
     const { folder, report } = await recover(last);
     assert.deepEqual(report.quarantined, [], `round ${round}`);
     assert.deepEqual(await answered(folder, logged), range(1, 20), `round ${round}`);
   }
   assert.equal(crashes, 300);
 });
-
-/** A model disk that lists the folder of the source, too. */
-function withFolders(disk: ModelDisk): ModelDisk {
-  const list = disk.list.bind(disk);
-  disk.list = async (path) => (path === '/data/segments' ? [SOURCE] : list(path));
-  return disk;
-}
 
 test('days older than the retention are removed without being read', async () => {
   const disk = new MemoryDisk();
@@ -437,11 +431,8 @@ test('damage of what tells rows apart costs the file, and the log gives what it 
 /** Turns a bit of the block that holds the slice at this place in memory. */
 function turnBit(disk: MemoryDisk, file: SegmentFile, sliceOffset: number): void {
   const bytes = Buffer.from(disk.bytesOf(file.path));
-  let at = 16 + bytes.readUInt32LE(8);
-  for (const block of file.envelope.blocks) {
-    if (block.offset === sliceOffset) bytes[at]! ^= 4;
-    at += block.storedSize;
-  }
+  const { blocks } = file.envelope;
+  bytes[blocks[blockOf(blocks, [sliceOffset, 1]) * BLOCK_NUMBERS + 2]!]! ^= 4;
   disk.put(file.path, bytes);
 }
 

@@ -21,6 +21,8 @@ export type CheckOptions = {
 /** What a check of one case says: what is wrong with it; how many rows it looked at if nothing is. */
 export type Verdict = { readonly wrong: string } | { readonly rowCount: number };
 
+type Check = (candidate: Case) => Verdict | Promise<Verdict>;
+
 /**
  * Checks random queries over random events. Fails with the smallest case found that is wrong, and
  * when the cases had so few rows that they checked nothing.
@@ -28,7 +30,7 @@ export type Verdict = { readonly wrong: string } | { readonly rowCount: number }
 export async function checkCases(
   context: TestContext,
   { count, isMixed, filter = () => true }: CheckOptions,
-  check: (candidate: Case) => Verdict,
+  check: Check,
 ): Promise<void> {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
@@ -39,7 +41,7 @@ export async function checkCases(
     const query = randomQuery(random);
     if (!filter(query)) continue;
     checked++;
-    const verdict = verdictOf(check, { query, events });
+    const verdict = await verdictOf(check, { query, events });
     if ('rowCount' in verdict) rowCount += verdict.rowCount;
     else await failSmall({ query, events }, check, `seed ${seed + index}`);
   }
@@ -47,22 +49,21 @@ export async function checkCases(
   if (rowCount < count / 10) fail(`${count} queries looked at ${rowCount} rows only`);
 }
 
-async function failSmall(
-  found: Case,
-  check: (candidate: Case) => Verdict,
-  title: string,
-): Promise<never> {
-  const { query, events } = await shrink(found, (candidate) => wrongOf(check, candidate) !== '');
-  const wrong = wrongOf(check, { query, events });
+async function failSmall(found: Case, check: Check, title: string): Promise<never> {
+  const { query, events } = await shrink(
+    found,
+    async (candidate) => (await wrongOf(check, candidate)) !== '',
+  );
+  const wrong = await wrongOf(check, { query, events });
   return fail(
     `${title}: ${wrong}\n${render(query)}\nover ${jsonText(events)}\nfound as ${render(found.query)}`,
   );
 }
 
 /** What makes no query that can be checked is not wrong. */
-function wrongOf(check: (candidate: Case) => Verdict, candidate: Case): string {
+async function wrongOf(check: Check, candidate: Case): Promise<string> {
   try {
-    const verdict = check(candidate);
+    const verdict = await check(candidate);
     return 'wrong' in verdict ? verdict.wrong : '';
   } catch {
     return '';
@@ -70,9 +71,9 @@ function wrongOf(check: (candidate: Case) => Verdict, candidate: Case): string {
 }
 
 /** A query that is too much work says nothing. */
-function verdictOf(check: (candidate: Case) => Verdict, candidate: Case): Verdict {
+async function verdictOf(check: Check, candidate: Case): Promise<Verdict> {
   try {
-    return check(candidate);
+    return await check(candidate);
   } catch (error) {
     if (error instanceof OutOfRange) return { rowCount: 0 };
     const sql = render(candidate.query);

@@ -81,11 +81,13 @@ test('it recovers, takes calls with the tokens it made, and closes its backend a
 
 test('the message of the start shows new tokens once', async () => {
   await withService({}, async ({ service, dataDir }) => {
-    const settings = parseSettings({ DATA_DIR: dataDir, FROZEN_NOW: '2026-01-15T12:00:00Z' });
+    const settings = parseSettings({
+      ...{ DATA_DIR: dataDir, FROZEN_NOW: '2026-01-15T12:00:00Z', MEMORY_LIMIT: '1.5GiB' },
+    });
     const sources = fakeIntake([]).listSources();
     const message = startMessage({ version: '1.2.3', settings, sources, service });
     assert(message.startsWith(`weir 1.2.3 listens on ${service.url}\n`));
-    for (const word of [dataDir, 'logs.all', 'pgbouncer.logs.prod', '2026-01-15T12:00:00.000Z']) {
+    for (const word of [dataDir, '1.5 GiB', 'logs.all', 'pgbouncer.logs.prod', '2026-01-15T12:']) {
       assert(message.includes(word), word);
     }
     for (const { token } of service.tokensMade) assert(message.includes(token));

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { machineMemoryBytes } from '../../src/machine-memory.ts';
 import { parseSettings, SettingsError } from '../../src/settings.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
@@ -27,7 +28,7 @@ function withFile(text: string, work: (path: string) => void): void {
 }
 
 test('an empty environment gives the documented defaults', () => {
-  assert.deepEqual(parseSettings({ PORT: '', SOURCES: '  ' }), {
+  assert.deepEqual(parseSettings({ PORT: '', SOURCES: '  ' }, 8 * 2 ** 30), {
     port: 4000,
     host: '127.0.0.1',
     dataDir: './data',
@@ -35,7 +36,7 @@ test('an empty environment gives the documented defaults', () => {
     endpointsDir: undefined,
     publicAccessToken: undefined,
     privateAccessToken: undefined,
-    memoryBytesMax: undefined,
+    memoryBytesMax: 4 * 2 ** 30,
     cacheBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
     sources: [],
@@ -73,6 +74,18 @@ for (const [text, bytes] of [
     assert.equal(parseSettings({ MEMORY_LIMIT: text }).memoryBytesMax, bytes);
   });
 }
+
+test('without MEMORY_LIMIT half of the memory there is is taken, but never less than a limit may be', () => {
+  assert.equal(parseSettings({}, 2 ** 30).memoryBytesMax, 2 ** 29);
+  assert.equal(parseSettings({}, 100 * 2 ** 20).memoryBytesMax, 64 * 2 ** 20);
+  assert.equal(parseSettings({ MEMORY_LIMIT: '1GiB' }, 2 ** 40).memoryBytesMax, 2 ** 30);
+});
+
+test('the memory there is is the container’s where one says so, and never more than the machine has', () => {
+  assert.equal(machineMemoryBytes(8e9, 2e9), 2e9);
+  assert.equal(machineMemoryBytes(8e9, 2 ** 64), 8e9);
+  assert.equal(machineMemoryBytes(8e9, 0), 8e9);
+});
 
 test('CACHE_LIMIT takes bytes from 0 on', () => {
   assert.equal(parseSettings({ CACHE_LIMIT: '0' }).cacheBytesMax, 0);

@@ -30,7 +30,11 @@ const NO_FAULTS: FaultRates = { write: 0, sync: 0, other: 0 };
 /**
  * A disk that keeps its promises, and no more than these: at a crash each unsynced write is dropped,
  * kept, or torn into sectors of which any may be there, in whatever order they were written; and of
- * each folder that was not synced any of its changes of names.
+ * each folder that was not synced any of its changes of names. A folder that was made and whose own
+ * name was not synced may be gone with all that is in it.
+ *
+ * A process that is killed leaves the machine running: the next one sees all that was written, and
+ * nothing of it is more durable than it was.
  *
  * A write that fails has written some of its bytes. A sync that fails has made some of them durable,
  * and the next one forgets about the others, as Linux does.
@@ -44,6 +48,11 @@ export class ModelDisk implements Disk {
   #names = new Map<string, Inode>();
   #durableNames = new Map<string, Inode>();
   #nameChanges: NameChange[] = [];
+  /** Those that were made. One that only has files in it is taken to be durable. */
+  #folders = new Set<string>();
+  /** Folders whose names are not durable yet. */
+  #unsyncedFolders = new Set<string>();
+  readonly #counts = new Map<string, number>();
   #operationsLeft = Number.POSITIVE_INFINITY;
   #hasCrashed = false;
   #tellCrash = (): void => {};
@@ -70,6 +79,10 @@ export class ModelDisk implements Disk {
   /** The disk as the machine finds it when it comes up again; another each time it is asked. */
   afterCrash(): ModelDisk {
     const disk = new ModelDisk(this.#random);
+    const lost = [...this.#unsyncedFolders].filter(() => this.#random.below(2) === 0);
+    const isLost = (path: string): boolean =>
+      lost.some((folder) => path === folder || path.startsWith(`${folder}/`));
+    for (const folder of this.#folders) if (!isLost(folder)) disk.#folders.add(folder);
     const names = new Map(this.#durableNames);
     for (const { path, inode } of this.#nameChanges) {
       if (this.#random.below(2) === 0) continue;
@@ -78,11 +91,41 @@ export class ModelDisk implements Disk {
     }
     const found = new Map<Inode, Inode>();
     for (const [path, inode] of names) {
+      if (isLost(path)) continue;
       if (!found.has(inode)) found.set(inode, this.#found(inode));
       disk.#names.set(path, found.get(inode)!);
       disk.#durableNames.set(path, found.get(inode)!);
     }
     return disk;
+  }
+
+  /** The disk as the next process on the machine finds it: another each time, of the same state. */
+  afterKill(): ModelDisk {
+    const disk = new ModelDisk(this.#random);
+    const copies = new Map<Inode, Inode>();
+    const copyOf = (inode: Inode): Inode => {
+      const copy = copies.get(inode) ?? { ...inode, unsynced: [...inode.unsynced] };
+      copies.set(inode, copy);
+      return copy;
+    };
+    for (const [path, inode] of this.#names) disk.#names.set(path, copyOf(inode));
+    for (const [path, inode] of this.#durableNames) disk.#durableNames.set(path, copyOf(inode));
+    disk.#nameChanges = this.#nameChanges.map(({ path, inode }) => {
+      return { path, inode: inode && copyOf(inode) };
+    });
+    disk.#folders = new Set(this.#folders);
+    disk.#unsyncedFolders = new Set(this.#unsyncedFolders);
+    return disk;
+  }
+
+  /** How often a method has succeeded on files of a folder. */
+  countOf(method: 'sync' | 'remove' | 'rename', folder: string): number {
+    return this.#counts.get(`${method} ${folder}`) ?? 0;
+  }
+
+  /** Paths of all files, ascending. */
+  paths(): string[] {
+    return [...this.#names.keys()].sort();
   }
 
   /** The bytes of a file, to be read and changed behind the system's back. */
@@ -128,12 +171,14 @@ export class ModelDisk implements Disk {
     const inode = this.#inode('renamed', from);
     this.#rename(to, inode);
     this.#rename(from, undefined);
+    this.#count('rename', to);
   }
 
   async remove(path: string): Promise<void> {
     await this.#operation('remove', path);
     this.#inode('removed', path);
     this.#rename(path, undefined);
+    this.#count('remove', path);
   }
 
   async truncate(path: string, size: number): Promise<void> {
@@ -149,6 +194,12 @@ export class ModelDisk implements Disk {
 
   async makeFolder(path: string): Promise<void> {
     await this.#operation('makeFolder', path);
+    // A folder at the top is there already, as a user's home is.
+    for (let folder = path; dirname(folder) !== '/'; folder = dirname(folder)) {
+      if (this.#folders.has(folder)) break;
+      this.#folders.add(folder);
+      this.#unsyncedFolders.add(folder);
+    }
   }
 
   async syncFolder(path: string): Promise<void> {
@@ -159,13 +210,17 @@ export class ModelDisk implements Disk {
       else this.#durableNames.set(name, inode);
     }
     this.#nameChanges = this.#nameChanges.filter((change) => !isIn(change.path));
+    for (const folder of [...this.#unsyncedFolders]) {
+      if (isIn(folder)) this.#unsyncedFolders.delete(folder);
+    }
   }
 
   async list(path: string): Promise<readonly string[]> {
     await this.#operation('list', path);
-    return [...this.#names.keys()]
-      .filter((name) => dirname(name) === path)
-      .map((name) => name.slice(path.length + 1));
+    const below = [...this.#names.keys(), ...this.#folders].filter((name) =>
+      name.startsWith(`${path}/`),
+    );
+    return [...new Set(below.map((name) => name.slice(path.length + 1).split('/')[0]!))];
   }
 
   async freeBytes(): Promise<number> {
@@ -203,6 +258,7 @@ export class ModelDisk implements Disk {
     for (const write of inode.unsynced) inode.durable = withBytes(inode.durable, write);
     inode.unsynced = [];
     this.journal.push(`synced ${inode.content.length}`);
+    this.#count('sync', path);
   }
 
   /** What a crash leaves of a file. */
@@ -237,6 +293,11 @@ export class ModelDisk implements Disk {
     if (inode === undefined) this.#names.delete(path);
     else this.#names.set(path, inode);
     this.#nameChanges.push({ path, inode });
+  }
+
+  #count(method: string, path: string): void {
+    const name = `${method} ${dirname(path)}`;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
   #inode(action: string, path: string): Inode {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Backend } from '../../src/backend.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { openBackend } from '../../src/log-backend.ts';
 import { type Service, startService } from '../../src/service.ts';
@@ -10,6 +11,7 @@ import type { JsonObject, Row } from '../oracle/oracle.ts';
 import { NOW, us } from '../scripts/script.ts';
 import type { Answerer, Parameters } from './answerer.ts';
 import { jsonText } from './json-text.ts';
+import { storeAll } from './store-all.ts';
 
 const TOKEN = 'a-private-token';
 
@@ -26,17 +28,20 @@ export type HttpAnswer = {
 export class ServiceUnderTest implements Answerer {
   readonly entries: readonly LogEntry[];
   readonly #service: Service;
+  readonly #backend: Backend;
   readonly #folder: string;
   readonly #clock: { nowUs: number };
   readonly #agent = new Agent({ keepAlive: true });
 
   private constructor(parts: {
     readonly service: Service;
+    readonly backend: Backend;
     readonly folder: string;
     readonly clock: { nowUs: number };
     readonly entries: readonly LogEntry[];
   }) {
     this.#service = parts.service;
+    this.#backend = parts.backend;
     this.#folder = parts.folder;
     this.#clock = parts.clock;
     this.entries = parts.entries;
@@ -58,13 +63,14 @@ export class ServiceUnderTest implements Answerer {
     const clock = { nowUs: settings.frozenNowUs ?? us(NOW) };
     const entries: LogEntry[] = [];
     const log = (entry: LogEntry) => void entries.push(entry);
+    const backend = openBackend({ settings, log });
     const service = await startService({
       settings,
       clock: { nowUs: () => clock.nowUs, monotonicMs: () => 0 },
       log,
-      backend: openBackend({ settings, log }),
+      backend,
     });
-    return new ServiceUnderTest({ service, folder, clock, entries });
+    return new ServiceUnderTest({ service, backend, folder, clock, entries });
   }
 
   /** Where it listens. */
@@ -122,6 +128,16 @@ export class ServiceUnderTest implements Answerer {
       });
       request.end(body);
     });
+  }
+
+  /** Has all events sealed and stored in files; the clock stays where it is. */
+  storeAll(): Promise<void> {
+    return storeAll(this.#backend, this.#clock.nowUs);
+  }
+
+  /** Has what was stored merged, as it happens once the days of the events are over. */
+  mergeDays(): void {
+    this.#backend.tick(this.#clock.nowUs + 2 * 86_400_000_000);
   }
 
   async stop(): Promise<void> {

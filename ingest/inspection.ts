@@ -1,0 +1,221 @@
+import { join, relative } from 'node:path';
+import { type Disk, DiskError } from './disk/disk.ts';
+import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
+import { FOLDER_DAMAGES_LISTED_MAX } from './limits.ts';
+import { LogCensus, type LogCensusOfSource } from './log-census.ts';
+import { type LogSurvey, surveyLog } from './log-survey.ts';
+import { SegmentCoverage } from './segment-coverage.ts';
+import type { SegmentFile } from './segment-file.ts';
+import { type Leftover, SegmentListing } from './segment-listing.ts';
+import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
+
+/** Microseconds since the epoch, both ends in it; `undefined` when there is no event. */
+export type TimeSpan =
+  | { readonly timestampUsMin: number; readonly timestampUsMax: number }
+  | undefined;
+
+/** Segment files taken together. */
+export type SegmentTotals = {
+  readonly fileCount: number;
+  readonly eventCount: number;
+  /** UTC days with a file. */
+  readonly dayCount: number;
+  /** Bytes of the segments in memory, and of their files. */
+  readonly memorySize: number;
+  readonly byteSize: number;
+  readonly span: TimeSpan;
+  /** Log records whose rows, of some day at least, are in the files. */
+  readonly covered: readonly SequenceInterval[];
+};
+
+export type SourceInspection = {
+  readonly source: string;
+  /** In segment files, and in the log alone. */
+  readonly eventCount: number;
+  readonly span: TimeSpan;
+  readonly segments: SegmentTotals;
+  /** `undefined` when the log has nothing of the source. */
+  readonly log: LogCensusOfSource | undefined;
+};
+
+export type SegmentInspection = {
+  readonly path: string;
+  readonly source: string;
+  /** Days since the epoch. */
+  readonly partition: number;
+  readonly eventCount: number;
+  readonly span: TimeSpan;
+  readonly memorySize: number;
+  readonly byteSize: number;
+  readonly covered: readonly SequenceInterval[];
+};
+
+export type Inspection = {
+  /** By name. */
+  readonly sources: readonly SourceInspection[];
+  readonly eventCount: number;
+  readonly span: TimeSpan;
+  readonly segments: Omit<SegmentTotals, 'covered'>;
+  readonly log: LogSurvey & {
+    readonly eventCount: number;
+    readonly uncoveredRecordCount: number;
+    readonly uncoveredEventCount: number;
+  };
+  /** Every segment file that counts. */
+  readonly files: readonly SegmentInspection[];
+  /** The first FOLDER_DAMAGES_LISTED_MAX. */
+  readonly damages: readonly FolderDamage[];
+  readonly damageCount: number;
+  readonly unchecked: readonly UncheckedFile[];
+  readonly leftovers: readonly Leftover[];
+  readonly quarantine: { readonly fileCount: number; readonly byteSize: number };
+  /** Names that are none of ours, among the files of segments and of the log. */
+  readonly unknown: readonly string[];
+  /** False when the files changed so fast that the numbers may be of no single moment. */
+  readonly isSettled: boolean;
+};
+
+export type InspectionOptions = {
+  readonly disk: Disk;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Of the log's bytes, which are all read. */
+  readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
+};
+
+/**
+ * What a data folder holds, by its files alone: the envelopes of segment files and every record of
+ * the log. Changes nothing; a service may run on the folder. Rejects with a DiskError when a folder
+ * cannot be listed.
+ *
+ * An event that was there when it began is counted once: the log is read before the segment files
+ * are listed for good, and a record leaves the log only when it is in one.
+ */
+export async function inspectFolder(options: InspectionOptions): Promise<Inspection> {
+  const { disk, dataDir, onProgress } = options;
+  const listing = new SegmentListing(disk, dataDir);
+  const before = await listing.read();
+  const census = new LogCensus(new SegmentCoverage(before.segments));
+  const logDamages: FolderDamage[] = [];
+  const log = await surveyLog({
+    ...{ disk, dataDir, onProgress },
+    onRecord: (record, byteSize) => census.add(record, byteSize),
+    onDamage: (damage) => {
+      if (logDamages.length < FOLDER_DAMAGES_LISTED_MAX) logDamages.push(damage);
+    },
+  });
+  const listed = await listing.read();
+  const { segments } = listed;
+  const sources = sourcesOf(segments, census.count(new SegmentCoverage(segments)));
+  const damages = [...listed.damages, ...logDamages];
+  const { covered: _, ...totals } = totalsOf(segments);
+  const sum = (pick: (log: LogCensusOfSource) => number): number =>
+    sources.reduce((total, { log }) => total + (log === undefined ? 0 : pick(log)), 0);
+  return {
+    sources,
+    eventCount: sources.reduce((total, { eventCount }) => total + eventCount, 0),
+    span: spanOf(sources.flatMap(({ span }) => span ?? [])),
+    segments: totals,
+    log: {
+      ...log,
+      eventCount: sum(({ eventCount }) => eventCount),
+      uncoveredRecordCount: sum(({ uncoveredRecordCount }) => uncoveredRecordCount),
+      uncoveredEventCount: sum(({ uncoveredEventCount }) => uncoveredEventCount),
+    },
+    files: segments.map((segment) => fileOf(segment, dataDir)),
+    damages: damages.slice(0, FOLDER_DAMAGES_LISTED_MAX),
+    damageCount: listed.damages.length + log.damageCount,
+    unchecked: [...listed.unchecked, ...log.unchecked],
+    leftovers: listed.leftovers,
+    quarantine: await sizeOfFolder(disk, join(dataDir, 'quarantine')),
+    unknown: [...listed.unknown, ...log.unknown],
+    isSettled: listed.isSettled,
+  };
+}
+
+function sourcesOf(
+  segments: readonly SegmentFile[],
+  logs: ReadonlyMap<string, LogCensusOfSource>,
+): SourceInspection[] {
+  const segmentsOf = new Map<string, SegmentFile[]>();
+  for (const source of logs.keys()) segmentsOf.set(source, []);
+  for (const segment of segments) {
+    const { source } = segment.envelope;
+    const others = segmentsOf.get(source);
+    if (others === undefined) segmentsOf.set(source, [segment]);
+    else others.push(segment);
+  }
+  const sources = Array.from(segmentsOf, ([source, its]) => {
+    const totals = totalsOf(its);
+    const log = logs.get(source);
+    const spans = totals.span === undefined ? [] : [totals.span];
+    return {
+      source,
+      eventCount: totals.eventCount + (log?.uncoveredEventCount ?? 0),
+      span: spanOf(log === undefined ? spans : [...spans, log]),
+      segments: totals,
+      log,
+    };
+  });
+  return sources.sort((left, right) => (left.source < right.source ? -1 : 1));
+}
+
+function totalsOf(segments: readonly SegmentFile[]): SegmentTotals {
+  const sum = (pick: (segment: SegmentFile) => number): number =>
+    segments.reduce((total, segment) => total + pick(segment), 0);
+  return {
+    fileCount: segments.length,
+    eventCount: sum(({ envelope }) => envelope.rowCount),
+    dayCount: new Set(segments.map(({ envelope }) => envelope.partition)).size,
+    memorySize: sum(({ envelope }) => envelope.imageSize),
+    byteSize: sum(({ byteSize }) => byteSize),
+    span: spanOf(segments.map(({ envelope }) => envelope)),
+    covered: unionOfIntervals(segments.flatMap(({ envelope }) => envelope.covered)),
+  };
+}
+
+function fileOf({ path, byteSize, envelope }: SegmentFile, dataDir: string): SegmentInspection {
+  const { source, partition, rowCount, imageSize, covered } = envelope;
+  return {
+    path: relative(dataDir, path),
+    source,
+    partition,
+    eventCount: rowCount,
+    span: spanOf([envelope]),
+    memorySize: imageSize,
+    byteSize,
+    covered,
+  };
+}
+
+function spanOf(
+  spans: readonly { readonly timestampUsMin: number; readonly timestampUsMax: number }[],
+): TimeSpan {
+  let timestampUsMin = Number.POSITIVE_INFINITY;
+  let timestampUsMax = Number.NEGATIVE_INFINITY;
+  for (const span of spans) {
+    timestampUsMin = Math.min(timestampUsMin, span.timestampUsMin);
+    timestampUsMax = Math.max(timestampUsMax, span.timestampUsMax);
+  }
+  return timestampUsMin <= timestampUsMax ? { timestampUsMin, timestampUsMax } : undefined;
+}
+
+async function sizeOfFolder(
+  disk: Disk,
+  path: string,
+): Promise<{ readonly fileCount: number; readonly byteSize: number }> {
+  let fileCount = 0;
+  let byteSize = 0;
+  for (const name of await disk.list(path)) {
+    try {
+      const reader = await disk.open(join(path, name));
+      await reader.close();
+      fileCount += 1;
+      byteSize += reader.size;
+    } catch (error) {
+      // A person may be tidying up.
+      if (!(error instanceof DiskError && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return { fileCount, byteSize };
+}

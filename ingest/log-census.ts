@@ -1,0 +1,120 @@
+import type { ReplayedRecord } from './log/log-walk.ts';
+import { partitionOf } from './partition.ts';
+import type { SegmentCoverage } from './segment-coverage.ts';
+
+/** What the log holds of one source. */
+export type LogCensusOfSource = {
+  readonly recordCount: number;
+  readonly eventCount: number;
+  /** Bytes of its records. */
+  readonly byteSize: number;
+  /** Microseconds since the epoch. */
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+  /** Of these records and events, those that are in no segment file; a record with any such event. */
+  readonly uncoveredRecordCount: number;
+  readonly uncoveredEventCount: number;
+};
+
+/** Rows of records that were in no segment file before; equal indexes belong together. */
+type Uncovered = {
+  readonly sequences: number[];
+  readonly partitions: number[];
+  readonly rowCounts: number[];
+};
+
+type Tally = Omit<LogCensusOfSource, 'uncoveredRecordCount' | 'uncoveredEventCount'>;
+
+/**
+ * Counts the records of a log. Whether one is in segment files can be told at the end only: a
+ * service may have stored it meanwhile. Those that were stored before need not be remembered, which
+ * leaves those of open segments; without segment files, 24 bytes for each record.
+ */
+export class LogCensus {
+  readonly #coveredBefore: SegmentCoverage;
+  readonly #tallies = new Map<string, Tally>();
+  readonly #uncovered = new Map<string, Uncovered>();
+
+  /** `coveredBefore`: by the segment files as they were before the log was read. */
+  constructor(coveredBefore: SegmentCoverage) {
+    this.#coveredBefore = coveredBefore;
+  }
+
+  /**
+   * Records of a source come in the order of their sequences. `byteSize`: bytes in the log.
+   *
+   * @throws RecordError when the data is not that of a batch; it is not counted then.
+   */
+  add(record: ReplayedRecord, byteSize: number): void {
+    const { source, sequence } = record;
+    const rowsOf = rowsByPartition(record);
+    const tally = this.#tallies.get(source);
+    this.#tallies.set(source, {
+      recordCount: (tally?.recordCount ?? 0) + 1,
+      eventCount: (tally?.eventCount ?? 0) + record.rowCount,
+      byteSize: (tally?.byteSize ?? 0) + byteSize,
+      timestampUsMin: Math.min(tally?.timestampUsMin ?? Infinity, record.timestampUsMin),
+      timestampUsMax: Math.max(tally?.timestampUsMax ?? -Infinity, record.timestampUsMax),
+    });
+    for (const [partition, rowCount] of rowsOf) {
+      if (this.#coveredBefore.covers({ source, partition, sequence })) continue;
+      const uncovered = this.#uncoveredOf(source);
+      uncovered.sequences.push(sequence);
+      uncovered.partitions.push(partition);
+      uncovered.rowCounts.push(rowCount);
+    }
+  }
+
+  /** By source. `covered`: by the segment files as they were after the log was read. */
+  count(covered: SegmentCoverage): Map<string, LogCensusOfSource> {
+    return new Map(
+      Array.from(this.#tallies, ([source, tally]) => {
+        return [
+          source,
+          { ...tally, ...countUncovered(source, this.#uncoveredOf(source), covered) },
+        ];
+      }),
+    );
+  }
+
+  #uncoveredOf(source: string): Uncovered {
+    const uncovered = this.#uncovered.get(source) ?? {
+      sequences: [],
+      partitions: [],
+      rowCounts: [],
+    };
+    this.#uncovered.set(source, uncovered);
+    return uncovered;
+  }
+}
+
+function countUncovered(
+  source: string,
+  { sequences, partitions, rowCounts }: Uncovered,
+  covered: SegmentCoverage,
+): Pick<LogCensusOfSource, 'uncoveredRecordCount' | 'uncoveredEventCount'> {
+  let uncoveredRecordCount = 0;
+  let uncoveredEventCount = 0;
+  let last: number | undefined;
+  for (let index = 0; index < sequences.length; index++) {
+    const sequence = sequences[index]!;
+    if (covered.covers({ source, partition: partitions[index]!, sequence })) continue;
+    if (sequence !== last) uncoveredRecordCount += 1;
+    last = sequence;
+    uncoveredEventCount += rowCounts[index]!;
+  }
+  return { uncoveredRecordCount, uncoveredEventCount };
+}
+
+/** Rows of a record by the day they are of. */
+function rowsByPartition(record: ReplayedRecord): ReadonlyMap<number, number> {
+  const batch = record.batch();
+  const first = partitionOf(record.timestampUsMin);
+  if (first === partitionOf(record.timestampUsMax)) return new Map([[first, record.rowCount]]);
+  const rows = new Map<number, number>();
+  for (const timestampUs of batch.timestampsUs) {
+    const partition = partitionOf(timestampUs);
+    rows.set(partition, (rows.get(partition) ?? 0) + 1);
+  }
+  return rows;
+}

@@ -1,0 +1,129 @@
+import { join, relative } from 'node:path';
+import { type Disk, DiskError } from './disk/disk.ts';
+import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
+import { logFileNumber } from './log/log-layout.ts';
+import {
+  type LogVersionError,
+  type LogVisitor,
+  logNumbersOf,
+  type ReplayedRecord,
+  type WalkedDamage,
+  type WalkedFile,
+  walkLog,
+} from './log/log-walk.ts';
+
+/** The log of a data folder as it was found. */
+export type LogSurvey = {
+  /** Files that were read, and their bytes. */
+  readonly fileCount: number;
+  readonly byteSize: number;
+  /** Records that are whole. */
+  readonly recordCount: number;
+  /** Sequences of the first and the last of them; `undefined` when there are none. */
+  readonly firstSequence: number | undefined;
+  readonly lastSequence: number | undefined;
+  /** Bytes that are no whole record and never had to be one: being written, or cut off by a crash. */
+  readonly tailSize: number;
+  readonly damageCount: number;
+  /** Records known to have been there that cannot be read. */
+  readonly recordsLost: number;
+  readonly unchecked: readonly UncheckedFile[];
+  /** Names in its folder that no log file has. */
+  readonly unknown: readonly string[];
+};
+
+export type LogSurveyOptions = {
+  readonly disk: Disk;
+  readonly dataDir: string;
+  /** Of `byteSize` bytes. Throws a RecordError when the record makes no sense. */
+  readonly onRecord: (record: ReplayedRecord, byteSize: number) => void;
+  readonly onDamage: (damage: FolderDamage) => void;
+  readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
+};
+
+const FOLDER = 'log';
+
+/**
+ * Reads every record of a log from outside, while a service may be writing and trimming it. Changes
+ * nothing. Rejects with a DiskError when the folder cannot be listed.
+ */
+export async function surveyLog(options: LogSurveyOptions): Promise<LogSurvey> {
+  const { disk } = options;
+  const folder = join(options.dataDir, FOLDER);
+  // A look at a folder may miss a file that comes meanwhile, and yet see one that comes after it.
+  // What the first look saw was all there when the second began, but for files trimmed meanwhile.
+  const newest = logNumbersOf(await disk.list(folder)).at(-1) ?? 0;
+  const names = await disk.list(folder);
+  const numbers = logNumbersOf(names).filter((number) => number <= newest);
+  const survey = new Survey(options);
+  await walkLog({ disk, folder, numbers, visitor: survey });
+  const unknown = names.filter((name) => logFileNumber(name) === undefined).toSorted();
+  return survey.result(unknown.map((name) => join(FOLDER, name)));
+}
+
+class Survey implements LogVisitor {
+  readonly #options: LogSurveyOptions;
+  #fileCount = 0;
+  #byteSize = 0;
+  #recordCount = 0;
+  #firstSequence: number | undefined;
+  #lastSequence: number | undefined;
+  #tailSize = 0;
+  #damageCount = 0;
+  #recordsLost = 0;
+  readonly #unchecked = new Map<string, string>();
+
+  constructor(options: LogSurveyOptions) {
+    this.#options = options;
+  }
+
+  result(unknown: readonly string[]): LogSurvey {
+    return {
+      fileCount: this.#fileCount,
+      byteSize: this.#byteSize,
+      recordCount: this.#recordCount,
+      firstSequence: this.#firstSequence,
+      lastSequence: this.#lastSequence,
+      tailSize: this.#tailSize,
+      damageCount: this.#damageCount,
+      recordsLost: this.#recordsLost,
+      unchecked: Array.from(this.#unchecked, ([path, reason]) => ({ path, reason })),
+      unknown,
+    };
+  }
+
+  async record(record: ReplayedRecord, byteSize: number): Promise<void> {
+    this.#options.onRecord(record, byteSize);
+    this.#recordCount += 1;
+    this.#firstSequence ??= record.sequence;
+    this.#lastSequence = record.sequence;
+  }
+
+  async damage(damage: WalkedDamage): Promise<void> {
+    const { file, offset, size, reason, recordsLost, firstSequence } = damage;
+    if (reason === 'tail') {
+      this.#tailSize += size;
+      return;
+    }
+    this.#damageCount += 1;
+    this.#recordsLost += recordsLost;
+    const place = { path: join(FOLDER, file), offset, size, firstSequence };
+    this.#options.onDamage({ kind: 'log', ...place, reason, recordsLost });
+  }
+
+  async fileEnd({ size }: WalkedFile): Promise<void> {
+    this.#fileCount += 1;
+    this.#byteSize += size;
+  }
+
+  unopened(path: string, error: DiskError | LogVersionError): void {
+    // Trimmed since it was listed.
+    if (error instanceof DiskError && error.code === 'ENOENT') return;
+    // A file is opened twice.
+    this.#unchecked.set(relative(this.#options.dataDir, path), error.message);
+  }
+
+  progress(bytesDone: number, bytesTotal: number): void {
+    this.#options.onProgress(bytesDone, bytesTotal);
+  }
+}

@@ -1,0 +1,50 @@
+import { quickHash } from '../engine/column/string-hash.ts';
+import { encodeWtf8 } from '../engine/column/wtf8.ts';
+
+/** Strings end to end, WTF-8; `offsets` has one entry more than there are strings. */
+export type NameBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };
+
+/** The same for all, so that one hash is looked for in many segments. */
+const KEY = { first: 0, second: 0 };
+
+/**
+ * Which project keys a segment has, as hashes of 32 bits: four bytes for each. May take a key for
+ * another, one in 2 million times with 2,000 keys; never misses one that is there.
+ */
+export class ProjectHashes {
+  /** Ascending. */
+  readonly #hashes: Int32Array;
+
+  constructor({ bytes, offsets }: NameBlock) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const count = Math.max(offsets.length - 1, 0);
+    const hashes = new Int32Array(count);
+    for (let name = 0; name < count; name++) {
+      hashes[name] = quickHash(view, offsets[name]!, offsets[name + 1]!, KEY);
+    }
+    this.#hashes = hashes.sort();
+  }
+
+  get byteSize(): number {
+    return this.#hashes.byteLength;
+  }
+
+  mayHold(projectKey: string): boolean {
+    const hash = projectHash(projectKey);
+    const hashes = this.#hashes;
+    let low = 0;
+    let high = hashes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (hashes[middle]! < hash) low = middle + 1;
+      else high = middle;
+    }
+    return low < hashes.length && hashes[low] === hash;
+  }
+}
+
+function projectHash(projectKey: string): number {
+  const bytes = encodeWtf8(projectKey);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return quickHash(view, 0, bytes.length, KEY);
+}

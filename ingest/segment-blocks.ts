@@ -1,0 +1,149 @@
+import {
+  ABSENT,
+  BLOCK_NUMBERS,
+  type MemoryGauge,
+  RESIDENT,
+  type SegmentBacking,
+} from '../engine/column/segment-backing.ts';
+import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
+import { yieldToEventLoop } from './event-loop.ts';
+import { COPY_SLICE_BYTES } from './limits.ts';
+import type { SegmentFile } from './segment-file.ts';
+import { IMAGE_HEADER_SIZE } from './segment-layout.ts';
+
+/** A stored segment as far as it is in memory. */
+export type SegmentBlocks = {
+  readonly buffer: SharedArrayBuffer;
+  readonly backing: SegmentBacking;
+};
+
+/** Nothing is in memory yet. */
+export function absentBlocks(file: SegmentFile, gauge: MemoryGauge): SegmentBlocks {
+  return {
+    buffer: newSegmentBuffer(file.envelope.imageSize),
+    backing: newBacking(file, gauge, ABSENT),
+  };
+}
+
+/** All is in memory. `usedAt`: when it was last needed, by the clock of the gauge. */
+export function residentBlocks(
+  file: SegmentFile,
+  gauge: MemoryGauge,
+  { buffer, usedAt }: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
+): SegmentBlocks {
+  const backing = newBacking(file, gauge, RESIDENT);
+  backing.usedAt.fill(usedAt);
+  return { buffer, backing };
+}
+
+/** Blocks of a segment; its frame is not among them, and has the index behind the last. */
+export function blockCountOf({ blocks }: SegmentBacking): number {
+  return blocks.length / BLOCK_NUMBERS;
+}
+
+/** Bytes of blocks and frame in memory. */
+export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
+  const { blocks, states } = backing;
+  const count = blockCountOf(backing);
+  let size = states[count] === RESIDENT ? frameSize(buffer, backing) : 0;
+  for (let block = 0; block < count; block++) {
+    if (states[block] === RESIDENT) size += blocks[block * BLOCK_NUMBERS + 1]!;
+  }
+  return size;
+}
+
+/** When any of a segment that is in memory was last needed, by the clock of the gauge. */
+export function lastUseOf({ states, usedAt }: SegmentBacking): number {
+  let last = 0;
+  for (let index = 0; index < states.length; index++) {
+    if (states[index] === RESIDENT) last = Math.max(last, usedAt[index]!);
+  }
+  return last;
+}
+
+/**
+ * A copy of what is in memory without some blocks. Lets other work of the thread run now and then;
+ * what threads read into the old buffer meanwhile need not be in the new one.
+ */
+export async function copyWithout(
+  { buffer, backing }: SegmentBlocks,
+  leaving: ReadonlySet<number>,
+): Promise<SegmentBlocks> {
+  const { blocks, states } = backing;
+  const copy: SegmentBlocks = {
+    buffer: newSegmentBuffer(buffer.byteLength),
+    backing: {
+      ...backing,
+      states: sharedIntegers(states.length),
+      usedAt: sharedIntegers(states.length),
+    },
+  };
+  const count = blockCountOf(backing);
+  let copied = 0;
+  for (let index = 0; index <= count; index++) {
+    if (leaving.has(index) || Atomics.load(states, index) !== RESIDENT) continue;
+    const ranges: readonly Range[] =
+      index === count
+        ? frameRanges(buffer, backing)
+        : [{ offset: blocks[index * BLOCK_NUMBERS]!, size: blocks[index * BLOCK_NUMBERS + 1]! }];
+    for (const { offset, size } of ranges) {
+      for (let done = 0; done < size; done += COPY_SLICE_BYTES) {
+        const part = Math.min(COPY_SLICE_BYTES, size - done);
+        copyBytes(buffer, copy.buffer, { offset: offset + done, size: part });
+        copied += part;
+        if (copied >= COPY_SLICE_BYTES) {
+          await yieldToEventLoop();
+          copied = 0;
+        }
+      }
+    }
+    copy.backing.states[index] = RESIDENT;
+  }
+  copy.backing.usedAt.set(backing.usedAt);
+  return copy;
+}
+
+type Range = { readonly offset: number; readonly size: number };
+
+function copyBytes(from: SharedArrayBuffer, to: SharedArrayBuffer, range: Range): void {
+  const { offset, size } = range;
+  new Uint8Array(to, offset, size).set(new Uint8Array(from, offset, size));
+}
+
+/** The header of a segment, and its footer. */
+function frameRanges(buffer: SharedArrayBuffer, backing: SegmentBacking): readonly Range[] {
+  const offset = slicesEnd(backing);
+  return [
+    { offset: 0, size: IMAGE_HEADER_SIZE },
+    { offset, size: buffer.byteLength - offset },
+  ];
+}
+
+function frameSize(buffer: SharedArrayBuffer, backing: SegmentBacking): number {
+  return IMAGE_HEADER_SIZE + buffer.byteLength - slicesEnd(backing);
+}
+
+function slicesEnd({ blocks }: SegmentBacking): number {
+  const last = blocks.length - BLOCK_NUMBERS;
+  return last < 0 ? IMAGE_HEADER_SIZE : blocks[last]! + blocks[last + 1]!;
+}
+
+function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): SegmentBacking {
+  const { rowCount, timestampUsMin, timestampUsMax, blocks, frame } = file.envelope;
+  const stateCount = blocks.length / BLOCK_NUMBERS + 1;
+  return {
+    rowCount,
+    timestampUsMin,
+    timestampUsMax,
+    path: file.path,
+    blocks,
+    frame,
+    states: sharedIntegers(stateCount).fill(state),
+    usedAt: sharedIntegers(stateCount),
+    gauge,
+  };
+}
+
+function sharedIntegers(count: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(count * 4));
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
+import {
+  ABSENT,
+  BLOCK_NUMBERS,
+  GAUGE_LIMIT,
+  GAUGE_PASSING,
+  GAUGE_RESIDENT,
+  KIB,
+  type MemoryGauge,
+  newMemoryGauge,
+  RESIDENT,
+} from '../../engine/column/segment-backing.ts';
+import {
+  SegmentDamagedError,
+  SegmentGoneError,
+  SegmentImage,
+} from '../../engine/column/segment-image.ts';
+import { endReading, isReadingPassing, readSegment } from '../../engine/column/segment-reader.ts';
+import { isNested } from '../../engine/column/value.ts';
+import { type Vector, valueAt } from '../../engine/column/vector.ts';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { absentBlocks } from '../../ingest/segment-blocks.ts';
+import { SegmentFile } from '../../ingest/segment-file.ts';
+import { packSegment } from '../../ingest/segment-packing.ts';
+import { batchOf } from './batch-of.ts';
+import { edgeEvents } from './edge-events.ts';
+
+const ROOM_FOR_ALL = 2 ** 30;
+const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [] };
+const ROW_COUNT = 300;
+
+let idNext = 5_000_000;
+
+function sealed(seed: number): SharedArrayBuffer {
+  const segment = new OpenSegment({ id: 1, arrivalBase: 0 });
+  segment.append(batchOf(edgeEvents(ROW_COUNT, seed)), 0, ROW_COUNT);
+  segment.publish();
+  return sealSegment(segment.handle(), { partitionUs: 1e15 })[0]!;
+}
+
+/** A segment in a file, and a handle with nothing of it in memory. */
+async function stored(
+  folder: string,
+  buffer: SharedArrayBuffer,
+  gauge: MemoryGauge,
+): Promise<SealedSegmentHandle & { readonly path: string }> {
+  const id = idNext++;
+  const path = join(folder, `${id}.segment`);
+  await writeFile(path, Buffer.concat((await packSegment(buffer, ORIGIN)).parts));
+  const file = await SegmentFile.open(new NodeDisk(), path);
+  return { kind: 'sealed', id, path, ...absentBlocks(file, gauge) };
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-image-'));
+  try {
+    await work(folder);
+  } finally {
+    endReading();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const ROWS = Int32Array.from({ length: ROW_COUNT }, (_, row) => row);
+
+function texts(vector: Vector): string[] {
+  return Array.from({ length: vector.count }, (_, i) => {
+    const value = valueAt(vector, i);
+    if (!isNested(value)) return String(value);
+    const out = new JsonBuffer();
+    value.writeJson(out);
+    return Buffer.from(out.take()).toString();
+  });
+}
+
+function rowsOf(segment: Segment): unknown {
+  const read = [segment.timestamps, segment.arrivals, segment.ids, segment.messages] as const;
+  return [
+    ...read.map((column) => texts(column.call(segment, ROWS, ROW_COUNT))),
+    texts(segment.projects(ROWS, ROW_COUNT)),
+    texts(segment.roots(ROWS, ROW_COUNT)),
+    segment.runs(undefined),
+    segment.runs('nobody'),
+  ];
+}
+
+function residentCount({ backing }: SealedSegmentHandle): number {
+  return backing!.states.filter((state) => state === RESIDENT).length;
+}
+
+test('a segment of which nothing is in memory reads as the whole one does, and is in memory then', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(1);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
+    assert.equal(isReadingPassing(), false);
+    assert(gauge[GAUGE_RESIDENT]! > 0);
+    assert.equal(gauge[GAUGE_PASSING], 0);
+    // What came back is where it was, to the byte.
+    const { blocks, states } = handle.backing!;
+    for (let block = 0; block < states.length - 1; block++) {
+      if (states[block] !== RESIDENT) continue;
+      const [offset, size] = [blocks[block * BLOCK_NUMBERS]!, blocks[block * BLOCK_NUMBERS + 1]!];
+      const bytes = (from: SharedArrayBuffer) => Buffer.from(new Uint8Array(from, offset, size));
+      assert(bytes(handle.buffer).equals(bytes(buffer)), `block ${block}`);
+    }
+    const before = gauge[GAUGE_RESIDENT]!;
+    rowsOf(readSegment(handle));
+    assert.equal(gauge[GAUGE_RESIDENT], before, 'nothing is read twice');
+  });
+});
+
+test('only the columns that are asked for are read', async () => {
+  await inFolder(async (folder) => {
+    const handle = await stored(folder, sealed(2), newMemoryGauge(ROOM_FOR_ALL));
+    const segment = readSegment(handle);
+    assert.equal(segment.rowCount, ROW_COUNT);
+    assert.equal(residentCount(handle), 0, 'what a scan asks first is known without reading');
+    segment.timestamps(ROWS, ROW_COUNT);
+    const structure = residentCount(handle);
+    segment.ids(ROWS, ROW_COUNT);
+    assert.equal(residentCount(handle), structure + 1);
+    assert(residentCount(handle) < handle.backing!.states.length / 2);
+  });
+});
+
+test('with no room, a segment is read into memory of its own, which goes with the task', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(3);
+    const gauge = newMemoryGauge(0);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
+    assert.equal(isReadingPassing(), true);
+    assert.deepEqual([residentCount(handle), gauge[GAUGE_RESIDENT]], [0, 0]);
+    assert(gauge[GAUGE_PASSING]! * KIB > 10_000);
+    endReading();
+    assert.equal(isReadingPassing(), false);
+    gauge[GAUGE_LIMIT] = 2 ** 20;
+    assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
+    assert(residentCount(handle) > 0, 'with room again, all threads share what is read');
+  });
+});
+
+test('whatever byte of the file is damaged, the segment reads as it was or says that it is damaged', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(4);
+    const wanted = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const first = await stored(folder, buffer, gauge);
+    const bytes = await readFile(first.path);
+    let damaged = 0;
+    for (let at = 0; at < bytes.length; at += Math.ceil(bytes.length / 150)) {
+      const turned = Buffer.from(bytes);
+      turned[at]! ^= 1 << (at % 8);
+      await writeFile(first.path, turned);
+      const { backing, ...rest } = first;
+      const states = new Int32Array(backing!.states.length);
+      const bytesNow = new SharedArrayBuffer(buffer.byteLength);
+      const handle = { ...rest, id: idNext++, buffer: bytesNow, backing: { ...backing!, states } };
+      try {
+        assert.deepEqual(rowsOf(readSegment(handle)), wanted, `byte ${at}`);
+      } catch (error) {
+        assert(error instanceof SegmentDamagedError, String(error));
+        assert.equal(error.segmentId, handle.id);
+        damaged++;
+      }
+    }
+    assert(damaged > 50, `${damaged} damages were found`);
+  });
+});
+
+test('a file that is cut off is damaged, one that has gone is gone', async () => {
+  await inFolder(async (folder) => {
+    const handle = await stored(folder, sealed(5), newMemoryGauge(ROOM_FOR_ALL));
+    const bytes = await readFile(handle.path);
+    await writeFile(handle.path, bytes.subarray(0, bytes.length >> 2));
+    assert.throws(() => rowsOf(readSegment(handle)), SegmentDamagedError);
+    await rm(handle.path);
+    const other = { ...handle, id: idNext++ };
+    assert.throws(() => rowsOf(readSegment(other)), SegmentGoneError);
+  });
+});
+
+test('a whole image has every byte, and what all threads share stays as it was', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(6);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = Buffer.from(new Uint8Array(SegmentImage.whole(handle)));
+    assert(whole.equals(Buffer.from(new Uint8Array(buffer))));
+    assert.equal(residentCount(handle), 0);
+    assert.equal(SegmentImage.whole({ kind: 'sealed', id: 1, buffer }), buffer);
+    assert.equal(handle.backing!.states[0], ABSENT);
+  });
+});

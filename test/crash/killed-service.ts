@@ -1,0 +1,29 @@
+/**
+ * The service as `weir start` runs it, for `kill.test.ts`: with a clock so fast that segments are
+ * sealed, stored and merged, the log is shortened and days are dropped all the time.
+ */
+import { createLog } from '../../src/log.ts';
+import { openBackend } from '../../src/log-backend.ts';
+import { startService } from '../../src/service.ts';
+import { parseSettings } from '../../src/settings.ts';
+import { fastNowUs } from './fast-clock.ts';
+
+/** A few dozen posts to a file of the log. */
+const LOG_FILE_BYTES_MAX = 100_000;
+
+/** Each is 50 s of the clock: an open segment lives for six. */
+const TICK_MS = 5;
+
+const sinceMs = Number(process.env['FAST_CLOCK_SINCE_MS']);
+const settings = parseSettings(process.env);
+const clock = { nowUs: () => fastNowUs(sinceMs), monotonicMs: () => performance.now() };
+const log = createLog(
+  (line) => {
+    if (!line.includes('"level":"info"')) process.stderr.write(line);
+  },
+  () => new Date().toISOString(),
+);
+const backend = openBackend({ settings, log, logFileBytesMax: LOG_FILE_BYTES_MAX });
+setInterval(() => backend.tick(clock.nowUs()), TICK_MS);
+const service = await startService({ settings, clock, log, backend });
+process.stdout.write(`listens on ${service.url}\n`);

@@ -1,0 +1,32 @@
+import type { Disk } from '../../ingest/disk/disk.ts';
+import type { Backend } from '../../src/backend.ts';
+import type { LogEntry } from '../../src/log.ts';
+import { openBackend } from '../../src/log-backend.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { parseSettings } from '../../src/settings.ts';
+import { NOW_US, PRIVATE } from '../src/harness.ts';
+
+/** A service on a folder that is given, whose clock is moved by the test. */
+export type StartedService = {
+  readonly service: Service;
+  readonly backend: Backend;
+  readonly port: number;
+  readonly entries: readonly LogEntry[];
+  readonly clock: { us: number };
+};
+
+export async function startedOn(
+  folder: string,
+  options: { readonly disk?: Disk | undefined; readonly nowUs?: number | undefined } = {},
+): Promise<StartedService> {
+  const entries: LogEntry[] = [];
+  const log = (entry: LogEntry): void => void entries.push(entry);
+  const settings = parseSettings({
+    ...{ PORT: '0', DATA_DIR: folder, PRIVATE_ACCESS_TOKEN: PRIVATE, WORKERS: '1' },
+  });
+  const moved = { us: options.nowUs ?? NOW_US };
+  const clock = { nowUs: () => moved.us, monotonicMs: () => 0 };
+  const backend = openBackend({ settings, log, disk: options.disk });
+  const service = await startService({ settings, clock, log, backend });
+  return { service, backend, port: Number(new URL(service.url).port), entries, clock: moved };
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  ABSENT,
+  BLOCK_NUMBERS,
+  newMemoryGauge,
+  RESIDENT,
+} from '../../engine/column/segment-backing.ts';
+import { type BlockHolder, chooseLeaving, leavingOf } from '../../ingest/eviction.ts';
+
+const NOW = 9;
+
+type Block = { readonly size: number; readonly usedAt: number; readonly isAbsent?: boolean };
+
+function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonly name: string } {
+  const table = new Float64Array(blocks.length * BLOCK_NUMBERS);
+  let end = 16;
+  for (const [index, { size }] of blocks.entries()) {
+    table.set([end, size, end, size, 0], index * BLOCK_NUMBERS);
+    end += size;
+  }
+  const backing = {
+    ...{ rowCount: 1, timestampUsMin: 0, timestampUsMax: 0, path: name, frame: new Uint8Array(0) },
+    blocks: table,
+    states: Int32Array.from([
+      ...blocks.map(({ isAbsent }) => (isAbsent === true ? ABSENT : RESIDENT)),
+      RESIDENT,
+    ]),
+    usedAt: Int32Array.from([...blocks.map(({ usedAt }) => usedAt), NOW]),
+    gauge: newMemoryGauge(0),
+  };
+  return { name, blocks: { buffer: new SharedArrayBuffer(end), backing } };
+}
+
+/** What leaves, by name. */
+function leaving(
+  holders: readonly (BlockHolder & { readonly name: string })[],
+  wanted: number,
+  needed = 0,
+): Record<string, 'all' | number[]> {
+  const chosen = chooseLeaving(holders, { wanted, needed }, NOW);
+  return Object.fromEntries(
+    Array.from(chosen, ([{ name }, blocks]) => [name, blocks === 'all' ? 'all' : [...blocks]]),
+  );
+}
+
+test('what was not needed for longest leaves first, from all segments, until it is enough', () => {
+  const old = holder('old', [
+    { size: 100, usedAt: 1 },
+    { size: 100, usedAt: 3 },
+  ]);
+  const young = holder('young', [
+    { size: 100, usedAt: 2 },
+    { size: 100, usedAt: 4 },
+  ]);
+  const both = [young, old];
+  assert.deepEqual(leaving(both, 0), {});
+  assert.deepEqual(leaving(both, 1), { old: [0] });
+  assert.deepEqual(leaving(both, 100), { old: [0] });
+  assert.deepEqual(leaving(both, 101), { young: [0], old: [0] });
+  assert.deepEqual(leaving(both, 201), { young: [0], old: 'all' });
+  assert.deepEqual(leaving(both, 10_000), { young: 'all', old: 'all' });
+});
+
+test('of what was last needed at one time whole segments leave, the first ones first', () => {
+  const blocks = [
+    { size: 10, usedAt: 5 },
+    { size: 90, usedAt: 5 },
+  ];
+  const three = ['a', 'b', 'c'].map((name) => holder(name, blocks));
+  assert.deepEqual(leaving(three, 1), { a: 'all' });
+  assert.deepEqual(leaving(three, 100), { a: 'all' });
+  assert.deepEqual(leaving(three, 101), { a: 'all', b: 'all' });
+});
+
+test('what was needed in the current minute leaves only when there is no other way', () => {
+  const holders = [
+    holder('now', [{ size: 100, usedAt: NOW }]),
+    holder('before', [{ size: 100, usedAt: NOW - 1 }]),
+  ];
+  assert.deepEqual(leaving(holders, 150, 0), { before: 'all' });
+  assert.deepEqual(leaving(holders, 150, 100), { before: 'all' });
+  assert.deepEqual(leaving(holders, 150, 101), { now: 'all', before: 'all' });
+});
+
+test('what is not in memory neither leaves nor counts', () => {
+  const one = holder('one', [
+    { size: 100, usedAt: 1, isAbsent: true },
+    { size: 100, usedAt: 2 },
+    { size: 100, usedAt: 3 },
+  ]);
+  assert.deepEqual(leaving([one], 50), { one: [1] });
+  assert.deepEqual(leaving([one], 101), { one: 'all' });
+  assert.deepEqual(leavingOf(one.blocks, 'all'), { blocks: 2, bytes: 200 });
+  assert.deepEqual(leavingOf(one.blocks, new Set([1])), { blocks: 1, bytes: 100 });
+  assert.deepEqual(leaving([holder('none', [])], 1), {});
+});
+
+test('enough leaves if there is enough, no more than a segment too much, and never something younger than what stays', () => {
+  const block = fc.record({ size: fc.integer({ min: 1, max: 99 }), usedAt: fc.nat(NOW - 1) });
+  const segments = fc.array(fc.array(block, { maxLength: 5 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(segments, fc.nat(900), (contents, wanted) => {
+      const holders = contents.map((blocks, index) => holder(String(index), blocks));
+      const chosen = chooseLeaving(holders, { wanted, needed: 0 }, NOW);
+      let left = 0;
+      let youngest = -1;
+      let oldestLeft = Number.POSITIVE_INFINITY;
+      for (const [index, one] of holders.entries()) {
+        const blocks = chosen.get(one);
+        if (blocks !== undefined) left += leavingOf(one.blocks, blocks).bytes;
+        for (const [at, { usedAt }] of contents[index]!.entries()) {
+          if (blocks === 'all' || blocks?.has(at) === true) youngest = Math.max(youngest, usedAt);
+          else oldestLeft = Math.min(oldestLeft, usedAt);
+        }
+      }
+      const total = contents.flat().reduce((sum, { size }) => sum + size, 0);
+      assert.ok(left >= Math.min(wanted, total), `${left} of ${wanted} left`);
+      const sizeMax = Math.max(
+        0,
+        ...contents.map((blocks) => blocks.reduce((sum, { size }) => sum + size, 0)),
+      );
+      assert.ok(left < wanted + sizeMax || left === 0, `${left} for ${wanted}`);
+      assert.ok(youngest <= oldestLeft, `${youngest} left before ${oldestLeft}`);
+    }),
+  );
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  GAUGE_CLOCK,
+  GAUGE_LIMIT,
+  GAUGE_PASSING,
+  GAUGE_RESIDENT,
+  KIB,
+} from '../../engine/column/segment-backing.ts';
+import {
+  BLOCKS_SHARE_MIN,
+  EVICTION_SHARE,
+  MERGE_BYTES_MAX,
+  USE_CLOCK_TICKS,
+} from '../../ingest/limits.ts';
+import { type HeldMemory, MemoryBudget } from '../../ingest/memory-budget.ts';
+
+const MB = 1024 * KIB;
+const NOTHING: HeldMemory = { blocks: 0, unstored: 0, open: 0, queued: 0, index: 0 };
+
+function budgetOf(memoryBytesMax: number, othersBytesMax = 0): MemoryBudget {
+  return new MemoryBudget({ memoryBytesMax, othersBytesMax });
+}
+
+function measured(budget: MemoryBudget, held: Partial<HeldMemory>): void {
+  budget.measured({ ...NOTHING, ...held }, budget.residentKib);
+}
+
+test('segments get what all else leaves, and a share in any case', () => {
+  const budget = budgetOf(800 * MB, 100 * MB);
+  measured(budget, { open: 50 * MB, queued: 30 * MB, index: 20 * MB, blocks: 5 * MB });
+  assert.equal(budget.segmentBytesMax, 600 * MB);
+  assert.equal(budget.gauge[GAUGE_LIMIT], (600 * MB) / KIB);
+  assert.equal(budget.gauge[GAUGE_RESIDENT], (5 * MB) / KIB);
+  measured(budget, { open: 700 * MB });
+  assert.equal(budget.segmentBytesMax, 800 * MB * BLOCKS_SHARE_MIN);
+});
+
+test('up to the limit nothing should leave, and beyond it what is too much and a little more', () => {
+  const budget = budgetOf(160 * MB);
+  const spare = 160 * MB * EVICTION_SHARE;
+  measured(budget, { blocks: 160 * MB });
+  assert.deepEqual([budget.isOver, budget.shortage()], [false, undefined]);
+  measured(budget, { blocks: 100 * MB, unstored: 60 * MB + 1 });
+  assert.deepEqual([budget.isOver, budget.shortage()], [true, { needed: 1, wanted: spare + 1 }]);
+});
+
+test('when queries found no room some leaves at the next look, once', () => {
+  const budget = budgetOf(160 * MB);
+  const spare = 160 * MB * EVICTION_SHARE;
+  Atomics.add(budget.gauge, GAUGE_PASSING, 7);
+  budget.tick();
+  measured(budget, { blocks: 160 * MB });
+  assert.deepEqual(budget.shortage(), { needed: 0, wanted: spare });
+  assert.equal(budget.shortage(), undefined);
+  // There is room already.
+  Atomics.add(budget.gauge, GAUGE_PASSING, 7);
+  budget.tick();
+  measured(budget, { blocks: 160 * MB - spare });
+  assert.equal(budget.shortage(), undefined);
+  assert.equal(budget.stats(0).passingBytes, 14 * KIB);
+});
+
+test('the clock of use goes on once in so many looks', () => {
+  const budget = budgetOf(160 * MB);
+  const steps = Array.from({ length: 2 * USE_CLOCK_TICKS }, () => budget.tick());
+  assert.deepEqual(
+    steps.flatMap((isStep, index) => (isStep ? [index + 1] : [])),
+    [USE_CLOCK_TICKS, 2 * USE_CLOCK_TICKS],
+  );
+  assert.equal(budget.clock, 3);
+  assert.equal(budget.gauge[GAUGE_CLOCK], 3);
+});
+
+test('what threads read while it is added up is not lost, and makes it be added up again', () => {
+  const budget = budgetOf(160 * MB);
+  const before = budget.residentKib;
+  Atomics.add(budget.gauge, GAUGE_RESIDENT, 3);
+  budget.measured({ ...NOTHING, blocks: 10 * KIB }, before);
+  assert.equal(budget.gauge[GAUGE_RESIDENT], 13);
+  assert.equal(budget.hasGrown, true);
+  measured(budget, { blocks: 13 * KIB });
+  assert.deepEqual([budget.gauge[GAUGE_RESIDENT], budget.hasGrown], [13, false]);
+});
+
+test('being over the limit is told when nothing can leave, until it is over', () => {
+  const budget = budgetOf(160 * MB);
+  measured(budget, { unstored: 200 * MB });
+  budget.evicted({ blocks: 2, bytes: 5 });
+  assert.equal(budget.stats(0).isExceeded, false);
+  budget.evicted({ blocks: 0, bytes: 0 });
+  assert.equal(budget.stats(0).isExceeded, true);
+  measured(budget, { unstored: 160 * MB });
+  const { isExceeded, evictedBlocks, evictedBytes } = budget.stats(0);
+  assert.deepEqual([isExceeded, evictedBlocks, evictedBytes], [false, 2, 5]);
+});
+
+test('a merge takes an eighth of the memory, and no more than merges ever do', () => {
+  assert.equal(budgetOf(64 * MB).mergeBounds.byteSize, 8 * MB);
+  assert.equal(budgetOf(2 ** 40).mergeBounds.byteSize, MERGE_BYTES_MAX);
+  assert.equal(MemoryBudget.unlimited().mergeBounds.byteSize, MERGE_BYTES_MAX);
+});
+
+test('without a limit nothing ever leaves', () => {
+  const budget = MemoryBudget.unlimited();
+  measured(budget, { blocks: 2 ** 40, open: 2 ** 40 });
+  assert.deepEqual([budget.isOver, budget.shortage()], [false, undefined]);
+  assert.ok(budget.gauge[GAUGE_LIMIT]! > 0);
+});
