@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { countingFiles } from './counting-files.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
 import { SEGMENT_LISTINGS_MAX, SEGMENTS_OPENED_MAX } from './limits.ts';
@@ -167,7 +168,7 @@ export class SegmentListing {
         unchecked.push({ path, reason: opened.reason });
       } else files.push(opened.file);
     }
-    const replaced = replacedFiles(files);
+    const replaced = new Set(countingFiles(files).replaced);
     for (const file of replaced) {
       const path = relative(this.#dataDir, file.path);
       leftovers.push({ path, byteSize: file.byteSize, kind: 'replaced' });
@@ -179,18 +180,4 @@ export class SegmentListing {
     }
     return { segments, leftovers, damages, unchecked, unknown, isSettled };
   }
-}
-
-/**
- * Which files do not count, as a start decides it: what a file replaces is older than it, so one walk
- * from the newest is enough, and a file that does not count makes nothing void.
- */
-function replacedFiles(files: readonly SegmentFile[]): ReadonlySet<SegmentFile> {
-  const replaced = new Set<SegmentFile>();
-  const voidIds = new Set<number>();
-  for (const file of files.toSorted((left, right) => right.envelope.id - left.envelope.id)) {
-    if (voidIds.has(file.envelope.id)) replaced.add(file);
-    else for (const id of file.envelope.replaced) voidIds.add(id);
-  }
-  return replaced;
 }

@@ -1,9 +1,11 @@
 import { dirname, join } from 'node:path';
+import { countingFiles } from './counting-files.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
 import { PARTITION_US } from './partition.ts';
 import { Quarantine } from './quarantine.ts';
 import { RetentionClock } from './retention-clock.ts';
+import type { SegmentEnvelope } from './segment-envelope.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError } from './segment-layout.ts';
 import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
@@ -67,7 +69,8 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   for (const { path } of opened.damaged) {
     await new Quarantine(disk, options.quarantinePath).move(path);
   }
-  const leftovers = await removeFiles(disk, [...expired, ...counting.replaced]);
+  const replaced = counting.replaced.map(({ path, envelope }) => ({ ...nameOf(envelope), path }));
+  const leftovers = await removeFiles(disk, [...expired, ...replaced]);
   const temporary = await removeFiles(disk, listed.temporary);
   const ids = listed.files.map(({ id }) => id);
   return {
@@ -145,27 +148,8 @@ async function openFile(disk: Disk, file: FoundFile): Promise<SegmentFile | Dama
   }
 }
 
-/**
- * Which files count. What a file replaces is older than it, so one walk from the newest decides: a
- * file that does not count makes nothing void.
- */
-function countingFiles(files: readonly SegmentFile[]): {
-  readonly segments: SegmentFile[];
-  readonly replaced: FoundFile[];
-} {
-  const segments: SegmentFile[] = [];
-  const replaced: FoundFile[] = [];
-  const voidIds = new Set<number>();
-  for (const file of files.toSorted((left, right) => right.envelope.id - left.envelope.id)) {
-    const { id, source, partition } = file.envelope;
-    if (voidIds.has(id)) {
-      replaced.push({ id, source, partition, path: file.path });
-      continue;
-    }
-    segments.push(file);
-    for (const replacedId of file.envelope.replaced) voidIds.add(replacedId);
-  }
-  return { segments, replaced };
+function nameOf({ source, partition, id }: SegmentEnvelope): Omit<FoundFile, 'path'> {
+  return { source, partition, id };
 }
 
 /** Those that could not be removed. */

@@ -4,6 +4,7 @@ import { containedText, type TextTest, validLike } from '../evaluator/contains.t
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
 import type { LogicalPlan, Scan } from '../logical-plan.ts';
+import { eventPathOf } from './event-path.ts';
 import { inputsOf, withInputs } from './plan-walk.ts';
 
 /**
@@ -58,7 +59,7 @@ function withTexts(scan: Scan, context: Context): Scan {
   for (const { input, text } of context.tests) {
     // Of the project's own rows all have it.
     if (text === scan.projectKey || Buffer.byteLength(text) < GRAM_SIZE) continue;
-    const path = pathOf(input, scan, context);
+    const path = eventPathOf(input, scan, context.elements, false);
     if (path !== undefined && path.length > 0) texts.push({ path, text });
   }
   return texts.length === 0 ? scan : { ...scan, texts };
@@ -87,34 +88,6 @@ function textTestOf(term: Expression): TextTest | undefined {
 
 function testOf(input: Expression, text: unknown): TextTest | undefined {
   return typeof text === 'string' ? { input, text } : undefined;
-}
-
-/** Where the records of a scan hold a string, unnested ones followed to their lists. */
-function pathOf(
-  expression: Expression,
-  scan: Scan,
-  context: Context,
-): readonly string[] | undefined {
-  switch (expression.op) {
-    case 'read-as':
-      return expression.type.kind === 'STRING'
-        ? pathOf(expression.input, scan, context)
-        : undefined;
-    case 'dynamic-field': {
-      const path = pathOf(expression.input, scan, context);
-      return path === undefined ? undefined : [...path, expression.name];
-    }
-    case 'column': {
-      const isRoot = scan.columns.some(
-        ({ column, field }) => column.id === expression.id && field === 'root',
-      );
-      if (isRoot) return [];
-      const array = context.elements.get(expression.id);
-      return array === undefined ? undefined : pathOf(array, scan, context);
-    }
-    default:
-      return undefined;
-  }
 }
 
 /** Functions that give a value, or NULL, for whatever they are called with. */

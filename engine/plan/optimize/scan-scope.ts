@@ -2,6 +2,7 @@ import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow } from '../logical-plan.ts';
+import { eventPathOf } from './event-path.ts';
 import { inputsOf, outputIds, withInputs } from './plan-walk.ts';
 
 /**
@@ -213,40 +214,11 @@ function projectOf(
   const value = tested.op === 'read-as' ? tested.input : tested;
   // An element compared itself is one of a list, and a list where the project stands names none.
   const isElement = value.op === 'column' && context.elements.has(value.id);
-  const path = pathOf(tested, scan, context);
+  const path = eventPathOf(tested, scan, context.elements, true);
   const isRule =
     path !== undefined &&
     !isElement &&
     path.length === schema.projectPath.length &&
     path.every((name, index) => name === schema.projectPath[index]);
   return isRule ? constant.value : undefined;
-}
-
-/** Where in the scan's events an expression reads, its unnested records followed to their lists. */
-function pathOf(
-  expression: Expression,
-  scan: Scan,
-  context: Context,
-): readonly string[] | undefined {
-  switch (expression.op) {
-    case 'read-as':
-      return expression.type.kind === 'STRING'
-        ? pathOf(expression.input, scan, context)
-        : undefined;
-    case 'dynamic-field': {
-      const path = pathOf(expression.input, scan, context);
-      return path === undefined ? undefined : [...path, expression.name];
-    }
-    case 'column': {
-      const item = scan.columns.find((candidate) => candidate.column.id === expression.id);
-      if (item !== undefined) {
-        if (item.field === 'root') return [];
-        return item.field === 'project' ? ['project'] : undefined;
-      }
-      const array = context.elements.get(expression.id);
-      return array === undefined ? undefined : pathOf(array, scan, context);
-    }
-    default:
-      return undefined;
-  }
 }
