@@ -19,6 +19,19 @@ import type { Slice } from './slice.ts';
 /** Bytes of a sealed segment before its slices (`sealed-layout.ts`). */
 const HEADER_SIZE = 16;
 
+/** What zlib insists on. */
+const CHUNK_SIZE_MIN = 64;
+
+/** Where blocks are read to before they are unpacked; larger ones get memory of their own. */
+const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
+let kept = new Uint8Array(64 * 1024);
+
+function storedBytes(size: number): Uint8Array {
+  if (size > STORED_SIZE_KEPT_MAX) return new Uint8Array(size);
+  if (size > kept.length) kept = new Uint8Array(Math.min(2 * size, STORED_SIZE_KEPT_MAX));
+  return kept.subarray(0, size);
+}
+
 /** The file of a segment has gone: it was merged or dropped since the snapshot. Another one is due. */
 export class SegmentGoneError extends Error {
   readonly path: string;
@@ -162,8 +175,9 @@ export class SegmentImage {
     return storedSize === size ? stored : this.#unpack(stored, size);
   }
 
+  /** Good until the next block is read. */
   #readFile(path: string, offset: number, size: number): Uint8Array {
-    const bytes = new Uint8Array(size);
+    const bytes = storedBytes(size);
     const file = openFile(path);
     try {
       let read = 0;
@@ -185,7 +199,9 @@ export class SegmentImage {
   #unpack(packed: Uint8Array, size: number | undefined): Uint8Array {
     let bytes: Uint8Array;
     try {
-      bytes = brotliDecompressSync(packed, size === undefined ? {} : { maxOutputLength: size });
+      // In one piece: many small ones, put together, leave much memory in pieces that are not given back.
+      const options = { chunkSize: Math.max(size ?? 0, CHUNK_SIZE_MIN), maxOutputLength: size };
+      bytes = brotliDecompressSync(packed, size === undefined ? {} : options);
     } catch {
       return this.#fail('a block cannot be unpacked');
     }
