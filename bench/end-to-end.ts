@@ -12,7 +12,9 @@ import { showProgress } from '../src/progress.ts';
 import { Traffic } from '../src/traffic/traffic.ts';
 import { HttpClient } from './http-client.ts';
 import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
+import { postAll, refusalText } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
+import { readSource } from './service-reading.ts';
 
 const NOW = '2026-01-15T12:00:00Z';
 const SPAN_MS = 7 * 86_400_000;
@@ -65,12 +67,14 @@ async function takeIn(
   service: ServiceProcess,
 ): Promise<void> {
   const path = `/api/logs?source_name=${encodeURIComponent(load.source)}`;
+  const to = { path, connectionCount: CONNECTIONS };
   const residentBefore = service.residentBytes();
   const traffic = new Traffic({ seed: load.seed, projectCount: PROJECT_COUNT });
   const startMs = Date.parse(NOW) - SPAN_MS;
   let sentCount = 0;
   let postedBytes = 0;
   let postingMs = 0;
+  let refusalCount = 0;
   while (sentCount < eventCount) {
     const bodies: Buffer[] = [];
     for (let batch = 0; batch < BATCHES_AHEAD && sentCount < eventCount; batch++) {
@@ -81,27 +85,18 @@ async function takeIn(
     }
     postedBytes += bodies.reduce((sum, body) => sum + body.length, 0);
     const fromMs = performance.now();
-    await sendAll(client, path, bodies);
+    let next = 0;
+    refusalCount += await postAll(client, to, () => bodies[next++]);
     postingMs += performance.now() - fromMs;
     showProgress(`${load.name}: ${sentCount} of ${eventCount}`);
   }
   showProgress('');
   const perSecond = Math.round(sentCount / (postingMs / 1000));
   const megabytes = (postedBytes / 1e6 / (postingMs / 1000)).toFixed(1);
-  console.log(`${load.name}: ${perSecond} events/s taken in, ${megabytes} MB/s posted`);
+  console.log(
+    `${load.name}: ${perSecond} events/s taken in, ${megabytes} MB/s posted${refusalText(refusalCount)}`,
+  );
   await reportMemory(load, client, { sentCount, postedBytes, residentBefore, service });
-}
-
-/** Sends bodies over as many connections as there are, each one after another. */
-async function sendAll(client: HttpClient, path: string, bodies: readonly Buffer[]): Promise<void> {
-  let next = 0;
-  const send = async () => {
-    while (next < bodies.length) {
-      const answer = await client.post(path, bodies[next++]!);
-      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.body}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, send));
 }
 
 async function reportMemory(
@@ -114,10 +109,7 @@ async function reportMemory(
     readonly service: ServiceProcess;
   },
 ): Promise<void> {
-  const answer = JSON.parse((await client.get('/api/sources')).body.toString()) as {
-    readonly result: readonly { readonly name: string; readonly bytes: number }[];
-  };
-  const bytes = answer.result.find((source) => source.name === load.source)?.bytes ?? 0;
+  const { bytes } = await readSource(client, load.source);
   const posted = sent.postedBytes / sent.sentCount;
   const kept = bytes / sent.sentCount;
   const resident = (sent.service.residentBytes() - sent.residentBefore) / sent.sentCount;

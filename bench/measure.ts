@@ -30,6 +30,11 @@ export async function timeEach(
   return samples;
 }
 
+/** What a figure was to reach, and whether it did; for the end of its line. */
+export function barText(bar: string, isReached: boolean): string {
+  return `(bar ${bar}: ${isReached ? 'reached' : 'NOT reached'})`;
+}
+
 /** The machine and the versions a number belongs to. */
 export function environmentLine(): string {
   return `Node ${process.version}, ${process.platform}-${process.arch}`;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -51,8 +51,15 @@ export class ServiceProcess {
 
   /** Resident memory in bytes, as the system counts it. */
   residentBytes(): number {
-    const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+    return this.#statusBytes('VmRSS');
+  }
+
+  /** The most there was since the start, or since this was last called; resident memory in bytes. */
+  takePeakBytes(): number {
+    const peakBytes = this.#statusBytes('VmHWM');
+    // Makes the system count from here on (proc_pid_clear_refs(5)).
+    writeFileSync(`/proc/${this.#process.pid}/clear_refs`, '5');
+    return peakBytes;
   }
 
   stop(): Promise<void> {
@@ -62,6 +69,13 @@ export class ServiceProcess {
   /** As a crash does: it has no time to finish anything. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
+  }
+
+  #statusBytes(name: 'VmRSS' | 'VmHWM'): number {
+    const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8');
+    const kib = new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1];
+    if (kib === undefined) throw new Error(`the system does not tell ${name}`);
+    return Number(kib) * 1024;
   }
 
   async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -245,7 +245,7 @@ export class LogStore implements SegmentCatalog {
     this.#quietUs = nowUs - PARTITION_QUIET_US;
     for (const { ring, sealed } of this.#streams.values()) {
       ring.tick(nowUs);
-      sealed.tick(retentionNowUs - this.#retentionUs);
+      sealed.tick(nowUs, retentionNowUs - this.#retentionUs);
     }
     this.#startMerging();
     this.#memory.tick();

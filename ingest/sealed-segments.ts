@@ -56,8 +56,15 @@ export type SealedStats = {
   readonly timestampUsMax: number;
 };
 
-/** Sealed segments with rows of one UTC day, which is the newest any of their rows has. */
-type Partition = { readonly day: number; readonly segments: HeldSegment[] };
+/**
+ * Sealed segments with rows of one UTC day, which is the newest any of their rows has. `quietSinceUs`:
+ * when a tick first saw the last that was added; `undefined` before.
+ */
+type Partition = {
+  readonly day: number;
+  readonly segments: HeldSegment[];
+  quietSinceUs: number | undefined;
+};
 
 /** The segments that one open segment was sealed to and that no file holds yet. */
 type UnstoredSealing = { readonly origin: SealOrigin; readonly segments: HeldSegment[] };
@@ -113,7 +120,8 @@ export class SealedSegments {
 
   /** A segment that is in a file already. Nothing of it is in memory before a query asks for it. */
   restore(file: SegmentFile, summary: SegmentSummary): void {
-    this.#insert(HeldSegment.stored(this.#partsOf(summary), file));
+    const partition = this.#insert(HeldSegment.stored(this.#partsOf(summary), file));
+    partition.quietSinceUs = Number.NEGATIVE_INFINITY;
   }
 
   /**
@@ -157,7 +165,8 @@ export class SealedSegments {
   }
 
   /** Tries again what failed, and drops the partitions that end before `oldestUs`. */
-  tick(oldestUs: number): void {
+  tick(nowUs: number, oldestUs: number): void {
+    for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
     this.#ticksToMerge = Math.max(0, this.#ticksToMerge - 1);
     this.#startStoring();
     while (this.#partitions.length > 0) {
@@ -172,18 +181,18 @@ export class SealedSegments {
 
   /**
    * Begins to merge some segments of one partition. `undefined` when there are none worth it, or some
-   * are being merged already; never rejects. Partitions that end before `quietUs` are taken to get
-   * no more rows.
+   * are being merged already; never rejects. Partitions that ended before `quietUs`, and have got no
+   * rows since, are taken to get no more.
    */
   mergeSome(quietUs: number): Promise<void> | undefined {
     if (this.#storage === undefined || this.#merging !== undefined || this.#ticksToMerge > 0) {
       return undefined;
     }
-    for (const { day, segments } of this.#partitions) {
+    for (const { day, segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
         segment.file === undefined ? [] : [{ ...sizeOf(segment), segment }],
       );
-      const isOver = (day + 1) * PARTITION_US <= quietUs;
+      const isOver = Math.max((day + 1) * PARTITION_US, quietSinceUs) <= quietUs;
       const chosen = chooseMerge(candidates, isOver, this.#budget.mergeBounds);
       if (chosen === undefined) continue;
       this.#merging = this.#merge(chosen.map(({ segment }) => segment)).finally(() => {
@@ -403,13 +412,19 @@ export class SealedSegments {
     return this.#partitions.find((partition) => partition.day === day)?.segments ?? [];
   }
 
-  #insert(segment: HeldSegment): void {
+  /** The partition that it is in now, which is not quiet. */
+  #insert(segment: HeldSegment): Partition {
     const day = partitionOf(segment.summary.timestampUsMax);
     let index = this.#partitions.length;
     while (index > 0 && this.#partitions[index - 1]!.day > day) index--;
-    const partition = this.#partitions[index - 1];
-    if (partition?.day === day) partition.segments.push(segment);
-    else this.#partitions.splice(index, 0, { day, segments: [segment] });
+    let partition = this.#partitions[index - 1];
+    if (partition?.day !== day) {
+      partition = { day, segments: [], quietSinceUs: undefined };
+      this.#partitions.splice(index, 0, partition);
+    }
+    partition.segments.push(segment);
+    partition.quietSinceUs = undefined;
+    return partition;
   }
 }
 

@@ -117,6 +117,8 @@ export class DurableLog {
   /** A log is as durable as the names of the folders it lies in. */
   async #makeFolder(): Promise<void> {
     await this.#disk.makeFolder(this.#folder);
+    // A process that was killed may have left names that are seen, or gone, and not durably so.
+    await this.#disk.syncFolder(this.#folder);
     const dataDir = dirname(this.#folder);
     await this.#disk.syncFolder(dataDir);
     // Whoever may write to a folder need not be allowed to read the one above.

@@ -104,13 +104,19 @@ test('a log cut anywhere gives the records before the cut, and tells of a record
   const files = await filesOf(ids);
   const [[path, bytes]] = [...files] as [[string, Uint8Array]];
   let before = -1;
+  let endBefore = -1;
   for (let size = Math.max(64, bytes.length - CUT_BYTES); size <= bytes.length; size++) {
     const outcome = await readWith(files, path, bytes.subarray(0, size));
     assert.deepEqual(outcome.ids, ids.slice(0, outcome.ids.length), `cut at ${size}`);
     assert(outcome.ids.length >= before, `cut at ${size}`);
     before = outcome.ids.length;
-    const again = await readWith(files, path, bytes.subarray(0, size - outcome.tailBytes));
-    assert.deepEqual([again.ids, again.tailBytes], [outcome.ids, 0], `cut at ${size}`);
+    const end = size - outcome.tailBytes;
+    // All cuts within one record leave the same.
+    if (end !== endBefore) {
+      const again = await readWith(files, path, bytes.subarray(0, end));
+      assert.deepEqual([again.ids, again.tailBytes], [outcome.ids, 0], `cut at ${size}`);
+    }
+    endBefore = end;
   }
   assert.equal(before, ids.length);
 });

@@ -23,6 +23,8 @@ export async function replayed(
   disk: ModelDisk,
 ): Promise<{ readonly recovered: RecoveredLog; readonly records: readonly ReplayedRecord[] }> {
   const records: ReplayedRecord[] = [];
+  // As the service does before it reads: what is read must not be void by a name that comes back.
+  await disk.syncFolder(FOLDER);
   const recovered = await recoverLog({
     disk,
     folder: FOLDER,

@@ -194,7 +194,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   disk.rename = async (from, to) => {
     disk.rename = rename;
     // While the merged file gets its name, the day ends, and then rows come that were sealed late.
-    sealed.tick((DAY + 1) * PARTITION_US);
+    sealed.tick(NOW_US, (DAY + 1) * PARTITION_US);
     sealed.add([late!], { firstSequence: 3, lastSequence: 3 }, 1);
     await rename(from, to);
   };

@@ -137,6 +137,8 @@ export class ServiceUnderTest implements Answerer {
 
   /** Has what was stored merged, as it happens once the days of the events are over. */
   mergeDays(): void {
+    // The first sees what was added, and that nothing was since.
+    this.#backend.tick(this.#clock.nowUs);
     this.#backend.tick(this.#clock.nowUs + 2 * 86_400_000_000);
   }
 

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { promisify } from 'node:util';
+
+/** Of the small size: made-up events of seed 1, so the same on every machine. */
+const RESULT_HASH = '9b36c9e857df';
+
+test('the benchmark of memory gets the same answers with little memory as with enough', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...['--import', 'tsx', 'bench/memory.ts'],
+    ...['--size', 'small', '--uncompiled'],
+  ]);
+  const [little, enough] = stdout.split('the same folder');
+  const evicted = (text: string | undefined): number =>
+    Number(/asking: .* so far (\d+) blocks evicted/.exec(text ?? '')?.[1]);
+  assert(evicted(little) > 0, stdout);
+  assert.equal(evicted(enough), 0, stdout);
+  assert.equal(/all answers are the same, result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
+});
