@@ -15,12 +15,17 @@ export function hashOf(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/** Runs `work` `count` times after `warmUpCount` runs that do not count: milliseconds each. */
+/**
+ * Runs `work` `count` times after `warmUpCount` runs that do not count, or as many as `warmUpMs` milliseconds
+ * take when these are more: milliseconds each.
+ */
 export async function timeEach(
   work: () => Promise<unknown>,
-  options: { readonly count: number; readonly warmUpCount: number },
+  options: { readonly count: number; readonly warmUpCount: number; readonly warmUpMs?: number },
 ): Promise<readonly number[]> {
-  for (let run = 0; run < options.warmUpCount; run++) await work();
+  const warmFromMs = performance.now() + (options.warmUpMs ?? 0);
+  for (let run = 0; run < options.warmUpCount || performance.now() < warmFromMs; run++)
+    await work();
   const samples: number[] = [];
   for (let run = 0; run < options.count; run++) {
     const startMs = performance.now();

@@ -2,6 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A service that is at rest uses at most so much of a processor, looked at so often. */
+const REST_LOOK_MS = 1_000;
+const REST_TICKS_MAX = 10;
+const REST_LOOKS_MAX = 120;
 
 /**
  * The service in a process of its own, as a user runs it, on a free port and an empty folder, or on
@@ -60,6 +66,23 @@ export class ServiceProcess {
     // Makes the system count from here on (proc_pid_clear_refs(5)).
     writeFileSync(`/proc/${this.#process.pid}/clear_refs`, '5');
     return peakBytes;
+  }
+
+  /** Resolves once what was taken in is sealed and stored: when hardly any processor time is used. */
+  async atRest(): Promise<void> {
+    for (let look = 0; look < REST_LOOKS_MAX; look++) {
+      const before = this.#processorTicks();
+      await wait(REST_LOOK_MS);
+      if (this.#processorTicks() - before <= REST_TICKS_MAX) return;
+    }
+    throw new Error(`the service is not at rest after ${REST_LOOKS_MAX} seconds`);
+  }
+
+  /** Hundredths of a second, of all threads (proc_pid_stat(5): utime and stime). */
+  #processorTicks(): number {
+    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
   }
 
   stop(): Promise<void> {
