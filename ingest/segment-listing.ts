@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { countingFiles } from './counting-files.ts';
-import { type Disk, DiskError } from './disk/disk.ts';
+import { type Disk, DiskError, namesIn } from './disk/disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
 import { SEGMENT_LISTINGS_MAX, SEGMENTS_OPENED_MAX } from './limits.ts';
 import { SegmentFile } from './segment-file.ts';
@@ -81,7 +81,7 @@ export class SegmentListing {
     const unknown: string[] = [];
     for (const source of (await this.#disk.list(this.#folder)).toSorted()) {
       const folder = join(this.#folder, source);
-      const names = await this.#listSource(folder);
+      const names = await namesIn(this.#disk, folder);
       if (names === undefined) unknown.push(relative(this.#dataDir, folder));
       for (const name of names?.toSorted() ?? []) {
         const isTemporary = name.endsWith(TEMPORARY_ENDING);
@@ -93,16 +93,6 @@ export class SegmentListing {
       }
     }
     return { entries, unknown };
-  }
-
-  /** `undefined` when it is no folder. */
-  async #listSource(folder: string): Promise<readonly string[] | undefined> {
-    try {
-      return await this.#disk.list(folder);
-    } catch (error) {
-      if (error instanceof DiskError && error.code === 'ENOTDIR') return undefined;
-      throw error;
-    }
   }
 
   /** Opens what is new, forgets what is gone. Whether all that was listed is there. */

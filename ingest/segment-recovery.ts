@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { countingFiles } from './counting-files.ts';
-import { type Disk, DiskError } from './disk/disk.ts';
+import { type Disk, DiskError, namesIn } from './disk/disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
 import { PARTITION_US } from './partition.ts';
 import { Quarantine } from './quarantine.ts';
@@ -102,10 +102,15 @@ type Listed = {
 async function listFiles({ disk, path }: RecoveryOptions): Promise<Listed> {
   const listed: Listed = { files: [], temporary: [], unknown: [] };
   for (const source of (await disk.list(path)).toSorted()) {
+    const names = await namesIn(disk, join(path, source));
+    if (names === undefined) {
+      listed.unknown.push(join(path, source));
+      continue;
+    }
     // A process that was killed may have left names that are seen but not durable. Once they count,
     // the log lets go of what they hold, and what they replace is removed.
     await disk.syncFolder(join(path, source));
-    for (const name of (await disk.list(join(path, source))).toSorted()) {
+    for (const name of names.toSorted()) {
       const isTemporary = name.endsWith(TEMPORARY_ENDING);
       const parsed = parseSegmentName(isTemporary ? name.slice(0, -TEMPORARY_ENDING.length) : name);
       const found = join(path, source, name);

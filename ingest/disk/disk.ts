@@ -58,6 +58,16 @@ export class DiskError extends Error {
   }
 }
 
+/** What `list` gives; `undefined` when there is something else than a folder. */
+export async function namesIn(disk: Disk, path: string): Promise<readonly string[] | undefined> {
+  try {
+    return await disk.list(path);
+  } catch (error) {
+    if (error instanceof DiskError && error.code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
 function errorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

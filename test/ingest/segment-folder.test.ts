@@ -477,9 +477,12 @@ test('on the machine’s own disk, segments are found by the next process', asyn
     await merge(folder);
     const { path } = await folder.add(newSegment(81, 82));
     await writeFile(path, 'not a segment');
+    const stray = join(options.path, '.DS_Store');
+    await writeFile(stray, 'left by something else, among the folders of sources');
     const { folder: again, report } = await SegmentFolder.recover(options);
     assert.deepEqual(await rowsOf(again), range(1, 80));
     assert.equal(report.quarantined.length, 1);
+    assert.deepEqual(report.unknown, [stray]);
     assert.equal((await readdir(join(options.path, SOURCE))).length, 1);
     assert.equal((await readdir(options.quarantinePath)).length, 1);
   } finally {
