@@ -90,7 +90,8 @@ export type ResidualFooter = {
 /** "WEIR" */
 const MAGIC = 0x52494557;
 const VERSION = 1;
-const HEADER_SIZE = 16;
+/** Bytes before the first slice. */
+export const HEADER_SIZE = 16;
 
 /** Where the arrays of a segment in the making are collected: they begin behind the header. */
 export function newSliceSink(): SliceSink {

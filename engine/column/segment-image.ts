@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
+import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
   ABSENT,
@@ -15,9 +16,6 @@ import {
 } from './segment-backing.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
-
-/** Bytes of a sealed segment before its slices (`sealed-layout.ts`). */
-const HEADER_SIZE = 16;
 
 /** What zlib insists on. */
 const CHUNK_SIZE_MIN = 64;
@@ -154,7 +152,6 @@ export class SegmentImage {
     this.#became(index, frame.length);
   }
 
-  /** Copies a block from the memory that threads share, or reads it from the file. */
   #load(block: number): void {
     const backing = this.#backing!;
     const at = block * BLOCK_NUMBERS;

@@ -139,3 +139,16 @@ export class DataFolder {
     return (await Promise.all(lines)).sort();
   }
 }
+
+/** Gives a folder of its own to a test, and removes it afterwards. */
+export async function withFolder(
+  use: (folder: DataFolder) => Promise<void>,
+  fileBytesMax?: number,
+): Promise<void> {
+  const folder = await DataFolder.make(fileBytesMax);
+  try {
+    await use(folder);
+  } finally {
+    await folder.remove();
+  }
+}

@@ -7,25 +7,13 @@ import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { type Inspection, inspectFolder } from '../../ingest/inspection.ts';
 import { RECORD_HEADER_SIZE } from '../../ingest/log/log-layout.ts';
 import { headCrc } from '../../ingest/segment-layout.ts';
-import { at, DAY, DataFolder, eventsAt } from './data-folder.ts';
+import { at, DAY, eventsAt, withFolder } from './data-folder.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 
 function inspect(path: string): Promise<Inspection> {
   return inspectFolder({ disk: new NodeDisk(), dataDir: path, onProgress: () => {} });
-}
-
-async function withFolder(
-  use: (folder: DataFolder) => Promise<void>,
-  fileBytesMax?: number,
-): Promise<void> {
-  const folder = await DataFolder.make(fileBytesMax);
-  try {
-    await use(folder);
-  } finally {
-    await folder.remove();
-  }
 }
 
 test('an empty folder holds nothing, and that is no fault', async () => {

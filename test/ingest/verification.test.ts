@@ -11,7 +11,7 @@ import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { type Verification, verifyFolder } from '../../ingest/verification.ts';
 import { Random } from '../../src/traffic/random.ts';
-import { at, DAY, DataFolder, eventsAt } from './data-folder.ts';
+import { at, DAY, DataFolder, eventsAt, withFolder } from './data-folder.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
@@ -25,18 +25,6 @@ async function verify(dataDir: string, disk: Disk = new NodeDisk()): Promise<Ver
   const found = await verifyFolder({ disk, dataDir, onDamage, onProgress: () => {} });
   assert.equal(found.damageCount, damages.length);
   return { ...found, damages };
-}
-
-async function withFolder(
-  use: (folder: DataFolder) => Promise<void>,
-  fileBytesMax?: number,
-): Promise<void> {
-  const folder = await DataFolder.make(fileBytesMax);
-  try {
-    await use(folder);
-  } finally {
-    await folder.remove();
-  }
 }
 
 /** Two posts, both in the log, the first in a segment file too. */
