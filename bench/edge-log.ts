@@ -32,7 +32,7 @@ export async function writeLog(options: {
   for (let { byteSize } = log.stats(); byteSize < bytesMin; { byteSize } = log.stats()) {
     const timeMs = (nowUs - DAY_US * (1 - byteSize / bytesMin)) / 1000;
     const events = Array.from({ length: BATCH_EVENTS }, () => makeEvent(Math.floor(timeMs)));
-    const decoded = await decodeBody(Buffer.from(JSON.stringify(events)), 'json');
+    const decoded = await decodeBody([Buffer.from(JSON.stringify(events))], 'json');
     const retentionUs = 2 * DAY_US;
     const { batch } = await admitEvents(decoded, { source, nowUs, retentionUs, randomId });
     await log.append({

@@ -93,24 +93,24 @@ class Admission {
   readonly #projectKeys: Float64Array;
 
   constructor(body: DecodedBody, options: AdmissionOptions) {
-    const { eventCount, text, decoder } = body;
+    const { eventCount, text, decoder, memory } = body;
     this.#body = body;
     this.#options = options;
     this.#fields = new EventFields(text, decoder);
     // Metadata that is a map becomes a list of one: another node at most, per event.
-    this.#tokens = new Int32Array(decoder.tokenCount + eventCount * NODE_HEADER_SIZE);
-    this.#tokenStarts = new Uint32Array(eventCount + 1);
-    this.#slots = new Float64Array(decoder.slotCount);
-    this.#slotStarts = new Uint32Array(eventCount + 1);
-    this.#ids = new Float64Array(eventCount);
-    this.#timestampsUs = new Float64Array(eventCount);
-    this.#messages = new Float64Array(eventCount);
-    this.#projects = new Float64Array(eventCount);
+    this.#tokens = memory.integers(decoder.tokenCount + eventCount * NODE_HEADER_SIZE);
+    this.#tokenStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
+    this.#slots = memory.numbers(decoder.slotCount);
+    this.#slotStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
+    this.#ids = memory.numbers(eventCount);
+    this.#timestampsUs = memory.numbers(eventCount);
+    this.#messages = memory.numbers(eventCount);
+    this.#projects = memory.numbers(eventCount);
     const { projectPath } = options.source;
     if (projectPath[0] === 'metadata') {
       const records = { text, keys: decoder.keys, tokens: this.#tokens, slots: this.#slots };
       this.#projectKeyReader = new ProjectKeyReader(records, projectPath);
-      this.#projectKeys = new Float64Array(eventCount);
+      this.#projectKeys = memory.numbers(eventCount);
     } else {
       this.#projectKeys = this.#projects;
     }

@@ -1,6 +1,7 @@
 import { must } from '../engine/assert.ts';
 import { stringReference } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
+import type { Loan } from './memory-pool.ts';
 
 /**
  * The bytes of one body and, behind them, every string made while it is decoded, so that one kind of
@@ -21,14 +22,21 @@ export class BodyText {
   readonly bodySize: number;
   bytes: Buffer;
   size: number;
+  readonly #memory: Loan;
 
-  constructor(body: Uint8Array) {
-    this.bodySize = body.length;
-    this.size = body.length + 1;
+  /** The body is `pieces`, end to end; `memory` is where all of it lies. */
+  constructor(pieces: readonly Uint8Array[], memory: Loan) {
+    this.#memory = memory;
+    this.bodySize = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.size = this.bodySize + 1;
     // One sixteenth holds the unescaped strings of most bodies; all of it is written before it is read.
-    this.bytes = Buffer.allocUnsafeSlow(this.size + (body.length >>> 4) + 256);
-    this.bytes.set(body);
-    this.bytes[body.length] = 0;
+    this.bytes = memory.bytes(this.size + (this.bodySize >>> 4) + 256);
+    let end = 0;
+    for (const piece of pieces) {
+      this.bytes.set(piece, end);
+      end += piece.length;
+    }
+    this.bytes[end] = 0;
   }
 
   /** Makes room for `byteCount` more bytes and returns the offset where they go. */
@@ -36,7 +44,7 @@ export class BodyText {
     const start = this.size;
     this.size += byteCount;
     if (this.size > this.bytes.length) {
-      const grown = Buffer.allocUnsafeSlow(this.size + (this.size >>> 1));
+      const grown = this.#memory.bytes(this.size + (this.size >>> 1));
       this.bytes.copy(grown, 0, 0, start);
       this.bytes = grown;
     }

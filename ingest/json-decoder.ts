@@ -22,6 +22,12 @@ import { dropDuplicates } from './duplicate-key.ts';
 import { ENDS_STRING_RUN, type JsonCursor } from './json-cursor.ts';
 import { HASH_START, hashStep, KeyTable } from './key-table.ts';
 import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
+import type { Loan } from './memory-pool.ts';
+
+/** Entries of arrays to begin with. */
+const TOKENS_MIN = 1024;
+const SLOTS_MIN = 512;
+const KEYS_MIN = 128;
 
 /**
  * Turns JSON objects into tokens and slots (`engine/column/token.ts`), one after another, without
@@ -34,20 +40,29 @@ import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
  */
 export class JsonDecoder {
   readonly keys: KeyTable;
-  tokens = new Int32Array(1024);
+  tokens: Int32Array;
   tokenCount = 0;
-  slots = new Float64Array(512);
+  slots: Float64Array;
   slotCount = 0;
+  readonly #memory: Loan;
   readonly #text: BodyText;
   readonly #cursor: JsonCursor;
   /** The record that each key was last seen in. */
-  #seenIn = new Int32Array(128);
+  #seenIn: Int32Array;
+  /** The key that stood behind each key when it was last met; -1: none yet. */
+  #keyAfter: Int32Array;
+  #keyBefore = 0;
   #recordSerial = 0;
 
-  constructor(text: BodyText, cursor: JsonCursor) {
+  constructor(text: BodyText, cursor: JsonCursor, memory: Loan) {
     this.#text = text;
     this.#cursor = cursor;
-    this.keys = new KeyTable(text);
+    this.#memory = memory;
+    this.tokens = memory.integers(TOKENS_MIN);
+    this.slots = memory.numbers(SLOTS_MIN);
+    this.keys = new KeyTable(text, memory);
+    this.#seenIn = memory.integers(KEYS_MIN).fill(0);
+    this.#keyAfter = memory.integers(KEYS_MIN).fill(-1);
     for (const name of KNOWN_KEYS) this.keys.internName(name);
   }
 
@@ -93,6 +108,18 @@ export class JsonDecoder {
   /** From behind the opening quote to behind the closing one; returns the key's number. */
   #key(): number {
     const cursor = this.#cursor;
+    // Records of one kind have their keys in one order: mostly it is the one that came next before.
+    const expected = this.#keyAfter[this.#keyBefore]!;
+    if (expected >= 0 && this.keys.stands(expected, cursor.position, ascii.QUOTE)) {
+      cursor.position += this.keys.lengthOf(expected) + 1;
+      this.#keyBefore = expected;
+      return expected;
+    }
+    return this.#unexpectedKey();
+  }
+
+  #unexpectedKey(): number {
+    const cursor = this.#cursor;
     const bytes = this.#text.bytes;
     const start = cursor.position;
     let at = start;
@@ -104,8 +131,13 @@ export class JsonDecoder {
     }
     if (byte === ascii.QUOTE) {
       cursor.position = at + 1;
-      return this.keys.intern(start, at - start, hash);
+      const key = this.keys.intern(start, at - start, hash);
+      if (this.#keyAfter.length < this.keys.count) this.#growKeyAfter();
+      this.#keyAfter[this.#keyBefore] = key;
+      this.#keyBefore = key;
+      return key;
     }
+    // Not to be expected: with its escapes it is another text than the key.
     const end = cursor.skipString();
     const unescaped = this.#text.size;
     this.#text.appendUnescaped(start, end);
@@ -252,7 +284,7 @@ export class JsonDecoder {
     const tokens = this.tokens;
     const end = this.tokenCount;
     if (this.#seenIn.length < this.keys.count) {
-      this.#seenIn = new Int32Array(this.keys.count * 2);
+      this.#seenIn = this.#memory.integers(this.keys.count * 2).fill(0);
     }
     const seenIn = this.#seenIn;
     const serial = ++this.#recordSerial;
@@ -275,14 +307,20 @@ export class JsonDecoder {
     this.truncate(start + NODE_HEADER_SIZE + kept.tokenCount, slotStart + kept.slotCount);
   }
 
+  #growKeyAfter(): void {
+    const grown = this.#memory.integers(this.keys.count * 2).fill(-1);
+    grown.set(this.#keyAfter);
+    this.#keyAfter = grown;
+  }
+
   #growTokens(): void {
-    const grown = new Int32Array(this.tokens.length * 2);
+    const grown = this.#memory.integers(this.tokens.length * 2);
     grown.set(this.tokens);
     this.tokens = grown;
   }
 
   #growSlots(): void {
-    const grown = new Float64Array(this.slots.length * 2);
+    const grown = this.#memory.numbers(this.slots.length * 2);
     grown.set(this.slots);
     this.slots = grown;
   }

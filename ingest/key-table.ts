@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { stringReference } from '../engine/column/batch.ts';
 import type { BodyText } from './body-text.ts';
+import type { Loan } from './memory-pool.ts';
 
 /**
  * The secret of this process' hashes. With a known one a sender could make all of its keys collide
@@ -17,20 +18,32 @@ export function hashStep(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, HASH_MULTIPLIER);
 }
 
+/** A power of two, as all capacities. */
+const CAPACITY_MIN = 128;
+
 /** The distinct field names of one body, numbered from zero in order of appearance. */
 export class KeyTable {
   count = 0;
   /** String reference of each key. */
-  references = new Float64Array(128);
+  references: Float64Array;
   readonly #text: BodyText;
-  #offsets = new Uint32Array(128);
-  #lengths = new Uint32Array(128);
-  #hashes = new Int32Array(128);
+  readonly #memory: Loan;
+  #offsets: Uint32Array;
+  #lengths: Uint32Array;
+  #hashes: Int32Array;
   /** Open addressing: 0 is free, else one more than the key's number. At most half full. */
-  #buckets = new Int32Array(256);
+  #buckets: Int32Array;
+  /** Keys that there is room for. */
+  #capacity = CAPACITY_MIN;
 
-  constructor(text: BodyText) {
+  constructor(text: BodyText, memory: Loan) {
     this.#text = text;
+    this.#memory = memory;
+    this.references = memory.numbers(CAPACITY_MIN);
+    this.#offsets = memory.offsets(CAPACITY_MIN);
+    this.#lengths = memory.offsets(CAPACITY_MIN);
+    this.#hashes = memory.integers(CAPACITY_MIN);
+    this.#buckets = memory.integers(2 * CAPACITY_MIN).fill(0);
   }
 
   /** The number of the key that is the bytes `[start, start + length)` with the hash of all of them. */
@@ -60,6 +73,21 @@ export class KeyTable {
     return this.intern(start, bytes.length, this.hash(start, bytes.length));
   }
 
+  lengthOf(key: number): number {
+    return this.#lengths[key]!;
+  }
+
+  /** Whether a key, and `byte` behind it, are the bytes from `start` on. */
+  stands(key: number, start: number, byte: number): boolean {
+    const bytes = this.#text.bytes;
+    const length = this.#lengths[key]!;
+    if (bytes[start + length] !== byte) return false;
+    const offset = this.#offsets[key]!;
+    let index = 0;
+    while (index < length && bytes[offset + index] === bytes[start + index]) index++;
+    return index === length;
+  }
+
   hash(start: number, length: number): number {
     const bytes = this.#text.bytes;
     let hash = HASH_START;
@@ -68,7 +96,7 @@ export class KeyTable {
   }
 
   #add(start: number, length: number, hash: number, bucket: number): number {
-    if (this.count === this.#offsets.length) {
+    if (this.count === this.#capacity) {
       this.#grow();
       return this.intern(start, length, hash);
     }
@@ -83,10 +111,10 @@ export class KeyTable {
 
   #grow(): void {
     const capacity = this.count * 2;
-    const references = new Float64Array(capacity);
-    const offsets = new Uint32Array(capacity);
-    const lengths = new Uint32Array(capacity);
-    const hashes = new Int32Array(capacity);
+    const references = this.#memory.numbers(capacity);
+    const offsets = this.#memory.offsets(capacity);
+    const lengths = this.#memory.offsets(capacity);
+    const hashes = this.#memory.integers(capacity);
     references.set(this.references);
     offsets.set(this.#offsets);
     lengths.set(this.#lengths);
@@ -95,7 +123,8 @@ export class KeyTable {
     this.#offsets = offsets;
     this.#lengths = lengths;
     this.#hashes = hashes;
-    this.#buckets = new Int32Array(capacity * 2);
+    this.#capacity = capacity;
+    this.#buckets = this.#memory.integers(capacity * 2).fill(0);
     const mask = this.#buckets.length - 1;
     for (let key = 0; key < this.count; key++) {
       let bucket = spread(hashes[key]!) & mask;

@@ -36,6 +36,10 @@ export const FROZEN_SEGMENTS_MAX = 4;
 /** Bytes of batches waiting to be appended: the memory that a burst of senders may hold. */
 export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 
+/** Bytes of arrays that bodies were decoded in and that are kept for the next ones … */
+export const POOLED_BYTES_MAX = 32 * 1024 * 1024;
+/** … none of them larger: large bodies are rare, and would take all of it. */
+export const POOLED_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 /** Characters of a source's name. */
 export const SOURCE_NAME_LENGTH_MAX = 128;
 

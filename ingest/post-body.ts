@@ -8,6 +8,7 @@ import { JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
 import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from './limits.ts';
+import { type Loan, MemoryPool } from './memory-pool.ts';
 
 export type BodyForm = 'json' | 'ndjson';
 
@@ -35,23 +36,37 @@ export type DecodedBody = {
   readonly slotStarts: Uint32Array;
   /** Whether the body is one event, whose address keys are not part of it. */
   readonly isSingle: boolean;
+  /** Where all of this lies, and what is made of it. */
+  readonly memory: Loan;
 };
 
 /**
  * Decodes a body: one object, a list of events, `{"batch": [events]}`, or, as `ndjson`, one event a
  * line with blank lines between. Everything is checked; nothing is decided. Lets other work run
- * every DECODE_SLICE_BYTES, between events.
+ * every DECODE_SLICE_BYTES, between events. What comes of it lies in `memory` and is good until that
+ * loan ends; the pieces of the body are not kept.
  *
  * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `TooManyEventsError`.
  */
-export async function decodeBody(bytes: Uint8Array, form: BodyForm): Promise<DecodedBody> {
-  assert(bytes.length < STRING_LENGTH_MAX, 'a body is no longer than a string may be');
-  if (bytes.length > DECODE_SLICE_BYTES) await yieldToEventLoop();
-  const decoding = new BodyDecoding(bytes, form === 'ndjson');
+export async function decodeBody(
+  pieces: readonly Uint8Array[],
+  form: BodyForm,
+  memory: Loan = NO_POOL.lend(),
+): Promise<DecodedBody> {
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  assert(size < STRING_LENGTH_MAX, 'a body is no longer than a string may be');
+  if (size > DECODE_SLICE_BYTES) await yieldToEventLoop();
+  const decoding = new BodyDecoding(pieces, form === 'ndjson', memory);
   if (form === 'ndjson') await decoding.lines();
   else await decoding.document();
   return decoding.body();
 }
+
+/** For those who decode now and then. */
+const NO_POOL = new MemoryPool(0);
+
+/** Entries of arrays to begin with. */
+const STARTS_MIN = 64;
 
 /** One body on its way through the decoder. */
 class BodyDecoding {
@@ -60,16 +75,21 @@ class BodyDecoding {
   readonly #decoder: JsonDecoder;
   readonly #address: { -readonly [key in keyof PostAddress]: PostAddress[key] } = {};
   #eventCount = 0;
-  #tokenStarts = new Uint32Array(64);
-  #slotStarts = new Uint32Array(64);
+  readonly #memory: Loan;
+  #tokenStarts: Uint32Array;
+  #slotStarts: Uint32Array;
   #isSingle = false;
   #sliceStart = 0;
 
-  constructor(bytes: Uint8Array, isLines: boolean) {
-    this.#text = new BodyText(bytes);
+  constructor(pieces: readonly Uint8Array[], isLines: boolean, memory: Loan) {
+    this.#memory = memory;
+    this.#text = new BodyText(pieces, memory);
     this.#cursor = new JsonCursor(this.#text, isLines);
-    this.#decoder = new JsonDecoder(this.#text, this.#cursor);
+    this.#decoder = new JsonDecoder(this.#text, this.#cursor, memory);
+    this.#tokenStarts = memory.offsets(STARTS_MIN).fill(0, 0, 1);
+    this.#slotStarts = memory.offsets(STARTS_MIN).fill(0, 0, 1);
     this.#cursor.checkUtf8();
+    const { bytes } = this.#text;
     const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     if (isMarked) this.#cursor.position = 3;
   }
@@ -83,6 +103,7 @@ class BodyDecoding {
       tokenStarts: this.#tokenStarts,
       slotStarts: this.#slotStarts,
       isSingle: this.#isSingle,
+      memory: this.#memory,
     };
   }
 
@@ -215,8 +236,8 @@ class BodyDecoding {
       throw new TooManyEventsError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
     }
     if (index + 1 === this.#tokenStarts.length) {
-      this.#tokenStarts = doubled(this.#tokenStarts);
-      this.#slotStarts = doubled(this.#slotStarts);
+      this.#tokenStarts = this.#doubled(this.#tokenStarts);
+      this.#slotStarts = this.#doubled(this.#slotStarts);
     }
     if (this.#cursor.skipSpace() === ascii.BRACE_OPEN) this.#decoder.decodeRoot();
     else this.#cursor.skipValue();
@@ -234,15 +255,15 @@ class BodyDecoding {
     if (this.#cursor.position < this.#cursor.end) this.#cursor.fail(expected);
   }
 
+  #doubled(values: Uint32Array): Uint32Array {
+    const grown = this.#memory.offsets(values.length * 2);
+    grown.set(values);
+    return grown;
+  }
+
   #isSliceDone(): boolean {
     if (this.#cursor.position - this.#sliceStart < DECODE_SLICE_BYTES) return false;
     this.#sliceStart = this.#cursor.position;
     return true;
   }
-}
-
-function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(values.length * 2);
-  grown.set(values);
-  return grown;
 }

@@ -14,6 +14,9 @@ import {
 
 type Encoding = 'gzip' | 'deflate' | 'br';
 
+/** The bytes of a body, end to end. */
+export type Body = readonly Buffer[];
+
 /** Bytes inflated at a time: each costs a trip to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
 
@@ -39,7 +42,7 @@ export class BodyReader {
 
   /**
    * Reads and inflates the body of a request, at most `bytesMax` bytes of it, and gives it to
-   * `work`; the body counts as held until that is done.
+   * `work`, in pieces; the body counts as held until that is done.
    *
    * @throws ServiceError when it is too large, damaged, or there is no memory for it now.
    */
@@ -47,7 +50,7 @@ export class BodyReader {
     request: IncomingMessage,
     response: ServerResponse,
     bytesMax: number,
-    work: (body: Buffer) => Promise<T>,
+    work: (body: Body) => Promise<T>,
   ): Promise<T> {
     const encoding = encodingOf(request);
     const wireBytesMax = encoding === undefined ? bytesMax : BODY_WIRE_BYTES_MAX;
@@ -71,22 +74,23 @@ export class BodyReader {
         hold(chunkBytes);
       });
       if (encoding === undefined) return await this.#workOn(arrived, work);
-      const body = await inflateBody(arrived, encoding, bytesMax);
+      const body = await inflateBody(Buffer.concat(arrived), encoding, bytesMax);
       hold(body.length);
-      return await this.#workOn(body, work);
+      return await this.#workOn([body], work);
     } finally {
       this.#heldBytes -= heldBytes;
     }
   }
 
   /** Small bodies never wait for large ones. */
-  async #workOn<T>(body: Buffer, work: (body: Buffer) => Promise<T>): Promise<T> {
-    if (body.length < LARGE_BODY_BYTES_MIN) return await work(body);
-    await this.#largeBodies.enter(body.length);
+  async #workOn<T>(body: Body, work: (body: Body) => Promise<T>): Promise<T> {
+    const size = body.reduce((sum, piece) => sum + piece.length, 0);
+    if (size < LARGE_BODY_BYTES_MIN) return await work(body);
+    await this.#largeBodies.enter(size);
     try {
       return await work(body);
     } finally {
-      this.#largeBodies.leave(body.length);
+      this.#largeBodies.leave(size);
     }
   }
 }
@@ -141,7 +145,7 @@ function encodingOf(request: IncomingMessage): Encoding | undefined {
 function collect(
   request: IncomingMessage,
   admit: (wireBytes: number, chunkBytes: number) => void,
-): Promise<Buffer> {
+): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let wireBytes = 0;
@@ -161,7 +165,7 @@ function collect(
     };
     const onEnd = (): void => {
       stop();
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, wireBytes));
+      resolve(chunks);
     };
     const onClose = (): void => {
       stop();

@@ -87,8 +87,8 @@ async function addBody(
   const { request, response, bodies, schema } = call;
   if (!hasBody(request)) return query;
   readMediaType(request.headers['content-type'], ['application/json']);
-  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (bytes) =>
-    parseObject(bytes),
+  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (pieces) =>
+    parseObject(Buffer.concat(pieces)),
   );
   const texts = new Map(query);
   for (const [name, value] of body) {

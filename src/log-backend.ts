@@ -11,6 +11,7 @@ import {
 } from '../ingest/ingest-error.ts';
 import type { LogStore } from '../ingest/log-store.ts';
 import { MemoryBudget } from '../ingest/memory-budget.ts';
+import { MemoryPool } from '../ingest/memory-pool.ts';
 import { PARTITION_US } from '../ingest/partition.ts';
 import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
@@ -103,6 +104,7 @@ function createIntake(options: {
 }): LogIntake {
   const { directory, store, retentionUs, counts } = options;
   const randomId = randomUuids();
+  const pool = new MemoryPool();
   return {
     findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
     listSources: () => directory.sources,
@@ -112,19 +114,27 @@ function createIntake(options: {
           .stats()
           .map((stats) => [stats.source, { events: stats.rowCount, bytes: stats.byteSize }]),
       ),
-    decode: (body, form) =>
+    decode: (pieces, form) =>
       asServiceErrors(async () => {
-        const decoded = await decodeBody(body, form);
+        const memory = pool.lend();
+        const decoded = await decodeBody(pieces, form, memory);
         return {
           address: decoded.address,
           store: (source, nowUs) =>
             asServiceErrors(async () => {
-              const admitted = await admitEvents(decoded, { source, nowUs, retentionUs, randomId });
-              const events = admitted.batch.rowCount;
-              if (events > 0) await store.append(source.name, admitted.batch, nowUs);
-              const refusals = decoded.eventCount - events;
-              counts.add(source.name, { events, refusals, bytes: body.length });
-              return admitted.refusals;
+              try {
+                const options = { source, nowUs, retentionUs, randomId };
+                const { batch, refusals } = await admitEvents(decoded, options);
+                const { rowCount: events } = batch;
+                if (events > 0) await store.append(source.name, batch, nowUs);
+                const refusalCount = decoded.eventCount - events;
+                const bytes = decoded.text.bodySize;
+                counts.add(source.name, { events, refusals: refusalCount, bytes });
+                return refusals;
+              } finally {
+                // The store keeps nothing of a batch, whether it took it or not.
+                memory.end();
+              }
             }),
         };
       }),

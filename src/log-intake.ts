@@ -1,7 +1,7 @@
 import type { BodyForm, PostAddress } from '../ingest/post-body.ts';
 import type { Source } from '../ingest/source.ts';
 
-/** A body whose events are decoded, to be stored once. */
+/** A body whose events are decoded, to be stored once, or not at all. */
 export interface DecodedLogs {
   readonly address: PostAddress;
   /**
@@ -24,5 +24,5 @@ export interface LogIntake {
   /** How much each source holds, by its name. */
   sizes(): ReadonlyMap<string, SourceSize>;
   /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
-  decode(body: Uint8Array, form: BodyForm): Promise<DecodedLogs>;
+  decode(body: readonly Uint8Array[], form: BodyForm): Promise<DecodedLogs>;
 }

@@ -13,27 +13,34 @@ export class BatchTranslation {
   readonly #skeletons: SkeletonTable;
   readonly #view: DataView;
   /** String code of each key of the batch; -1 when not translated yet. */
-  readonly #keyCodes: Int32Array;
+  readonly keyCodes: Int32Array;
+  /** Of the batch before: senders' keys come in the same order again and again. */
+  readonly #keyGuesses: Int32Array;
   /** From the hash of a row's tokens to that row and its skeleton. */
   readonly #rowOfHash = new Map<number, { readonly row: number; readonly skeleton: number }>();
   #rowBefore = -1;
   #skeletonBefore = -1;
 
-  constructor(batch: Batch, strings: StringTable, skeletons: SkeletonTable) {
+  constructor(
+    batch: Batch,
+    tables: { readonly strings: StringTable; readonly skeletons: SkeletonTable },
+    keyGuesses: Int32Array,
+  ) {
     this.batch = batch;
-    this.#strings = strings;
-    this.#skeletons = skeletons;
+    this.#strings = tables.strings;
+    this.#skeletons = tables.skeletons;
+    this.#keyGuesses = keyGuesses;
     const { bytes } = batch;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#keyCodes = new Int32Array(batch.keyCount).fill(-1);
+    this.keyCodes = new Int32Array(batch.keyCount).fill(-1);
   }
 
-  /** The code of a string reference; a negative one stands for itself. */
-  stringCode(reference: number): number {
+  /** The code of a string reference; a negative one stands for itself. `guess`: as for `intern`. */
+  stringCode(reference: number, guess = -1): number {
     if (reference < 0) return reference;
     const start = referenceOffset(reference);
     const end = start + referenceLength(reference);
-    return this.#strings.intern(this.#view, start, end);
+    return this.#strings.intern(this.#view, start, end, guess);
   }
 
   /** The skeleton of a row of the batch. */
@@ -69,7 +76,9 @@ export class BatchTranslation {
   }
 
   #keyCode(key: number): number {
-    if (this.#keyCodes[key]! < 0) this.#keyCodes[key] = this.stringCode(this.batch.keys[key]!);
-    return this.#keyCodes[key]!;
+    if (this.keyCodes[key]! < 0) {
+      this.keyCodes[key] = this.stringCode(this.batch.keys[key]!, this.#keyGuesses[key]);
+    }
+    return this.keyCodes[key]!;
   }
 }

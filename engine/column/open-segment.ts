@@ -11,6 +11,9 @@ import { encodeWtf8 } from './wtf8.ts';
 
 const ROWS_MIN = 1024;
 const SLOTS_MIN = 32 * 1024;
+/** What arrays grow to where they are: past what a full segment has, but for its last batch. */
+const ROWS_RESERVED = 2 * OPEN_ROWS_MAX;
+const SLOTS_RESERVED = (2 * OPEN_BYTES_MAX) / 8;
 /** Bytes of one row apart from its strings, tokens and slots: the sum over the arrays per row. */
 const ROW_SIZE = 4 + 4 + 8 + 8 + 4 * 5;
 
@@ -31,16 +34,18 @@ export class OpenSegment {
   readonly id: number;
   readonly #strings = new StringTable();
   readonly #skeletonTable = new SkeletonTable();
-  readonly #skeletons = sharedIntegers(ROWS_MIN);
-  readonly #slots = sharedNumbers(SLOTS_MIN);
-  readonly #slotStarts = sharedOffsets(ROWS_MIN + 1);
-  readonly #timestampsUs = sharedNumbers(ROWS_MIN);
-  readonly #arrivals = sharedNumbers(ROWS_MIN);
-  readonly #ids = sharedIntegers(ROWS_MIN);
-  readonly #messages = sharedIntegers(ROWS_MIN);
-  readonly #projects = sharedIntegers(ROWS_MIN);
-  readonly #projectKeys = sharedIntegers(ROWS_MIN);
-  readonly #previousRows = sharedIntegers(ROWS_MIN);
+  readonly #skeletons = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  readonly #slots = sharedNumbers(SLOTS_MIN, SLOTS_RESERVED);
+  readonly #slotStarts = sharedOffsets(ROWS_MIN + 1, ROWS_RESERVED);
+  readonly #timestampsUs = sharedNumbers(ROWS_MIN, ROWS_RESERVED);
+  readonly #arrivals = sharedNumbers(ROWS_MIN, ROWS_RESERVED);
+  readonly #ids = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  readonly #messages = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  readonly #projects = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  readonly #projectKeys = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  readonly #previousRows = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
+  /** The newest appended row of each skeleton. */
+  readonly #newestOf: number[] = [];
   /** The newest appended row of each project key, by its string code (or -1, -2). */
   readonly #heads = new Map<number, number>();
   #rowCount = 0;
@@ -48,6 +53,7 @@ export class OpenSegment {
   #timestampUsMin = Number.POSITIVE_INFINITY;
   #timestampUsMax = Number.NEGATIVE_INFINITY;
   #translation: BatchTranslation | undefined;
+  #keyCodes: Int32Array = new Int32Array();
   #published: OpenSegmentHandle;
 
   constructor(options: OpenSegmentOptions) {
@@ -98,14 +104,21 @@ export class OpenSegment {
       if (timestampUs > this.#timestampUsMax) this.#timestampUsMax = timestampUs;
       this.#ids.array[target] = translation.stringCode(batch.ids[row]!);
       this.#messages.array[target] = translation.stringCode(batch.messages[row]!);
-      this.#projects.array[target] = translation.stringCode(batch.projects[row]!);
-      const projectKey = translation.stringCode(batch.projectKeys[row]!);
+      this.#projects.array[target] = translation.stringCode(
+        batch.projects[row]!,
+        this.#projects.array[target - 1],
+      );
+      const projectKey = translation.stringCode(
+        batch.projectKeys[row]!,
+        this.#projectKeys.array[target - 1],
+      );
       this.#projectKeys.array[target] = projectKey;
       this.#previousRows.array[target] = this.#heads.get(projectKey) ?? -1;
       this.#heads.set(projectKey, target);
       const skeleton = translation.skeleton(row);
       this.#skeletons.array[target] = skeleton;
-      this.#appendSlots(translation, row, this.#skeletonTable.slotsAreStrings(skeleton));
+      this.#appendSlots(translation, row, skeleton);
+      this.#newestOf[skeleton] = target;
       this.#rowCount = target + 1;
     }
   }
@@ -134,16 +147,23 @@ export class OpenSegment {
     return row;
   }
 
-  #appendSlots(translation: BatchTranslation, row: number, areStrings: Uint8Array): void {
+  /** A row's values are those of the row of the same skeleton before it, as often as not. */
+  #appendSlots(translation: BatchTranslation, row: number, skeleton: number): void {
+    const areStrings = this.#skeletonTable.slotsAreStrings(skeleton);
     const { slots, slotStarts } = translation.batch;
     const from = slotStarts[row]!;
     const count = areStrings.length;
     assert(slotStarts[row + 1]! - from === count, 'a row has the slots that its tokens count');
     const target = this.#slots.array;
     const to = this.#slotStarts.array[this.#rowCount]!;
+    const before = this.#newestOf[skeleton];
+    const guesses = before === undefined ? to : this.#slotStarts.array[before]!;
     for (let slot = 0; slot < count; slot++) {
       const value = slots[from + slot]!;
-      target[to + slot] = areStrings[slot] === 1 ? translation.stringCode(value) : value;
+      target[to + slot] =
+        areStrings[slot] === 1
+          ? translation.stringCode(value, before === undefined ? -1 : target[guesses + slot])
+          : value;
     }
     this.#slotStarts.array[this.#rowCount + 1] = to + count;
   }
@@ -165,7 +185,9 @@ export class OpenSegment {
 
   #translationOf(batch: Batch): BatchTranslation {
     if (this.#translation?.batch !== batch) {
-      this.#translation = new BatchTranslation(batch, this.#strings, this.#skeletonTable);
+      const tables = { strings: this.#strings, skeletons: this.#skeletonTable };
+      this.#translation = new BatchTranslation(batch, tables, this.#keyCodes);
+      this.#keyCodes = this.#translation.keyCodes;
     }
     return this.#translation;
   }

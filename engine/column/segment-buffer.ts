@@ -1,4 +1,8 @@
 /** The language has the second argument (ECMAScript 2024); our library of types is older. */
+type GrowableBuffer = SharedArrayBuffer & {
+  readonly maxByteLength: number;
+  grow(size: number): void;
+};
 const GrowableBuffer = SharedArrayBuffer as unknown as new (
   size: number,
   options: { readonly maxByteLength: number },
@@ -12,7 +16,17 @@ const GrowableBuffer = SharedArrayBuffer as unknown as new (
  *
  * Arrays over it must be made with their length. One without follows the buffer's, and is read
  * fifty times as slowly.
+ *
+ * `sizeMax`: what it may grow to where it is; the addresses for that are reserved.
  */
-export function newSegmentBuffer(size: number): SharedArrayBuffer {
-  return new GrowableBuffer(size, { maxByteLength: size });
+export function newSegmentBuffer(size: number, sizeMax: number = size): SharedArrayBuffer {
+  return new GrowableBuffer(size, { maxByteLength: sizeMax });
+}
+
+/** Makes a buffer longer where it is; false when no addresses are reserved for that. */
+export function growSegmentBuffer(buffer: SharedArrayBuffer, size: number): boolean {
+  const growable = buffer as GrowableBuffer;
+  if (size > growable.maxByteLength) return false;
+  growable.grow(size);
+  return true;
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { assert } from '../assert.ts';
+import { OPEN_ROWS_MAX } from '../limits.ts';
 import { sharedIntegers, sharedOffsets } from './shared-array.ts';
 import {
   KIND_BITS,
@@ -13,6 +14,8 @@ import {
 
 const TOKENS_MIN = 16 * 1024;
 const SKELETONS_MIN = 1024;
+/** A segment of the most varied rows has more. */
+const TOKENS_RESERVED = 4 * 1024 * 1024;
 /** A token keeps 28 bits for its key. */
 const KEYS_MAX = 2 ** 28;
 
@@ -23,8 +26,8 @@ const KEYS_MAX = 2 ** 28;
  */
 export class SkeletonTable {
   count = 0;
-  readonly #tokens = sharedIntegers(TOKENS_MIN);
-  readonly #starts = sharedOffsets(SKELETONS_MIN + 1);
+  readonly #tokens = sharedIntegers(TOKENS_MIN, TOKENS_RESERVED);
+  readonly #starts = sharedOffsets(SKELETONS_MIN + 1, OPEN_ROWS_MAX);
   readonly #buckets = new Map<number, number>();
   readonly #nextOfHash: number[] = [];
   readonly #slotsAreStrings: Uint8Array[] = [];

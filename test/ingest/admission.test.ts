@@ -27,7 +27,7 @@ async function admitText(
   const randomId = (bytes: Uint8Array, offset: number) => {
     bytes.set(Buffer.from(`${NEW_ID}${count++}`), offset);
   };
-  const body = await decodeBody(Buffer.from(text), form);
+  const body = await decodeBody([Buffer.from(text)], form);
   return admitEvents(body, { source: from, nowUs: NOW_US, retentionUs: RETENTION_US, randomId });
 }
 
@@ -283,7 +283,7 @@ test('thousands of events of a body keep their order and their ids differ', asyn
   const text = JSON.stringify(
     Array.from({ length: 30_000 }, (_, n) => ({ n, metadata: { n, text: `text ${n}` } })),
   );
-  const body = await decodeBody(Buffer.from(text), 'json');
+  const body = await decodeBody([Buffer.from(text)], 'json');
   const { batch } = await admitEvents(body, {
     source: source('project'),
     nowUs: NOW_US,

@@ -8,7 +8,7 @@ import { type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
 import { plain, type Read, readJson, readRoot, sorted } from './token-reader.ts';
 
 async function decode(text: string): Promise<DecodedBody> {
-  return decodeBody(Buffer.from(text), 'json');
+  return decodeBody([Buffer.from(text)], 'json');
 }
 
 function readEvents(body: DecodedBody): (Read | undefined)[] {
@@ -107,10 +107,10 @@ async function mustAgreeWithJsonParse(text: string): Promise<void> {
     // Unlike JSON.parse, a body may begin with a byte order mark.
     parsed = JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
   } catch {
-    await assert.rejects(decodeBody(bytes, 'json'), MalformedBodyError, text);
+    await assert.rejects(decodeBody([bytes], 'json'), MalformedBodyError, text);
     return;
   }
-  const body = await decodeBody(bytes, 'json');
+  const body = await decodeBody([bytes], 'json');
   if (!Array.isArray(parsed)) return;
   const expected = parsed.map((event) =>
     typeof event === 'object' && event !== null && !Array.isArray(event)

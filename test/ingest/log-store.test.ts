@@ -23,7 +23,7 @@ const RETENTION_US = 7 * DAY_US;
 const EVERYTHING: ScanScope = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };
 
 async function batchOf(events: readonly object[]): Promise<Batch> {
-  const body = await decodeBody(Buffer.from(JSON.stringify(events)), 'json');
+  const body = await decodeBody([Buffer.from(JSON.stringify(events))], 'json');
   const { batch } = await admitEvents(body, {
     source: BUILT_IN_SOURCES[0]!,
     nowUs: NOW_US,

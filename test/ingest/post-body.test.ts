@@ -5,7 +5,7 @@ import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from '../../ingest/limits.ts';
 import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
 
 function decode(text: string, form: BodyForm = 'json'): Promise<DecodedBody> {
-  return decodeBody(Buffer.from(text), form);
+  return decodeBody([Buffer.from(text)], form);
 }
 
 async function counts(
@@ -72,7 +72,7 @@ test('a byte order mark is skipped, what is not UTF-8 is refused', async () => {
   for (const bad of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xe2, 0x82]]) {
     const body = Buffer.concat([Buffer.from('["é'), Buffer.from(bad), Buffer.from('"]')]);
     await assert.rejects(
-      decodeBody(body, 'json'),
+      decodeBody([body], 'json'),
       /expected UTF-8; got byte 0x.. at line 1, byte 5/,
     );
   }
@@ -92,7 +92,7 @@ test('the root of a body may name its source', async () => {
 test('the body handed in is not changed', async () => {
   const body = Buffer.from('{"a":"\\n"}\n{"b":[1]}\n');
   const before = Buffer.from(body);
-  await decodeBody(body, 'ndjson');
+  await decodeBody([body], 'ndjson');
   assert.deepEqual(body, before);
 });
 

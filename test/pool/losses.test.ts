@@ -66,7 +66,7 @@ async function run(text: string, more: Partial<RunOptions> = {}): Promise<string
 async function post(count: number): Promise<void> {
   const events = new Array(count).fill({ event_message: 'a', metadata: {} });
   const { batch } = await admitEvents(
-    await decodeBody(Buffer.from(JSON.stringify(events)), 'json'),
+    await decodeBody([Buffer.from(JSON.stringify(events))], 'json'),
     {
       source: directory.findByName(SOURCE)!,
       nowUs: NOW_US,

@@ -64,7 +64,7 @@ export function fakeIntake(stored: Stored[]): LogIntake {
     listSources: () => directory.sources,
     sizes: () => new Map(),
     async decode(body, form) {
-      const text = Buffer.from(body).toString();
+      const text = Buffer.concat(body).toString();
       let value: unknown;
       try {
         value =

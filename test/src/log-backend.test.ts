@@ -31,7 +31,7 @@ async function withBackend(
 }
 
 async function post(backend: Backend, nowUs: number): Promise<void> {
-  const decoded = await backend.intake.decode(Buffer.from('[{"message":"hello"}]'), 'json');
+  const decoded = await backend.intake.decode([Buffer.from('[{"message":"hello"}]')], 'json');
   await decoded.store(backend.intake.findSource(SOURCE)!, nowUs);
 }
 

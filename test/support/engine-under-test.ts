@@ -5,6 +5,7 @@ import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
 import { Engine } from '../../engine/engine.ts';
 import { admitEvents } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';
+import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
@@ -20,6 +21,14 @@ const RETENTION_US = 90 * 86_400_000_000;
 /** Segments one store may make; the next store's ids begin behind them. */
 const SEGMENTS_PER_STORE = 1_000_000;
 
+/** What is given back is spoiled at once, so that whoever still reads it is found out. */
+class SpoilingPool extends MemoryPool {
+  override giveBack(buffer: ArrayBuffer): void {
+    new Uint8Array(buffer).fill(0xa5);
+    super.giveBack(buffer);
+  }
+}
+
 /**
  * Everything between a POST's bytes and a GET's rows, without HTTP: decoder, admission, log store,
  * definitions, planner, workers. The workers outlive `clear`, since starting them costs more than
@@ -28,6 +37,7 @@ const SEGMENTS_PER_STORE = 1_000_000;
 export class EngineUnderTest implements Store {
   readonly #directory = new SourceDirectory([]);
   readonly #randomId = randomUuids();
+  readonly #pool = new SpoilingPool();
   readonly #engine: Engine;
   #catalogue: Catalogue | undefined;
   #storeCount = 0;
@@ -67,13 +77,13 @@ export class EngineUnderTest implements Store {
   /** Posts a JSON text as it is; the refusals of its events. */
   async postText(sourceName: string, text: string, nowUs: number): Promise<readonly string[]> {
     const source = must(this.#directory.findByName(sourceName), `source ${sourceName} exists`);
-    const { batch, refusals } = await admitEvents(await decodeBody(Buffer.from(text), 'json'), {
-      source,
-      nowUs,
-      retentionUs: RETENTION_US,
-      randomId: this.#randomId,
-    });
+    const memory = this.#pool.lend();
+    const { batch, refusals } = await admitEvents(
+      await decodeBody([Buffer.from(text)], 'json', memory),
+      { source, nowUs, retentionUs: RETENTION_US, randomId: this.#randomId },
+    );
     await this.#store.append(sourceName, batch);
+    memory.end();
     return refusals;
   }
 
