@@ -10,7 +10,7 @@ import {
 } from './log-layout.ts';
 import type { LogWindow } from './log-window.ts';
 
-/** What is found in a log file, in order and without gaps. */
+/** What is found in a log file, in order and without gaps. Its bytes are good until the next one. */
 export type LogItem =
   | {
       readonly kind: 'record';

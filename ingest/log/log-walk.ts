@@ -13,7 +13,7 @@ import { type LogItem, scanLogFile } from './log-scan.ts';
 import { LogWindow } from './log-window.ts';
 import { decodeBatch, decodeEnvelope, RecordError, type RecordSummary } from './record-body.ts';
 
-/** A record as the log holds it; `batch` decodes its data. */
+/** A record as the log holds it; `batch` decodes its data, good until the next record is read. */
 export type ReplayedRecord = RecordSummary & {
   readonly sequence: number;
   /** @throws RecordError when the data is not that of a batch. */
