@@ -33,6 +33,7 @@ export type CrashSize = {
   /** Before resident memory is looked at. */
   readonly idleS: number;
   readonly postsPerSecond: number;
+  readonly warmS: number;
   readonly steadyS: number;
   /** Large posts that are acknowledged before the service is killed. */
   readonly postsBeforeKill: number;
@@ -80,21 +81,30 @@ export async function crash(
   return startMs;
 }
 
-/** Posts at fixed times; latency counts from the moment a post is sent. How many events that were. */
+/**
+ * Posts at fixed times; latency counts from the moment a post is sent. What comes first warms the
+ * service up, and is told apart. How many events that were.
+ */
 async function steadily(
   service: ServiceProcess,
   edge: EdgeEvents,
-  size: { readonly postsPerSecond: number; readonly steadyS: number },
+  size: {
+    readonly postsPerSecond: number;
+    readonly warmS: number;
+    readonly steadyS: number;
+  },
 ): Promise<number> {
   const client = new HttpClient(service.url, service.token, 64);
   const bodies = Array.from({ length: 200 }, () => bodyOf(edge.take(SMALL_POST_EVENTS)));
   for (const body of bodies) await mustPost(client, EDGE_PATH, body);
   const intervalMs = 1000 / size.postsPerSecond;
+  const warmLatencies: number[] = [];
   const latencies: number[] = [];
   const posts: Promise<void>[] = [];
   let lateMsMax = 0;
   const fromMs = performance.now();
-  const count = size.postsPerSecond * size.steadyS;
+  const warmCount = size.postsPerSecond * size.warmS;
+  const count = warmCount + size.postsPerSecond * size.steadyS;
   for (let post = 0; post < count; post++) {
     const dueMs = fromMs + post * intervalMs;
     const aheadMs = dueMs - performance.now();
@@ -102,18 +112,20 @@ async function steadily(
     const sentMs = performance.now();
     lateMsMax = Math.max(lateMsMax, sentMs - dueMs);
     const acknowledged = mustPost(client, EDGE_PATH, bodies[post % bodies.length]!).then(() => {
-      latencies.push(performance.now() - sentMs);
+      (post < warmCount ? warmLatencies : latencies).push(performance.now() - sentMs);
     });
     posts.push(acknowledged);
   }
   await Promise.all(posts);
   client.close();
   const { p50, p99 } = figuresOf(latencies);
+  const warm = figuresOf(warmLatencies);
   console.log(
     `${size.postsPerSecond} posts/s of ${SMALL_POST_EVENTS} events: acknowledged in ` +
       `p50 ${p50.toFixed(2)} ms ${barText('<= 3 ms', p50 <= BARS.p50Ms)}, ` +
       `p99 ${p99.toFixed(2)} ms ${barText('<= 15 ms', p99 <= BARS.p99Ms)}; ` +
-      `the sender was at most ${lateMsMax.toFixed(0)} ms late`,
+      `p50 ${warm.p50.toFixed(2)} and p99 ${warm.p99.toFixed(2)} ms in the first ${size.warmS} s ` +
+      `of a new service; the sender was at most ${lateMsMax.toFixed(0)} ms late`,
   );
   return (bodies.length + count) * SMALL_POST_EVENTS;
 }

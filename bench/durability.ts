@@ -43,14 +43,14 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
   [
     'small',
     {
-      ...{ idleS: 0.2, postsPerSecond: 100, steadyS: 1, postsBeforeKill: 10 },
+      ...{ idleS: 0.2, postsPerSecond: 100, warmS: 0.5, steadyS: 1, postsBeforeKill: 10 },
       ...{ eventCount: 5_000, logBytes: 10_000_000 },
     },
   ],
   [
     'large',
     {
-      ...{ idleS: 5, postsPerSecond: 500, steadyS: 20, postsBeforeKill: 100 },
+      ...{ idleS: 5, postsPerSecond: 500, warmS: 5, steadyS: 20, postsBeforeKill: 100 },
       ...{ eventCount: 300_000, logBytes: LOG_BYTES_MAX },
     },
   ],
