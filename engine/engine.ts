@@ -1,5 +1,6 @@
 import { must } from './assert.ts';
 import { collectGarbage } from './column/garbage.ts';
+import type { PackedImage } from './column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle } from './column/segment.ts';
 import {
   isUnreadable,
@@ -25,6 +26,7 @@ import { giveBack } from './pool/answer-block.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import type { TaskStats } from './pool/task.ts';
+import { QueryError } from './query-error.ts';
 import { parseQuery } from './sql/parser.ts';
 
 /** A query that has been parsed and bound; a plain value, valid as long as the sources are. */
@@ -94,6 +96,8 @@ export class Engine {
   readonly #catalog: SegmentCatalog;
   readonly #pool: QueryPool;
   readonly #plans = new PlanMemo();
+  /** What reads segments of a snapshot, until it has ended; none rejects. */
+  readonly #readers = new Set<Promise<void>>();
   #planMs = 0;
   #queueMs = 0;
 
@@ -114,17 +118,19 @@ export class Engine {
 
   /**
    * Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. When
-   * the file of a segment has gone or is damaged, the query is run again without it.
+   * the file of a segment has gone or is damaged, the query is run again without it; a QueryError
+   * `overloaded` when that does not help.
    */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
     for (let triesLeft = UNREADABLE_TRIES_MAX; ; triesLeft--) {
       try {
-        return await this.#runOnce(query, options);
+        return await this.#reading(() => this.#runOnce(query, options));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         if (triesLeft > 0 && (await this.#isMended(error))) continue;
-        this.#pool.countFailure(error);
-        throw error;
+        const failure = unreadableFailure(error);
+        this.#pool.countFailure(failure);
+        throw failure;
       }
     }
   }
@@ -179,8 +185,22 @@ export class Engine {
 
   /** Merges sealed segments of one source in a worker: all their rows, in one. */
   async merge(handles: readonly SealedSegmentHandle[]): Promise<SharedArrayBuffer> {
-    const [merged] = await this.#pool.makeSegments({ kind: 'merge', handles });
+    const work = () => this.#pool.makeSegments({ kind: 'merge', handles });
+    const [merged] = await this.#reading(work);
     return must(merged, 'merging makes a segment');
+  }
+
+  /** Makes in a worker what the file of a sealed segment holds of it. */
+  pack(buffer: SharedArrayBuffer): Promise<PackedImage> {
+    return this.#pool.packSegment({ kind: 'pack', buffer });
+  }
+
+  /**
+   * Resolves once all that reads segments of a snapshot taken before this call has ended: each try of a
+   * run, and merges. Never rejects; bounded by the time that these may take. `undefined`: nothing does.
+   */
+  readersDone(): Promise<void> | undefined {
+    return this.#readers.size === 0 ? undefined : Promise.all(this.#readers).then(() => {});
   }
 
   /**
@@ -196,6 +216,21 @@ export class Engine {
   /** Ends the workers once what is under way is done. */
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  /** `work` takes its snapshot in the turn of the call, so that no reader goes unseen. */
+  async #reading<T>(work: () => Promise<T>): Promise<T> {
+    const reading = work();
+    const ended = reading.then(
+      () => {},
+      () => {},
+    );
+    this.#readers.add(ended);
+    try {
+      return await reading;
+    } finally {
+      this.#readers.delete(ended);
+    }
   }
 
   #contextOf({ parameters, nowUs, rowsMax }: RunOptions): CallContext {
@@ -238,6 +273,15 @@ export class Engine {
       countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
     );
   }
+}
+
+/** Of a query that could not be run without what it could not read. */
+function unreadableFailure(cause: SegmentGoneError | SegmentDamagedError): QueryError {
+  const message =
+    cause instanceof SegmentGoneError
+      ? `logs were removed or stored anew while the query read them, ${UNREADABLE_TRIES_MAX + 1} times in a row; try again later`
+      : 'logs that the query reads are damaged, and could not be stored anew without what is lost; try again later';
+  return new QueryError('overloaded', message, undefined, { cause });
 }
 
 /** Parses and binds without an engine. Throws a QueryError `invalid_sql` with its place in the text. */

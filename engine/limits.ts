@@ -169,10 +169,17 @@ export const REMEMBERED_PLANS_BYTES_MAX = 4 * 1024 * 1024;
  * Bytes of segments that a task reads into memory of its own when the memory for all is full, at
  * most: beyond the last one, however large that is. A scan goes from one segment to the next.
  */
-export const PASSING_BYTES_MAX = 64 * 1024 * 1024;
+export const PASSING_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bytes of these let go before garbage is collected, in some 10 ms: a tenth of what reading took. */
-export const PASSING_GARBAGE_BYTES_MAX = 32 * 1024 * 1024;
+export const PASSING_GARBAGE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Bytes of arrays of one thread from which it keeps fewer segments open: what is remembered of some
+ * hundred segments, and what a query of usual size holds. A segment of 400 shapes takes 20 to 40 KiB,
+ * one of 10,000 up to 850 KiB.
+ */
+export const READERS_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * How often a query is run again because a segment could not be read: each time one damaged segment

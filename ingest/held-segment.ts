@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { SealedSegmentHandle } from '../engine/column/segment.ts';
-import type { MemoryGauge } from '../engine/column/segment-backing.ts';
+import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segment-backing.ts';
 import type { Leaving } from './eviction.ts';
 import {
   absentBlocks,
@@ -133,8 +133,12 @@ export class HeldSegment {
   async letGo(blocks: SegmentBlocks, leaving: Leaving): Promise<boolean> {
     if (this.#handle?.buffer !== blocks.buffer) return false;
     const copy = leaving === 'all' ? undefined : await copyWithout(blocks, leaving);
-    if (this.#handle?.buffer !== blocks.buffer) return false;
+    const handle = this.#handle;
+    if (handle.buffer !== blocks.buffer) return false;
     this.drop();
+    retire(blocks.backing);
+    // Queries that wait, or are under way, have the handle.
+    releaseBuffer(handle);
     if (copy !== undefined) this.#handle = this.#newHandle(copy);
     return true;
   }

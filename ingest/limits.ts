@@ -151,6 +151,18 @@ export const GARBAGE_SHARE_MAX = 1 / 16;
 /** The part of MEMORY_LIMIT that a merge may take for what it merges; the result takes as much again. */
 export const MERGE_SHARE_MAX = 1 / 8;
 
+/**
+ * The part of MEMORY_LIMIT that events may take of which no file holds the rows yet. Beyond, senders
+ * must wait: nothing of it can leave memory before it is written.
+ */
+export const BACKLOG_SHARE_MAX = 1 / 4;
+
+/**
+ * … and the part of it that open segments may: the largest is sealed then. Being sealed, it is there
+ * twice, beside the next one; and a new one takes twice what it holds when it has just grown.
+ */
+export const OPEN_SHARE_MAX = 1 / 16;
+
 /** Ticks to a step of the clock that tells what was used of late: the grain of what leaves first. */
 export const USE_CLOCK_TICKS = 60;
 
@@ -160,3 +172,4 @@ export const COPY_SLICE_BYTES = 4 * 1024 * 1024;
 assert(BODY_BYTES_MAX < STRING_LENGTH_MAX, 'a string reference can name a whole body');
 assert(QUEUE_BYTES_MAX > 4 * BODY_BYTES_MAX, 'a single body never fills the queue');
 assert(CLOCK_STEP_US_MAX * 24 <= CLOCK_HELD_US_MIN, 'a few leaps do not make up the waiting');
+assert(3 * OPEN_SHARE_MAX < BACKLOG_SHARE_MAX, 'rows can come while others are sealed');

@@ -3,6 +3,7 @@ import type { Batch } from '../engine/column/batch.ts';
 import type { SegmentHandle } from '../engine/column/segment.ts';
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
+import { Backlog, type Stream } from './backlog.ts';
 import { yieldToEventLoop } from './event-loop.ts';
 import type { HeldSegment, SegmentIds } from './held-segment.ts';
 import { OverloadError } from './ingest-error.ts';
@@ -16,7 +17,7 @@ import {
 import type { ReplayedRecord } from './log/log-recovery.ts';
 import { type LogRecord, RecordError } from './log/record-body.ts';
 import { MemoryBalance } from './memory-balance.ts';
-import { type HeldMemory, MemoryBudget, type MemoryStats } from './memory-budget.ts';
+import { MemoryBudget, type MemoryStats } from './memory-budget.ts';
 import { oldestPartitionUs, partitionOf } from './partition.ts';
 import { SealedSegments, type SegmentStorage } from './sealed-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -57,9 +58,6 @@ export type ReplayOptions = {
   readonly isCovered: (record: ReplayedRecord, partition: number) => boolean;
 };
 
-/** One source. */
-type Stream = { readonly ring: SegmentRing; readonly sealed: SealedSegments };
-
 /** Rows [from, to) of a batch. */
 type RowRange = { readonly from: number; readonly to: number };
 
@@ -76,6 +74,7 @@ export class LogStore implements SegmentCatalog {
   readonly #retentionUs: number;
   readonly #budget: MemoryBudget;
   readonly #memory: MemoryBalance;
+  readonly #backlog: Backlog;
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
   #sequence = 0;
@@ -96,10 +95,15 @@ export class LogStore implements SegmentCatalog {
   constructor(options: LogStoreOptions) {
     this.#retentionUs = options.retentionUs;
     this.#budget = options.budget ?? MemoryBudget.unlimited();
+    this.#backlog = new Backlog({
+      budget: this.#budget,
+      streams: this.#streams,
+      queuedBytes: () => this.#queuedBytes,
+    });
     this.#memory = new MemoryBalance({
       budget: this.#budget,
       segments: () => this.#sealedSegments(),
-      heldBeside: () => this.#heldBeside(),
+      heldBeside: () => this.#backlog.heldBeside(),
       onGarbage: options.onGarbage ?? (() => {}),
     });
     this.#sealing = { seal: options.seal, summarize: options.summarize };
@@ -129,7 +133,7 @@ export class LogStore implements SegmentCatalog {
    * there is one, and every later snapshot has all its rows; when it rejects, none has any. The batch
    * is not to be changed before that, and is not kept after.
    *
-   * Rejects with `OverloadError` when too much waits already, to be appended or to be sealed, and
+   * Rejects with `OverloadError` when too much waits already, to be appended, sealed or written, and
    * when the store is closed: then nothing was written. Rejects with `StorageError` when the log
    * cannot make it durable: a restart may find it all the same. The source must be one of the store's.
    */
@@ -146,6 +150,8 @@ export class LogStore implements SegmentCatalog {
       );
     }
     if (batch.rowCount === 0) return;
+    // What no file will hold can never leave.
+    if (this.#storage !== undefined) this.#backlog.check();
     this.#log?.check();
     const arrivalBase = ring.reserveArrivals(batch.rowCount);
     this.#queuedBytes += size;
@@ -158,6 +164,7 @@ export class LogStore implements SegmentCatalog {
         const sequence = (await durable) ?? 0;
         await appendNow(ring, batch, { sequence, arrivalBase, rowCount: batch.rowCount });
         this.#sequence = sequence;
+        this.#backlog.relieve();
       });
     } finally {
       this.#queuedBytes -= size;
@@ -324,18 +331,12 @@ export class LogStore implements SegmentCatalog {
   async #mergeAll(): Promise<void> {
     for (const { sealed } of this.#streams.values()) {
       for (;;) {
-        const merging = this.#isClosed ? undefined : sealed.mergeSome(this.#quietUs);
+        if (this.#isClosed || !this.#backlog.isShort) return;
+        const merging = sealed.mergeSome(this.#quietUs);
         if (merging === undefined) break;
         await merging;
       }
     }
-  }
-
-  /** Bytes of what segments do not hold: see `HeldMemory`. */
-  #heldBeside(): Pick<HeldMemory, 'open' | 'queued'> {
-    let open = 0;
-    for (const { ring } of this.#streams.values()) open += ring.unsealedCapacity;
-    return { open, queued: this.#queuedBytes };
   }
 
   *#sealedSegments(): Iterable<HeldSegment> {
@@ -344,17 +345,18 @@ export class LogStore implements SegmentCatalog {
 
   /**
    * Waits while more is in memory than may be and some of it is about to leave: the log is read faster
-   * than segments are written.
+   * than segments are sealed and written.
    */
   async #roomInMemory(): Promise<void> {
     for (;;) {
       this.#memory.balance();
-      if (!this.#budget.isOver) return;
+      this.#backlog.relieve();
+      if (!this.#budget.isOver && !this.#backlog.isFull) return;
       await this.#memory.settled();
-      const storing = Array.from(this.#streams.values(), ({ sealed }) => sealed.storing());
-      const underWay = storing.filter((promise) => promise !== undefined);
-      if (underWay.length === 0) return;
-      await Promise.race(underWay);
+      const shrinking = this.#backlog.shrinking();
+      // What is in the log must come in all the same: nobody can be told to come back with it.
+      if (shrinking === undefined) return;
+      await shrinking;
     }
   }
 

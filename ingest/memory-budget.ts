@@ -9,11 +9,13 @@ import {
 } from '../engine/column/segment-backing.ts';
 import type { Shortage } from './eviction.ts';
 import {
+  BACKLOG_SHARE_MAX,
   BLOCKS_SHARE_MIN,
   EVICTION_SHARE,
   MERGE_BYTES_MAX,
   MERGE_ROWS_MAX,
   MERGE_SHARE_MAX,
+  OPEN_SHARE_MAX,
   USE_CLOCK_TICKS,
 } from './limits.ts';
 import type { MergeBounds } from './merge-choice.ts';
@@ -92,6 +94,16 @@ export class MemoryBudget {
   /** The current minute, as marks of use say it. */
   get clock(): number {
     return Atomics.load(this.gauge, GAUGE_CLOCK);
+  }
+
+  /** Bytes of events that may be in memory and in no file yet. */
+  get backlogBytesMax(): number {
+    return this.#memoryBytesMax * BACKLOG_SHARE_MAX;
+  }
+
+  /** Bytes that open segments may take together, what they hold in reserve included. */
+  get openBytesMax(): number {
+    return this.#memoryBytesMax * OPEN_SHARE_MAX;
   }
 
   get mergeBounds(): MergeBounds {

@@ -42,14 +42,16 @@ export class Quarantine {
 
   /**
    * Takes a whole file out of the way. Its name here begins with its folder's, so that files of
-   * different folders do not meet. Rejects with a `DiskError`.
+   * different folders do not meet. Resolves to its path here; rejects with a `DiskError`.
    */
-  async move(path: string): Promise<void> {
+  async move(path: string): Promise<string> {
     const from = dirname(path);
+    const moved = join(this.#folder, `${basename(from)}.${basename(path)}`);
     await this.#makeFolder();
-    await this.#disk.rename(path, join(this.#folder, `${basename(from)}.${basename(path)}`));
+    await this.#disk.rename(path, moved);
     await this.#disk.syncFolder(this.#folder);
     await this.#disk.syncFolder(from);
+    return moved;
   }
 
   /** Before something is moved here, the folder is as durable as the place it comes from. */

@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { SealedSegmentHandle } from '../engine/column/segment.ts';
-import { SegmentDamagedError } from '../engine/column/segment-image.ts';
+import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
 import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
@@ -164,6 +164,15 @@ export class SealedSegments {
     return firsts.length === 0 ? undefined : Math.min(...firsts);
   }
 
+  /** Bytes of segments that are to be in files and are not yet. */
+  get unstoredSize(): number {
+    let size = 0;
+    for (const { segments } of this.#unstored) {
+      for (const segment of segments) size += segment.unstoredSize;
+    }
+    return size;
+  }
+
   /** Tries again what failed, and drops the partitions that end before `oldestUs`. */
   tick(nowUs: number, oldestUs: number): void {
     for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
@@ -310,18 +319,31 @@ export class SealedSegments {
     this.#ticksToMerge = isDone ? 0 : this.#retryTicks;
   }
 
-  /** `undefined`: one of them was damaged, and is another now or gone. */
+  /** `undefined`: one of them was damaged or dropped, and is another now or gone. */
   async #mergeOrRepair(
     merge: SegmentStorage['merge'],
     segments: readonly HeldSegment[],
   ): Promise<SharedArrayBuffer | undefined> {
+    const files = segments.map(({ file }) => file);
     try {
       return await merge(segments.map((segment) => segment.handle()));
     } catch (error) {
+      if (error instanceof SegmentGoneError && !this.#isUnchanged(segments, files)) {
+        return undefined;
+      }
       if (!(error instanceof SegmentDamagedError)) throw error;
       if ((await this.repair(error.segmentId)) === false) throw error;
       return undefined;
     }
+  }
+
+  /** Whether all of them are held, and in these files still. */
+  #isUnchanged(
+    segments: readonly HeldSegment[],
+    files: readonly (SegmentFile | undefined)[],
+  ): boolean {
+    const held = new Set(this.segments());
+    return segments.every((segment, index) => held.has(segment) && segment.file === files[index]);
   }
 
   #takePlace(

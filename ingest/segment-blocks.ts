@@ -1,3 +1,4 @@
+import { HEADER_SIZE } from '../engine/column/sealed-layout.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
@@ -9,7 +10,6 @@ import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import { yieldToEventLoop } from './event-loop.ts';
 import { COPY_SLICE_BYTES } from './limits.ts';
 import type { SegmentFile } from './segment-file.ts';
-import { IMAGE_HEADER_SIZE } from './segment-layout.ts';
 
 /** A stored segment as far as it is in memory. */
 export type SegmentBlocks = {
@@ -114,27 +114,28 @@ function copyBytes(from: SharedArrayBuffer, to: SharedArrayBuffer, range: Range)
 function frameRanges(buffer: SharedArrayBuffer, backing: SegmentBacking): readonly Range[] {
   const offset = slicesEnd(backing);
   return [
-    { offset: 0, size: IMAGE_HEADER_SIZE },
+    { offset: 0, size: HEADER_SIZE },
     { offset, size: buffer.byteLength - offset },
   ];
 }
 
 function frameSize(buffer: SharedArrayBuffer, backing: SegmentBacking): number {
-  return IMAGE_HEADER_SIZE + buffer.byteLength - slicesEnd(backing);
+  return HEADER_SIZE + buffer.byteLength - slicesEnd(backing);
 }
 
 function slicesEnd({ blocks }: SegmentBacking): number {
   const last = blocks.length - BLOCK_NUMBERS;
-  return last < 0 ? IMAGE_HEADER_SIZE : blocks[last]! + blocks[last + 1]!;
+  return last < 0 ? HEADER_SIZE : blocks[last]! + blocks[last + 1]!;
 }
 
 function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): SegmentBacking {
-  const { rowCount, timestampUsMin, timestampUsMax, blocks, frame } = file.envelope;
+  const { rowCount, timestampUsMin, timestampUsMax, imageSize, blocks, frame } = file.envelope;
   const stateCount = blocks.length / BLOCK_NUMBERS + 1;
   return {
     rowCount,
     timestampUsMin,
     timestampUsMax,
+    imageSize,
     path: file.path,
     blocks,
     frame,

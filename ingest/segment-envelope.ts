@@ -1,5 +1,6 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { assert } from '../engine/assert.ts';
+import type { PackedBlock } from '../engine/column/packed-image.ts';
 import { BLOCK_NUMBERS } from '../engine/column/segment-backing.ts';
 import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
@@ -38,22 +39,11 @@ export type SegmentEnvelope = SegmentName & {
 
 /** An envelope to be written. Where its blocks lie in the file is known once it has a length. */
 export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks'> & {
-  readonly blocks: readonly SegmentBlock[];
-};
-
-/** One slice of the sealed segment as it lies in the file. Blocks lie end to end, in this order. */
-export type SegmentBlock = {
-  /** Place of the slice in memory. */
-  readonly offset: number;
-  readonly size: number;
-  /** Bytes in the file; less than `size` when compressed (RFC 7932), else the slice itself. */
-  readonly storedSize: number;
-  /** CRC-32 of the bytes in the file. */
-  readonly crc: number;
+  readonly blocks: readonly PackedBlock[];
 };
 
 /** An entry of an envelope's table of blocks. */
-export type StoredBlock = SegmentBlock & {
+export type StoredBlock = PackedBlock & {
   /** In the file. */
   readonly storedOffset: number;
 };

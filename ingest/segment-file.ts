@@ -2,7 +2,12 @@ import { promisify } from 'node:util';
 import { brotliDecompress, crc32 } from 'node:zlib';
 import { assert } from '../engine/assert.ts';
 import { type SealedColumnName, sealedColumnsOf } from '../engine/column/sealed-columns.ts';
-import { readFooter, type SealedFooter } from '../engine/column/sealed-layout.ts';
+import {
+  FOOTER_SIZE_OFFSET,
+  HEADER_SIZE,
+  readFooter,
+  type SealedFooter,
+} from '../engine/column/sealed-layout.ts';
 import { blockOf } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import type { Slice } from '../engine/column/slice.ts';
@@ -18,8 +23,6 @@ import {
   HEAD_CRC_OFFSET,
   HEAD_SIZE,
   headCrc,
-  IMAGE_FOOTER_SIZE_OFFSET,
-  IMAGE_HEADER_SIZE,
   SEGMENT_FILE_VERSION,
   SEGMENT_MAGIC,
   SegmentDamageError,
@@ -99,8 +102,8 @@ export class SegmentFile {
     const blocks = blocksOf(this.envelope);
     const buffer = newSegmentBuffer(imageSize);
     const frame = await decompress(this.envelope.frame);
-    new Uint8Array(buffer).set(frame.subarray(0, IMAGE_HEADER_SIZE));
-    const footer = frame.subarray(IMAGE_HEADER_SIZE);
+    new Uint8Array(buffer).set(frame.subarray(0, HEADER_SIZE));
+    const footer = frame.subarray(HEADER_SIZE);
     new Uint8Array(buffer, imageSize - footer.length).set(footer);
     const damaged = new Set<number>();
     await this.#readBlocks(blocks, ({ offset }, slice) => {
@@ -209,7 +212,7 @@ async function readEnvelope(
 
 /** Text of a sealed segment's footer, out of its frame. */
 function footerText(frame: Buffer): string {
-  const size = frame.readUInt32LE(IMAGE_FOOTER_SIZE_OFFSET);
+  const size = frame.readUInt32LE(FOOTER_SIZE_OFFSET);
   return frame.subarray(frame.length - size).toString('utf8');
 }
 

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { assert, must } from '../engine/assert.ts';
 import { repairSegment } from '../engine/column/merge-segments.ts';
+import type { PackedImage } from '../engine/column/packed-image.ts';
 import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { Quarantine } from './quarantine.ts';
@@ -21,7 +22,17 @@ export type NewSegment = PartitionKey & {
   readonly covered: readonly SequenceInterval[];
 };
 
-export type SegmentFolderOptions = Pick<RecoveryOptions, 'disk' | 'path' | 'quarantinePath'>;
+export type SegmentFolderOptions = RecoveryOptions & {
+  /** The blocks of a sealed segment's file (`packImage`). What it rejects with, a change does. */
+  readonly pack: (buffer: SharedArrayBuffer) => Promise<PackedImage>;
+  /**
+   * Asked right after a file has taken the place of others: resolves, and never rejects, once all who
+   * may still read those have ended. `undefined`: nobody does; nobody ever does when left out.
+   */
+  readonly readersDone?: (() => Promise<void> | undefined) | undefined;
+  /** Called when a damaged file is in quarantine, with its path there. */
+  readonly onQuarantined?: ((path: string) => void) | undefined;
+};
 
 /** What became of a stored segment when it was loaded. */
 export type SegmentLoad =
@@ -52,6 +63,9 @@ export type SegmentLoad =
  * *leftovers* are named again in each further file of their partition until their removal is durable,
  * because the file that named them first may be replaced and gone itself.
  *
+ * A file that is replaced while queries run stays, as a leftover, until the last of those that may have
+ * it in their snapshot has ended.
+ *
  * Coverage is by partition: of log records in a file's interval, the rows in its partition are in
  * the file. When one sealing makes files for two days and the process dies between them, the rows of
  * the second day come from the log. No two files ever need to appear together.
@@ -62,20 +76,29 @@ export class SegmentFolder {
   readonly #disk: Disk;
   readonly #path: string;
   readonly #quarantine: Quarantine;
+  readonly #pack: SegmentFolderOptions['pack'];
+  readonly #readersDone: () => Promise<void> | undefined;
+  readonly #onQuarantined: (path: string) => void;
   /** Files that count, by source and partition. */
   readonly #segments = new Map<string, Map<number, SegmentFile[]>>();
   /** Ids of files that must not count but may be there, by source and partition. */
   readonly #leftovers = new Map<string, Set<number>>();
+  /** Ids of those leftovers that someone may still read. */
+  readonly #beingRead = new Set<number>();
   /** Folders of sources known to be there, durably. */
   readonly #folders = new Set<string>();
   /** The last change of each partition with one under way; none of them rejects. */
   readonly #changes = new Map<string, Promise<unknown>>();
   #idNext: number;
+  #isClosed = false;
 
   private constructor(options: SegmentFolderOptions, idNext: number) {
     this.#disk = options.disk;
     this.#path = options.path;
     this.#quarantine = new Quarantine(this.#disk, options.quarantinePath);
+    this.#pack = options.pack;
+    this.#readersDone = options.readersDone ?? (() => undefined);
+    this.#onQuarantined = options.onQuarantined ?? (() => {});
     this.#idNext = idNext;
   }
 
@@ -84,7 +107,7 @@ export class SegmentFolder {
    * has taken are removed; damaged ones go to quarantine. Rejects with `SegmentVersionError`
    * before anything is changed when a file is of another version, and with a `DiskError`.
    */
-  static async recover(options: RecoveryOptions): Promise<{
+  static async recover(options: SegmentFolderOptions): Promise<{
     readonly folder: SegmentFolder;
     readonly report: RecoveryReport;
     /** By which retention goes on. */
@@ -129,13 +152,13 @@ export class SegmentFolder {
   }
 
   /**
-   * Stores a segment with all rows of some others of one partition in their place, and removes those.
-   * What they covered it covers. Resolves to `undefined`, and nothing has changed then, when one of
+   * Stores a segment with all rows of some others of one partition in their place, and removes those
+   * once nobody reads them. What they covered it covers. Resolves to `undefined`, and nothing has changed then, when one of
    * them does not count any more: its day was dropped meanwhile, or damage was found in it. Rejects
    * with a `DiskError`, and nothing has changed then either.
    *
-   * `onReplaced` is called as soon as the new file counts and before the others go, so that who reads
-   * files finds one of the two.
+   * `onReplaced` is called as soon as the new file counts: from then on nobody may begin to read the
+   * others.
    */
   replace(
     buffer: SharedArrayBuffer,
@@ -152,14 +175,18 @@ export class SegmentFolder {
       for (const segment of replaced) this.#forget(segment);
       this.#insert(stored);
       onReplaced(stored);
-      await this.#removeLeftovers(key);
+      await this.#onceUnread(key, ids, () => this.#removeLeftovers(key));
       return stored;
     });
   }
 
-  /** Removes all files of a partition. Rejects with a `DiskError`; to be called again then. */
+  /**
+   * Removes all files of a partition, also those that someone reads: rows past the retention should
+   * not be answered any more. Rejects with a `DiskError`; to be called again then.
+   */
   dropPartition(key: PartitionKey): Promise<void> {
     return this.#change(key, async () => {
+      for (const id of this.#leftoversOf(key)) this.#beingRead.delete(id);
       for (const segment of this.#counting(key)) {
         this.#leftoversOf(key).add(segment.envelope.id);
         this.#forget(segment);
@@ -200,6 +227,15 @@ export class SegmentFolder {
     });
   }
 
+  /**
+   * Resolves when nothing is under way. What someone still reads stays, and goes at the next start;
+   * there should be no more calls.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#changes.size > 0) await Promise.all(this.#changes.values());
+  }
+
   async #repair(
     segment: SegmentFile,
     damaged: {
@@ -215,13 +251,41 @@ export class SegmentFolder {
     this.#forget(segment);
     this.#insert(stored);
     const load = told({ kind: 'repaired', segment: stored, buffer, lostColumns }, onLoaded);
-    try {
-      await this.#setAside(segment);
-    } catch (error) {
-      // A damaged file that cannot be moved is a leftover, which does no harm.
-      if (!(error instanceof DiskError)) throw error;
-    }
+    await this.#onceUnread(segment.envelope, [id], async () => {
+      // Its day may have been dropped meanwhile.
+      if (!this.#leftoversOf(segment.envelope).has(id)) return;
+      try {
+        await this.#setAside(segment);
+      } catch (error) {
+        // A damaged file that cannot be moved is a leftover, which does no harm.
+        if (!(error instanceof DiskError)) throw error;
+      }
+    });
     return load;
+  }
+
+  /**
+   * Part of a change: does away with leftovers when nobody reads them any more. At once where nobody
+   * does; else later, as a change of its own, so that others of the partition need not wait for readers.
+   */
+  async #onceUnread(
+    key: PartitionKey,
+    ids: readonly number[],
+    remove: () => Promise<unknown>,
+  ): Promise<void> {
+    const readersDone = this.#readersDone();
+    if (readersDone === undefined) {
+      await remove();
+      return;
+    }
+    for (const id of ids) this.#beingRead.add(id);
+    void readersDone.then(async () => {
+      if (this.#isClosed) return;
+      await this.#change(key, () => {
+        for (const id of ids) this.#beingRead.delete(id);
+        return remove();
+      });
+    });
   }
 
   #change<T>({ source, partition }: PartitionKey, work: () => Promise<T>): Promise<T> {
@@ -243,7 +307,7 @@ export class SegmentFolder {
     const id = this.#idNext++;
     const leftovers = this.#leftoversOf({ source, partition });
     const origin = { id, source, partition, covered, replaced: [...leftovers, ...replaced] };
-    const packed = await packSegment(buffer, origin);
+    const packed = packSegment(await this.#pack(buffer), origin);
     const path = this.#pathOf(segment, id);
     await this.#makeFolder(dirname(path));
     try {
@@ -259,15 +323,16 @@ export class SegmentFolder {
   }
 
   /**
-   * Tries to remove what must not count. What cannot be removed now stays a leftover, and does no
-   * harm: gives the last error.
+   * Tries to remove what must not count and nobody reads. What cannot be removed now stays a leftover,
+   * and does no harm: gives the first error.
    */
   async #removeLeftovers(key: PartitionKey): Promise<DiskError | undefined> {
     const leftovers = this.#leftoversOf(key);
+    const unread = [...leftovers].filter((id) => !this.#beingRead.has(id));
     const removed: number[] = [];
     let failure: DiskError | undefined;
     try {
-      for (const id of [...leftovers].sort((left, right) => left - right)) {
+      for (const id of unread.sort((left, right) => left - right)) {
         const error = await this.#remove(this.#pathOf(key, id));
         if (error === undefined) removed.push(id);
         failure ??= error;
@@ -293,8 +358,9 @@ export class SegmentFolder {
   }
 
   async #setAside({ path, envelope }: SegmentFile): Promise<void> {
-    await this.#quarantine.move(path);
+    const moved = await this.#quarantine.move(path);
     this.#leftoversOf(envelope).delete(envelope.id);
+    this.#onQuarantined(moved);
   }
 
   async #makeFolder(path: string): Promise<void> {

@@ -27,10 +27,6 @@ export const SEGMENT_MAGIC = 0x47455357;
 export const HEAD_SIZE = 16;
 export const HEAD_CRC_OFFSET = 12;
 
-/** Bytes of a sealed segment before its first slice (`sealed-layout.ts`). */
-export const IMAGE_HEADER_SIZE = 16;
-export const IMAGE_FOOTER_SIZE_OFFSET = 12;
-
 /** The head before, and behind, an envelope. */
 export function headOf(envelope: Uint8Array): Uint8Array {
   const head = new Uint8Array(HEAD_SIZE);

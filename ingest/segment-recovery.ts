@@ -23,8 +23,8 @@ export type RecoveryOptions = {
 
 /** What was found that is not as it should be, and what was done about it. */
 export type RecoveryReport = {
-  /** Files without a whole envelope, or with one of another file; in quarantine now. */
-  readonly quarantined: readonly { readonly path: string; readonly reason: string }[];
+  /** Files without a whole envelope, or with one of another file; in quarantine now, as `movedTo`. */
+  readonly quarantined: readonly (Damaged & { readonly movedTo: string })[];
   /** Files that lost one of their two envelopes, and are read by the other. */
   readonly singleEnvelope: readonly string[];
   /** Names in the folders of sources that are none of ours; left alone. */
@@ -66,8 +66,10 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   );
   const counting = countingFiles(opened.segments);
   // Nothing is changed before every file has been looked at: a version of the future stops here.
-  for (const { path } of opened.damaged) {
-    await new Quarantine(disk, options.quarantinePath).move(path);
+  const quarantine = new Quarantine(disk, options.quarantinePath);
+  const quarantined: RecoveryReport['quarantined'][number][] = [];
+  for (const damaged of opened.damaged) {
+    quarantined.push({ ...damaged, movedTo: await quarantine.move(damaged.path) });
   }
   const replaced = counting.replaced.map(({ path, envelope }) => ({ ...nameOf(envelope), path }));
   const leftovers = await removeFiles(disk, [...expired, ...replaced]);
@@ -80,7 +82,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
       1 + [...ids, ...listed.temporary.map(({ id }) => id)].reduce((a, b) => Math.max(a, b), 0),
     clock,
     report: {
-      quarantined: opened.damaged.map(({ path, reason }) => ({ path, reason })),
+      quarantined,
       singleEnvelope: counting.segments
         .filter(({ damagedCopy }) => damagedCopy !== undefined)
         .map(({ path }) => path),

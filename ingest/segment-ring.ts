@@ -183,7 +183,12 @@ export class SegmentRing {
 
   /** After one of the sealings under way has ended, well or not; at once when there is none. */
   async sealedNext(): Promise<void> {
-    if (this.#sealingsUnderWay.size > 0) await Promise.race(this.#sealingsUnderWay);
+    await this.sealing();
+  }
+
+  /** The same; `undefined` when no sealing is under way. */
+  sealing(): Promise<void> | undefined {
+    return this.#sealingsUnderWay.size > 0 ? Promise.race(this.#sealingsUnderWay) : undefined;
   }
 
   /** After every sealing under way has ended, well or not. */
@@ -209,6 +214,11 @@ export class SegmentRing {
   /** Bytes of what is not sealed yet, with what it holds in reserve. */
   get unsealedCapacity(): number {
     return this.#unsealed().reduce((sum, segment) => sum + capacityOf(segment.handle()), 0);
+  }
+
+  /** … of the open segment alone. */
+  get openCapacity(): number {
+    return this.#open === undefined ? 0 : capacityOf(this.#open.segment.handle());
   }
 
   stats(): RingStats {

@@ -20,9 +20,18 @@ export type BackendStats = {
   readonly log?: LogStats | undefined;
 };
 
+/**
+ * What is damaged: a place in the log; one of the two envelopes of a segment file, which costs
+ * nothing; a segment, whose rows are lost; a column of one, whose values are.
+ */
+export const DAMAGE_KINDS = ['log', 'envelope', 'segment', 'column'] as const;
+
+export type DamageKind = (typeof DAMAGE_KINDS)[number];
+
 /** What was stored and could not be read; all else is there. */
 export type Damage = {
-  /** How many places were found. */
+  readonly kind: DamageKind;
+  /** How many places were found; 0: they were told before, and what was set aside has not been. */
   readonly places: number;
   readonly postsLost?: number | undefined;
   readonly segmentsLost?: number | undefined;
@@ -32,7 +41,7 @@ export type Damage = {
   readonly quarantined?: readonly string[] | undefined;
 };
 
-/** Who hears how the reading of what is stored goes. */
+/** Who hears how the reading of what is stored goes, and of damage that is found later. */
 export interface RecoveryObserver {
   progress(progress: RecoveryProgress): void;
   /** May be called several times: it adds up. */

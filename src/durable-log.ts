@@ -155,7 +155,7 @@ export class DurableLog {
     const { recordCount, damageCount, recordsLost, tailBytes, files } = recovered;
     if (damageCount > 0) {
       const quarantined = recovered.damages.flatMap((damage) => damage.quarantined ?? []);
-      observer.damage({ places: damageCount, postsLost: recordsLost, quarantined });
+      observer.damage({ kind: 'log', places: damageCount, postsLost: recordsLost, quarantined });
     }
     if (recordCount === 0 && damageCount === 0 && tailBytes === 0) return;
     this.#log({

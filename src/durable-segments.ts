@@ -6,7 +6,7 @@ import type { LogStore } from '../ingest/log-store.ts';
 import type { RetentionClock } from '../ingest/retention-clock.ts';
 import type { SegmentDamage, SegmentStorage, StorageFailure } from '../ingest/sealed-segments.ts';
 import type { SegmentFile } from '../ingest/segment-file.ts';
-import { SegmentFolder } from '../ingest/segment-folder.ts';
+import { SegmentFolder, type SegmentFolderOptions } from '../ingest/segment-folder.ts';
 import { SegmentVersionError } from '../ingest/segment-layout.ts';
 import type { RecoveryReport } from '../ingest/segment-recovery.ts';
 import { summarizeSegment } from '../ingest/segment-summary.ts';
@@ -34,16 +34,21 @@ export class DurableSegments {
   readonly #dataDir: string;
   readonly #store: LogStore;
   readonly #merge: SegmentStorage['merge'];
+  readonly #pack: SegmentFolderOptions['pack'];
+  readonly #readersDone: SegmentFolderOptions['readersDone'];
   /** Files of other sources stay where they are, unread. */
   readonly #sources: ReadonlySet<string>;
   readonly #retentionUs: number;
   readonly #log: Log;
+  #folder: SegmentFolder | undefined;
 
   constructor(options: {
     readonly disk: Disk;
     readonly dataDir: string;
     readonly store: LogStore;
     readonly merge: SegmentStorage['merge'];
+    readonly pack: SegmentFolderOptions['pack'];
+    readonly readersDone: SegmentFolderOptions['readersDone'];
     readonly sources: ReadonlySet<string>;
     readonly retentionUs: number;
     readonly log: Log;
@@ -52,6 +57,8 @@ export class DurableSegments {
     this.#dataDir = resolve(options.dataDir);
     this.#store = options.store;
     this.#merge = options.merge;
+    this.#pack = options.pack;
+    this.#readersDone = options.readersDone;
     this.#sources = options.sources;
     this.#retentionUs = options.retentionUs;
     this.#log = options.log;
@@ -71,7 +78,13 @@ export class DurableSegments {
         quarantinePath: join(this.#dataDir, 'quarantine'),
         nowUs,
         retentionUs: this.#retentionUs,
+        pack: this.#pack,
+        readersDone: this.#readersDone,
+        onQuarantined: (moved) => {
+          observer.damage({ kind: 'segment', places: 0, quarantined: [moved] });
+        },
       });
+      this.#folder = folder;
       this.#report(report, observer);
       const summary = summarize(folder, clock, nowUs);
       await this.#load(folder, observer);
@@ -89,6 +102,11 @@ export class DurableSegments {
     } finally {
       showProgress('');
     }
+  }
+
+  /** To be called when nothing is stored any more, and no query runs. */
+  async close(): Promise<void> {
+    await this.#folder?.close();
   }
 
   async #load(folder: SegmentFolder, observer: RecoveryObserver): Promise<void> {
@@ -127,8 +145,8 @@ export class DurableSegments {
   }
 
   #report(report: RecoveryReport, observer: RecoveryObserver): void {
-    for (const { path, reason } of report.quarantined) {
-      this.#log({ level: 'error', event: 'segment_damaged', file: path, reason });
+    for (const { path, reason, movedTo: quarantined } of report.quarantined) {
+      this.#log({ level: 'error', event: 'segment_damaged', file: path, reason, quarantined });
     }
     for (const path of report.singleEnvelope) {
       const reason = 'one of its two envelopes is damaged; nothing is lost';
@@ -137,9 +155,13 @@ export class DurableSegments {
     for (const path of report.unknown) {
       this.#log({ level: 'error', event: 'segment_file_unknown', file: path });
     }
-    const segmentsLost = report.quarantined.length;
-    const places = segmentsLost + report.singleEnvelope.length;
-    if (places > 0) observer.damage({ places, segmentsLost });
+    const quarantined = report.quarantined.map(({ movedTo }) => movedTo);
+    const segmentsLost = quarantined.length;
+    if (segmentsLost > 0) {
+      observer.damage({ kind: 'segment', places: segmentsLost, segmentsLost, quarantined });
+    }
+    const envelopes = report.singleEnvelope.length;
+    if (envelopes > 0) observer.damage({ kind: 'envelope', places: envelopes });
   }
 
   #reportDamage({ path: file, load }: SegmentDamage, observer: RecoveryObserver): void {
@@ -149,8 +171,12 @@ export class DurableSegments {
         ? 'its rows cannot be told apart'
         : `the values of columns are lost: ${columns.join(', ')}`;
     this.#log({ level: 'error', event: 'segment_damaged', file, reason });
-    if (columns === undefined) observer.damage({ places: 1, segmentsLost: 1 });
-    else observer.damage({ places: columns.length, columnsLost: columns.length });
+    if (columns === undefined) {
+      observer.damage({ kind: 'segment', places: 1, segmentsLost: 1 });
+    } else {
+      const columnsLost = columns.length;
+      observer.damage({ kind: 'column', places: columnsLost, columnsLost });
+    }
   }
 
   #reportFailure({ step, source, error }: StorageFailure): void {

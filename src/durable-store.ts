@@ -3,6 +3,7 @@ import type { LogStats } from '../ingest/log/write-ahead-log.ts';
 import { LogStore, type LogStoreOptions } from '../ingest/log-store.ts';
 import { RetentionClock } from '../ingest/retention-clock.ts';
 import type { SegmentStorage } from '../ingest/sealed-segments.ts';
+import type { SegmentFolderOptions } from '../ingest/segment-folder.ts';
 import type { RecoveryObserver } from './backend.ts';
 import { DurableLog } from './durable-log.ts';
 import { DurableSegments } from './durable-segments.ts';
@@ -13,6 +14,10 @@ export type DurableStoreOptions = LogStoreOptions & {
   readonly dataDir: string;
   /** Sealed segments of one source as one. */
   readonly merge: SegmentStorage['merge'];
+  /** The blocks of a sealed segment's file. */
+  readonly pack: SegmentFolderOptions['pack'];
+  /** Tells the end of those who read segment files now. */
+  readonly readersDone?: SegmentFolderOptions['readersDone'];
   readonly log: Log;
   /** Bytes from which a file of the log is followed by a new one; for tests. */
   readonly logFileBytesMax?: number | undefined;
@@ -34,11 +39,15 @@ export class DurableStore {
 
   constructor(options: DurableStoreOptions) {
     const { disk, dataDir, retentionUs, log, logFileBytesMax } = options;
+    const { merge, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
     const parts = { disk, dataDir, store: this.store, sources, log };
     this.#durableLog = new DurableLog({ ...parts, fileBytesMax: logFileBytesMax });
-    this.#durableSegments = new DurableSegments({ ...parts, merge: options.merge, retentionUs });
+    this.#durableSegments = new DurableSegments({
+      ...parts,
+      ...{ merge, pack, readersDone, retentionUs },
+    });
     this.#retentionUs = retentionUs;
     this.#log = log;
   }
@@ -72,6 +81,7 @@ export class DurableStore {
   /** Takes no more in; resolves when nothing is under way. */
   async close(): Promise<void> {
     await this.store.close();
+    await this.#durableSegments.close();
     await this.#durableLog.close();
   }
 }

@@ -56,6 +56,8 @@ export function openBackend(options: {
       }
     },
     merge: (handles) => engine.merge(handles),
+    pack: (buffer) => engine.pack(buffer),
+    readersDone: () => engine.readersDone(),
     budget: new MemoryBudget({
       memoryBytesMax: settings.memoryBytesMax,
       othersBytesMax: othersBytesMax(settings),

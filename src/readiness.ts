@@ -1,6 +1,6 @@
 import { DAMAGES_LISTED_MAX } from '../ingest/limits.ts';
 import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
-import type { Damage, RecoveryObserver } from './backend.ts';
+import type { Damage, DamageKind, RecoveryObserver } from './backend.ts';
 import { ServiceError } from './errors.ts';
 
 type State = 'starting' | 'recovering' | 'ready' | 'draining';
@@ -34,7 +34,8 @@ export type HealthDetails = {
 export class Readiness implements RecoveryObserver {
   #state: State = 'starting';
   #progress: RecoveryProgress | undefined;
-  #damage: Required<Damage> | undefined;
+  #damage: Required<Omit<Damage, 'kind'>> | undefined;
+  readonly #damagedPlaces = new Map<DamageKind, number>();
 
   get state(): State {
     return this.#state;
@@ -43,6 +44,11 @@ export class Readiness implements RecoveryObserver {
   /** Why calls are not taken; `undefined` when they are. */
   get reason(): string | undefined {
     return REASONS[this.#state];
+  }
+
+  /** Places of damage found so far; a kind that is not there was not found. */
+  get damagedPlaces(): ReadonlyMap<DamageKind, number> {
+    return this.#damagedPlaces;
   }
 
   get details(): HealthDetails {
@@ -75,8 +81,10 @@ export class Readiness implements RecoveryObserver {
 
   damage(damage: Damage): void {
     const before = this.#damage;
+    const { kind, places } = damage;
+    this.#damagedPlaces.set(kind, (this.#damagedPlaces.get(kind) ?? 0) + places);
     this.#damage = {
-      places: (before?.places ?? 0) + damage.places,
+      places: (before?.places ?? 0) + places,
       postsLost: (before?.postsLost ?? 0) + (damage.postsLost ?? 0),
       segmentsLost: (before?.segmentsLost ?? 0) + (damage.segmentsLost ?? 0),
       columnsLost: (before?.columnsLost ?? 0) + (damage.columnsLost ?? 0),

@@ -65,7 +65,11 @@ export async function startService(options: {
     const { intake } = backend;
     metrics = new Metrics({
       version: packageVersion(),
-      read: () => ({ backend: backend.stats(), calls: caller.stats() }),
+      read: () => ({
+        backend: backend.stats(),
+        calls: caller.stats(),
+        damagedPlaces: readiness.damagedPlaces,
+      }),
     });
     const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log, metrics });
     server = await listen(app, settings);

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { LogStats } from '../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../ingest/log-store.ts';
 import type { MemoryStats } from '../ingest/memory-budget.ts';
-import type { BackendStats } from './backend.ts';
+import { type BackendStats, DAMAGE_KINDS, type DamageKind } from './backend.ts';
 import { ENGINE_METRICS } from './engine-metrics.ts';
 import type { Delays } from './event-loop-delay.ts';
 import type { IngestCount } from './ingest-counts.ts';
@@ -13,6 +13,8 @@ import type { CallStats } from './result-cache.ts';
 export type Snapshot = {
   readonly backend: BackendStats;
   readonly calls: CallStats;
+  /** Places of damage found so far, by kind; left out where nobody looks for any. */
+  readonly damagedPlaces?: ReadonlyMap<DamageKind, number> | undefined;
   readonly delays: Delays;
 };
 
@@ -29,6 +31,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(INGEST, ({ backend }) => backend);
   add(MEMORY, ({ backend }) => backend.memory);
   add(LOG, ({ backend }) => backend.log);
+  add(DAMAGE, ({ damagedPlaces }) => damagedPlaces);
   add(PROCESS, ({ delays }) => delays);
 }
 
@@ -188,6 +191,17 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
     name: 'weir_log_refuses',
     help: '1 while the log takes no posts, for want of disk space or because writing failed; else 0',
     read: (s) => ofLog(s && (s.refusal === undefined ? 0 : 1)),
+  },
+];
+
+/** Every kind, though none was found: a count that comes up with its first damage shows no growth. */
+const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
+  {
+    name: 'weir_damaged_places_total',
+    help: 'Damage found in what is stored, at the start and since. log: a place in the log; envelope: one of two of a file, nothing is lost; segment: its events are lost; column: its values are lost',
+    labels: ['kind'],
+    read: (places) =>
+      DAMAGE_KINDS.map((kind) => ({ labels: { kind }, value: places?.get(kind) ?? 0 })),
   },
 ];
 

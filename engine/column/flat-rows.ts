@@ -241,7 +241,9 @@ export class FlatRows {
 
   #open(column: number): void {
     this.#columns.column(column);
-    writeEntry(this.#table, column, this.#leaves);
+    // What is apart cannot be read by its place in the whole.
+    if (this.#columns.hasApart) this.#table.entries[ENTRY_SIZE * column] = NO_FLAT_FORM;
+    else writeEntry(this.#table, column, this.#leaves);
   }
 }
 

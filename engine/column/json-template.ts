@@ -41,13 +41,16 @@ export type JsonTemplate = {
 const sharedTemplates = new Map<string, JsonTemplate>();
 let sharedBytes = 0;
 
-/** The template of the record or list at `node`, which is itself no field's value. */
+/**
+ * The template of the record or list at `node`, which is itself no field's value; `place`: of its
+ * first slot.
+ */
 export function compileTemplate(
-  skeletons: Skeletons,
-  store: SlotStore,
+  segment: { readonly skeletons: Skeletons; readonly store: SlotStore },
   node: number,
+  place: number,
 ): JsonTemplate {
-  const compiler = new TemplateCompiler(skeletons, store, skeletons.place(node));
+  const compiler = new TemplateCompiler(segment.skeletons, segment.store, place);
   compiler.value(node);
   const template = compiler.template();
   const { text, kinds, slots } = template;

@@ -37,6 +37,11 @@ export class LeafColumns {
     this.#columns = new Array<LeafColumn | undefined>(footer.leaves.length).fill(undefined);
   }
 
+  /** Whether arrays of some columns are not where the others are. */
+  get hasApart(): boolean {
+    return this.#source.hasApart;
+  }
+
   column(index: number): LeafColumn {
     this.#columns[index] ??= this.#open(must(this.#footer.leaves[index]));
     return this.#columns[index];

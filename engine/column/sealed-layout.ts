@@ -92,6 +92,8 @@ const MAGIC = 0x52494557;
 const VERSION = 1;
 /** Bytes before the first slice. */
 export const HEADER_SIZE = 16;
+/** Where the header has the size of the footer. */
+export const FOOTER_SIZE_OFFSET = 12;
 
 /** Where the arrays of a segment in the making are collected: they begin behind the header. */
 export function newSliceSink(): SliceSink {

@@ -5,7 +5,7 @@ import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed
 import { SealedSlotStore } from './sealed-slot-store.ts';
 import type { NeededText, RowRun, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
-import { type Slice, SliceSource } from './slice.ts';
+import { type SliceFinder, SliceSource } from './slice.ts';
 import { StringValues } from './string-values.ts';
 import { TextIndex } from './text-index.ts';
 import { TokenSource } from './token-source.ts';
@@ -36,12 +36,12 @@ export class SealedSegmentReader implements Segment {
   readonly #texts: () => TextIndex;
 
   /**
-   * `need` brings a slice into the buffer, where it is not there yet; header and footer are. What is
+   * `need` brings a slice into memory; header and footer are in the buffer already. What is
    * needed to tell the rows apart is opened at once, every other column when it is first asked for.
    *
    * Throws when the buffer is not a sealed segment.
    */
-  constructor(buffer: SharedArrayBuffer, need?: ((slice: Slice) => void) | undefined) {
+  constructor(buffer: SharedArrayBuffer, need?: SliceFinder | undefined) {
     const footer = readFooter(buffer);
     const source = new SliceSource(buffer, need);
     this.rowCount = footer.rowCount;

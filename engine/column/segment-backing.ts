@@ -1,8 +1,12 @@
+import type { SealedSegmentHandle } from './segment.ts';
+import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
 /** States of a block, and of the frame. */
 export const ABSENT = 0;
 export const RESIDENT = 1;
+/** … of the frame alone: the buffer was let go, and nobody should read more into it. */
+export const RETIRED = 2;
 
 /** Entries of the gauge; sizes in KiB, so that 32 bits hold terabytes. */
 export const GAUGE_RESIDENT = 0;
@@ -11,12 +15,14 @@ export const GAUGE_LIMIT = 1;
 export const GAUGE_PASSING = 2;
 /** Counts up about once a minute. */
 export const GAUGE_CLOCK = 3;
-const GAUGE_ENTRIES = 4;
+/** Counts the buffers that were let go. */
+export const GAUGE_RETIRED = 4;
+const GAUGE_ENTRIES = 5;
 
 export const KIB = 1024;
 
 /**
- * How much of the stored segments is in memory, and how much may be: four shared integers for the
+ * How much of the stored segments is in memory, and how much may be: five shared integers for the
  * whole process. Threads that read blocks add to the first; whoever lets memory go sets it anew.
  */
 export type MemoryGauge = Int32Array;
@@ -36,13 +42,16 @@ export function newMemoryGauge(limit: number): MemoryGauge {
  *
  * Shared by all threads. A block is written into the buffer before its state says so, by whichever
  * thread needs it first; two that do so at once write the same bytes. Nothing leaves a buffer: to let
- * memory go, another buffer with less in it takes its place, under another id.
+ * memory go, another buffer with less in it takes its place, under another id, and this one is
+ * retired. Its memory is free when all threads have let go of it, so they look whether any was.
  */
 export type SegmentBacking = {
   /** Of the segment: what a scan asks for before it reads anything. */
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
+  /** Bytes of the whole segment. */
+  readonly imageSize: number;
   /** Absolute. */
   readonly path: string;
   /** BLOCK_NUMBERS for each block, in the order of their places. */
@@ -58,6 +67,24 @@ export type SegmentBacking = {
 
 /** Numbers of a block: place and size in the segment, place and size in the file, CRC-32 there. */
 export const BLOCK_NUMBERS = 5;
+
+/** Whether the buffer that the backing was made for has been let go. */
+export function isRetired({ states }: SegmentBacking): boolean {
+  return Atomics.load(states, states.length - 1) === RETIRED;
+}
+
+/** Has all threads let go of a buffer. What is read of the segment from then on comes from its file. */
+export function retire({ states, gauge }: SegmentBacking): void {
+  Atomics.store(states, states.length - 1, RETIRED);
+  Atomics.add(gauge, GAUGE_RETIRED, 1);
+}
+
+const NO_BUFFER = newSegmentBuffer(0);
+
+/** Lets go of the buffer of a handle that is retired: whoever has the handle has no memory by it. */
+export function releaseBuffer(handle: SealedSegmentHandle): void {
+  (handle as { buffer: SharedArrayBuffer }).buffer = NO_BUFFER;
+}
 
 /** Index of the block that a slice is; -1 when there is none. */
 export function blockOf(blocks: Float64Array, [offset]: Slice): number {

@@ -10,6 +10,7 @@ import {
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
+  isRetired,
   KIB,
   RESIDENT,
   type SegmentBacking,
@@ -62,40 +63,36 @@ export function isUnreadable(error: unknown): error is SegmentGoneError | Segmen
 }
 
 /**
- * The bytes of a sealed segment, as one thread reads them: a buffer into which what is missing is
- * read from the segment's file, block by block, when it is first needed. Reading holds the thread up;
- * to be used in a worker.
+ * The bytes of a sealed segment, as one thread reads them: what is missing is read from the segment's
+ * file, block by block, when it is first needed. Reading holds the thread up; to be used in a worker.
+ *
+ * A block is read into the buffer that all threads share while there is room for it, else into one of
+ * this image's own, which goes when the image does.
  */
 export class SegmentImage {
+  /** Header and footer are here, and the blocks that `need` says are. */
   readonly buffer: SharedArrayBuffer;
-  /**
-   * Whether the buffer is of this image alone: what was missing did not fit beside what all threads
-   * share, and goes when the image does.
-   */
-  readonly isPassing: boolean;
-  readonly #id: number;
+  readonly #handle: SealedSegmentHandle;
   readonly #backing: SegmentBacking | undefined;
-  readonly #states: Int32Array | undefined;
-  #byteSize = 0;
+  readonly #onApart: () => void;
+  /** Made when it is first needed, as large as the segment; pages not written to take no memory. */
+  #own: OwnBlocks | undefined;
+  #ownSize = 0;
 
-  private constructor(handle: SealedSegmentHandle, isPassing: boolean) {
-    const { id, buffer, backing } = handle;
-    this.#id = id;
-    this.#backing = backing;
-    this.isPassing = isPassing;
-    this.buffer = isPassing ? newSegmentBuffer(buffer.byteLength) : buffer;
-    this.#states = isPassing ? new Int32Array(backing!.states.length) : backing?.states;
+  private constructor(handle: SealedSegmentHandle, isApart: boolean, onApart: () => void) {
+    this.#handle = handle;
+    this.#onApart = onApart;
+    this.#backing = handle.backing;
+    if (isApart) this.#own = newOwnBlocks(handle.backing!);
+    this.buffer = this.#own?.buffer ?? handle.buffer;
     this.#needFrame();
   }
 
-  /**
-   * What of the segment all threads share, or, when nothing of it is in memory and there is no room,
-   * a passing image. Throws as `need` does.
-   */
-  static open(handle: SealedSegmentHandle): SegmentImage {
+  /** Throws as `need` does. `onApart` is told when the first block is read apart. */
+  static open(handle: SealedSegmentHandle, onApart: () => void = () => {}): SegmentImage {
     const { backing } = handle;
-    const isPassing = backing !== undefined && !hasFrame(backing) && isFull(backing);
-    return new SegmentImage(handle, isPassing);
+    const isShared = backing === undefined || hasFrame(backing) || hasRoom(backing, KIB);
+    return new SegmentImage(handle, !isShared, onApart);
   }
 
   /**
@@ -105,38 +102,48 @@ export class SegmentImage {
   static whole(handle: SealedSegmentHandle): SharedArrayBuffer {
     const { backing, buffer } = handle;
     if (backing === undefined || backing.states.every((state) => state === RESIDENT)) return buffer;
-    const image = new SegmentImage(handle, true);
-    for (let block = 0; block < backing.blocks.length / BLOCK_NUMBERS; block++) image.#load(block);
+    const image = new SegmentImage(handle, true, () => {});
+    for (let block = 0; block < backing.blocks.length / BLOCK_NUMBERS; block++) {
+      image.#loadOwn(block);
+    }
     return image.buffer;
   }
 
-  /** Bytes of the segment that are in the buffer. */
+  /** Bytes of the segment that are in the buffer that all threads share. */
   get residentSize(): number {
-    const backing = this.#backing;
-    if (backing === undefined) return this.buffer.byteLength;
+    const { backing, buffer } = this.#handle;
+    if (backing === undefined) return buffer.byteLength;
     let size = 0;
     for (let block = 0; block < backing.states.length - 1; block++) {
-      if (this.#states![block] === RESIDENT) size += backing.blocks[block * BLOCK_NUMBERS + 1]!;
+      if (backing.states[block] === RESIDENT) size += backing.blocks[block * BLOCK_NUMBERS + 1]!;
     }
     return size;
   }
 
-  /** Bytes that this image read for itself alone. */
+  /** Bytes of memory that are of this image alone. */
   get passingSize(): number {
-    return this.isPassing ? this.#byteSize : 0;
+    return this.#ownSize;
   }
 
   /**
-   * Makes sure that a slice is in the buffer. Throws a SegmentGoneError, a SegmentDamagedError, or
-   * what the system says when the file cannot be opened.
+   * The buffer that a slice is in now. Throws a SegmentGoneError, a SegmentDamagedError, or what the
+   * system says when the file cannot be opened.
    */
-  readonly need = (slice: Slice): void => {
+  readonly need = (slice: Slice): SharedArrayBuffer => {
     const backing = this.#backing;
-    if (backing === undefined || slice[1] === 0) return;
+    if (backing === undefined || slice[1] === 0) return this.buffer;
     const block = blockOf(backing.blocks, slice);
-    if (block < 0) throw new Error(`segment ${this.#id} has no block at ${slice[0]}`);
+    if (block < 0) throw new Error(`segment ${this.#handle.id} has no block at ${slice[0]}`);
     backing.usedAt[block] = backing.gauge[GAUGE_CLOCK]!;
-    if (Atomics.load(this.#states!, block) === ABSENT) this.#load(block);
+    // An image that began apart is all in one buffer: it is read faster so.
+    if (this.buffer !== this.#own?.buffer) {
+      if (Atomics.load(backing.states, block) === RESIDENT) return this.buffer;
+      if (this.#own?.isThere[block] !== 1 && hasRoom(backing, slice[1])) {
+        this.#loadShared(block);
+        return this.buffer;
+      }
+    }
+    return this.#loadOwn(block);
   };
 
   #needFrame(): void {
@@ -144,21 +151,46 @@ export class SegmentImage {
     if (backing === undefined) return;
     const index = backing.states.length - 1;
     backing.usedAt[index] = backing.gauge[GAUGE_CLOCK]!;
-    if (Atomics.load(this.#states!, index) === RESIDENT) return;
+    if (this.#own === undefined && hasFrame(backing)) return;
     const frame = this.#unpack(backing.frame, undefined);
     const bytes = new Uint8Array(this.buffer);
     bytes.set(frame.subarray(0, HEADER_SIZE));
     bytes.set(frame.subarray(HEADER_SIZE), bytes.length - frame.length + HEADER_SIZE);
-    this.#became(index, frame.length);
+    if (this.#own === undefined) becameResident(backing, index, frame.length);
+    else this.#becameOwn(frame.length);
   }
 
-  #load(block: number): void {
+  #loadShared(block: number): void {
     const backing = this.#backing!;
-    const at = block * BLOCK_NUMBERS;
-    const [offset, size] = [backing.blocks[at]!, backing.blocks[at + 1]!];
-    const target = new Uint8Array(this.buffer, offset, size);
-    target.set(this.#read(block));
-    this.#became(block, size);
+    const [offset, size] = placeOf(backing, block);
+    new Uint8Array(this.buffer, offset, size).set(this.#read(block));
+    becameResident(backing, block, size);
+  }
+
+  #loadOwn(block: number): SharedArrayBuffer {
+    const backing = this.#backing!;
+    this.#own ??= newOwnBlocks(backing);
+    const { buffer, isThere } = this.#own;
+    if (isThere[block] === 1) return buffer;
+    const isFirst = this.#ownSize === 0;
+    const [offset, size] = placeOf(backing, block);
+    const target = new Uint8Array(buffer, offset, size);
+    const shared = this.#handle.buffer;
+    if (shared.byteLength > 0 && Atomics.load(backing.states, block) === RESIDENT) {
+      target.set(new Uint8Array(shared, offset, size));
+      this.#ownSize += size;
+    } else {
+      target.set(this.#read(block));
+      this.#becameOwn(size);
+    }
+    isThere[block] = 1;
+    if (isFirst) this.#onApart();
+    return buffer;
+  }
+
+  #becameOwn(size: number): void {
+    this.#ownSize += size;
+    Atomics.add(this.#backing!.gauge, GAUGE_PASSING, Math.ceil(size / KIB));
   }
 
   #read(block: number): Uint8Array {
@@ -206,24 +238,39 @@ export class SegmentImage {
     return bytes;
   }
 
-  #became(index: number, size: number): void {
-    const { gauge } = this.#backing!;
-    this.#byteSize += size;
-    Atomics.store(this.#states!, index, RESIDENT);
-    Atomics.add(gauge, this.isPassing ? GAUGE_PASSING : GAUGE_RESIDENT, Math.ceil(size / KIB));
-  }
-
   #fail(reason: string): never {
-    throw new SegmentDamagedError(this.#id, this.#backing!.path, reason);
+    throw new SegmentDamagedError(this.#handle.id, this.#backing!.path, reason);
   }
+}
+
+/** What one image has read for itself; `isThere`: 1 for each block that is in the buffer. */
+type OwnBlocks = { readonly buffer: SharedArrayBuffer; readonly isThere: Uint8Array };
+
+function newOwnBlocks({ imageSize, states }: SegmentBacking): OwnBlocks {
+  return { buffer: newSegmentBuffer(imageSize), isThere: new Uint8Array(states.length) };
+}
+
+/** Offset and size of a block in the segment. */
+function placeOf({ blocks }: SegmentBacking, block: number): [offset: number, size: number] {
+  return [blocks[block * BLOCK_NUMBERS]!, blocks[block * BLOCK_NUMBERS + 1]!];
+}
+
+function becameResident({ states, gauge }: SegmentBacking, index: number, size: number): void {
+  // A frame that was retired meanwhile stays so.
+  Atomics.compareExchange(states, index, ABSENT, RESIDENT);
+  Atomics.add(gauge, GAUGE_RESIDENT, Math.ceil(size / KIB));
 }
 
 function hasFrame({ states }: SegmentBacking): boolean {
   return Atomics.load(states, states.length - 1) === RESIDENT;
 }
 
-function isFull({ gauge }: SegmentBacking): boolean {
-  return Atomics.load(gauge, GAUGE_RESIDENT) >= Atomics.load(gauge, GAUGE_LIMIT);
+/** Whether so many bytes more may go where all threads share them. */
+function hasRoom(backing: SegmentBacking, size: number): boolean {
+  if (isRetired(backing)) return false;
+  const { gauge } = backing;
+  const resident = Atomics.load(gauge, GAUGE_RESIDENT) + Math.ceil(size / KIB);
+  return resident <= Atomics.load(gauge, GAUGE_LIMIT);
 }
 
 function openFile(path: string): number {

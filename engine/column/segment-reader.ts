@@ -3,14 +3,23 @@ import {
   OPEN_READERS_MAX,
   PASSING_BYTES_MAX,
   PASSING_GARBAGE_BYTES_MAX,
+  READERS_BYTES_MAX,
   SEALED_READERS_MAX,
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
-import { collectGarbage } from './garbage.ts';
+import { arrayBytes, collectGarbage } from './garbage.ts';
 import { OpenSegmentReader, skeletonArraysOf, skeletonsOf } from './open-segment-reader.ts';
 import { SealedSegmentReader } from './sealed-segment.ts';
 import type { SealedSegmentHandle, Segment, SegmentHandle } from './segment.ts';
-import { GAUGE_CLOCK } from './segment-backing.ts';
+import {
+  GAUGE_CLOCK,
+  GAUGE_LIMIT,
+  GAUGE_RETIRED,
+  isRetired,
+  KIB,
+  type MemoryGauge,
+  releaseBuffer,
+} from './segment-backing.ts';
 import { SegmentImage } from './segment-image.ts';
 import type { Skeletons } from './skeleton.ts';
 import type { DroppedSegments } from './snapshot.ts';
@@ -24,15 +33,29 @@ type OpenedSegment = {
 
 /** What this thread has opened, by id; the one unused for longest goes first. */
 const sealedReaders = new Map<number, OpenedSegment>();
-/** Segments that this task reads into memory of its own, likewise. */
+/** Those of them that this task has read, in part, into memory of its own; in the same order. */
 const passingReaders = new Map<number, OpenedSegment>();
 /** Of an open segment only what its skeletons say is kept: its rows grow. */
 const openSkeletons = new Map<number, Skeletons>();
+
+/** What the task at hand may read of segments whose memory can be let go meanwhile. */
+const taskHandles = new Set<SealedSegmentHandle>();
+/** Bytes of these segments, in memory or not, and how many may be. */
+const taskMemory: { size: number; gauge: MemoryGauge | undefined } = { size: 0, gauge: undefined };
+
+/** At the start of a task: collects the garbage that one before has left. */
+export function beginReading(): void {
+  if (!isGarbageLeft) return;
+  releaseGarbage();
+}
 
 /** The segment behind a handle, as this thread reads it. */
 export function readSegment(handle: SegmentHandle): Segment {
   if (handle.kind === 'sealed') {
     if (handle.backing === undefined) return openSealed(handle);
+    taskHandles.add(handle);
+    taskMemory.size += handle.backing.imageSize;
+    taskMemory.gauge = handle.backing.gauge;
     return new BackedSegment(handle.backing, () => openSealed(handle));
   }
   const skeletons = openSkeletons.get(handle.id) ?? skeletonsOf(handle);
@@ -42,11 +65,14 @@ export function readSegment(handle: SegmentHandle): Segment {
 }
 
 /**
- * Whether the task at hand reads segments into memory of its own, for want of room: what it keeps of
- * their rows it should copy, so that they can be let go.
+ * Whether the task at hand reads segments into memory of its own, or may have to, for want of room:
+ * what it keeps of their rows it should copy, so that they can be let go. It may when all it reads is
+ * more than fits; rows kept until that is sure would hold all columns that are read of them later.
  */
 export function isReadingPassing(): boolean {
-  return passingReaders.size > 0;
+  if (passingReaders.size > 0) return true;
+  const { size, gauge } = taskMemory;
+  return gauge !== undefined && size / KIB > Atomics.load(gauge, GAUGE_LIMIT);
 }
 
 /**
@@ -55,7 +81,27 @@ export function isReadingPassing(): boolean {
  */
 export function endReading(): void {
   for (const [id, { image }] of passingReaders) letGo(passingReaders, id, image.passingSize);
+  taskHandles.clear();
+  taskMemory.size = 0;
+  taskMemory.gauge = undefined;
   collectWhatWasLetGo();
+}
+
+let isGarbageLeft = false;
+
+/**
+ * Has the next task begin with collecting garbage: the one at hand has segments in hand, and makes
+ * some, that whoever called it names until then.
+ */
+export function leaveGarbage(): void {
+  isGarbageLeft = true;
+}
+
+/** Frees all memory that this thread does not need any more. */
+export function releaseGarbage(): void {
+  isGarbageLeft = false;
+  garbageSize = 0;
+  collectGarbage();
 }
 
 /** How many segments were dropped when this thread was last told. */
@@ -81,10 +127,11 @@ export function forgetDropped(dropped: DroppedSegments): void {
 
 function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
   const { id, backing } = handle;
+  if (backing !== undefined) letGoRetired(backing.gauge);
   const clock = backing === undefined ? 0 : backing.gauge[GAUGE_CLOCK]!;
   const known = passingReaders.get(id) ?? sealedReaders.get(id);
   const opened = known?.clock === clock ? known : opening(handle, clock, known?.image);
-  if (opened.image.isPassing) {
+  if (opened.image.passingSize > 0) {
     remember(passingReaders, Number.POSITIVE_INFINITY, id, opened);
     boundPassing();
   } else {
@@ -96,9 +143,65 @@ function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
 function opening(
   handle: SealedSegmentHandle,
   clock: number,
-  image: SegmentImage = SegmentImage.open(handle),
+  image: SegmentImage = SegmentImage.open(handle, () => setApart(handle.id)),
 ): OpenedSegment {
+  boundReaders();
   return { reader: new SealedSegmentReader(image.buffer, image.need), image, clock };
+}
+
+/** A reader that had all of its memory from others goes with the task now. */
+function setApart(id: number): void {
+  const opened = sealedReaders.get(id);
+  if (opened === undefined) return;
+  sealedReaders.delete(id);
+  passingReaders.set(id, opened);
+}
+
+/** Bytes of arrays from which readers are let go: more while there are more that are not theirs. */
+let readersBytesMax = READERS_BYTES_MAX;
+
+/**
+ * Lets go of the half of the readers unused for longest when there are arrays enough: readers remember
+ * where the fields of each shape of events lie, which may be as much as the segment itself. How many
+ * of the arrays are theirs only shows when they are gone, a little after the garbage was collected.
+ */
+function boundReaders(): void {
+  const bytes = arrayBytes();
+  const bytesMore = bytes + READERS_BYTES_MAX / 2;
+  readersBytesMax = Math.max(READERS_BYTES_MAX, Math.min(readersBytesMax, bytesMore));
+  if (bytes <= readersBytesMax) return;
+  for (const readers of [sealedReaders, passingReaders]) {
+    // The last one stays: the task at hand may be in the middle of it.
+    let count = Math.floor(readers.size / 2);
+    for (const id of readers.keys()) {
+      if (count-- <= 0) break;
+      readers.delete(id);
+    }
+  }
+  releaseGarbage();
+  readersBytesMax = bytesMore;
+}
+
+/** Buffers retired when this thread last looked for them. */
+let retiredCount = 0;
+
+/** Lets go of the buffers that were retired: in a task that takes long, many are. */
+function letGoRetired(gauge: MemoryGauge): void {
+  const count = Atomics.load(gauge, GAUGE_RETIRED);
+  if (count === retiredCount) return;
+  retiredCount = count;
+  for (const handle of taskHandles) {
+    const { id, backing } = handle;
+    if (backing === undefined || !isRetired(backing)) continue;
+    const image = sealedReaders.get(id)?.image;
+    if (image !== undefined) letGo(sealedReaders, id, image.residentSize);
+    const passing = passingReaders.get(id)?.image;
+    if (passing !== undefined)
+      letGo(passingReaders, id, passing.passingSize + passing.residentSize);
+    releaseBuffer(handle);
+    taskHandles.delete(handle);
+  }
+  collectWhatWasLetGo();
 }
 
 /** Bytes let go since garbage was last collected. */

@@ -69,6 +69,7 @@ export type SegmentHandle = OpenSegmentHandle | SealedSegmentHandle;
 export type SealedSegmentHandle = {
   readonly kind: 'sealed';
   readonly id: number;
+  /** Of a handle that was retired there is none left (`releaseBuffer`). */
   readonly buffer: SharedArrayBuffer;
   /** Where what is missing in the buffer comes from; `undefined`: nothing is missing. */
   readonly backing?: SegmentBacking | undefined;

@@ -1,4 +1,5 @@
-import { FIELD_IN_TEXT, type FieldMemo, NO_FIELD, PAGE_MASK, type Skeletons } from './skeleton.ts';
+import { KeyPattern } from './key-pattern.ts';
+import { FIELD_IN_TEXT, type Found, NOTHING, type Skeletons } from './skeleton.ts';
 import { HUGE_NUMBER, KIND_MASK, NULL_KIND } from './token.ts';
 
 /** A bit among the kinds beyond all of theirs: the field must be looked for in a text. */
@@ -86,11 +87,11 @@ export abstract class SkeletonStep {
   /** What the step leads to from one skeleton. */
   protected abstract find(skeleton: number): Found;
 
-  /** The node that a step leads to, -1 for NULL. */
-  protected static nodeOf(step: SkeletonStep, skeleton: number): number {
+  /** What a step leads to from one skeleton; a node below 0 for NULL. */
+  protected static foundBy(step: SkeletonStep, skeleton: number): Found {
     const entry = ENTRY_SIZE * skeleton;
     if (step.#entries[entry] === 0) step.#resolve(skeleton);
-    return step.#entries[entry + 1]!;
+    return { node: step.#entries[entry + 1]!, place: step.#entries[entry + 2]! };
   }
 
   #resolve(skeleton: number): void {
@@ -105,11 +106,6 @@ export abstract class SkeletonStep {
   }
 }
 
-/** A node and the place of its first slot; ABSENT for none, FIELD_IN_TEXT for the text to say. */
-type Found = { readonly node: number; readonly place: number };
-
-const NOTHING: Found = { node: ABSENT, place: ABSENT };
-
 /** The root records themselves. */
 export class RootStep extends SkeletonStep {
   protected override find(skeleton: number): Found {
@@ -123,20 +119,17 @@ export class RootStep extends SkeletonStep {
 
 class FieldStep extends SkeletonStep {
   readonly #before: SkeletonStep;
-  readonly #memo: FieldMemo;
+  readonly #pattern: KeyPattern;
 
   constructor(skeletons: Skeletons, before: SkeletonStep, name: string) {
     super(skeletons);
     this.#before = before;
-    this.#memo = skeletons.memo(name);
+    this.#pattern = new KeyPattern(name);
   }
 
   protected override find(skeleton: number): Found {
-    const node = SkeletonStep.nodeOf(this.#before, skeleton);
-    if (node < 0) return NOTHING;
-    const page = this.skeletons.resolve(this.#memo, node);
-    const entry = 2 * (node & PAGE_MASK);
-    return page[entry] === NO_FIELD ? NOTHING : { node: page[entry]!, place: page[entry + 1]! };
+    const before = SkeletonStep.foundBy(this.#before, skeleton);
+    return before.node < 0 ? NOTHING : this.skeletons.findField(before, this.#pattern);
   }
 }
 
@@ -149,8 +142,8 @@ class ElementStep extends SkeletonStep {
   }
 
   protected override find(skeleton: number): Found {
-    const node = SkeletonStep.nodeOf(this.#before, skeleton);
+    const { node, place } = SkeletonStep.foundBy(this.#before, skeleton);
     const element = node < 0 ? ABSENT : this.skeletons.onlyElement(node);
-    return element < 0 ? NOTHING : { node: element, place: this.skeletons.place(element) };
+    return element < 0 ? NOTHING : { node: element, place };
   }
 }

@@ -1,7 +1,7 @@
-import { must } from '../assert.ts';
 import { FIELD_MEMOS_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { KeyPattern } from './key-pattern.ts';
+import { NodeMap } from './node-map.ts';
 import type { SlotStore } from './slot-store.ts';
 import {
   JSON_TEXT,
@@ -30,37 +30,37 @@ export type SkeletonArrays = {
   readonly keys: StringBlock;
 };
 
-export const PAGE_BITS = 10;
-const PAGE_SIZE = 2 ** PAGE_BITS;
-export const PAGE_MASK = PAGE_SIZE - 1;
-
-/** What a memo says of a node that was not looked at yet. */
-export const UNRESOLVED = 0;
-/** … of a node without such a field. */
+/** In place of a field's node: the record has no such field. */
 export const NO_FIELD = -1;
-/** … of a node whose fields only its text knows. */
+/** … or only the text of the record knows. */
 export const FIELD_IN_TEXT = -2;
 
-/**
- * Where the field of one name lies, for each node: page `node >> PAGE_BITS` holds two integers for
- * each of its nodes, the field's own node (or one of the above) and its place. A page is made when
- * one of its nodes is first met, so nobody pays for the skeletons of others.
- */
+/** A node, or one of the above, and the place of its first slot; without a node the place is -1. */
+export type Found = { readonly node: number; readonly place: number };
+
+export const NOTHING: Found = { node: NO_FIELD, place: -1 };
+const IN_TEXT: Found = { node: FIELD_IN_TEXT, place: -1 };
+
+/** Where the fields of one name lie, for the nodes that were asked about. */
 export type FieldMemo = {
   readonly pattern: KeyPattern;
-  readonly pages: (Int32Array | undefined)[];
+  /** From each node to its field, as `Found` has it. */
+  readonly fields: NodeMap;
 };
 
-/** Finds fields and elements by their tokens, and remembers them. */
+/** How a record or list is written, and the place of its first slot. */
+type PlacedTemplate = { readonly template: JsonTemplate; readonly place: number };
+
+/**
+ * Finds fields and elements by their tokens. What it remembers takes memory for each node met, and none
+ * for the others: a thread keeps many segments open and reads a few shapes of each.
+ */
 export class Skeletons {
   #arrays: SkeletonArrays;
   readonly #memos = new Map<string, FieldMemo>();
-  /** Place of records and lists met, plus one; in pages as a memo's. */
-  readonly #places: (Int32Array | undefined)[] = [];
-  /** What `onlyElement` gave, plus two; in pages as a memo's. */
-  readonly #onlyElements: (Int32Array | undefined)[] = [];
-
-  readonly #templates = new Map<number, JsonTemplate>();
+  /** From records and lists met to themselves and their places. */
+  readonly #places = new NodeMap();
+  readonly #templates = new Map<number, PlacedTemplate>();
   #templateBytes = 0;
 
   constructor(arrays: SkeletonArrays) {
@@ -80,92 +80,96 @@ export class Skeletons {
     let memo = this.#memos.get(name);
     if (memo === undefined) {
       if (this.#memos.size >= FIELD_MEMOS_MAX) this.#memos.clear();
-      memo = { pattern: new KeyPattern(name), pages: [] };
+      memo = { pattern: new KeyPattern(name), fields: new NodeMap() };
       this.#memos.set(name, memo);
     }
     return memo;
   }
 
   /** How the record or list at `node` is written as JSON; `store`: of the same segment. */
-  template(node: number, store: SlotStore): JsonTemplate {
-    let template = this.#templates.get(node);
-    if (template === undefined) {
-      template = compileTemplate(this, store, node);
+  template(node: number, store: SlotStore): PlacedTemplate {
+    let placed = this.#templates.get(node);
+    if (placed === undefined) {
+      // Not remembered twice: whoever writes a node seldom asks for its place otherwise.
+      const place = this.#knownPlace(node) ?? this.#findPlace(node);
+      placed = { template: compileTemplate({ skeletons: this, store }, node, place), place };
       if (this.#templateBytes > TEMPLATE_BYTES_MAX) {
         this.#templates.clear();
         this.#templateBytes = 0;
       }
-      this.#templates.set(node, template);
-      this.#templateBytes += templateSize(template);
+      this.#templates.set(node, placed);
+      this.#templateBytes += templateSize(placed.template);
     }
-    return template;
+    return placed;
   }
 
-  /** The memo's page for `node`, its entry resolved. */
-  resolve(memo: FieldMemo, node: number): Int32Array {
-    memo.pages[node >>> PAGE_BITS] ??= new Int32Array(2 * PAGE_SIZE);
-    const page = must(memo.pages[node >>> PAGE_BITS]);
-    const entry = 2 * (node & PAGE_MASK);
-    if (page[entry] !== UNRESOLVED) return page;
+  /** The memo's entry for the field of `node`; good until the memo is asked about another node. */
+  resolve({ fields, pattern }: FieldMemo, node: number): number {
+    const known = fields.find(node);
+    if (known >= 0) return known;
+    const place = this.onlyElement(node) < 0 ? -1 : this.place(node);
+    const field = this.findField({ node, place }, pattern);
+    if (field.node >= 0 && isNestedKind(this.#arrays.tokens[field.node]! & KIND_MASK)) {
+      this.remember(field.node, field.place);
+    }
+    return fields.set(node, field.node, field.place);
+  }
+
+  /**
+   * The field, among those of a record or of the only record of a list, that the pattern fits best.
+   * Remembers nothing.
+   */
+  findField({ node, place }: Found, pattern: KeyPattern): Found {
+    const { tokens } = this.#arrays;
     const record = this.onlyElement(node);
-    const isText = (this.#arrays.tokens[node]! & KIND_MASK) === JSON_TEXT;
-    if (record >= 0) this.#resolveIn(record, memo.pattern, page, entry);
-    else page[entry] = isText ? FIELD_IN_TEXT : NO_FIELD;
-    return page;
+    if (record >= 0) return this.#findIn(record, place, pattern);
+    return (tokens[node]! & KIND_MASK) === JSON_TEXT ? IN_TEXT : NOTHING;
   }
 
-  /** The record at `node`, or the only record of the list there; -1 when there is not just one. */
+  /**
+   * The record at `node`, or the only record of the list there; -1 when there is not just one. A list
+   * has no slot of its own: both have the same place.
+   */
   onlyElement(node: number): number {
-    const known = this.#onlyElements[node >>> PAGE_BITS]?.[node & PAGE_MASK] ?? 0;
-    if (known > 0) return known - 2;
-    const element = this.#findOnlyElement(node);
-    this.#onlyElements[node >>> PAGE_BITS] ??= new Int32Array(PAGE_SIZE);
-    must(this.#onlyElements[node >>> PAGE_BITS])[node & PAGE_MASK] = element + 2;
-    return element;
+    const { tokens } = this.#arrays;
+    const kind = tokens[node]! & KIND_MASK;
+    if (kind === RECORD) return node;
+    if (kind !== RECORD_LIST) return -1;
+    const first = node + NODE_HEADER_SIZE;
+    return endOfNode(tokens, first) === endOfNode(tokens, node) ? first : -1;
   }
 
   /** The place of the first slot of a record or list, or of a list kept as text. */
   place(node: number): number {
-    const known = this.#places[node >>> PAGE_BITS]?.[node & PAGE_MASK] ?? 0;
-    if (known > 0) return known - 1;
+    const known = this.#knownPlace(node);
+    if (known !== undefined) return known;
     const place = this.#findPlace(node);
     this.remember(node, place);
     return place;
   }
 
   remember(node: number, place: number): void {
-    this.#places[node >>> PAGE_BITS] ??= new Int32Array(PAGE_SIZE);
-    must(this.#places[node >>> PAGE_BITS])[node & PAGE_MASK] = place + 1;
+    this.#places.set(node, node, place);
   }
 
-  #findOnlyElement(node: number): number {
-    const { tokens } = this.#arrays;
-    const kind = tokens[node]! & KIND_MASK;
-    if (kind === RECORD) return node;
-    if (kind !== RECORD_LIST) return -1;
-    const first = node + NODE_HEADER_SIZE;
-    if (endOfNode(tokens, first) !== endOfNode(tokens, node)) return -1;
-    this.remember(first, this.place(node));
-    return first;
+  #knownPlace(node: number): number | undefined {
+    const entry = this.#places.find(node);
+    return entry < 0 ? undefined : this.#places.place(entry);
   }
 
-  /** Sets the page's entry to the field of the record that the pattern fits best. */
-  #resolveIn(record: number, pattern: KeyPattern, page: Int32Array, entry: number): void {
+  #findIn(record: number, recordPlace: number, pattern: KeyPattern): Found {
     const { tokens, keys } = this.#arrays;
     const end = endOfNode(tokens, record);
-    let place = this.place(record);
-    page[entry] = NO_FIELD;
+    let found = NOTHING;
+    let place = recordPlace;
     for (let at = record + NODE_HEADER_SIZE; at < end; at = endOfNode(tokens, at)) {
       const key = tokens[at]! >>> KIND_BITS;
       const match = pattern.match(keys.bytes, keys.offsets[key]!, keys.offsets[key + 1]!);
-      if (match === 'exact' || (match === 'similar' && page[entry] === NO_FIELD)) {
-        page[entry] = at;
-        page[entry + 1] = place;
-        this.remember(at, place);
-        if (match === 'exact') return;
-      }
+      if (match === 'exact') return { node: at, place };
+      if (match === 'similar' && found === NOTHING) found = { node: at, place };
       place += slotCount(tokens, at);
     }
+    return found;
   }
 
   /** The place of a node nobody came to from above: steps down to it from its root. */
@@ -198,6 +202,11 @@ export class Skeletons {
     }
     return low;
   }
+}
+
+/** Whether nodes of a kind are asked for fields, elements or their JSON. */
+function isNestedKind(kind: number): boolean {
+  return kind === RECORD || kind === RECORD_LIST || kind === JSON_TEXT;
 }
 
 /** The position after a token and all that is below it. */

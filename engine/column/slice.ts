@@ -40,18 +40,30 @@ export class SliceSink {
   }
 }
 
+/** Makes sure that a slice is in memory; gives the buffer in which it is at its place. */
+export type SliceFinder = (slice: Slice) => SharedArrayBuffer;
+
 /** Opens slices of one sealed segment. */
 export class SliceSource {
   readonly #buffer: SharedArrayBuffer;
-  readonly #need: ((slice: Slice) => void) | undefined;
+  readonly #need: SliceFinder | undefined;
+  #hasApart = false;
 
-  /** `need` is told of each slice before it is opened, so that it can be brought into the buffer. */
-  constructor(buffer: SharedArrayBuffer, need?: ((slice: Slice) => void) | undefined) {
+  /** `need` brings a slice into memory before it is opened, and tells where it is. */
+  constructor(buffer: SharedArrayBuffer, need?: SliceFinder | undefined) {
     this.#buffer = buffer;
     this.#need = need;
   }
 
-  /** All of the segment, in the widths its arrays have: good for slices that were opened. */
+  /** Whether some slice that was opened is in another buffer than the others. */
+  get hasApart(): boolean {
+    return this.#hasApart;
+  }
+
+  /**
+   * All of the segment, in the widths its arrays have: good for slices that were opened while none was
+   * apart.
+   */
   whole(): WholeSegment {
     const buffer = this.#buffer;
     return {
@@ -65,39 +77,40 @@ export class SliceSource {
   }
 
   bytes(slice: Slice): Uint8Array {
-    this.#need?.(slice);
-    return new Uint8Array(this.#buffer, slice[0], slice[1]);
+    return new Uint8Array(this.#find(slice), slice[0], slice[1]);
   }
 
   unsigned16(slice: Slice): Uint16Array {
-    this.#need?.(slice);
-    return new Uint16Array(this.#buffer, slice[0], slice[1] / 2);
+    return new Uint16Array(this.#find(slice), slice[0], slice[1] / 2);
   }
 
   unsigned32(slice: Slice): Uint32Array {
-    this.#need?.(slice);
-    return new Uint32Array(this.#buffer, slice[0], slice[1] / 4);
+    return new Uint32Array(this.#find(slice), slice[0], slice[1] / 4);
   }
 
   integers(slice: Slice): Int32Array {
-    this.#need?.(slice);
-    return new Int32Array(this.#buffer, slice[0], slice[1] / 4);
+    return new Int32Array(this.#find(slice), slice[0], slice[1] / 4);
   }
 
   floats32(slice: Slice): Float32Array {
-    this.#need?.(slice);
-    return new Float32Array(this.#buffer, slice[0], slice[1] / 4);
+    return new Float32Array(this.#find(slice), slice[0], slice[1] / 4);
   }
 
   floats64(slice: Slice): Float64Array {
-    this.#need?.(slice);
-    return new Float64Array(this.#buffer, slice[0], slice[1] / 8);
+    return new Float64Array(this.#find(slice), slice[0], slice[1] / 8);
   }
 
   /** Unsigned integers of one, two or four bytes. */
   unsigned(slice: Slice, width: number): UnsignedArray {
     if (width === 1) return this.bytes(slice);
     return width === 2 ? this.unsigned16(slice) : this.unsigned32(slice);
+  }
+
+  #find(slice: Slice): SharedArrayBuffer {
+    if (this.#need === undefined) return this.#buffer;
+    const buffer = this.#need(slice);
+    if (buffer !== this.#buffer) this.#hasApart = true;
+    return buffer;
   }
 }
 

@@ -1,16 +1,7 @@
 import { JsonNested, readInteger } from './json-nested.ts';
 import { writeTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
-import {
-  endOfNode,
-  FIELD_IN_TEXT,
-  NO_FIELD,
-  PAGE_BITS,
-  PAGE_MASK,
-  type Skeletons,
-  slotCount,
-  UNRESOLVED,
-} from './skeleton.ts';
+import { endOfNode, FIELD_IN_TEXT, type Skeletons, slotCount } from './skeleton.ts';
 import { RootStep, type SkeletonStep } from './skeleton-step.ts';
 import type { SlotStore } from './slot-store.ts';
 import {
@@ -63,6 +54,14 @@ type FoundFields = {
   readonly someInText: boolean;
 };
 
+/** For each skeleton the number of the chunk it was last met in, whichever segment's it was then. */
+let stamps = new Uint32Array(0);
+let chunkCount = 0;
+const CHUNK_COUNT_MAX = 2 ** 32 - 1;
+
+/** Where the distinct skeletons of one chunk are collected. */
+let distinctOfChunk = new Int32Array(0);
+
 /** The rows of one chunk by their skeletons: of each row, and each that occurs once. */
 type RowSkeletons = { readonly codes: Int32Array; readonly distinct: Int32Array };
 
@@ -111,11 +110,6 @@ export class TokenSource implements NestedSource {
   readonly #skeletons: Skeletons;
   readonly #store: SlotStore;
   readonly #rootStep: SkeletonStep;
-  /** For each skeleton the number of the chunk it was last met in. */
-  #stamps = new Uint32Array(0);
-  #chunkCount = 0;
-  /** Where the distinct skeletons of one chunk are collected. */
-  #distinctOfChunk = new Int32Array(0);
 
   constructor(skeletons: Skeletons, store: SlotStore) {
     this.#skeletons = skeletons;
@@ -125,7 +119,8 @@ export class TokenSource implements NestedSource {
 
   /** The root records of `rows[0, count)`, given the skeleton of each. Keeps both arrays. */
   roots(rows: Int32Array, codes: Int32Array, count: number): NestedVector {
-    const skeletons = { codes, distinct: this.#distinct(codes, count) };
+    const distinct = distinctOf(codes, count, this.#skeletons.arrays.count);
+    const skeletons = { codes, distinct };
     this.#rootStep.kinds(skeletons.distinct);
     return new TrailVector(this, rows.length === count ? rows : rows.slice(0, count), {
       skeletons,
@@ -196,15 +191,14 @@ export class TokenSource implements NestedSource {
 
   /** The field `name` of one record, read as a value. */
   fieldValue(row: number, node: number, name: string): SqlValue {
-    const page = this.#skeletons.resolve(this.#skeletons.memo(name), node);
-    const entry = 2 * (node & PAGE_MASK);
-    const field = page[entry]!;
-    return field < 0 ? null : this.#value(row, field, page[entry + 1]!);
+    const memo = this.#skeletons.memo(name);
+    const entry = this.#skeletons.resolve(memo, node);
+    const field = memo.fields.target(entry);
+    return field < 0 ? null : this.#value(row, field, memo.fields.place(entry));
   }
 
   writeJson(row: number, node: number, out: JsonWriter): void {
-    const template = this.#skeletons.template(node, this.#store);
-    const place = this.#skeletons.place(node);
+    const { template, place } = this.#skeletons.template(node, this.#store);
     if (this.#store.writeRow !== undefined) this.#store.writeRow(template, row, place, out);
     else writeTemplate(template, this.#store, row, place, out);
   }
@@ -230,24 +224,6 @@ export class TokenSource implements NestedSource {
     return undefined;
   }
 
-  /** Each skeleton among `codes[0, count)` once. */
-  #distinct(codes: Int32Array, count: number): Int32Array {
-    const skeletonCount = this.#skeletons.arrays.count;
-    if (this.#stamps.length < skeletonCount) this.#stamps = new Uint32Array(skeletonCount);
-    const stamps = this.#stamps;
-    this.#chunkCount += 1;
-    if (this.#distinctOfChunk.length < count) this.#distinctOfChunk = new Int32Array(count);
-    const distinct = this.#distinctOfChunk;
-    let size = 0;
-    for (let i = 0; i < count; i++) {
-      const code = codes[i]!;
-      if (stamps[code] === this.#chunkCount) continue;
-      stamps[code] = this.#chunkCount;
-      distinct[size++] = code;
-    }
-    return distinct.slice(0, size);
-  }
-
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {
     const memo = this.#skeletons.memo(name);
     const { tokens } = this.#skeletons.arrays;
@@ -265,17 +241,14 @@ export class TokenSource implements NestedSource {
         field = -1;
         place = -1;
         if (node >= 0) {
-          let page = memo.pages[node >>> PAGE_BITS];
-          const entry = 2 * (node & PAGE_MASK);
-          if (page === undefined || page[entry] === UNRESOLVED) {
-            page = this.#skeletons.resolve(memo, node);
-          }
-          if (page[entry] === FIELD_IN_TEXT) someInText = true;
-          else if (page[entry] !== NO_FIELD) {
-            const kind = tokens[page[entry]!]! & KIND_MASK;
+          const entry = this.#skeletons.resolve(memo, node);
+          const target = memo.fields.target(entry);
+          if (target === FIELD_IN_TEXT) someInText = true;
+          else if (target >= 0) {
+            const kind = tokens[target]! & KIND_MASK;
             if (kind !== NULL_KIND && kind !== HUGE_NUMBER) {
-              field = page[entry]!;
-              place = page[entry + 1]!;
+              field = target;
+              place = memo.fields.place(entry);
             }
           }
         }
@@ -390,6 +363,25 @@ export class TokenSource implements NestedSource {
     const elements = vectorOf(values);
     return { count: values.length, parents: Int32Array.from(parents), elements };
   }
+}
+
+/** Each skeleton among `codes[0, count)` once, of a segment with so many. */
+function distinctOf(codes: Int32Array, count: number, skeletonCount: number): Int32Array {
+  if (stamps.length < skeletonCount || chunkCount === CHUNK_COUNT_MAX) {
+    stamps = new Uint32Array(Math.max(skeletonCount, stamps.length));
+    chunkCount = 0;
+  }
+  chunkCount += 1;
+  if (distinctOfChunk.length < count) distinctOfChunk = new Int32Array(count);
+  const [chunks, chunk, distinct] = [stamps, chunkCount, distinctOfChunk];
+  let size = 0;
+  for (let i = 0; i < count; i++) {
+    const code = codes[i]!;
+    if (chunks[code] === chunk) continue;
+    chunks[code] = chunk;
+    distinct[size++] = code;
+  }
+  return distinct.slice(0, size);
 }
 
 function nullsOf(nodes: Int32Array, count: number): Uint8Array {

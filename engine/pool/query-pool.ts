@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { assert, must } from '../assert.ts';
+import type { PackedImage } from '../column/packed-image.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import { isUnreadable } from '../column/segment-image.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
@@ -19,7 +20,16 @@ import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
-import type { DoneAnswer, PartialAnswer, RowsAnswer, SegmentTask, TaskStats } from './task.ts';
+import type {
+  DoneAnswer,
+  MergeTask,
+  PackTask,
+  PartialAnswer,
+  RowsAnswer,
+  SealTask,
+  SegmentTask,
+  TaskStats,
+} from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
 import { unreadableError, WorkerThreads } from './worker-threads.ts';
 
@@ -126,18 +136,23 @@ export class QueryPool {
   }
 
   /** Makes sealed segments in a worker, when it is their turn. */
-  async makeSegments(task: SegmentTask): Promise<readonly SharedArrayBuffer[]> {
+  async makeSegments(task: SealTask | MergeTask): Promise<readonly SharedArrayBuffer[]> {
     try {
-      const buffers = await new Promise<readonly SharedArrayBuffer[]>((resolve, reject) => {
-        const start = () => this.#sealOnThread(task).then(resolve, reject);
-        this.#scheduler.add('seal', { start });
-      });
+      const answer = await this.#runSegmentTask(task);
+      assert(answer.kind === 'sealed', 'sealing and merging answer with sealed segments');
       this.#counters.sealEnded(true);
-      return buffers;
+      return answer.buffers;
     } catch (error) {
       this.#counters.sealEnded(false);
       throw error;
     }
+  }
+
+  /** Packs a sealed segment in a worker, when it is its turn. */
+  async packSegment(task: PackTask): Promise<PackedImage> {
+    const answer = await this.#runSegmentTask(task);
+    assert(answer.kind === 'packed', 'packing answers with a packed segment');
+    return answer.image;
   }
 
   /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
@@ -220,17 +235,26 @@ export class QueryPool {
     };
   }
 
-  async #sealOnThread(task: SegmentTask): Promise<readonly SharedArrayBuffer[]> {
+  #runSegmentTask(task: SegmentTask): Promise<DoneAnswer> {
+    return new Promise((resolve, reject) => {
+      const start = () => this.#segmentTaskOnThread(task).then(resolve, reject);
+      this.#scheduler.add('seal', { start });
+    });
+  }
+
+  async #segmentTaskOnThread(task: SegmentTask): Promise<DoneAnswer> {
     const run = this.#threads.run(task);
     const { sealMsMax } = this.#limits;
     const timer = setTimeout(() => {
-      run.end(new Error(`a sealing or merging may take ${sealMsMax} ms; this one took longer`));
+      run.end(
+        new Error(`work on a segment may take ${sealMsMax} ms; this took longer (${task.kind})`),
+      );
     }, sealMsMax);
     try {
       const answer = await run.answer;
       if (answer.kind === 'unreadable') throw unreadableError(answer);
-      assert(answer.kind === 'sealed', 'a segment task answers with sealed segments');
-      return answer.buffers;
+      assert(answer.kind !== 'failure', 'work on a segment does nothing that a query may not');
+      return answer;
     } finally {
       clearTimeout(timer);
     }

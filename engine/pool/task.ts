@@ -1,3 +1,4 @@
+import type { PackedImage } from '../column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import type { ScanCounters } from '../operator/scan.ts';
@@ -35,8 +36,8 @@ export type FinishTask = QueryPart & {
   readonly partials: readonly unknown[];
 };
 
-/** Makes sealed segments. */
-export type SegmentTask = SealTask | MergeTask;
+/** Makes sealed segments, or files of them. */
+export type SegmentTask = SealTask | MergeTask | PackTask;
 
 /** Turns a full open segment into sealed ones. */
 export type SealTask = {
@@ -49,6 +50,12 @@ export type SealTask = {
 export type MergeTask = {
   readonly kind: 'merge';
   readonly handles: readonly SealedSegmentHandle[];
+};
+
+/** Makes the blocks of a file of a sealed segment. */
+export type PackTask = {
+  readonly kind: 'pack';
+  readonly buffer: SharedArrayBuffer;
 };
 
 /** Lets go of segments that are no more, on a thread that has nothing else to do. */
@@ -86,6 +93,11 @@ export type SealedAnswer = {
   readonly buffers: readonly SharedArrayBuffer[];
 };
 
+export type PackedAnswer = {
+  readonly kind: 'packed';
+  readonly image: PackedImage;
+};
+
 /** Class and code of an error do not survive structured cloning, so expected failures are values. */
 export type TaskFailure = {
   readonly kind: 'failure';
@@ -112,6 +124,6 @@ export type TaskBug = {
 };
 
 /** What a task was for. */
-export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer | TidiedAnswer;
+export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer | PackedAnswer | TidiedAnswer;
 
 export type TaskAnswer = DoneAnswer | UnreadableAnswer | TaskFailure | TaskBug;

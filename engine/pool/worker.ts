@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
 import { deserialize } from 'node:v8';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { mergeSegments } from '../column/merge-segments.ts';
+import { buffersOf, packImage } from '../column/packed-image.ts';
 import { sealSegment } from '../column/seal.ts';
 import { SegmentDamagedError, SegmentGoneError, SegmentImage } from '../column/segment-image.ts';
-import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
+import {
+  beginReading,
+  endReading,
+  forgetDropped,
+  leaveGarbage,
+  readSegment,
+  releaseGarbage,
+} from '../column/segment-reader.ts';
 import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { newScanCounters } from '../operator/scan.ts';
 import {
@@ -24,8 +33,11 @@ import { AnswerBlocks } from './answer-block.ts';
 import type {
   FinishTask,
   FragmentTask,
+  PackedAnswer,
   QueryTask,
   RowsAnswer,
+  SealedAnswer,
+  SegmentTask,
   Task,
   TaskAnswer,
   TaskStats,
@@ -44,8 +56,9 @@ const answerBlocks = new AnswerBlocks();
 
 /** The entry of a worker thread: runs one task, and makes a value of what fails. */
 export async function runTask(task: Task): Promise<TaskAnswer> {
+  beginReading();
   try {
-    return answer(task);
+    return moved(answer(task));
   } catch (error) {
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
@@ -65,14 +78,13 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
 function answer(task: Task): TaskAnswer {
   switch (task.kind) {
     case 'seal':
-      return {
-        kind: 'sealed',
-        buffers: sealSegment(task.handle, { partitionUs: task.partitionUs }),
-      };
     case 'merge':
-      return { kind: 'sealed', buffers: [mergeSegments(task.handles.map(SegmentImage.whole))] };
+    case 'pack':
+      leaveGarbage();
+      return segmentAnswer(task);
     case 'tidy':
       forgetDropped(task.dropped);
+      releaseGarbage();
       return { kind: 'tidied' };
     case 'fragment': {
       const run = startRun(task);
@@ -94,6 +106,29 @@ function answer(task: Task): TaskAnswer {
     default:
       return unreachable(task);
   }
+}
+
+function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer {
+  switch (task.kind) {
+    case 'seal': {
+      const { handle, partitionUs } = task;
+      return { kind: 'sealed', buffers: sealSegment(handle, { partitionUs }) };
+    }
+    case 'merge':
+      return { kind: 'sealed', buffers: [mergeSegments(task.handles.map(SegmentImage.whole))] };
+    case 'pack':
+      return { kind: 'packed', image: packImage(task.buffer) };
+    default:
+      return unreachable(task);
+  }
+}
+
+/** What need not be copied to the main thread goes there as it is. */
+function moved(answer: TaskAnswer): TaskAnswer {
+  if (answer.kind !== 'packed') return answer;
+  const parcel = { [transferableSymbol]: buffersOf(answer.image), [valueSymbol]: answer };
+  // The pool takes it off again; its type does not say so.
+  return move(parcel) as unknown as TaskAnswer;
 }
 
 function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {

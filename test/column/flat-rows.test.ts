@@ -30,7 +30,10 @@ class SealedRows {
     segment.append(batchOf(events), 0, events.length);
     segment.publish();
     const [buffer] = sealSegment(segment.handle(), { partitionUs: 86_400_000_000 });
-    const source = new SliceSource(buffer!, (slice) => this.needed.push(slice));
+    const source = new SliceSource(buffer!, (slice) => {
+      this.needed.push(slice);
+      return buffer!;
+    });
     this.footer = readFooter(buffer!);
     const { keys, skeletons } = this.footer;
     const starts = source.unsigned32(skeletons.starts);
@@ -48,7 +51,7 @@ class SealedRows {
   }
 
   template(row: number): JsonTemplate {
-    return this.#skeletons.template(this.#root(row), this.store);
+    return this.#skeletons.template(this.#root(row), this.store).template;
   }
 
   written(row: number): string {
@@ -58,7 +61,7 @@ class SealedRows {
   /** Slot after slot, constants too. */
   writtenPlainly(row: number): string {
     const plain = withoutShortCuts(this.store);
-    const template = this.#plainSkeletons.template(this.#root(row), plain);
+    const { template } = this.#plainSkeletons.template(this.#root(row), plain);
     return textOf((out) => writeTemplate(template, plain, row, this.#place(row), out));
   }
 

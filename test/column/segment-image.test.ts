@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type MemoryGauge,
   newMemoryGauge,
   RESIDENT,
+  retire,
 } from '../../engine/column/segment-backing.ts';
 import {
   SegmentDamagedError,
@@ -54,7 +56,7 @@ async function stored(
 ): Promise<SealedSegmentHandle & { readonly path: string }> {
   const id = idNext++;
   const path = join(folder, `${id}.segment`);
-  await writeFile(path, Buffer.concat((await packSegment(buffer, ORIGIN)).parts));
+  await writeFile(path, Buffer.concat(packSegment(packImage(buffer), ORIGIN).parts));
   const file = await SegmentFile.open(new NodeDisk(), path);
   return { kind: 'sealed', id, path, ...absentBlocks(file, gauge) };
 }
@@ -90,6 +92,10 @@ function rowsOf(segment: Segment): unknown {
     segment.runs(undefined),
     segment.runs('nobody'),
   ];
+}
+
+function sizeOf(blocks: Float64Array, block: number): number {
+  return blocks[block * BLOCK_NUMBERS + 1]!;
 }
 
 function residentCount({ backing }: SealedSegmentHandle): number {
@@ -149,6 +155,79 @@ test('with no room, a segment is read into memory of its own, which goes with th
     gauge[GAUGE_LIMIT] = 2 ** 20;
     assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
     assert(residentCount(handle) > 0, 'with room again, all threads share what is read');
+  });
+});
+
+test('when there is room no more, what is there is read where it is, and the rest apart', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(7);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    readSegment(handle).ids(ROWS, ROW_COUNT);
+    const shared = residentCount(handle);
+    gauge[GAUGE_LIMIT] = gauge[GAUGE_RESIDENT]!;
+    readSegment(handle).ids(ROWS, ROW_COUNT);
+    assert.equal(gauge[GAUGE_PASSING], 0, 'it is all there');
+    assert.deepEqual(rowsOf(readSegment(handle)), whole);
+    assert.equal(residentCount(handle), shared, 'not a block more than there was room for');
+    assert.equal(gauge[GAUGE_RESIDENT], gauge[GAUGE_LIMIT]);
+    assert(gauge[GAUGE_PASSING]! > 0);
+    const passed = gauge[GAUGE_PASSING]!;
+    assert.deepEqual(rowsOf(readSegment(handle)), whole);
+    assert.equal(gauge[GAUGE_PASSING], passed, 'nothing is read twice in one task');
+    endReading();
+    assert.deepEqual(rowsOf(readSegment(handle)), whole);
+    assert.equal(gauge[GAUGE_PASSING], 2 * passed, 'the next task reads it again');
+  });
+});
+
+test('there is room for a block as long as it fits, and not for one byte more', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(8);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    const { blocks, states } = handle.backing!;
+    const image = SegmentImage.open(handle);
+    const largest = Array.from({ length: states.length - 1 }, (_, block) => block).reduce(
+      (one, other) => (sizeOf(blocks, other) > sizeOf(blocks, one) ? other : one),
+    );
+    const slice = [blocks[largest * BLOCK_NUMBERS]!, sizeOf(blocks, largest)] as const;
+    const kib = Math.ceil(slice[1] / KIB);
+    assert(kib > 1);
+    gauge[GAUGE_LIMIT] = gauge[GAUGE_RESIDENT]! + kib - 1;
+    assert.notEqual(image.need(slice), handle.buffer);
+    assert.equal(image.passingSize, slice[1]);
+    gauge[GAUGE_LIMIT]! += 1;
+    assert.equal(SegmentImage.open(handle).need(slice), handle.buffer);
+    assert.equal(gauge[GAUGE_RESIDENT], gauge[GAUGE_LIMIT]);
+    // Who has read it apart finds it where all share it, too.
+    assert.equal(image.need(slice), handle.buffer);
+  });
+});
+
+test('a task goes on with a segment that was let go meanwhile, and lets go of its memory', async () => {
+  await inFolder(async (folder) => {
+    const buffer = sealed(9);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    const segment = readSegment(handle);
+    const begun = segment.roots(ROWS, ROW_COUNT);
+    const resident = gauge[GAUGE_RESIDENT]!;
+    retire(handle.backing!);
+    // What was begun goes on; nothing more goes where it would be of no use to others.
+    assert.deepEqual(texts(begun), (whole as string[][])[5]);
+    assert.equal(gauge[GAUGE_RESIDENT], resident);
+    assert.deepEqual(rowsOf(segment), whole);
+    assert.equal(handle.buffer.byteLength, 0);
+    assert.equal(gauge[GAUGE_RESIDENT], resident);
+    endReading();
+    // Another task that got the handle before.
+    assert.deepEqual(rowsOf(readSegment(handle)), whole);
+    await rm(handle.path);
+    endReading();
+    assert.throws(() => rowsOf(readSegment(handle)), SegmentGoneError);
   });
 });
 

@@ -14,10 +14,16 @@ import { Random } from '../../src/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { compiled } from './compiled.ts';
 import { fastNowUs } from './fast-clock.ts';
+import { progressOf } from './progress.ts';
 
 /** `WEIR_KILLS=500` is the long form. */
 const KILLS = numberFrom('WEIR_KILLS', 50);
 const SENDERS = 4;
+/** A service is killed after so many posts were acknowledged, or so much time has passed. */
+const LIFE_POSTS_MAX = 120;
+const LIFE_MS_MAX = 1_500;
+/** Between two looks at all there is: sealing and storing have need of the same worker. */
+const LOOK_MS = 30;
 const SOURCE = 'cloudflare.logs.prod';
 const PATH = `/api/logs?source_name=${SOURCE}`;
 const RETENTION_DAYS = 1;
@@ -50,6 +56,7 @@ class Ledger {
   readonly #posts = new Map<string, ReadonlyMap<number, number>>();
   readonly #acknowledged = new Set<string>();
   acknowledgedCount = 0;
+  #awaited = { count: Number.POSITIVE_INFINITY, resolve: (): void => {} };
 
   send(post: string, timestampsUs: readonly number[]): void {
     const events = new Map<number, number>();
@@ -60,10 +67,23 @@ class Ledger {
   acknowledge(post: string): void {
     this.#acknowledged.add(post);
     this.acknowledgedCount++;
+    if (this.acknowledgedCount >= this.#awaited.count) this.#awaited.resolve();
   }
 
-  /** Days that end before `oldestUs` may be gone. */
-  check(rows: readonly Row[], oldestUs: number): void {
+  /** Resolves when so many more posts were acknowledged. */
+  acknowledging(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#awaited = { count: this.acknowledgedCount + count, resolve };
+    });
+  }
+
+  /** Posts that a query begun now must see. */
+  acknowledged(): ReadonlySet<string> {
+    return new Set(this.#acknowledged);
+  }
+
+  /** Days that end before `oldestUs` may be gone; of the others all posts that `known` has must be there. */
+  check(rows: readonly Row[], oldestUs: number, known: ReadonlySet<string>): void {
     const found = new Map<string, Set<number>>();
     for (const { post, day, events, ids } of rows) {
       const partition = partitionOf(day);
@@ -78,7 +98,7 @@ class Ledger {
       const days = found.get(post);
       if (kept.length === 0) this.#posts.delete(post);
       else if (days === undefined) {
-        assert(!this.#acknowledged.has(post), `post ${post} was acknowledged`);
+        assert(!known.has(post), `post ${post} was acknowledged`);
       } else for (const day of kept) assert(days.has(day), `post ${post} is whole: day ${day}`);
       // What was seen once is there from now on.
       if (days !== undefined) this.#acknowledged.add(post);
@@ -102,7 +122,7 @@ async function send(
     });
     const events = timestampsUs.map((timestamp, index) => ({
       ...{ id: `${post}-${index}`, timestamp, project: 'p', event_message: post },
-      metadata: { request: { path: `/rest/v1/${random.hex(random.below(200))}` } },
+      metadata: { request: { path: `/rest/v1/${random.hex(random.below(2_000))}` } },
     }));
     ledger.send(post, timestampsUs);
     try {
@@ -114,6 +134,42 @@ async function send(
       return;
     }
   }
+}
+
+/** Holds what a query sees against what was acknowledged before it began. */
+async function look(client: HttpClient, ledger: Ledger, nowUs: () => number): Promise<void> {
+  const known = ledger.acknowledged();
+  const answer = await client.get('/api/endpoints/crash.everything?project=p');
+  assert.equal(answer.status, 200, answer.body.toString());
+  const { result } = JSON.parse(answer.body.toString()) as { readonly result: Row[] };
+  assert(result.length < ROWS_MAX, 'the answer is not cut');
+  ledger.check(result, nowUs() - RETENTION_DAYS * PARTITION_US, known);
+}
+
+/** What left memory in one life of the service, and what was read for one query alone. */
+type Evictions = { blocks: number; passingBytes: number };
+
+/** Looks, again and again, until the service is gone; so what has left memory comes back. */
+async function watch(client: HttpClient, ledger: Ledger, nowUs: () => number): Promise<Evictions> {
+  const evictions = { blocks: 0, passingBytes: 0 };
+  try {
+    for (;;) {
+      await look(client, ledger, nowUs);
+      const metrics = (await client.get('/metrics')).body.toString();
+      evictions.blocks = metric(metrics, 'weir_memory_evicted_blocks_total');
+      evictions.passingBytes = metric(metrics, 'weir_memory_passing_bytes_total');
+      await wait(LOOK_MS);
+    }
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return evictions;
+  }
+}
+
+function metric(text: string, name: string): number {
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+  assert(value !== undefined, `there is a metric ${name}`);
+  return Number(value);
 }
 
 /** What of the life of segments is seen from outside, between two lives. */
@@ -168,25 +224,32 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
     ...{ ENDPOINTS_DIR: definitions, WORKERS: '1', RETENTION_DAYS: String(RETENTION_DAYS) },
     FAST_CLOCK_SINCE_MS: String(sinceMs),
   };
+  const progress = progressOf('kill -9', KILLS);
+  let evictedBlocks = 0;
+  let passingLives = 0;
   try {
     for (let kill = 0; kill <= KILLS; kill++) {
       const service = await ServiceProcess.start([entry.path], environment, dataDir);
-      const client = new HttpClient(service.url, service.token, SENDERS);
+      const client = new HttpClient(service.url, service.token, SENDERS + 1);
       try {
-        const answer = await client.get('/api/endpoints/crash.everything?project=p');
-        assert.equal(answer.status, 200, answer.body.toString());
-        const { result } = JSON.parse(answer.body.toString()) as { readonly result: Row[] };
-        assert(result.length < ROWS_MAX, 'the answer is not cut');
-        ledger.check(result, nowUs() - RETENTION_DAYS * PARTITION_US);
+        await look(client, ledger, nowUs);
         const health = await client.get('/health');
         assert.deepEqual(JSON.parse(health.body.toString()).damage, undefined);
         const senders = Array.from({ length: SENDERS }, (_, sender) =>
           send(client, ledger, { random, nowUs, sender: `${kill}-${sender}` }),
         );
-        await wait(20 + random.below(480));
+        const watching = watch(client, ledger, nowUs);
+        // Who finds something wrong ends the waiting.
+        const acknowledged = ledger.acknowledging(1 + random.below(LIFE_POSTS_MAX));
+        await Promise.race([acknowledged, wait(LIFE_MS_MAX), ...senders, watching]);
+        await wait(random.below(LOOK_MS));
         await service.kill();
         await Promise.all(senders);
+        const { blocks, passingBytes } = await watching;
+        evictedBlocks += blocks;
+        passingLives += passingBytes > 0 ? 1 : 0;
         await traces.look(dataDir);
+        progress(kill);
       } finally {
         client.close();
         await service.kill();
@@ -198,7 +261,8 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
     await entry.remove();
     await rm(folder, { recursive: true });
   }
-  const summary = { acknowledged: ledger.acknowledgedCount, ...traces.summary() };
+  const { acknowledgedCount: acknowledged } = ledger;
+  const summary = { acknowledged, ...traces.summary(), evictedBlocks, passingLives };
   context.diagnostic(`${KILLS} kills: ${JSON.stringify(summary)}`);
   // Fewer kills do not fill a day.
   if (KILLS < 50) return;

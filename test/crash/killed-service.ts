@@ -1,7 +1,9 @@
 /**
  * The service as `weir start` runs it, for `kill.test.ts`: with a clock so fast that segments are
- * sealed, stored and merged, the log is shortened and days are dropped all the time.
+ * sealed, stored and merged, the log is shortened and days are dropped all the time; and with so little
+ * memory that segments leave it and come back.
  */
+import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import { createLog } from '../../src/log.ts';
 import { openBackend } from '../../src/log-backend.ts';
 import { startService } from '../../src/service.ts';
@@ -14,8 +16,15 @@ const LOG_FILE_BYTES_MAX = 100_000;
 /** Each is 50 s of the clock: an open segment lives for six. */
 const TICK_MS = 5;
 
+/** Less than may be set: sealed segments have an eighth of it, which is what a life of a moment posts. */
+const MEMORY_BYTES_MAX = 1024 * 1024;
+// What cannot leave memory has no limit here: in so little next to nothing would be taken in.
+for (const name of ['backlogBytesMax', 'openBytesMax'] satisfies (keyof MemoryBudget)[]) {
+  Object.defineProperty(MemoryBudget.prototype, name, { value: Number.POSITIVE_INFINITY });
+}
+
 const sinceMs = Number(process.env['FAST_CLOCK_SINCE_MS']);
-const settings = parseSettings(process.env);
+const settings = { ...parseSettings(process.env), memoryBytesMax: MEMORY_BYTES_MAX };
 const clock = { nowUs: () => fastNowUs(sinceMs), monotonicMs: () => performance.now() };
 const log = createLog(
   (line) => {

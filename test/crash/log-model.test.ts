@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { Random } from '../../src/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { liveAndCrash } from './log-model.ts';
+import { progressOf } from './progress.ts';
 
 /** `WEIR_CRASH_STATES=100000` is the long form. */
 const STATES = numberFrom('WEIR_CRASH_STATES', 3_000);
@@ -13,8 +14,10 @@ const STATES_PER_RUN = 3;
 test('whatever a crash leaves of unsynced writes, acknowledged posts are there once and voided ones never', async () => {
   const seed = fuzzSeed();
   let states = 0;
+  const progress = progressOf('log model, states of a disk', STATES);
   const property = fc.asyncProperty(fc.integer({ min: 0 }), async (lives) => {
     if (states < STATES) states += await liveAndCrash(new Random(lives));
+    progress(states);
   });
   // Shrinking a seed makes nothing smaller: the first that fails is the one to look at.
   await fc.assert(property, {

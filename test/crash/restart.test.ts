@@ -15,7 +15,7 @@ import { storeAll } from '../support/store-all.ts';
 import { startedOn } from './started-service.ts';
 
 /** `WEIR_RESTART_RUNS=40` is the long form. */
-const RUNS = numberFrom('WEIR_RESTART_RUNS', 2);
+const RUNS = numberFrom('WEIR_RESTART_RUNS', 1);
 /** One in so many bytes of a segment file is damaged; `WEIR_DAMAGE_STEP=20` is the long form. */
 const BYTE_STEP = numberFrom('WEIR_DAMAGE_STEP', 500);
 const DAY_US = 86_400_000_000;

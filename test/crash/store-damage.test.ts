@@ -7,8 +7,9 @@ import { Random } from '../../src/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
+import { allRows, openStore } from './opened-store.ts';
 import { RETENTION_US } from './store-ledger.ts';
-import { allRows, liveAndEnd, newTally, newWorld, openStore } from './store-model.ts';
+import { liveAndEnd, newTally, newWorld } from './store-model.ts';
 import { rowsOfSealed, type StoredRow } from './stored-rows.ts';
 
 /** One in so many bits of a segment file is flipped; `WEIR_FLIP_STEP=1` is the long form. */

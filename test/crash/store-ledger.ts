@@ -62,12 +62,20 @@ export class StoreLedger {
     this.#believedUs = Math.max(this.#believedUs, nowUs);
   }
 
-  get keptCount(): number {
-    return this.#fates.filter((fate) => fate === 'kept').length;
+  /** Numbers of the posts that a query begun now must see. */
+  kept(): ReadonlySet<number> {
+    const numbers = this.#posts.map(({ number }) => number);
+    return new Set(numbers.filter((number) => this.#fates[number] === 'kept'));
   }
 
-  /** Holds what is there against what must be; posts that are seen must be there from now on. */
-  check(rowsBySource: ReadonlyMap<string, readonly StoredRow[]>): void {
+  /**
+   * Holds what is there against what must be, `kept` when the look began; posts that are seen must be
+   * there from now on.
+   */
+  check(
+    rowsBySource: ReadonlyMap<string, readonly StoredRow[]>,
+    kept: ReadonlySet<number> = this.kept(),
+  ): void {
     const found = new Set<string>();
     for (const [source, rows] of rowsBySource) {
       const arrivals = new Set<number>();
@@ -82,13 +90,13 @@ export class StoreLedger {
         assert.deepEqual([source, timestampUs], [post.source, post.timestampsUs[row]], id);
       }
     }
-    for (const post of this.#posts) this.#checkPost(post, found);
+    for (const post of this.#posts) this.#checkPost(post, found, kept);
   }
 
-  #checkPost(post: Post, found: ReadonlySet<string>): void {
+  #checkPost(post: Post, found: ReadonlySet<string>, kept: ReadonlySet<number>): void {
     const isThere = post.timestampsUs.map((_, row) => found.has(idOf(post, row)));
     const fate = this.#fates[post.number];
-    if (!isThere.includes(true) && fate !== 'kept') return;
+    if (!isThere.includes(true) && !kept.has(post.number)) return;
     assert.notEqual(fate, 'gone', `post ${post.number} was voided`);
     // Days behind the retention may be gone, each for itself.
     const oldest = partitionOf(this.#believedUs - RETENTION_US);

@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
-import { sealSegment } from '../../engine/column/seal.ts';
-import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
+import { DiskError } from '../../ingest/disk/disk.ts';
 import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
-import { summarizeSegment } from '../../ingest/segment-summary.ts';
-import type { Damage } from '../../src/backend.ts';
-import { DurableStore } from '../../src/durable-store.ts';
-import type { LogEntry } from '../../src/log.ts';
+import type { DurableStore } from '../../src/durable-store.ts';
 import type { Random } from '../../src/traffic/random.ts';
 import { ModelDisk } from '../support/model-disk.ts';
-import { batchOfPost, type Post, RETENTION_US, SOURCES, StoreLedger } from './store-ledger.ts';
-import { rowsOf, type StoredRow, wholeSegment } from './stored-rows.ts';
+import { allRows, DATA, type OpenedStore, openStore } from './opened-store.ts';
+import { batchOfPost, type Post, StoreLedger } from './store-ledger.ts';
 
-export const DATA = '/data';
 const LOG = `${DATA}/log`;
 
-/** A few records to a file, so that files come and go. */
-const FILE_BYTES_MAX = 3_000;
-
-/** States that a disk may be in after one end of a life that are looked at. */
-const STATES_PER_LIFE = 5;
+/** One in so many operations of a life is one amid which it might have ended; what is left then is looked at. */
+const OPERATIONS_PER_STATE = 6;
 
 const FAULTS = [
   { write: 0, sync: 0, other: 0 },
@@ -30,8 +21,12 @@ const FAULTS = [
   { write: 20, sync: 20, other: 20 },
 ];
 
+/** Bytes of sealed segments that may be in memory: all, those of a few, hardly one. */
+const SEGMENT_BYTES_MAX = [undefined, 20_000, 10_000, 3_000];
+
 /** What happened in the lives so far. */
 export type Tally = {
+  /** States of a disk after the end of a life that were looked at. */
   states: number;
   acknowledged: number;
   stored: number;
@@ -40,66 +35,19 @@ export type Tally = {
   dropped: number;
   voided: number;
   failedStarts: number;
+  /** Looks at all rows amid a life, and those for which blocks came back. */
+  looks: number;
+  broughtBack: number;
+  /** Lives in which segments were read for one look alone. */
+  passing: number;
+  evictedBlocks: number;
 };
 
 export function newTally(): Tally {
   return {
-    ...{ states: 0, acknowledged: 0, stored: 0, merged: 0 },
-    ...{ trimmed: 0, dropped: 0, voided: 0, failedStarts: 0 },
+    ...{ states: 0, acknowledged: 0, stored: 0, merged: 0, trimmed: 0, dropped: 0, voided: 0 },
+    ...{ failedStarts: 0, looks: 0, broughtBack: 0, passing: 0, evictedBlocks: 0 },
   };
-}
-
-export type OpenedStore = {
-  readonly disk: Disk;
-  readonly durable: DurableStore;
-  readonly entries: readonly LogEntry[];
-  /** Places that were told to whoever asks for the state of the service. */
-  readonly damages: readonly Damage[];
-};
-
-export type StoreOptions = {
-  readonly disk: Disk;
-  readonly nowUs: number;
-  /** DATA unless given. */
-  readonly dataDir?: string | undefined;
-  readonly sources?: readonly string[] | undefined;
-  /** Called for each entry of the log of the service. */
-  readonly onEntry?: ((entry: LogEntry) => void) | undefined;
-  /** Called before something is sealed or merged; may take a while, or reject. */
-  readonly beforeWork?: (() => Promise<void>) | undefined;
-};
-
-/** A store as the service has it, on one thread, recovered. */
-export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const { disk, nowUs, dataDir = DATA, beforeWork = async () => {} } = options;
-  const entries: LogEntry[] = [];
-  const damages: Damage[] = [];
-  const durable = new DurableStore({
-    ...{ disk, dataDir, sources: options.sources ?? SOURCES, retentionUs: RETENTION_US },
-    summarize: summarizeSegment,
-    seal: async (handle) => {
-      await beforeWork();
-      return sealSegment(handle, { partitionUs: PARTITION_US });
-    },
-    merge: async (handles) => {
-      await beforeWork();
-      return mergeSegments(await Promise.all(handles.map((one) => wholeSegment(one, disk))));
-    },
-    log: (entry) => {
-      entries.push(entry);
-      options.onEntry?.(entry);
-    },
-    logFileBytesMax: FILE_BYTES_MAX,
-  });
-  const observer = { progress: () => {}, damage: (damage: Damage) => void damages.push(damage) };
-  await durable.recover(nowUs, observer);
-  return { disk, durable, entries, damages };
-}
-
-export async function allRows({ durable, disk }: OpenedStore): Promise<Map<string, StoredRow[]>> {
-  const rows = new Map<string, StoredRow[]>();
-  for (const source of SOURCES) rows.set(source, await rowsOf(durable.store, source, disk));
-  return rows;
 }
 
 /** What lives share: the ledger, and the time. */
@@ -119,26 +67,45 @@ export function newWorld(random: Random, tally: Tally): World {
   };
 }
 
+/** What a life that ended there would have left, and what senders knew then. */
+type End = { readonly disk: ModelDisk; readonly world: World };
+
 /**
  * Lives a store on a disk that fails, in a process that is killed and on a machine that crashes, several
- * times over, and looks after each end whether all is there that must be. Resolves to the last disk.
+ * times over, and looks after each end whether all is there that must be: after that which comes, and
+ * after those that might have come before it. Resolves to the last disk.
  */
 export async function liveAndEnd(world: World): Promise<ModelDisk> {
   const { random, tally } = world;
   let disk = new ModelDisk(random);
   for (let life = 1 + random.below(4); life > 0; life--) {
-    disk.crashAfter(random.below(random.pick([20, 100, 400, 1500])));
-    await Promise.race([liveOnce(disk, world), disk.crashed]);
-    disk.crashNow();
+    const ends: End[] = [];
+    const living = disk;
+    living.onOperation = () => {
+      if (random.below(OPERATIONS_PER_STATE) === 0) ends.push(endNow(living, world));
+    };
+    living.crashAfter(random.below(random.pick([20, 100, 400, 1500])));
+    let opened: OpenedStore | undefined;
+    const started = (store: OpenedStore): void => {
+      opened = store;
+    };
+    await Promise.race([liveOnce(living, world, started), living.crashed]);
+    living.crashNow();
+    if (opened !== undefined) count(opened, living, tally);
     // Another state of the disk is another world: only the last of them goes on.
-    for (let state = 1; state < STATES_PER_LIFE; state++) {
-      await comeUp(afterEnd(disk, random), { ...world, ledger: world.ledger.copy() });
-    }
-    disk = await comeUp(afterEnd(disk, random), world);
-    tally.states += STATES_PER_LIFE;
+    for (const end of ends) await comeUp(end.disk, end.world);
+    disk = await comeUp(afterEnd(living, random), world);
+    tally.states += ends.length + 1;
     world.nowUs += random.pick([0, 3_600e6, PARTITION_US, 5 * PARTITION_US]);
   }
   return disk;
+}
+
+function endNow(disk: ModelDisk, world: World): End {
+  return {
+    disk: afterEnd(disk, world.random),
+    world: { ...world, ledger: world.ledger.copy() },
+  };
 }
 
 /** The process is gone, and half the time the machine with it. */
@@ -162,7 +129,8 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
     disk = afterEnd(disk, random);
   }
   ledger.believe(world.nowUs);
-  const opened = await openStore({ disk, nowUs: world.nowUs });
+  const segmentBytesMax = random.pick(SEGMENT_BYTES_MAX);
+  const opened = await openStore({ disk, nowUs: world.nowUs, segmentBytesMax });
   ledger.check(await allRows(opened));
   assert.deepEqual(opened.damages, [], 'what a crash leaves is no damage');
   await opened.durable.close();
@@ -170,12 +138,16 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
 }
 
 /** From start to stop. */
-async function liveOnce(disk: ModelDisk, world: World): Promise<void> {
+async function liveOnce(
+  disk: ModelDisk,
+  world: World,
+  started: (opened: OpenedStore) => void,
+): Promise<void> {
   const { random, ledger, tally } = world;
   const refused: Post[] = [];
   ledger.believe(world.nowUs);
   const opened = await openStore({
-    ...{ disk, nowUs: clockOf(world) },
+    ...{ disk, nowUs: clockOf(world), segmentBytesMax: random.pick(SEGMENT_BYTES_MAX) },
     onEntry: ({ event }) => {
       if (event !== 'log_write_resumed') return;
       tally.voided += refused.length;
@@ -183,9 +155,10 @@ async function liveOnce(disk: ModelDisk, world: World): Promise<void> {
     },
     beforeWork: async () => {
       for (let turns = random.below(6); turns > 0; turns--) await undefined;
-      if (random.below(10) === 0) throw new Error('no room to seal or merge in');
+      if (random.below(10) === 0) throw new Error('no room to seal, merge or pack in');
     },
   });
+  started(opened);
   const { durable } = opened;
   ledger.check(await allRows(opened));
   disk.faults = random.pick(FAULTS);
@@ -194,22 +167,24 @@ async function liveOnce(disk: ModelDisk, world: World): Promise<void> {
   const leapUs = !isEmpty && random.below(8) === 0 ? 400 * PARTITION_US : 0;
   const pending: Promise<void>[] = [];
   for (let step = random.below(90); step > 0; step--) {
-    const action = random.below(10);
+    const action = random.below(12);
     if (action < 4) {
       for (let count = 1 + random.below(4); count > 0; count--) {
         pending.push(post(durable, disk, world, refused));
       }
     } else if (action < 7) {
-      world.nowUs += random.pick([1e6, SEAL_AGE_US, SEAL_AGE_US, 3_600e6]);
+      world.nowUs += random.pick([1e6, SEAL_AGE_US, SEAL_AGE_US, 3 * 3_600e6]);
       if (leapUs === 0) ledger.believe(world.nowUs);
       durable.tick(world.nowUs + leapUs);
     } else if (action === 7) await Promise.all(pending);
     else if (action === 8) await durable.store.settled();
+    else if (action < 11) await look(opened, world);
     else for (let turns = random.below(20); turns > 0; turns--) await yieldTurn();
   }
   await durable.close();
   await Promise.all(pending);
-  count(durable, disk, tally);
+  disk.faults = FAULTS[0]!;
+  await look(opened, world);
 }
 
 /** Now and then a clock is years ahead when a process starts: nothing may be deleted by it. */
@@ -237,7 +212,25 @@ async function post(
   }
 }
 
-function count({ store }: DurableStore, disk: ModelDisk, tally: Tally): void {
+/** Amid all else that is under way a query sees what was acknowledged before it began. */
+async function look(opened: OpenedStore, { random, ledger, tally }: World): Promise<void> {
+  const { store } = opened.durable;
+  const kept = ledger.kept();
+  const before = store.memoryStats();
+  try {
+    ledger.check(await allRows(opened, random.pick(['all', 'rows', 'rows'])), kept);
+  } catch (error) {
+    // A query may fail for a disk that does.
+    if (error instanceof DiskError) return;
+    throw error;
+  }
+  const after = store.memoryStats();
+  tally.looks++;
+  if (after.segmentBytes > before.segmentBytes) tally.broughtBack++;
+}
+
+function count({ durable }: OpenedStore, disk: ModelDisk, tally: Tally): void {
+  const { store } = durable;
   for (const { source, mergeCount } of store.stats()) {
     const folder = `${DATA}/segments/${source}`;
     tally.merged += mergeCount;
@@ -245,6 +238,9 @@ function count({ store }: DurableStore, disk: ModelDisk, tally: Tally): void {
     tally.dropped += disk.countOf('remove', folder);
   }
   tally.trimmed += disk.countOf('remove', LOG);
+  const { evictedBlocks, passingBytes } = store.memoryStats();
+  tally.evictedBlocks += evictedBlocks;
+  if (passingBytes > 0) tally.passing++;
 }
 
 function yieldTurn(): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
@@ -12,10 +13,11 @@ import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { Random } from '../../src/traffic/random.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
+import { wholeSegment } from '../support/whole-segment.ts';
 import { FOLDER, replayed } from './log-model.ts';
+import { type OpenedStore, openStore } from './opened-store.ts';
 import { RETENTION_US } from './store-ledger.ts';
-import { type OpenedStore, openStore } from './store-model.ts';
-import { rowsOf, rowsOfSealed, wholeSegment } from './stored-rows.ts';
+import { rowsOf, rowsOfSealed } from './stored-rows.ts';
 
 const DAY = 20_000;
 const NOW_US = DAY * PARTITION_US + 14 * 3_600_000_000;
@@ -161,7 +163,7 @@ async function sealedRows(ids: readonly string[]): Promise<SharedArrayBuffer[]> 
   return Promise.all(
     handles.map((handle) => {
       assert(handle.kind === 'sealed');
-      return wholeSegment(handle, disk);
+      return wholeSegment(disk, handle);
     }),
   );
 }
@@ -172,6 +174,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   const { folder } = await SegmentFolder.recover({
     ...{ disk, path: '/data/segments', quarantinePath: '/data/quarantine' },
     ...{ nowUs: NOW_US, retentionUs: RETENTION_US },
+    pack: async (buffer) => packImage(buffer),
   });
   let nextId = 0;
   const sealed = new SealedSegments({
@@ -184,7 +187,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   sealed.useStorage({
     folder,
     merge: async (handles) =>
-      mergeSegments(await Promise.all(handles.map((handle) => wholeSegment(handle, disk)))),
+      mergeSegments(await Promise.all(handles.map((handle) => wholeSegment(disk, handle)))),
     onFailure: ({ error }) => assert.fail(String(error)),
     onDamage: ({ path }) => assert.fail(path),
   });
@@ -202,7 +205,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   await sealed.settled();
   const ids: (string | null)[] = [];
   for (const handle of sealed.handles(EVERYTHING)) {
-    ids.push(...rowsOfSealed(await wholeSegment(handle, disk)).map(({ id }) => id));
+    ids.push(...rowsOfSealed(await wholeSegment(disk, handle)).map(({ id }) => id));
   }
   assert.deepEqual(ids, ['late']);
 });

@@ -1,10 +1,16 @@
+import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
+import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import type { OpenSegmentHandle, SealedSegmentHandle } from '../../engine/column/segment.ts';
-import { SegmentDamagedError } from '../../engine/column/segment-image.ts';
+import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import {
+  SegmentDamagedError,
+  SegmentGoneError,
+  SegmentImage,
+} from '../../engine/column/segment-image.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import type { LogStore } from '../../ingest/log-store.ts';
-import { SegmentFile } from '../../ingest/segment-file.ts';
+import { withReadable } from '../support/readable-segment.ts';
 
 /** What is read back of an event. */
 export type StoredRow = {
@@ -15,42 +21,65 @@ export type StoredRow = {
   readonly id: string | null;
 };
 
+/** `all`: damage is found in whichever column it is. `rows`: those of a row that is read back alone. */
+export type ColumnsRead = 'all' | 'rows';
+
 const EVERYTHING = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };
 
+/** Snapshots of which a segment was merged or dropped before it was read; there is a next one then. */
+const SNAPSHOTS_MAX = 20;
+
 /**
- * All rows of a source that a query could see now. Damage that is met on the way is told to the store,
- * as the engine does.
+ * All rows of a source that a query could see now, read as a query does: what has left memory comes
+ * back, or, where there is no room, is read for this once. Damage that is met on the way is told to the
+ * store, as the engine does. Rejects with a DiskError when a file cannot be opened.
  */
-export async function rowsOf(store: LogStore, source: string, disk: Disk): Promise<StoredRow[]> {
-  for (;;) {
+export async function rowsOf(
+  store: LogStore,
+  source: string,
+  disk: Disk,
+  columns: ColumnsRead = 'all',
+): Promise<StoredRow[]> {
+  for (let snapshot = 1; ; snapshot++) {
     try {
-      const rows: StoredRow[] = [];
-      for (const handle of store.segments(source, EVERYTHING)) {
-        if (handle.kind === 'open') rows.push(...rowsOfOpen(handle));
-        else rows.push(...rowsOfSealed(await wholeSegment(handle, disk)));
-      }
-      return rows;
+      return await rowsOfSnapshot(store.segments(source, EVERYTHING), disk, columns);
     } catch (error) {
-      if (!(error instanceof SegmentDamagedError) || !(await store.repair(error.segmentId)))
+      if (snapshot === SNAPSHOTS_MAX) throw error;
+      if (error instanceof SegmentGoneError) continue;
+      if (!(error instanceof SegmentDamagedError) || !(await store.repair(error.segmentId))) {
         throw error;
+      }
     }
   }
 }
 
-/** All bytes of a segment, those that are not in memory by way of `disk`. Rejects with a SegmentDamagedError. */
-export async function wholeSegment(
-  handle: SealedSegmentHandle,
+async function rowsOfSnapshot(
+  handles: readonly SegmentHandle[],
   disk: Disk,
-): Promise<SharedArrayBuffer> {
-  const { id, backing } = handle;
-  if (backing === undefined) return handle.buffer;
-  const { buffer, damagedColumns } = await (await SegmentFile.open(disk, backing.path)).load();
-  if (damagedColumns.length === 0) return buffer;
-  throw new SegmentDamagedError(id, backing.path, damagedColumns.join(', '));
+  columns: ColumnsRead,
+): Promise<StoredRow[]> {
+  const rows: StoredRow[] = [];
+  for (const handle of handles) {
+    if (handle.kind === 'open') rows.push(...rowsOfOpen(handle));
+    else {
+      const sealed = await withReadable(disk, handle, (readable) => {
+        const image = SegmentImage.open(readable);
+        if (columns === 'all') {
+          for (const slice of sealedSlicesOf(readFooter(image.buffer))) image.need(slice);
+        }
+        return rowsOfReader(new SealedSegmentReader(image.buffer, image.need));
+      });
+      rows.push(...sealed);
+    }
+  }
+  return rows;
 }
 
 export function rowsOfSealed(buffer: SharedArrayBuffer): StoredRow[] {
-  const reader = new SealedSegmentReader(buffer);
+  return rowsOfReader(new SealedSegmentReader(buffer));
+}
+
+function rowsOfReader(reader: SealedSegmentReader): StoredRow[] {
   const count = reader.rowCount;
   const rows = Int32Array.from({ length: count }, (_, row) => row);
   const [arrivals, timestamps, ids] = [

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { must } from '../../engine/assert.ts';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -55,6 +56,7 @@ export class DataFolder {
     const { folder } = await SegmentFolder.recover({
       ...{ disk, path: join(path, 'segments'), quarantinePath: join(path, 'quarantine') },
       ...{ nowUs: at(0, DAY + 1), retentionUs: 90 * PARTITION_US },
+      pack: async (buffer) => packImage(buffer),
     });
     return new DataFolder(path, log, folder);
   }

@@ -22,6 +22,7 @@ function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonl
   }
   const backing = {
     ...{ rowCount: 1, timestampUsMin: 0, timestampUsMax: 0, path: name, frame: new Uint8Array(0) },
+    imageSize: end,
     blocks: table,
     states: Int32Array.from([
       ...blocks.map(({ isAbsent }) => (isAbsent === true ? ABSENT : RESIDENT)),

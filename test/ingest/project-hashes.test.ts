@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { ProjectHashes } from '../../ingest/project-hashes.ts';
@@ -55,7 +56,7 @@ for (const [what, mixed] of [
     segment.publish();
     const [buffer] = sealSegment(segment.handle(), { partitionUs: 86_400_000_000 });
     const origin = { id: 1, source: 's', partition: 0, covered: [], replaced: [] };
-    const { parts } = await packSegment(buffer!, origin);
+    const { parts } = packSegment(packImage(buffer!), origin);
     const disk = new MemoryDisk();
     disk.put('/s/1', Buffer.concat(parts));
     const summary = await (await SegmentFile.open(disk, '/s/1')).summary();

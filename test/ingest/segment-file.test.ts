@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { type SealedColumnName, sealedColumnsOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
@@ -41,7 +42,7 @@ function bytesOf(buffer: SharedArrayBuffer): Buffer {
 }
 
 async function fileOf(buffer: SharedArrayBuffer): Promise<{ disk: MemoryDisk; bytes: Buffer }> {
-  const { parts } = await packSegment(buffer, ORIGIN);
+  const { parts } = packSegment(packImage(buffer), ORIGIN);
   const disk = new MemoryDisk();
   const bytes = Buffer.concat(parts);
   disk.put(PATH, bytes);
@@ -74,7 +75,7 @@ test('a segment file gives back the bytes of its segment and what was said of it
 test('full edge events take at most a sixth of their JSON on disk', async () => {
   const events = edgeEvents(1500, 42);
   const posted = events.reduce((size, event) => size + JSON.stringify(event).length, 0);
-  const { byteSize } = await packSegment(sealedOf(events), ORIGIN);
+  const { byteSize } = packSegment(packImage(sealedOf(events)), ORIGIN);
   assert.ok(byteSize <= posted / 6, `${byteSize} of ${posted} bytes`);
 });
 
@@ -204,7 +205,7 @@ test('a sector that cannot be read costs the columns in it, any other refusal is
 
 test('a file of another version is refused by name, one that only looks so is damaged', async () => {
   const { disk, bytes } = await fileOf(sealedOf(FEW));
-  const { parts } = await packSegment(sealedOf(FEW), ORIGIN);
+  const { parts } = packSegment(packImage(sealedOf(FEW)), ORIGIN);
   const { crc32 } = await import('node:zlib');
   const head = Buffer.from(parts[0]!);
   head.writeUInt32LE(2, 4);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
@@ -61,6 +62,7 @@ function recover(disk: Disk, nowUs = NOW_US) {
     quarantinePath: '/data/quarantine',
     nowUs,
     retentionUs: 10 * DAY_US,
+    pack: async (buffer) => packImage(buffer),
   });
 }
 
@@ -470,6 +472,7 @@ test('on the machine’s own disk, segments are found by the next process', asyn
       quarantinePath: join(top, 'data', 'quarantine'),
       nowUs: NOW_US,
       retentionUs: 10 * DAY_US,
+      pack: async (buffer: SharedArrayBuffer) => packImage(buffer),
     };
     const { folder } = await SegmentFolder.recover(options);
     await folder.add(newSegment(1, 40));

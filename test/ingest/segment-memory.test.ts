@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
@@ -12,7 +13,9 @@ import {
   ABSENT,
   BLOCK_NUMBERS,
   blockOf,
+  GAUGE_LIMIT,
   GAUGE_RESIDENT,
+  isRetired,
   KIB,
   newMemoryGauge,
   RESIDENT,
@@ -58,6 +61,7 @@ async function opened(
     ...{ disk, nowUs: NOW_US, retentionUs: RETENTION_US },
     path: join(path, 'segments'),
     quarantinePath: join(path, 'quarantine'),
+    pack: async (buffer) => packImage(buffer),
   });
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, budget, summarize: summarizeSegment },
@@ -148,16 +152,21 @@ test('what has left memory is read again, and is the same bytes', async () => {
     const [handle] = handlesOf(one);
     assert.ok(isAll(handle!, ABSENT));
     assert.ok(!one.store.dropped().ids.includes(handle!.id));
+    // As if all of it had room.
+    const limitKib = budget.gauge[GAUGE_LIMIT]!;
+    budget.gauge[GAUGE_LIMIT] = 2 ** 20;
     const image = SegmentImage.open(handle!);
     for (const slice of sealedSlicesOf(readFooter(image.buffer))) image.need(slice);
     assert.ok(isAll(handle!, RESIDENT));
     assert.ok(bytesOf(image.buffer).equals(written));
     assert.ok(budget.gauge[GAUGE_RESIDENT]! * KIB >= written.length - 4 * KIB);
+    budget.gauge[GAUGE_LIMIT] = limitKib;
     // It is more than may be there: the next look lets go of it, and threads hear of that.
     one.store.tick(NOW_US);
     await one.store.settled();
     assert.equal(one.store.memoryStats().segmentBytes, 0);
     assert.equal(one.store.dropped().ids.at(-1), handle!.id);
+    assert.deepEqual([isRetired(handle!.backing!), handle!.buffer.byteLength], [true, 0]);
     const again = SegmentImage.whole(handlesOf(one)[0]!);
     assert.ok(bytesOf(again).equals(written));
   } finally {
@@ -169,7 +178,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   const whole = await opened(new MemoryDisk());
   await fill(whole);
   const { buffer } = handlesOf(whole)[0]!;
-  const { parts } = await packSegment(buffer, {
+  const { parts } = packSegment(packImage(buffer), {
     ...{ id: 1, source: 'a', partition: 20_468, covered: [], replaced: [] },
   });
   const disk = new MemoryDisk();

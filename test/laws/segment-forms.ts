@@ -1,18 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Batch } from '../../engine/column/batch.ts';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
-import type { SegmentHandle } from '../../engine/column/segment.ts';
+import type { SealedSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { type MemoryGauge, newMemoryGauge } from '../../engine/column/segment-backing.ts';
+import { SegmentImage } from '../../engine/column/segment-image.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { decodeBatch, decodeEnvelope, encodeBody } from '../../ingest/log/record-body.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import {
+  absentBlocks,
+  blockCountOf,
+  copyWithout,
+  residentBlocks,
+  type SegmentBlocks,
+} from '../../ingest/segment-blocks.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
-import { Random } from '../../src/traffic/random.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import type { SegmentsOf } from '../random-sql/engine-answer.ts';
-import { ModelDisk } from '../support/model-disk.ts';
 
 /** Some events behind those before them, as they came in, or as the log gave them back. */
 type Rows = { readonly batch: Batch; readonly arrivalBase: number };
@@ -20,30 +31,46 @@ type Rows = { readonly batch: Batch; readonly arrivalBase: number };
 /** Readers are remembered by the ids of segments: none may be that of a segment made elsewhere. */
 let segmentCount = 1_000_000_000;
 
+/** Room for all there is, and none: in bytes. */
+const ROOM = 2 ** 30;
+const NO_ROOM = 0;
+
 /**
  * The same events in every form that a store may have them in, by name. A further form of a segment is a
- * further entry.
+ * further entry. Files are written to `folder` and read when a query needs them: they must stay until
+ * then. Whoever has run a query of `passing` forms calls `endReading`, as a worker does.
  */
 export async function segmentForms(
   events: readonly TestEvent[],
+  folder: string,
 ): Promise<ReadonlyMap<string, SegmentsOf>> {
   const thirds = cut(events, 3);
   const [first, second, third] = thirds as [Rows, Rows, Rows];
   const whole = cut(events, 1);
+  const files = await store(seal(thirds), folder);
+  const mergedFiles = await store(merge(seal(thirds)), folder);
+  const reloaded = await load(files);
   const forms: Readonly<Record<string, readonly SegmentSource[]>> = {
     open: open(whole),
     sealed: sealed(seal(whole)),
     'open, a segment each': open(cut(events, events.length)),
     'half sealed': [...sealed(seal([first])), ...open([second, third])],
     merged: sealed(merge(seal(thirds))),
-    reloaded: sealed(await reload(seal(thirds))),
-    'merged and reloaded': sealed(await reload(merge(seal(thirds)))),
-    'merged of reloaded': sealed(merge(await reload(seal(thirds)))),
+    reloaded: sealed(reloaded),
+    'merged and reloaded': sealed(await load(mergedFiles)),
+    'merged of reloaded': sealed(merge(reloaded)),
+    evicted: evicted(files, ROOM),
+    'evicted, passing': evicted(files, NO_ROOM),
+    'partly evicted': await partlyEvicted(files),
+    'merged and evicted': evicted(mergedFiles, ROOM),
+    'merged and evicted, passing': evicted(mergedFiles, NO_ROOM),
+    'merged and partly evicted': await partlyEvicted(mergedFiles),
+    'merged of evicted': sealed(merge(files.map((file) => SegmentImage.whole(absent(file))))),
     replayed: open(whole.map(replay)),
     'replayed and sealed': sealed(seal(whole.map(replay))),
     'some of each': [
-      ...sealed(await reload(merge(seal([first])))),
-      ...sealed(seal([replay(second)])),
+      ...sealed(await load(await store(merge(seal([first])), folder))),
+      ...evicted(await store(seal([replay(second)]), folder), ROOM),
       ...open([replay(third)]),
     ],
   };
@@ -103,20 +130,62 @@ function merge(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer[] {
   return [...ofDay.values()].map(mergeSegments);
 }
 
-/** Through segment files. */
-async function reload(buffers: readonly SharedArrayBuffer[]): Promise<SharedArrayBuffer[]> {
-  const disk = new ModelDisk(new Random(1));
-  const loaded: SharedArrayBuffer[] = [];
-  for (const [id, buffer] of buffers.entries()) {
+/** Each in a file of its own. */
+async function store(
+  buffers: readonly SharedArrayBuffer[],
+  folder: string,
+): Promise<SegmentFile[]> {
+  const files: SegmentFile[] = [];
+  for (const buffer of buffers) {
+    const id = ++segmentCount;
     const partition = partitionOf(readFooter(buffer).timestampUsMin);
     const origin = { id, source: 'logs', partition, covered: [], replaced: [] };
-    const path = `/data/${id}.segment`;
-    disk.put(path, new Uint8Array(Buffer.concat((await packSegment(buffer, origin)).parts)));
-    const { buffer: again, damagedColumns } = await (await SegmentFile.open(disk, path)).load();
+    const path = join(folder, `${id}.segment`);
+    await writeFile(path, Buffer.concat(packSegment(packImage(buffer), origin).parts));
+    files.push(await SegmentFile.open(new NodeDisk(), path));
+  }
+  return files;
+}
+
+async function load(files: readonly SegmentFile[]): Promise<SharedArrayBuffer[]> {
+  const loaded: SharedArrayBuffer[] = [];
+  for (const file of files) {
+    const { buffer, damagedColumns } = await file.load();
     if (damagedColumns.length > 0) throw new Error(`damaged: ${damagedColumns.join(', ')}`);
-    loaded.push(again);
+    loaded.push(buffer);
   }
   return loaded;
+}
+
+/** For each query anew nothing is in memory. With `NO_ROOM` nothing stays there. */
+function evicted(files: readonly SegmentFile[], roomBytes: number): SegmentSource[] {
+  const gauge = newMemoryGauge(roomBytes);
+  return files.map((file) => () => absent(file, gauge));
+}
+
+function absent(file: SegmentFile, gauge: MemoryGauge = newMemoryGauge(ROOM)): SealedSegmentHandle {
+  return handleOf(absentBlocks(file, gauge));
+}
+
+/** Every other block has left; the first query that needs one brings it back. */
+async function partlyEvicted(files: readonly SegmentFile[]): Promise<SegmentSource[]> {
+  const gauge = newMemoryGauge(ROOM);
+  const sources: SegmentSource[] = [];
+  for (const [index, file] of files.entries()) {
+    const { buffer } = await file.load();
+    const blocks = residentBlocks(file, gauge, { buffer, usedAt: 0 });
+    const leaving = new Set<number>();
+    for (let block = index % 2; block < blockCountOf(blocks.backing); block += 2) {
+      leaving.add(block);
+    }
+    const handle = handleOf(await copyWithout(blocks, leaving));
+    sources.push(() => handle);
+  }
+  return sources;
+}
+
+function handleOf(blocks: SegmentBlocks): SealedSegmentHandle {
+  return { kind: 'sealed', id: ++segmentCount, ...blocks };
 }
 
 /** Through a record of the log. */

@@ -293,7 +293,7 @@ test('a sealing that loses its thread rejects, and can be tried again', async ()
 test('a sealing that does not end is ended', async () => {
   start(1, { sealMsMax: 4_000 });
   await seal('answer');
-  await rejects(seal('run for ever'), /a sealing or merging may take 4000 ms/);
+  await rejects(seal('run for ever'), /work on a segment may take 4000 ms/);
   await seal('answer');
 });
 

@@ -42,6 +42,8 @@ const NO_FAULTS: FaultRates = { write: 0, sync: 0, other: 0 };
 export class ModelDisk implements Disk {
   free = 2 ** 40;
   faults: FaultRates = NO_FAULTS;
+  /** Called amid each operation, when the machine might die: what it would leave is there to be had. */
+  onOperation: () => void = () => {};
   /** Calls of each method so far, and in which order they ended. */
   readonly journal: string[] = [];
   readonly #random: Random;
@@ -309,6 +311,7 @@ export class ModelDisk implements Disk {
   /** Takes a while, counts, fails, and does not come back after the crash. */
   async #operation(name: string, path: string): Promise<void> {
     for (let turns = this.#random.below(4); turns > 0; turns--) await undefined;
+    if (!this.#hasCrashed) this.onOperation();
     if (--this.#operationsLeft < 0) this.crashNow();
     if (this.#hasCrashed) await new Promise<never>(() => {});
     this.journal.push(name);

@@ -1,13 +1,12 @@
 import type { SealedSegmentHandle } from '../../engine/column/segment.ts';
-import { RESIDENT } from '../../engine/column/segment-backing.ts';
+import { SegmentImage } from '../../engine/column/segment-image.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
-import { SegmentFile } from '../../ingest/segment-file.ts';
+import { withReadable } from './readable-segment.ts';
 
-/** All bytes of a sealed segment: those that are not in memory come from its file on `disk`. */
-export async function wholeSegment(
-  disk: Disk,
-  { buffer, backing }: SealedSegmentHandle,
-): Promise<SharedArrayBuffer> {
-  if (backing === undefined || backing.states.every((state) => state === RESIDENT)) return buffer;
-  return (await (await SegmentFile.open(disk, backing.path)).load()).buffer;
+/**
+ * All bytes of a sealed segment, as a thread gets them that merges: those that are not in memory come
+ * from its file on `disk`. Rejects as `withReadable` and `SegmentImage.whole` do.
+ */
+export function wholeSegment(disk: Disk, handle: SealedSegmentHandle): Promise<SharedArrayBuffer> {
+  return withReadable(disk, handle, SegmentImage.whole);
 }

@@ -1,0 +1,99 @@
+import { OverloadError } from './ingest-error.ts';
+import type { HeldMemory, MemoryBudget } from './memory-budget.ts';
+import type { SealedSegments } from './sealed-segments.ts';
+import type { SegmentRing } from './segment-ring.ts';
+
+/** One source. */
+export type Stream = { readonly ring: SegmentRing; readonly sealed: SealedSegments };
+
+/**
+ * What has come in and cannot leave memory, as no file holds it yet: batches that wait, open segments,
+ * those that wait to be sealed, and sealed ones that wait to be written.
+ *
+ * It has a part of the memory for itself. When that is full, no more is taken in until some of it is in
+ * files. So it is, too, when files cannot be written at all: memory has an end, and what was taken in
+ * can be asked for meanwhile. Without a limit everything is taken in, whatever the disk does.
+ */
+export class Backlog {
+  readonly #budget: MemoryBudget;
+  readonly #streams: ReadonlyMap<string, Stream>;
+  readonly #queuedBytes: () => number;
+
+  constructor(parts: {
+    readonly budget: MemoryBudget;
+    readonly streams: ReadonlyMap<string, Stream>;
+    /** Bytes of batches that wait to be appended. */
+    readonly queuedBytes: () => number;
+  }) {
+    this.#budget = parts.budget;
+    this.#streams = parts.streams;
+    this.#queuedBytes = parts.queuedBytes;
+  }
+
+  /** Bytes of what segments do not hold: see `HeldMemory`. */
+  heldBeside(): Pick<HeldMemory, 'open' | 'queued'> {
+    const { open, frozen } = this.#unsealed();
+    return { open: open + frozen, queued: this.#queuedBytes() };
+  }
+
+  /** Whether there is so much that no more rows should come. */
+  get isFull(): boolean {
+    const { open, frozen } = this.#unsealed();
+    return open + frozen + this.#waiting() > this.#budget.backlogBytesMax;
+  }
+
+  /** Throws an OverloadError when no more rows should come. */
+  check(): void {
+    if (!this.isFull) return;
+    throw new OverloadError(
+      `at most ${this.#budget.backlogBytesMax} bytes of events may be in memory that no file holds yet; there are more`,
+    );
+  }
+
+  /**
+   * Whether sealing and writing keep pace, so that there is time, and memory, to merge what was
+   * written.
+   */
+  get isShort(): boolean {
+    return this.#unsealed().frozen + this.#waiting() <= this.#budget.backlogBytesMax / 2;
+  }
+
+  /** Seals the largest open segment when all of them take much: each source has one, used or not. */
+  relieve(): void {
+    let largest: SegmentRing | undefined;
+    let total = 0;
+    for (const { ring } of this.#streams.values()) {
+      total += ring.openCapacity;
+      if (ring.openCapacity > (largest?.openCapacity ?? 0)) largest = ring;
+    }
+    if (total > this.#budget.openBytesMax) largest?.sealWhenWhole();
+  }
+
+  /** After some of it has been sealed or written, well or not; `undefined` when nothing is under way. */
+  shrinking(): Promise<void> | undefined {
+    const underWay: Promise<void>[] = [];
+    for (const { ring, sealed } of this.#streams.values()) {
+      for (const promise of [ring.sealing(), sealed.storing()]) {
+        if (promise !== undefined) underWay.push(promise);
+      }
+    }
+    return underWay.length === 0 ? undefined : Promise.race(underWay);
+  }
+
+  #unsealed(): { readonly open: number; readonly frozen: number } {
+    let open = 0;
+    let all = 0;
+    for (const { ring } of this.#streams.values()) {
+      open += ring.openCapacity;
+      all += ring.unsealedCapacity;
+    }
+    return { open, frozen: all - open };
+  }
+
+  /** Bytes of batches and of sealed segments that wait. */
+  #waiting(): number {
+    let size = this.#queuedBytes();
+    for (const { sealed } of this.#streams.values()) size += sealed.unstoredSize;
+    return size;
+  }
+}

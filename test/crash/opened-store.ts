@@ -1,0 +1,111 @@
+import { mergeSegments } from '../../engine/column/merge-segments.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import { GAUGE_CLOCK } from '../../engine/column/segment-backing.ts';
+import type { Disk } from '../../ingest/disk/disk.ts';
+import { BLOCKS_SHARE_MIN } from '../../ingest/limits.ts';
+import { MemoryBudget } from '../../ingest/memory-budget.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
+import type { Damage } from '../../src/backend.ts';
+import { DurableStore } from '../../src/durable-store.ts';
+import type { LogEntry } from '../../src/log.ts';
+import { wholeSegment } from '../support/whole-segment.ts';
+import { RETENTION_US, SOURCES } from './store-ledger.ts';
+import { type ColumnsRead, rowsOf, type StoredRow } from './stored-rows.ts';
+
+export const DATA = '/data';
+
+/** A few records to a file, so that files come and go. */
+const FILE_BYTES_MAX = 3_000;
+
+export type OpenedStore = {
+  readonly disk: Disk;
+  readonly durable: DurableStore;
+  readonly entries: readonly LogEntry[];
+  /** Places that were told to whoever asks for the state of the service. */
+  readonly damages: readonly Damage[];
+};
+
+export type StoreOptions = {
+  readonly disk: Disk;
+  readonly nowUs: number;
+  /** DATA unless given. */
+  readonly dataDir?: string | undefined;
+  readonly sources?: readonly string[] | undefined;
+  /** Bytes of sealed segments that may be in memory; no limit unless given. */
+  readonly segmentBytesMax?: number | undefined;
+  /** Called for each entry of the log of the service. */
+  readonly onEntry?: ((entry: LogEntry) => void) | undefined;
+  /** Called before something is sealed, merged or packed; may take a while, or reject. */
+  readonly beforeWork?: (() => Promise<void>) | undefined;
+};
+
+/** A store as the service has it, on one thread, recovered. */
+export async function openStore(options: StoreOptions): Promise<OpenedStore> {
+  const { disk, nowUs, dataDir = DATA, segmentBytesMax, beforeWork = async () => {} } = options;
+  const entries: LogEntry[] = [];
+  const damages: Damage[] = [];
+  const durable = new DurableStore({
+    ...{ disk, dataDir, sources: options.sources ?? SOURCES, retentionUs: RETENTION_US },
+    summarize: summarizeSegment,
+    seal: async (handle) => {
+      await beforeWork();
+      return sealSegment(handle, { partitionUs: PARTITION_US });
+    },
+    merge: async (handles) => {
+      await beforeWork();
+      return mergeSegments(await Promise.all(handles.map((one) => wholeSegment(disk, one))));
+    },
+    pack: async (buffer) => {
+      await beforeWork();
+      return packImage(buffer);
+    },
+    budget: segmentBytesMax === undefined ? undefined : new TightBudget(segmentBytesMax),
+    log: (entry) => {
+      entries.push(entry);
+      options.onEntry?.(entry);
+    },
+    logFileBytesMax: FILE_BYTES_MAX,
+  });
+  const observer = { progress: () => {}, damage: (damage: Damage) => void damages.push(damage) };
+  await durable.recover(nowUs, observer);
+  return { disk, durable, entries, damages };
+}
+
+/**
+ * A limit on what can leave memory, and none on what cannot: rows come and are sealed as without one.
+ * Between two ticks is a minute, so that some blocks of a segment were needed later than others.
+ */
+class TightBudget extends MemoryBudget {
+  constructor(segmentBytesMax: number) {
+    // Where all else takes the whole limit, segments have the part that is theirs in any case.
+    const memoryBytesMax = segmentBytesMax / BLOCKS_SHARE_MIN;
+    super({ memoryBytesMax, othersBytesMax: memoryBytesMax });
+  }
+
+  override tick(): boolean {
+    super.tick();
+    Atomics.add(this.gauge, GAUGE_CLOCK, 1);
+    return true;
+  }
+
+  override get backlogBytesMax(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  override get openBytesMax(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** What a query of all rows would read now. Rejects as `rowsOf` does. */
+export async function allRows(
+  { durable, disk }: OpenedStore,
+  columns: ColumnsRead = 'all',
+): Promise<Map<string, StoredRow[]>> {
+  const rows = new Map<string, StoredRow[]>();
+  for (const source of SOURCES)
+    rows.set(source, await rowsOf(durable.store, source, disk, columns));
+  return rows;
+}
