@@ -142,8 +142,13 @@ export const BLOCKS_SHARE_MIN = 1 / 8;
  */
 export const EVICTION_SHARE = 1 / 16;
 
-/** Bytes of dropped segments that threads may go on holding: collecting garbage takes each some 10 ms. */
-export const GARBAGE_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * Bytes of dropped segments that threads may go on holding while rows come in: collecting garbage
+ * holds each of them up for some 10 ms, and senders with them. A full open segment is some 100 MB.
+ */
+export const GARBAGE_BYTES_MAX = 256 * 1024 * 1024;
+/** … and while none do. */
+export const GARBAGE_BYTES_QUIET = 32 * 1024 * 1024;
 
 /** … and no more than this part of what they may take. */
 export const GARBAGE_SHARE_MAX = 1 / 16;

@@ -78,6 +78,8 @@ export class LogStore implements SegmentCatalog {
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
   #sequence = 0;
+  /** What it was at the last tick. */
+  #sequenceAtTick = 0;
   /** Ends when all that was queued so far has; never rejects. */
   #queue: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
@@ -219,7 +221,7 @@ export class LogStore implements SegmentCatalog {
   sealOldest(): void {
     const first = this.firstUnstoredSequence();
     for (const { ring } of this.#streams.values()) {
-      if (ring.firstUnsealedSequence === first) ring.sealWhenWhole();
+      if (ring.firstOpenSequence === first) ring.sealWhenWhole();
     }
   }
 
@@ -255,7 +257,8 @@ export class LogStore implements SegmentCatalog {
       sealed.tick(nowUs, retentionNowUs - this.#retentionUs);
     }
     this.#startMerging();
-    this.#memory.tick();
+    this.#memory.tick(this.#sequence === this.#sequenceAtTick);
+    this.#sequenceAtTick = this.#sequence;
   }
 
   /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */

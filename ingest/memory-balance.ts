@@ -1,6 +1,6 @@
 import { chooseLeaving, leavingOf, type Shortage } from './eviction.ts';
 import type { HeldSegment } from './held-segment.ts';
-import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from './limits.ts';
+import { GARBAGE_BYTES_MAX, GARBAGE_BYTES_QUIET, GARBAGE_SHARE_MAX } from './limits.ts';
 import type { HeldMemory, MemoryBudget, MemoryStats } from './memory-budget.ts';
 import type { SegmentBlocks } from './segment-blocks.ts';
 
@@ -48,23 +48,17 @@ export class MemoryBalance {
     this.#garbageSize += byteSize;
   }
 
-  /** To be called about once a second. */
-  tick(): void {
+  /** To be called about once a second. `isQuiet`: nothing has come in since. */
+  tick(isQuiet: boolean): void {
     if (this.#budget.tick()) this.#held = undefined;
     this.balance();
+    if (isQuiet) this.#collect(GARBAGE_BYTES_QUIET);
   }
 
   /** Takes note of what is in memory, and begins to let go of what is too much. */
   balance(): void {
     this.#measure();
-    const garbageMax = Math.min(
-      this.#budget.segmentBytesMax * GARBAGE_SHARE_MAX,
-      GARBAGE_BYTES_MAX,
-    );
-    if (this.#garbageSize > garbageMax) {
-      this.#garbageSize = 0;
-      this.#onGarbage();
-    }
+    this.#collect(GARBAGE_BYTES_MAX);
     if (this.#evicting !== undefined) {
       this.#isDue = true;
       return;
@@ -87,6 +81,14 @@ export class MemoryBalance {
 
   stats(): MemoryStats {
     return this.#budget.stats(this.#residentCount);
+  }
+
+  /** Has garbage collected when there is more of it than that, or than the budget can bear. */
+  #collect(bytesMax: number): void {
+    const garbageMax = Math.min(this.#budget.segmentBytesMax * GARBAGE_SHARE_MAX, bytesMax);
+    if (this.#garbageSize <= garbageMax) return;
+    this.#garbageSize = 0;
+    this.#onGarbage();
   }
 
   #measure(): void {

@@ -181,6 +181,11 @@ export class SegmentRing {
     return (this.#frozen[0] ?? this.#open)?.firstSequence;
   }
 
+  /** The first record with rows in the open segment; `undefined` while it has none. */
+  get firstOpenSequence(): number | undefined {
+    return this.#open?.firstSequence;
+  }
+
   /** After one of the sealings under way has ended, well or not; at once when there is none. */
   async sealedNext(): Promise<void> {
     await this.sealing();

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { CatalogueError } from './catalogue.ts';
 import { createClock } from './clock.ts';
 import { echo } from './echo.ts';
 import type { CommandWorld } from './explain-command.ts';
+import { HEAP_GROWING_PERCENT } from './limits.ts';
 import { createLog } from './log.ts';
 import { openBackend } from './log-backend.ts';
 import { type Service, startService } from './service.ts';
@@ -110,6 +112,7 @@ async function findCommand(command: string | undefined): Promise<RunCommand | un
 
 /** Runs the service until a signal ends it. */
 async function start(environment: Environment): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   let service: Service | undefined;
   let isEnding = false;
   const end = (): void => {

@@ -5,6 +5,7 @@ import { type Disk, DiskError, type DiskFile } from '../disk/disk.ts';
 import { StorageError } from '../ingest-error.ts';
 import {
   DISK_FREE_BYTES_LOW,
+  LOG_BYTES_MAX,
   LOG_FILE_BYTES_MAX,
   LOG_GROUP_BYTES_MAX,
   LOG_RETRY_TICKS_MAX,
@@ -348,10 +349,13 @@ export class WriteAheadLog {
 
   /**
    * Removes files from the oldest on, as long as all their records may go. The name of each is gone
-   * for good before the next is removed: a missing file amid others would look like a loss.
+   * for good before the next is removed: a missing file amid others would look like a loss. A large
+   * one takes the disk tens of milliseconds, in which syncs wait: unless the log has grown long, the
+   * others go at the next tick.
    */
   async #trim(oldestUs: number, beforeSequence: number): Promise<void> {
     const { disk, folder, onEvent } = this.#options;
+    let removedSize = 0;
     try {
       while (this.#files.length > 0) {
         const file = this.#files[0]!;
@@ -365,6 +369,8 @@ export class WriteAheadLog {
         });
         await disk.syncFolder(folder);
         this.#files.shift();
+        removedSize += file.size;
+        if (removedSize >= LOG_FILE_BYTES_MAX && this.stats().byteSize <= LOG_BYTES_MAX) break;
       }
       this.#hasTrimFailed = false;
     } catch (error) {
