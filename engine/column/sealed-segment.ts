@@ -116,33 +116,6 @@ function whenAsked<T>(open: () => T): () => T {
   };
 }
 
-/** What the main thread keeps of a sealed segment, to leave it out where it holds nothing asked for. */
-export type SealedSummary = {
-  readonly rowCount: number;
-  readonly timestampUsMin: number;
-  readonly timestampUsMax: number;
-  readonly arrivalMin: number;
-  readonly arrivalMax: number;
-  readonly byteSize: number;
-  /** Exact for project keys; also true when there are rows of mixed projects. */
-  mayHoldProject(projectKey: string): boolean;
-};
-
-/** Throws when the buffer is not a sealed segment. */
-export function sealedSummary(buffer: SharedArrayBuffer): SealedSummary {
-  const footer = readFooter(buffer);
-  const groups = new Groups(new SliceSource(buffer), footer.groups);
-  return {
-    rowCount: footer.rowCount,
-    timestampUsMin: footer.timestampUsMin,
-    timestampUsMax: footer.timestampUsMax,
-    arrivalMin: footer.arrivalMin,
-    arrivalMax: footer.arrivalMax,
-    byteSize: buffer.byteLength,
-    mayHoldProject: (projectKey) => groups.runs(projectKey).length > 0,
-  };
-}
-
 /** The rows of each project key. */
 class Groups {
   readonly #footer: GroupsFooter;

@@ -129,13 +129,7 @@ export function isLiteral(
   return expression.op === 'literal';
 }
 
-/** Whether two expressions compute the same, by structure; spans do not count. */
-export function expressionsEqual(left: Expression, right: Expression): boolean {
-  if (left === right) return true;
-  return expressionKey(left) === expressionKey(right);
-}
-
-/** A text that two expressions share exactly when they are structurally the same. */
+/** A text that two expressions share exactly when they are structurally the same; spans do not count. */
 export function expressionKey(expression: Expression): string {
   return JSON.stringify(expression, (key, value: unknown) => {
     if (key === 'span') return undefined;

@@ -6,7 +6,7 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter, type SealedFooter } from '../../engine/column/sealed-layout.ts';
-import { SealedSegmentReader, sealedSummary } from '../../engine/column/sealed-segment.ts';
+import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { forgetDropped, readSegment } from '../../engine/column/segment-reader.ts';
 import { type DictionaryVector, type Vector, valueAt } from '../../engine/column/vector.ts';
 import { SEGMENT_COLUMNS_MAX } from '../../engine/limits.ts';
@@ -63,7 +63,7 @@ test('each partition of time with rows becomes one segment, cut at multiples of 
   const events = times.map((timestampUs) => ({ timestampUs }));
   const buffers = sealSegment(openOf(events).handle(), { partitionUs: DAY_US });
   const spans = buffers.map((buffer) => {
-    const { timestampUsMin, timestampUsMax, arrivalMin, arrivalMax } = sealedSummary(buffer);
+    const { timestampUsMin, timestampUsMax, arrivalMin, arrivalMax } = readFooter(buffer);
     return [timestampUsMin, timestampUsMax, arrivalMin, arrivalMax];
   });
   assert.deepEqual(spans, [
@@ -100,14 +100,6 @@ test('rows are sorted by project key, time and arrival, mixed ones last', () => 
   assert.deepEqual(span(undefined), [[0, 7, 1]]);
   assert.equal(reader.runs(undefined)[0]!.isTimeOrdered, false);
   assert.equal(reader.runs('b')[0]!.isTimeOrdered, true);
-  assert.equal(sealedSummary(buffer).mayHoldProject('c'), true);
-});
-
-test('the summary knows exactly which projects a segment without mixed rows holds', () => {
-  const buffer = sealedOf([{ timestampUs: 1, projectKey: 'p' }]);
-  const { mayHoldProject, byteSize } = sealedSummary(buffer);
-  assert.deepEqual(['p', 'q', '', 'P'].map(mayHoldProject), [true, false, false, false]);
-  assert.equal(byteSize, buffer.byteLength);
 });
 
 test('numbers are kept in the narrowest form that is exact', () => {

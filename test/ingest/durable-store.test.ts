@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { sealedSummary } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
 import { OPEN_ROWS_MAX } from '../../engine/limits.ts';
 import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
@@ -12,6 +11,7 @@ import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { LogStore, type ReplayOptions } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { Random } from '../../src/traffic/random.ts';
 import { FOLDER } from '../crash/log-model.ts';
 import { ModelDisk } from '../support/model-disk.ts';
@@ -33,7 +33,7 @@ async function opened(
     sources: ['a', 'b'],
     retentionUs: RETENTION_US,
     seal: options.seal ?? (async (handle) => sealSegment(handle, { partitionUs: PARTITION_US })),
-    summarize: sealedSummary,
+    summarize: summarizeSegment,
   });
   const recovered = await recoverLog({
     disk,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Batch } from '../../engine/column/batch.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { sealedSummary } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import type { ScanScope } from '../../engine/column/snapshot.ts';
 import { OPEN_ROWS_MAX } from '../../engine/limits.ts';
@@ -14,6 +13,7 @@ import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import type { SegmentSummary } from '../../ingest/segment-summary.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
 const DAY_US = 86_400_000_000;
@@ -415,7 +415,7 @@ test('with the sealing of the engine, rows are found by time and project as befo
     sources: ['a'],
     retentionUs: RETENTION_US,
     seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
-    summarize: sealedSummary,
+    summarize: summarizeSegment,
   });
   await store.append(
     'a',

@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { SealedSegmentReader, sealedSummary } from '../../engine/column/sealed-segment.ts';
+import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 import { APPEND_SLICE_ROWS } from '../../ingest/limits.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { expectVector, rootOf } from '../column/oracle.ts';
 
@@ -112,7 +113,7 @@ test('law 1: a snapshot holds each batch whole or not at all, and all that are a
         sources: ['logs'],
         retentionUs: Number.MAX_SAFE_INTEGER,
         seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
-        summarize: sealedSummary,
+        summarize: summarizeSegment,
       });
       const sizes: number[] = [];
       const acknowledged = new Set<number>();

@@ -1,6 +1,5 @@
 import { equal, ok, rejects } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sealedSummary } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
 import { Engine, type QueryAnswer, type RunOptions } from '../../engine/engine.ts';
 import { QueryPool } from '../../engine/pool/query-pool.ts';
@@ -9,6 +8,7 @@ import { LogStore } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 
 const NOW_US = Date.UTC(2026, 0, 15) * 1000;
@@ -40,7 +40,7 @@ before(() => {
   store = new LogStore({
     sources: directory.sources.map(({ name }) => name),
     retentionUs: 1000 * PARTITION_US,
-    summarize: sealedSummary,
+    summarize: summarizeSegment,
     seal: (handle) => (lossesLeft-- > 0 ? lose() : engine.seal(handle, PARTITION_US)),
   });
   engine = new Engine({

@@ -1,5 +1,4 @@
 import { must } from '../../engine/assert.ts';
-import { sealedSummary } from '../../engine/column/sealed-segment.ts';
 import type { SegmentHandle } from '../../engine/column/segment.ts';
 import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
 import { Engine } from '../../engine/engine.ts';
@@ -9,6 +8,7 @@ import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { type Catalogue, loadCatalogue } from '../../src/catalogue.ts';
 import type { JsonObject, Row } from '../oracle/oracle.ts';
@@ -127,7 +127,7 @@ export class EngineUnderTest implements Store {
       sources: this.#directory.sources.map((source) => source.name),
       retentionUs: RETENTION_US,
       seal: (handle) => this.#engine.seal(this.#withOwnId(handle), PARTITION_US),
-      summarize: sealedSummary,
+      summarize: summarizeSegment,
     });
   }
 
