@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -39,6 +39,30 @@ test('parts are written end to end, however many and however large', async () =>
       const wanted = Buffer.concat([...parts, Buffer.from('behind')]);
       assert(wanted.equals(await readFile(path)), `${count} parts of ${size} bytes`);
     }
+  });
+});
+
+test('a write of which the system takes only some bytes at a time is finished', async (context) => {
+  await inFolder(async (folder) => {
+    const handle = await open(join(folder, 'any'), 'w');
+    await handle.close();
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    const { writev } = prototype;
+    let callCount = 0;
+    // Really short, and amid a part: the first 7 bytes of what is left.
+    context.mock.method(prototype, 'writev', function (this: FileHandle, parts: Uint8Array[]) {
+      callCount += 1;
+      return writev.call(this, [Buffer.concat(parts).subarray(0, 7)]);
+    });
+    const path = join(folder, 'short');
+    const file = await disk.create(path);
+    const small = Array.from({ length: 9 }, (_, index) => Buffer.alloc(index, 65 + index));
+    await file.write(small);
+    await file.write([Buffer.from('behind')]);
+    await file.close();
+    const wanted = Buffer.concat([...small, Buffer.from('behind')]);
+    assert.equal(callCount, Math.ceil(36 / 7) + 1);
+    assert(wanted.equals(await readFile(path)));
   });
 });
 
