@@ -9,6 +9,7 @@ import { chooseMerge } from './merge-choice.ts';
 import { PARTITION_US, partitionOf } from './partition.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { SegmentFolder, SegmentLoad } from './segment-folder.ts';
+import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
 /** Which rows segments are sealed from. */
@@ -41,29 +42,9 @@ export type SegmentDamage = {
   readonly load: Extract<SegmentLoad, { kind: 'repaired' | 'lost' }>;
 };
 
-export type SealedStats = {
-  readonly rowCount: number;
-  readonly segmentCount: number;
-  /** Bytes that all of them take when they are in memory. */
-  readonly byteSize: number;
-  readonly storedCount: number;
-  /** Bytes of segment files. */
-  readonly storedSize: number;
+export type SealedStats = SegmentTotals & {
   readonly mergeCount: number;
   readonly storageFailureCount: number;
-  /** Infinity and -Infinity while there is no row. */
-  readonly timestampUsMin: number;
-  readonly timestampUsMax: number;
-};
-
-/**
- * Sealed segments with rows of one UTC day, which is the newest any of their rows has. `quietSinceUs`:
- * when a tick first saw the last that was added; `undefined` before.
- */
-type Partition = {
-  readonly day: number;
-  readonly segments: HeldSegment[];
-  quietSinceUs: number | undefined;
 };
 
 /** The segments that one open segment was sealed to and that no file holds yet. */
@@ -82,8 +63,7 @@ export class SealedSegments {
   readonly #ids: SegmentIds;
   readonly #budget: MemoryBudget;
   readonly #onChange: () => void;
-  /** Oldest first. */
-  readonly #partitions: Partition[] = [];
+  readonly #partitions = new SegmentPartitions();
   readonly #unstored: UnstoredSealing[] = [];
   /** Days whose files could not be removed. */
   readonly #undropped = new Set<number>();
@@ -120,7 +100,7 @@ export class SealedSegments {
 
   /** A segment that is in a file already. Nothing of it is in memory before a query asks for it. */
   restore(file: SegmentFile, summary: SegmentSummary): void {
-    const partition = this.#insert(HeldSegment.stored(this.#partsOf(summary), file));
+    const partition = this.#partitions.insert(HeldSegment.stored(this.#partsOf(summary), file));
     partition.quietSinceUs = Number.NEGATIVE_INFINITY;
   }
 
@@ -134,7 +114,7 @@ export class SealedSegments {
     if (sealedCount !== rowCount) {
       throw new Error(`sealing made ${sealedCount} rows of ${rowCount}`);
     }
-    for (const segment of segments) this.#insert(segment);
+    for (const segment of segments) this.#partitions.insert(segment);
     if (this.#storage === undefined) return;
     const { firstSequence, lastSequence } = origin;
     this.#unstored.push({ origin: { firstSequence, lastSequence }, segments });
@@ -143,19 +123,7 @@ export class SealedSegments {
 
   /** Handles of the segments that may hold rows of the scope; oldest partitions first. */
   handles(scope: ScanScope): SealedSegmentHandle[] {
-    const handles: SealedSegmentHandle[] = [];
-    const { projectKey } = scope;
-    for (const { day, segments } of this.#partitions) {
-      if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
-      for (const segment of segments) {
-        const { summary } = segment;
-        if (!overlaps(summary, scope)) continue;
-        if (projectKey === undefined || summary.mayHoldProject(projectKey)) {
-          handles.push(segment.handle());
-        }
-      }
-    }
-    return handles;
+    return this.#partitions.handles(scope);
   }
 
   /** The first record with rows in a segment that no file holds yet; `undefined`: all are in files. */
@@ -178,12 +146,11 @@ export class SealedSegments {
     for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
     this.#ticksToMerge = Math.max(0, this.#ticksToMerge - 1);
     this.#startStoring();
-    while (this.#partitions.length > 0) {
-      const { day, segments } = this.#partitions[0]!;
-      if ((day + 1) * PARTITION_US > oldestUs) break;
-      this.#partitions.shift();
-      for (const segment of segments) segment.drop();
-      this.#undropped.add(day);
+    for (;;) {
+      const over = this.#partitions.takeBefore(oldestUs);
+      if (over === undefined) break;
+      for (const segment of over.segments) segment.drop();
+      this.#undropped.add(over.day);
     }
     for (const day of this.#undropped) void this.#dropFiles(day);
   }
@@ -213,8 +180,8 @@ export class SealedSegments {
   }
 
   /** All of them, oldest partitions first. */
-  *segments(): Iterable<HeldSegment> {
-    for (const { segments } of this.#partitions) yield* segments;
+  segments(): Iterable<HeldSegment> {
+    return this.#partitions.segments();
   }
 
   /**
@@ -247,24 +214,10 @@ export class SealedSegments {
   }
 
   stats(): SealedStats {
-    let timestampUsMin = Number.POSITIVE_INFINITY;
-    let timestampUsMax = Number.NEGATIVE_INFINITY;
-    const total = { rowCount: 0, segmentCount: 0, byteSize: 0, storedCount: 0, storedSize: 0 };
-    for (const { summary, file } of this.#partitions.flatMap(({ segments }) => segments)) {
-      total.rowCount += summary.rowCount;
-      total.segmentCount += 1;
-      total.byteSize += summary.byteSize;
-      total.storedCount += file === undefined ? 0 : 1;
-      total.storedSize += file?.byteSize ?? 0;
-      timestampUsMin = Math.min(timestampUsMin, summary.timestampUsMin);
-      timestampUsMax = Math.max(timestampUsMax, summary.timestampUsMax);
-    }
     return {
-      ...total,
+      ...this.#partitions.totals(),
       mergeCount: this.#mergeCount,
       storageFailureCount: this.#storageFailureCount,
-      timestampUsMin,
-      timestampUsMax,
     };
   }
 
@@ -291,13 +244,13 @@ export class SealedSegments {
   async #store(segment: HeldSegment, origin: SealOrigin): Promise<boolean> {
     const partition = partitionOf(segment.summary.timestampUsMax);
     const { folder } = must(this.#storage, 'there is a folder to store in');
-    if (!this.#segmentsOf(partition).includes(segment)) return true;
+    if (this.#partitions.holding(segment) === undefined) return true;
     const { firstSequence, lastSequence } = origin;
     const covered = [{ fromSequence: firstSequence, throughSequence: lastSequence }];
     return this.#attempt('store', async () => {
       const { buffer } = segment.handle();
       const file = await folder.add({ source: this.#source, partition, buffer, covered });
-      if (!this.#segmentsOf(partition).includes(segment)) return;
+      if (this.#partitions.holding(segment) === undefined) return;
       segment.becomeStored(file, { buffer, usedAt: this.#budget.clock });
       this.#onChange();
     });
@@ -351,7 +304,7 @@ export class SealedSegments {
     file: SegmentFile,
     content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
   ): void {
-    const held = this.#partitions.find(({ day }) => day === file.envelope.partition)?.segments;
+    const held = this.#partitions.holding(must(segments[0]))?.segments;
     // Dropped meanwhile, before the files were replaced or since; late rows may have come since.
     if (held === undefined || !segments.every((segment) => held.includes(segment))) return;
     for (const segment of segments) {
@@ -383,7 +336,7 @@ export class SealedSegments {
   }
 
   #takeLoaded(segment: HeldSegment, load: SegmentLoad): void {
-    const held = this.#partitions.find(({ segments }) => segments.includes(segment))?.segments;
+    const held = this.#partitions.holding(segment)?.segments;
     if (held === undefined) return;
     if (load.kind === 'lost') {
       held.splice(held.indexOf(segment), 1);
@@ -429,36 +382,8 @@ export class SealedSegments {
   #partsOf(summary: SegmentSummary): HeldParts {
     return { summary, ids: this.#ids, gauge: this.#budget.gauge };
   }
-
-  #segmentsOf(day: number): HeldSegment[] {
-    return this.#partitions.find((partition) => partition.day === day)?.segments ?? [];
-  }
-
-  /** The partition that it is in now, which is not quiet. */
-  #insert(segment: HeldSegment): Partition {
-    const day = partitionOf(segment.summary.timestampUsMax);
-    let index = this.#partitions.length;
-    while (index > 0 && this.#partitions[index - 1]!.day > day) index--;
-    let partition = this.#partitions[index - 1];
-    if (partition?.day !== day) {
-      partition = { day, segments: [], quietSinceUs: undefined };
-      this.#partitions.splice(index, 0, partition);
-    }
-    partition.segments.push(segment);
-    partition.quietSinceUs = undefined;
-    return partition;
-  }
 }
 
 function sizeOf({ summary }: HeldSegment): { rowCount: number; byteSize: number } {
   return { rowCount: summary.rowCount, byteSize: summary.byteSize };
-}
-
-type TimeRange = { readonly timestampUsMin: number; readonly timestampUsMax: number };
-
-/** Whether some row of the range may be in the scope. */
-export function overlaps(range: TimeRange, scope: ScanScope): boolean {
-  return (
-    range.timestampUsMax >= scope.timestampUsStart && range.timestampUsMin < scope.timestampUsEnd
-  );
 }

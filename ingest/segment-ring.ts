@@ -6,7 +6,8 @@ import type { ScanScope } from '../engine/column/snapshot.ts';
 import { OPEN_ROWS_MAX } from '../engine/limits.ts';
 import type { SegmentIds } from './held-segment.ts';
 import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from './limits.ts';
-import { overlaps, type SealedSegments, type SealedStats } from './sealed-segments.ts';
+import type { SealedSegments, SealedStats } from './sealed-segments.ts';
+import { overlaps } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
 export type Sealing = {

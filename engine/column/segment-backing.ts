@@ -1,4 +1,3 @@
-import type { SealedSegmentHandle } from './segment.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
@@ -82,7 +81,7 @@ export function retire({ states, gauge }: SegmentBacking): void {
 const NO_BUFFER = newSegmentBuffer(0);
 
 /** Lets go of the buffer of a handle that is retired: whoever has the handle has no memory by it. */
-export function releaseBuffer(handle: SealedSegmentHandle): void {
+export function releaseBuffer(handle: { readonly buffer: SharedArrayBuffer }): void {
   (handle as { buffer: SharedArrayBuffer }).buffer = NO_BUFFER;
 }
 

@@ -1,0 +1,110 @@
+import type { SealedSegmentHandle } from '../engine/column/segment.ts';
+import type { ScanScope } from '../engine/column/snapshot.ts';
+import type { HeldSegment } from './held-segment.ts';
+import { PARTITION_US, partitionOf } from './partition.ts';
+
+/**
+ * Sealed segments with rows of one UTC day, which is the newest any of their rows has. `quietSinceUs`:
+ * when a tick first saw the last that was added; `undefined` before.
+ */
+export type Partition = {
+  readonly day: number;
+  readonly segments: HeldSegment[];
+  quietSinceUs: number | undefined;
+};
+
+/** What is in some segments. */
+export type SegmentTotals = {
+  readonly rowCount: number;
+  readonly segmentCount: number;
+  /** Bytes that all of them take when they are in memory. */
+  readonly byteSize: number;
+  readonly storedCount: number;
+  /** Bytes of segment files. */
+  readonly storedSize: number;
+  /** Infinity and -Infinity while there is no row. */
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
+};
+
+/** The sealed segments of one source by partition, oldest first. */
+export class SegmentPartitions {
+  readonly #partitions: Partition[] = [];
+
+  [Symbol.iterator](): Iterator<Partition> {
+    return this.#partitions[Symbol.iterator]();
+  }
+
+  /** Puts a segment into its partition, which is not quiet then. */
+  insert(segment: HeldSegment): Partition {
+    const day = partitionOf(segment.summary.timestampUsMax);
+    let index = this.#partitions.length;
+    while (index > 0 && this.#partitions[index - 1]!.day > day) index--;
+    let partition = this.#partitions[index - 1];
+    if (partition?.day !== day) {
+      partition = { day, segments: [], quietSinceUs: undefined };
+      this.#partitions.splice(index, 0, partition);
+    }
+    partition.segments.push(segment);
+    partition.quietSinceUs = undefined;
+    return partition;
+  }
+
+  /** The partition that holds a segment; `undefined` when it is no more. */
+  holding(segment: HeldSegment): Partition | undefined {
+    return this.#partitions.find(({ segments }) => segments.includes(segment));
+  }
+
+  /** Takes out the oldest partition if it ends before `oldestUs`. */
+  takeBefore(oldestUs: number): Partition | undefined {
+    const oldest = this.#partitions[0];
+    if (oldest === undefined || (oldest.day + 1) * PARTITION_US > oldestUs) return undefined;
+    return this.#partitions.shift();
+  }
+
+  *segments(): Iterable<HeldSegment> {
+    for (const { segments } of this.#partitions) yield* segments;
+  }
+
+  /** Handles of the segments that may hold rows of the scope. */
+  handles(scope: ScanScope): SealedSegmentHandle[] {
+    const handles: SealedSegmentHandle[] = [];
+    const { projectKey } = scope;
+    for (const { day, segments } of this.#partitions) {
+      if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
+      for (const segment of segments) {
+        const { summary } = segment;
+        if (!overlaps(summary, scope)) continue;
+        if (projectKey === undefined || summary.mayHoldProject(projectKey)) {
+          handles.push(segment.handle());
+        }
+      }
+    }
+    return handles;
+  }
+
+  totals(): SegmentTotals {
+    let timestampUsMin = Number.POSITIVE_INFINITY;
+    let timestampUsMax = Number.NEGATIVE_INFINITY;
+    const total = { rowCount: 0, segmentCount: 0, byteSize: 0, storedCount: 0, storedSize: 0 };
+    for (const { summary, file } of this.segments()) {
+      total.rowCount += summary.rowCount;
+      total.segmentCount += 1;
+      total.byteSize += summary.byteSize;
+      total.storedCount += file === undefined ? 0 : 1;
+      total.storedSize += file?.byteSize ?? 0;
+      timestampUsMin = Math.min(timestampUsMin, summary.timestampUsMin);
+      timestampUsMax = Math.max(timestampUsMax, summary.timestampUsMax);
+    }
+    return { ...total, timestampUsMin, timestampUsMax };
+  }
+}
+
+type TimeRange = { readonly timestampUsMin: number; readonly timestampUsMax: number };
+
+/** Whether some row of the range may be in the scope. */
+export function overlaps(range: TimeRange, scope: ScanScope): boolean {
+  return (
+    range.timestampUsMax >= scope.timestampUsStart && range.timestampUsMin < scope.timestampUsEnd
+  );
+}
