@@ -14,9 +14,9 @@ import { ServiceUnderTest } from '../support/service-under-test.ts';
 import { storeAll } from '../support/store-all.ts';
 import { startedOn } from './started-service.ts';
 
-/** `WEIR_RESTART_RUNS=40` is the long form. */
+/** `WEIR_RESTART_RUNS=10` is the long form. */
 const RUNS = numberFrom('WEIR_RESTART_RUNS', 1);
-/** One in so many bytes of a segment file is damaged; `WEIR_DAMAGE_STEP=20` is the long form. */
+/** One in so many bytes of a segment file is damaged; `WEIR_DAMAGE_STEP=50` is the long form. */
 const BYTE_STEP = numberFrom('WEIR_DAMAGE_STEP', 500);
 const DAY_US = 86_400_000_000;
 const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
