@@ -131,10 +131,11 @@ export class HeldSegment {
    * another buffer in its place, before or after: what others do to the segment meanwhile stands.
    */
   async letGo(blocks: SegmentBlocks, leaving: Leaving): Promise<boolean> {
-    if (this.#handle?.buffer !== blocks.buffer) return false;
-    const copy = leaving === 'all' ? undefined : await copyWithout(blocks, leaving);
     const handle = this.#handle;
-    if (handle.buffer !== blocks.buffer) return false;
+    if (handle?.buffer !== blocks.buffer) return false;
+    const copy = leaving === 'all' ? undefined : await copyWithout(blocks, leaving);
+    // There is another one by now, or none.
+    if (this.#handle !== handle) return false;
     this.drop();
     retire(blocks.backing);
     // Queries that wait, or are under way, have the handle.

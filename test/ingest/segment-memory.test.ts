@@ -227,6 +227,12 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   assert.equal(await held.letGo(blocks, 'all'), false);
   assert.equal(await held.letGo(left, 'all'), true);
   assert.deepEqual([held.id, held.residentSize, dropped], [undefined, 0, [1, 2]]);
+  // Dropped while what stays is copied: nothing comes in its place.
+  held.becomeStored(file, { buffer, usedAt: 5 });
+  const lettingGo = held.letGo(held.blocks!, leaving);
+  held.drop();
+  assert.equal(await lettingGo, false);
+  assert.deepEqual([held.id, dropped], [undefined, [1, 2, 3]]);
 });
 
 /** Turns a bit of a stored segment, in the block that begins at `offset` of the segment. */
