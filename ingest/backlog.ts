@@ -61,10 +61,14 @@ export class Backlog {
   /** Seals the largest open segment when all of them take much: each source has one, used or not. */
   relieve(): void {
     let largest: SegmentRing | undefined;
+    let largestSize = 0;
     let total = 0;
     for (const { ring } of this.#streams.values()) {
-      total += ring.openCapacity;
-      if (ring.openCapacity > (largest?.openCapacity ?? 0)) largest = ring;
+      const size = ring.openCapacity;
+      total += size;
+      if (size <= largestSize) continue;
+      largest = ring;
+      largestSize = size;
     }
     if (total > this.#budget.openBytesMax) largest?.sealWhenWhole();
   }
@@ -82,12 +86,12 @@ export class Backlog {
 
   #unsealed(): { readonly open: number; readonly frozen: number } {
     let open = 0;
-    let all = 0;
+    let frozen = 0;
     for (const { ring } of this.#streams.values()) {
       open += ring.openCapacity;
-      all += ring.unsealedCapacity;
+      frozen += ring.frozenCapacity;
     }
-    return { open, frozen: all - open };
+    return { open, frozen };
   }
 
   /** Bytes of batches and of sealed segments that wait. */

@@ -217,12 +217,12 @@ export class SegmentRing {
     return handles;
   }
 
-  /** Bytes of what is not sealed yet, with what it holds in reserve. */
-  get unsealedCapacity(): number {
-    return this.#unsealed().reduce((sum, segment) => sum + capacityOf(segment.handle()), 0);
+  /** Bytes of what waits to be sealed, with what it holds in reserve. */
+  get frozenCapacity(): number {
+    return this.#frozen.reduce((sum, { segment }) => sum + capacityOf(segment.handle()), 0);
   }
 
-  /** … of the open segment alone. */
+  /** … and of the open segment. */
   get openCapacity(): number {
     return this.#open === undefined ? 0 : capacityOf(this.#open.segment.handle());
   }
