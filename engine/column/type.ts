@@ -2,7 +2,17 @@
  * The types of GoogleSQL that weir knows, and one of its own: `DYNAMIC`, the type of a value inside
  * `metadata` (or under a further top-level key of an event), whose kind only the data knows.
  */
-export type ScalarKind = 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING' | 'TIMESTAMP' | 'DATETIME';
+export type ScalarKind =
+  | 'BOOL'
+  | 'INT64'
+  | 'FLOAT64'
+  | 'STRING'
+  | 'BYTES'
+  | 'TIMESTAMP'
+  | 'DATETIME'
+  | 'DATE'
+  | 'TIME'
+  | 'INTERVAL';
 
 export type StructField = { readonly name?: string | undefined; readonly type: SqlType };
 
@@ -21,6 +31,10 @@ export const FLOAT64: SqlType = { kind: 'FLOAT64' };
 export const STRING: SqlType = { kind: 'STRING' };
 export const TIMESTAMP: SqlType = { kind: 'TIMESTAMP' };
 export const DATETIME: SqlType = { kind: 'DATETIME' };
+export const DATE: SqlType = { kind: 'DATE' };
+export const TIME: SqlType = { kind: 'TIME' };
+export const INTERVAL: SqlType = { kind: 'INTERVAL' };
+export const BYTES: SqlType = { kind: 'BYTES' };
 export const NULL_TYPE: SqlType = { kind: 'NULL' };
 export const DYNAMIC: SqlType = { kind: 'DYNAMIC' };
 

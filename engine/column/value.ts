@@ -10,7 +10,11 @@ import type { JsonWriter } from './json-writer.ts';
  * | INT64               | `number` while |x| < 2^53, else `bigint`: never both for one value |
  * | FLOAT64             | `number`                                                           |
  * | STRING              | `string`                                                           |
+ * | BYTES               | `string` of one character per byte, each below 256                 |
  * | TIMESTAMP, DATETIME | microseconds since the epoch, as INT64                             |
+ * | DATE                | days since the epoch, `number`                                     |
+ * | TIME                | microseconds since midnight, `number`                              |
+ * | INTERVAL            | `[months, days, microseconds]`, each with its own sign             |
  * | ARRAY, STRUCT       | an array of values, in order                                       |
  * | DYNAMIC             | any of the scalars, or a `Nested` record or list                   |
  */

@@ -23,6 +23,10 @@ const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
   STRING: ['BOOL', 'INT64', 'FLOAT64', 'TIMESTAMP', 'DATETIME'],
   TIMESTAMP: ['STRING', 'DATETIME'],
   DATETIME: ['STRING', 'TIMESTAMP'],
+  BYTES: [],
+  DATE: [],
+  TIME: [],
+  INTERVAL: [],
 };
 
 /** Kinds that a DYNAMIC value has by itself. */
@@ -41,7 +45,8 @@ export function canCast(from: SqlType, to: SqlType): boolean {
       from.fields.every((field, index) => canCast(field.type, to.fields[index]!.type))
     );
   }
-  if (from.kind === 'DYNAMIC') return to.kind in CASTS;
+  if (from.kind === 'DYNAMIC')
+    return CASTS.STRING.includes(to.kind as ScalarKind) || to.kind === 'STRING';
   if (to.kind === 'DYNAMIC') return DYNAMIC_KINDS.includes(from.kind);
   const kinds = CASTS[from.kind as ScalarKind] as readonly string[] | undefined;
   return kinds?.includes(to.kind) === true;
@@ -81,6 +86,10 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
     case 'NULL':
     case 'ARRAY':
     case 'STRUCT':
+    case 'BYTES':
+    case 'DATE':
+    case 'TIME':
+    case 'INTERVAL':
       throw noCast(value, from, to);
     default:
       return unreachable(to);

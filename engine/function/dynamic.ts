@@ -43,6 +43,10 @@ export function readAs(value: SqlValue, type: SqlType): SqlValue {
     }
     case 'STRUCT':
     case 'NULL':
+    case 'BYTES':
+    case 'DATE':
+    case 'TIME':
+    case 'INTERVAL':
       return null;
     default:
       return unreachable(type);

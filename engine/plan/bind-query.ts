@@ -31,6 +31,7 @@ export function bindQuery(query: Query, environment: BindEnvironment): BoundQuer
 /** A query at any level, with the CTEs in scope around it. */
 function bindRelation(query: Query, outer: CommonTables, binding: Binding): Relation {
   const tables = outer.with(query.with, binding);
+  if (query.body.kind === 'set-operation') refuse('UNION is not supported', query.body.span);
   const ordered =
     query.body.kind === 'select'
       ? bindSelect(

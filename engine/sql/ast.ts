@@ -17,18 +17,60 @@ export type Name = { readonly span: Span; readonly text: string };
 /** A parenthesised query is a body too, so that `(SELECT …) LIMIT 1` has a place. */
 export type QueryBody =
   | Select
+  | SetOperation
   | { readonly kind: 'query'; readonly span: Span; readonly query: Query };
+
+/** `a UNION ALL b UNION ALL c`: one kind of operation for all inputs; others need parentheses. */
+export type SetOperation = {
+  readonly kind: 'set-operation';
+  readonly span: Span;
+  readonly operator: 'union' | 'except' | 'intersect';
+  /** `ALL`, which GoogleSQL has for UNION only; else DISTINCT. */
+  readonly all: boolean;
+  /** Two or more, in the order of the text. */
+  readonly inputs: readonly QueryBody[];
+};
 
 export type Select = {
   readonly kind: 'select';
   readonly span: Span;
   readonly distinct: boolean;
+  /** `SELECT AS STRUCT`: each row is one value, its columns the fields. */
+  readonly asStruct?: boolean | undefined;
   readonly items: readonly SelectItem[];
   readonly from?: TableExpression | undefined;
   readonly where?: Expression | undefined;
-  readonly groupBy: readonly Expression[];
+  /** `'all'` is `GROUP BY ALL`: every item of the list without an aggregate. */
+  readonly groupBy: readonly Expression[] | 'all';
   readonly having?: Expression | undefined;
+  readonly qualify?: Expression | undefined;
+  /** `WINDOW name AS (…)`. */
+  readonly windows?: readonly NamedWindow[] | undefined;
 };
+
+export type NamedWindow = { readonly name: Name; readonly window: Window };
+
+/** What stands behind OVER: `name`, or `([name] [PARTITION BY …] [ORDER BY …] [frame])`. */
+export type Window = {
+  readonly span: Span;
+  /** A window of the WINDOW clause that this one is, or begins with. */
+  readonly base?: Name | undefined;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly OrderItem[];
+  readonly frame?: WindowFrame | undefined;
+};
+
+export type WindowFrame = {
+  readonly span: Span;
+  readonly unit: 'rows' | 'range';
+  readonly start: FrameBound;
+  /** Absent in the text: the current row. */
+  readonly end: FrameBound;
+};
+
+export type FrameBound =
+  | { readonly kind: 'unbounded-preceding' | 'current-row' | 'unbounded-following' }
+  | { readonly kind: 'preceding' | 'following'; readonly amount: Expression };
 
 export type SelectItem =
   | {
@@ -37,8 +79,16 @@ export type SelectItem =
       readonly expression: Expression;
       readonly alias?: Name | undefined;
     }
-  /** `*`, or `t.*` and `m.request.*` with a qualifier. */
-  | { readonly kind: 'star'; readonly span: Span; readonly qualifier?: Expression | undefined };
+  /** `*`, or `t.*` and `m.request.*` with a qualifier; `EXCEPT (a, b)`, `REPLACE (x AS a)`. */
+  | {
+      readonly kind: 'star';
+      readonly span: Span;
+      readonly qualifier?: Expression | undefined;
+      readonly except?: readonly Name[] | undefined;
+      readonly replace?:
+        | readonly { readonly expression: Expression; readonly name: Name }[]
+        | undefined;
+    };
 
 export type OrderItem = {
   readonly span: Span;
@@ -73,10 +123,12 @@ export type TableExpression =
   | {
       readonly kind: 'join';
       readonly span: Span;
-      readonly join: 'comma' | 'cross' | 'inner' | 'left';
+      readonly join: 'comma' | 'cross' | 'inner' | 'left' | 'right' | 'full';
       readonly left: TableExpression;
       readonly right: TableExpression;
       readonly on?: Expression | undefined;
+      /** `USING (a, b)`; never beside `on`. */
+      readonly using?: readonly Name[] | undefined;
     };
 
 export type BinaryOperator =
@@ -85,6 +137,11 @@ export type BinaryOperator =
   | '||'
   | '+'
   | '-'
+  | '<<'
+  | '>>'
+  | '&'
+  | '^'
+  | '|'
   | '='
   | '!='
   | '<'
@@ -102,19 +159,22 @@ export type Expression =
   | { readonly kind: 'float'; readonly span: Span; readonly value: number }
   /** Escapes resolved; single, double, triple quoted and raw forms alike. */
   | { readonly kind: 'string'; readonly span: Span; readonly value: string }
-  /** `TIMESTAMP '…'`, `DATETIME '…'`: the word in upper case, and the text. */
+  /** `b'…'`, `rb'…'`: one character per byte, each below 256. */
+  | { readonly kind: 'bytes'; readonly span: Span; readonly value: string }
+  /** `TIMESTAMP '…'`, `DATE '…'`: the word in upper case, and the text. */
   | {
       readonly kind: 'typed-literal';
       readonly span: Span;
-      readonly type: 'TIMESTAMP' | 'DATETIME';
+      readonly type: 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME';
       readonly text: string;
     }
-  /** `INTERVAL 5 MINUTE`; only functions that take one know what to do with it. */
+  /** `INTERVAL 5 MINUTE`, `INTERVAL '1-2' YEAR TO MONTH`. */
   | {
       readonly kind: 'interval';
       readonly span: Span;
       readonly amount: Expression;
       readonly part: Name;
+      readonly lastPart?: Name | undefined;
     }
   | { readonly kind: 'parameter'; readonly span: Span; readonly name: string }
   | { readonly kind: 'name'; readonly span: Span; readonly name: Name }
@@ -135,7 +195,7 @@ export type Expression =
   | {
       readonly kind: 'unary';
       readonly span: Span;
-      readonly operator: '-' | '+' | 'not';
+      readonly operator: '-' | '+' | '~' | 'not';
       readonly input: Expression;
     }
   | {
@@ -150,6 +210,14 @@ export type Expression =
       readonly span: Span;
       readonly input: Expression;
       readonly test: 'null' | 'true' | 'false';
+      readonly negated: boolean;
+    }
+  /** `a IS [NOT] DISTINCT FROM b`. */
+  | {
+      readonly kind: 'distinct-from';
+      readonly span: Span;
+      readonly left: Expression;
+      readonly right: Expression;
       readonly negated: boolean;
     }
   | {
@@ -167,6 +235,8 @@ export type Expression =
       readonly list: readonly Expression[];
       /** `IN UNNEST(array)`: then `list` is empty. */
       readonly array?: Expression | undefined;
+      /** `IN (SELECT …)`: then `list` is empty. */
+      readonly query?: Query | undefined;
       readonly negated: boolean;
     }
   | {
@@ -175,6 +245,13 @@ export type Expression =
       readonly input: Expression;
       readonly pattern: Expression;
       readonly negated: boolean;
+    }
+  /** `(SELECT …)` as a value, `ARRAY(SELECT …)`, `EXISTS(SELECT …)`. */
+  | {
+      readonly kind: 'subquery';
+      readonly span: Span;
+      readonly form: 'scalar' | 'array' | 'exists';
+      readonly query: Query;
     }
   /** `CASE [operand] WHEN … THEN … ELSE … END`. `IF` is an ordinary call. */
   | {
@@ -199,8 +276,20 @@ export type Expression =
       readonly input: Expression;
       readonly timeZone?: Expression | undefined;
     }
-  /** `[a, b]` and `ARRAY[a, b]`. */
-  | { readonly kind: 'array'; readonly span: Span; readonly elements: readonly Expression[] }
+  /** `[a, b]`, `ARRAY[a, b]` and `ARRAY<INT64>[a, b]`. */
+  | {
+      readonly kind: 'array';
+      readonly span: Span;
+      readonly elements: readonly Expression[];
+      readonly type?: TypeName | undefined;
+    }
+  /** `STRUCT(1 AS a, b)`, `STRUCT<a INT64>(1)`, and a row `(1, 2)`. */
+  | {
+      readonly kind: 'struct';
+      readonly span: Span;
+      readonly fields: readonly { readonly expression: Expression; readonly name?: Name }[];
+      readonly type?: TypeName | undefined;
+    }
   /** A function call. A bare word where a date part may stand is an ordinary `name` argument. */
   | {
       readonly kind: 'call';
@@ -211,11 +300,21 @@ export type Expression =
       /** `COUNT(*)`: then `arguments` is empty. */
       readonly star: boolean;
       readonly distinct: boolean;
+      /** `IGNORE NULLS` and `RESPECT NULLS`, inside the parentheses or before OVER. */
+      readonly nulls?: 'ignore' | 'respect' | undefined;
+      /** `ARRAY_AGG(x ORDER BY y LIMIT 3)`. */
+      readonly orderBy?: readonly OrderItem[] | undefined;
+      readonly limit?: Expression | undefined;
+      readonly over?: Window | undefined;
     };
 
-/** A type in a CAST. */
+/** A type as written, such as `ARRAY<STRUCT<a INT64, b STRING>>`. */
 export type TypeName = {
   readonly span: Span;
   /** Upper case; `INT`, `BIGINT`, `BOOLEAN` and such are resolved to `INT64`, `BOOL` … */
   readonly kind: string;
+  /** Of `ARRAY<…>`. */
+  readonly element?: TypeName | undefined;
+  /** Of `STRUCT<…>`. */
+  readonly fields?: readonly { readonly name?: Name; readonly type: TypeName }[] | undefined;
 };

@@ -61,6 +61,10 @@ const KINDS = {
   STRING: 'TYPE_STRING',
   TIMESTAMP: 'TYPE_TIMESTAMP',
   DATETIME: 'TYPE_DATETIME',
+  DATE: 'TYPE_DATE',
+  TIME: 'TYPE_TIME',
+  BYTES: 'TYPE_BYTES',
+  INTERVAL: 'TYPE_INTERVAL',
 } as const;
 
 const KINDS_BACK: ReadonlyMap<string, keyof typeof KINDS> = new Map(
@@ -132,9 +136,13 @@ export function valueMessage(value: GoogleInput, type: SqlType): ValueMessage {
       const field = type.fields.map((each) => valueMessage(record[each.name ?? ''], each.type));
       return { struct_value: { field } };
     }
+    case 'DATE':
+    case 'TIME':
+    case 'BYTES':
+    case 'INTERVAL':
     case 'DYNAMIC':
     case 'NULL':
-      throw new Error(`Google's engine has no type ${type.kind}`);
+      throw new Error(`Google's engine is given no ${type.kind}`);
     default:
       return unreachable(type);
   }

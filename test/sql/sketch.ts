@@ -74,6 +74,11 @@ function sketch(node: Expression): string {
       return list(node.safe ? 'safe-cast' : 'cast', sketch(node.input), node.type.kind);
     case 'extract':
       return list('extract', node.part.text, sketch(node.input), optional(node.timeZone));
+    case 'bytes':
+    case 'distinct-from':
+    case 'subquery':
+    case 'struct':
+      return node.kind;
     case 'array':
       return `[${node.elements.map(sketch).join(' ')}]`;
     case 'call': {

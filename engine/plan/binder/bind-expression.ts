@@ -90,6 +90,11 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
       return bindArray(syntax, context);
     case 'call':
       return bindCall(syntax, context);
+    case 'bytes':
+    case 'distinct-from':
+    case 'subquery':
+    case 'struct':
+      return refuse('this expression is not supported', syntax.span);
     default:
       return unreachable(syntax);
   }

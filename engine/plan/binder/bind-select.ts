@@ -64,6 +64,7 @@ export function bindSelect(
   };
   const having =
     select.having === undefined ? undefined : after.bindAs(select.having, BOOL, 'HAVING');
+  if (select.groupBy === 'all') refuse('GROUP BY ALL is not supported', select.span);
   const keys = bindKeys(select.groupBy, { list, scope, aggregates, binding });
   if (select.from === undefined) refuseWithoutFrom(select, orderBy, aggregates);
   if (select.having !== undefined && keys.length === 0 && aggregates.list().length === 0) {

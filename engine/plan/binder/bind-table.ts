@@ -94,6 +94,9 @@ export class TableBinder {
       if (join.on !== undefined) refuse('CROSS JOIN takes no ON; write INNER JOIN', join.on.span);
       return { plan: this.#crossJoin(left.plan, right.plan, span), variables };
     }
+    if (join.join === 'full' || join.join === 'right') {
+      refuse('FULL and RIGHT JOIN are not supported', span);
+    }
     if (join.on === undefined) refuse('this JOIN needs a condition: JOIN … ON …', span);
     const on = this.#condition(join.on, variables);
     const plan = this.#binding.plan(
