@@ -27,10 +27,16 @@ import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import type { TaskStats } from './pool/task.ts';
 import { QueryError } from './query-error.ts';
+import type { CommonTable } from './sql/ast.ts';
 import { parseQuery } from './sql/parser.ts';
 
 /** A query that has been parsed and bound; a plain value, valid as long as the sources are. */
-export type PreparedQuery = { readonly text: string; readonly bound: BoundQuery };
+export type PreparedQuery = {
+  readonly text: string;
+  readonly bound: BoundQuery;
+  /** Its WITH, for texts that may name these tables and no others. */
+  readonly commonTables: readonly CommonTable[];
+};
 
 export type RunOptions = {
   /** A value for every parameter the text names; NULL where none was given. */
@@ -111,9 +117,16 @@ export class Engine {
     });
   }
 
-  /** Parses and binds. Throws a QueryError `invalid_sql` with its place in the text. */
-  prepare(text: string, parameters: readonly ParameterDeclaration[]): PreparedQuery {
-    return prepareQuery(text, { sources: this.#sources, parameters });
+  /**
+   * Parses and binds; with `within`, as a text that may name these tables and no sources. Throws a
+   * QueryError `invalid_sql` with its place in the text.
+   */
+  prepare(
+    text: string,
+    parameters: readonly ParameterDeclaration[],
+    within?: readonly CommonTable[] | undefined,
+  ): PreparedQuery {
+    return prepareQuery(text, { sources: this.#sources, parameters, within });
   }
 
   /**
@@ -286,7 +299,8 @@ function unreadableFailure(cause: SegmentGoneError | SegmentDamagedError): Query
 
 /** Parses and binds without an engine. Throws a QueryError `invalid_sql` with its place in the text. */
 export function prepareQuery(text: string, environment: BindEnvironment): PreparedQuery {
-  return { text, bound: bindQuery(parseQuery(text), environment) };
+  const query = parseQuery(text);
+  return { text, bound: bindQuery(query, environment), commonTables: query.with };
 }
 
 /** How a prepared query would be run: its plans alone. Throws a QueryError as a run would. */

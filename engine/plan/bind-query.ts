@@ -1,4 +1,5 @@
 import type { Query } from '../sql/ast.ts';
+import { findStar } from '../sql/star.ts';
 import { ExpressionBinder } from './binder/bind-expression.ts';
 import { bindOrder, bindRowCount, sorted } from './binder/bind-order.ts';
 import { bindSelect } from './binder/bind-select.ts';
@@ -19,13 +20,26 @@ import type { BoundQuery } from './logical-plan.ts';
  */
 export function bindQuery(query: Query, environment: BindEnvironment): BoundQuery {
   const binding = new Binding(environment);
-  const relation = bindRelation(query, CommonTables.none(bindRelation), binding);
+  const { within } = environment;
+  if (within !== undefined) checkNoStar(query);
+  const tables =
+    within === undefined
+      ? CommonTables.none(bindRelation)
+      : CommonTables.only(within, bindRelation);
+  const relation = bindRelation(query, tables, binding);
   checkOutput(relation);
   return {
     plan: relation.plan,
     output: relation.columns,
     parameters: binding.parameterNames(),
   };
+}
+
+/** What another text's tables give may grow; who stands outside of that text says what it wants. */
+function checkNoStar(query: Query): void {
+  const star = findStar(query);
+  if (star === undefined) return;
+  refuse('a select list cannot have the wildcard * here; name the columns', star);
 }
 
 /** A query at any level, with the CTEs in scope around it. */

@@ -4,6 +4,7 @@ import type { Query } from './ast.ts';
 import { parseQueryExpression } from './query-parser.ts';
 import { TokenCursor } from './token-cursor.ts';
 import { checkTreeDepth } from './tree-depth.ts';
+import { findStatementRefusal } from './unsupported.ts';
 
 /**
  * Parses one GoogleSQL query; one `;` may end it. Takes time linear in the text.
@@ -17,9 +18,18 @@ export function parseQuery(text: string): Query {
     throw new QueryError('query_limit', message);
   }
   const cursor = new TokenCursor(text);
+  const refused = findStatementRefusal(cursor.token);
+  if (refused !== undefined) throw cursor.error(refused);
   const query = parseQueryExpression(cursor);
-  if (cursor.isSymbol(';')) cursor.advance();
+  if (cursor.isSymbol(';')) mustEndAfterSemicolon(cursor);
   cursor.mustEnd();
   checkTreeDepth(query);
   return query;
+}
+
+function mustEndAfterSemicolon(cursor: TokenCursor): void {
+  cursor.advance();
+  if (cursor.token.kind === 'end') return;
+  const got = cursor.describe(cursor.token);
+  throw cursor.error(`only one query is taken, and ";" ends it; got ${got} behind it`);
 }

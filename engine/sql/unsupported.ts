@@ -19,6 +19,12 @@ export function findOperandRefusal(token: Token): string | undefined {
   return OPERANDS.get(token.keyword) ?? findSymbolRefusal(token);
 }
 
+/** The same where the text begins: for a statement that is no query. */
+export function findStatementRefusal(token: Token): string | undefined {
+  if (!STATEMENTS.has(token.keyword)) return undefined;
+  return `only a query is taken: SELECT, or WITH before it; got ${token.keyword}`;
+}
+
 /** The message for a construct of GoogleSQL that the parser has no form for. */
 export function refusal(construct: string, advice = ''): string {
   return `${construct} is not supported${advice === '' ? '' : `: ${advice}`}`;
@@ -42,6 +48,13 @@ const CLAUSES: ReadonlyMap<string, string> = new Map([
   ['MATCH_RECOGNIZE', refusal('MATCH_RECOGNIZE')],
   ['FOR', refusal('FOR SYSTEM_TIME')],
   ['COLLATE', refusal('COLLATE')],
+]);
+
+const STATEMENTS: ReadonlySet<string> = new Set([
+  ...['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'TRUNCATE', 'LOAD', 'EXPORT', 'COPY'],
+  ...['CREATE', 'ALTER', 'DROP', 'UNDROP', 'GRANT', 'REVOKE', 'RENAME'],
+  ...['SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'USE', 'CALL', 'EXECUTE', 'ASSERT'],
+  ...['BEGIN', 'COMMIT', 'ROLLBACK', 'START', 'DECLARE', 'SET'],
 ]);
 
 const SYMBOLS: ReadonlyMap<string, string> = new Map([

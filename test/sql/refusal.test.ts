@@ -20,7 +20,11 @@ test('an error names the word that was not understood and what was expected', ()
     '',
   );
   expectRefused('SELECT FROM t', 'expected an expression; got "FROM"', 'FROM');
-  expectRefused('DELETE FROM t', 'expected SELECT, WITH or "("; got "DELETE"', 'DELETE');
+  expectRefused(
+    'DELETE FROM t',
+    'only a query is taken: SELECT, or WITH before it; got DELETE',
+    'DELETE',
+  );
   expectRefused('', 'expected SELECT, WITH or "("; got the end of the query', '');
 });
 
@@ -40,8 +44,12 @@ test('a reserved word needs backticks to be a name', () => {
 });
 
 test('one semicolon may end the text and nothing may follow it', () => {
-  expectRefused('SELECT 1; SELECT 2', 'expected the end of the query; got "SELECT"', 'SELECT 2');
-  expectRefused('SELECT 1;;', 'expected the end of the query; got ";"', ';');
+  expectRefused(
+    'SELECT 1; SELECT 2',
+    'only one query is taken, and ";" ends it; got "SELECT" behind it',
+    'SELECT 2',
+  );
+  expectRefused('SELECT 1;;', 'only one query is taken, and ";" ends it; got ";" behind it', ';');
 });
 
 test('an error shows little of a long word', () => {

@@ -26,7 +26,8 @@ export const NOW_US = 1_768_478_400_000_000;
 /** A prepared query of nothing, naming the parameters its text does. */
 export function fakePrepare(text: string): PreparedQuery {
   const parameters = new Set(Array.from(text.matchAll(/@(\w+)/g), (match) => match[1]!));
-  return { text, bound: { plan: { op: 'one-row' }, output: [], parameters: [...parameters] } };
+  const bound = { plan: { op: 'one-row' as const }, output: [], parameters: [...parameters] };
+  return { text, bound, commonTables: [] };
 }
 
 export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {

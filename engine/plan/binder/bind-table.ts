@@ -119,7 +119,7 @@ export class TableBinder {
     const { path, alias, span } = syntax;
     const name = path.map((word) => word.text).join('.');
     this.#binding.spend(NODES_PER_TABLE, span);
-    const common = path.length === 1 ? this.#tables.find(name, this.#binding) : undefined;
+    const common = path.length === 1 ? this.#tables.find(name, span, this.#binding) : undefined;
     if (common !== undefined) {
       const variable = relationVariable(alias?.text ?? name, common.columns);
       return { plan: common.plan, variables: [variable] };
@@ -135,6 +135,7 @@ export class TableBinder {
   }
 
   #findSource(name: string): string | undefined {
+    if (!this.#tables.seesSources) return undefined;
     const names = this.#binding.sources.map((source) => source.name);
     if (names.includes(name)) return name;
     const similar = names.filter((each) => each.toLowerCase() === name.toLowerCase());
@@ -148,7 +149,13 @@ export class TableBinder {
     if (isColumn) {
       refuse(`there is no table ${name}; for the elements of a column write UNNEST(${name})`, span);
     }
-    const names = [...this.#tables.names(), ...this.#binding.sources.map((source) => source.name)];
+    const common = this.#tables.names();
+    if (!this.#tables.seesSources) {
+      const known = [...new Set(common)].reverse().slice(0, TABLES_LISTED_MAX);
+      const list = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`;
+      refuse(`there is no table ${name} here: ${list}${hint(name, common)}`, span);
+    }
+    const names = [...common, ...this.#binding.sources.map((source) => source.name)];
     refuse(`there is no table ${name}${hint(name, names)}`, span);
   }
 
@@ -202,6 +209,9 @@ export class TableBinder {
     return new ExpressionBinder(this.#binding, place).bindAs(syntax, BOOL, 'ON');
   }
 }
+
+/** Tables that a refusal lists: as many as a reader looks through. */
+const TABLES_LISTED_MAX = 40;
 
 /** What a use of a table counts for: it brings columns and operators along. */
 const NODES_PER_TABLE = 100;

@@ -2,6 +2,7 @@ import type { SourceSchema } from '../../column/snapshot.ts';
 import type { SqlType } from '../../column/type.ts';
 import { BIND_DEPTH_MAX, BOUND_NODES_MAX, PLAN_DEPTH_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
+import type { CommonTable } from '../../sql/ast.ts';
 import type { Column, Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan, ParameterDeclaration } from '../logical-plan.ts';
@@ -13,6 +14,11 @@ import { hint, refuse } from './refusal.ts';
 export type BindEnvironment = {
   readonly sources: readonly SourceSchema[];
   readonly parameters: readonly ParameterDeclaration[];
+  /**
+   * The only tables the text may name, where it may not name sources: those of another text's WITH,
+   * which was bound against the same sources and parameters.
+   */
+  readonly within?: readonly CommonTable[] | undefined;
 };
 
 /** Where in the text an expression stands, and how it reads there. */

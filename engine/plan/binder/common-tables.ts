@@ -1,5 +1,6 @@
-import { must } from '../../assert.ts';
+import type { Span } from '../../query-error.ts';
 import type { CommonTable, Query } from '../../sql/ast.ts';
+import { placedAt } from '../../sql/placed-at.ts';
 import type { Binding } from './binding.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
@@ -8,28 +9,54 @@ import { sameName } from './scope.ts';
 /** Binds a whole query where the given CTEs are in scope. */
 export type BindQuery = (query: Query, tables: CommonTables, binding: Binding) => Relation;
 
+type Entry = {
+  readonly outer: CommonTables;
+  readonly table: CommonTable;
+  /** Bound once for its errors; the first use takes it, later ones bind their own. */
+  unused: Relation | undefined;
+  /** Of another text than the one that is bound: its places mean nothing there. */
+  readonly isForeign: boolean;
+};
+
 /** The CTEs in scope at one place, the nearest first; an inner name hides the same outer one. */
 export class CommonTables {
-  readonly #outer: CommonTables | undefined;
-  readonly #table: CommonTable | undefined;
   readonly #bindQuery: BindQuery;
-  /** Bound once for its errors; the first use takes it, later ones bind their own. */
-  #unused: Relation | undefined;
+  /** The nearest; absent: there is none, or none but those of `#outer`. */
+  readonly #entry: Entry | undefined;
+  readonly #outer: CommonTables | undefined;
+  /** Whether a source may be named here, too. */
+  readonly seesSources: boolean;
 
   private constructor(
     bindQuery: BindQuery,
-    outer?: CommonTables | undefined,
-    table?: CommonTable | undefined,
-    unused?: Relation | undefined,
+    scope: {
+      readonly outer?: CommonTables | undefined;
+      readonly entry?: Entry | undefined;
+      readonly seesSources: boolean;
+    },
   ) {
     this.#bindQuery = bindQuery;
-    this.#outer = outer;
-    this.#table = table;
-    this.#unused = unused;
+    this.#outer = scope.outer;
+    this.#entry = scope.entry;
+    this.seesSources = scope.seesSources;
   }
 
   static none(bindQuery: BindQuery): CommonTables {
-    return new CommonTables(bindQuery);
+    return new CommonTables(bindQuery, { seesSources: true });
+  }
+
+  /**
+   * These tables, of a text that was bound before, and no source: whoever stands here sees what they
+   * select, and nothing of what they select it from. Each is bound when it is used; what is wrong
+   * with it then stands where it is used.
+   */
+  static only(tables: readonly CommonTable[], bindQuery: BindQuery): CommonTables {
+    let outer = CommonTables.none(bindQuery);
+    for (const table of tables) {
+      const entry: Entry = { outer, table, unused: undefined, isForeign: true };
+      outer = new CommonTables(bindQuery, { outer, entry, seesSources: true });
+    }
+    return new CommonTables(bindQuery, { outer, seesSources: false });
   }
 
   /** With the tables of one WITH, each of which sees those before it. */
@@ -40,36 +67,34 @@ export class CommonTables {
       const name = table.name.text.toLowerCase();
       if (names.has(name)) refuse(`WITH names ${table.name.text} twice`, table.name.span);
       names.add(name);
-      const relation = this.#bindQuery(table.query, scope, binding);
-      scope = new CommonTables(this.#bindQuery, scope, table, relation);
+      const unused = this.#bindQuery(table.query, scope, binding);
+      const entry: Entry = { outer: scope, table, unused, isForeign: false };
+      const { seesSources } = scope;
+      scope = new CommonTables(this.#bindQuery, { outer: scope, entry, seesSources });
     }
     return scope;
   }
 
-  /** A copy of the table with columns of its own; `undefined` if there is none of that name. */
-  find(name: string, binding: Binding): Relation | undefined {
-    const entry = this.#findEntry(name);
+  /** A copy of the table with columns of its own, for a use at `span`; `undefined` if there is none of that name. */
+  find(name: string, span: Span, binding: Binding): Relation | undefined {
+    const entry = this.#entries().find(({ table }) => sameName(table.name.text, name));
     if (entry === undefined) return undefined;
-    const relation = entry.#unused;
-    entry.#unused = undefined;
-    if (relation !== undefined) return relation;
-    const { query } = must(entry.#table);
-    const outer = must(entry.#outer);
+    const { outer, unused, isForeign } = entry;
+    entry.unused = undefined;
+    if (unused !== undefined) return unused;
+    const query = isForeign ? placedAt(entry.table.query, span) : entry.table.query;
     return binding.nested(query.span, () => this.#bindQuery(query, outer, binding));
   }
 
   names(): readonly string[] {
-    const names: string[] = [];
-    for (let at: CommonTables | undefined = this; at !== undefined; at = at.#outer) {
-      if (at.#table !== undefined) names.push(at.#table.name.text);
-    }
-    return names;
+    return this.#entries().map(({ table }) => table.name.text);
   }
 
-  #findEntry(name: string): CommonTables | undefined {
+  #entries(): readonly Entry[] {
+    const entries: Entry[] = [];
     for (let at: CommonTables | undefined = this; at !== undefined; at = at.#outer) {
-      if (at.#table !== undefined && sameName(at.#table.name.text, name)) return at;
+      if (at.#entry !== undefined) entries.push(at.#entry);
     }
-    return undefined;
+    return entries;
   }
 }

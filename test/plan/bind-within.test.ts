@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { STRING } from '../../engine/column/type.ts';
+import { prepareQuery } from '../../engine/engine.ts';
+import { planText } from '../../engine/plan/plan-text.ts';
+import { QueryError } from '../../engine/query-error.ts';
+
+const ENVIRONMENT = {
+  sources: [{ name: 'edge.logs', projectPath: ['project'] }],
+  parameters: [{ name: 'project', type: STRING }],
+};
+
+/** Two tables over one source, of a text that selects neither of them whole. */
+const OUTER = prepareQuery(
+  `WITH
+     own AS (SELECT * FROM \`edge.logs\` WHERE project = @project),
+     named AS (SELECT id, event_message AS text FROM own)
+   SELECT id FROM own LIMIT 5`,
+  ENVIRONMENT,
+);
+
+function bind(sql: string) {
+  return prepareQuery(sql, { ...ENVIRONMENT, within: OUTER.commonTables }).bound;
+}
+
+function refusal(sql: string): QueryError {
+  try {
+    bind(sql);
+  } catch (error) {
+    assert.ok(error instanceof QueryError, String(error));
+    return error;
+  }
+  return assert.fail(`"${sql}" is not refused`);
+}
+
+function expectPlan(sql: string, ...lines: readonly string[]): void {
+  const text = planText(bind(sql).plan).replaceAll(/scan `(.*)`: .*$/gm, 'scan $1');
+  assert.deepEqual(text.split('\n'), lines);
+}
+
+test('a table of the other text is read with its own conditions, and without its last selection', () => {
+  expectPlan(
+    "SELECT text FROM named WHERE id = 'a'",
+    'project text#3 := event_message#3',
+    "  filter (id#1 = 'a')",
+    '    project id#1, text#3 := event_message#3',
+    '      project id#1, timestamp#2, event_message#3, project#4, metadata#7 := root#5.metadata',
+    '        filter (project#4 = @project)',
+    '          scan edge.logs',
+  );
+});
+
+test('what is not used of the other text is no part of the plan', () => {
+  expectPlan('SELECT 1 AS one', 'project one#1 := 1', '  one-row');
+});
+
+test('a source cannot be named, however it is written', () => {
+  const source = '`edge.logs`';
+  for (const sql of [
+    `SELECT id FROM ${source}`,
+    'SELECT id FROM edge.logs',
+    'SELECT id FROM `EDGE.LOGS`',
+    'SELECT id FROM edge.`logs`',
+    `SELECT own.id FROM own, ${source} AS other`,
+    `SELECT own.id FROM own JOIN ${source} AS other ON own.id = other.id`,
+    `SELECT id FROM (SELECT id FROM ${source})`,
+    `WITH mine AS (SELECT id FROM ${source}) SELECT id FROM mine`,
+    `WITH mine AS (SELECT id FROM ${source}) SELECT id FROM own`,
+    `WITH own AS (SELECT id FROM ${source}) SELECT id FROM own`,
+    `WITH a AS (WITH b AS (SELECT id FROM ${source}) SELECT id FROM b) SELECT id FROM a`,
+    `/* own */ SELECT id FROM -- own\n ${source}`,
+  ]) {
+    assert.match(refusal(sql).message, /^there is no table edge\.logs here: there are /i, sql);
+  }
+});
+
+test('an unknown table is answered with the names there are, and the nearest', () => {
+  const error = refusal('SELECT id\nFROM owm');
+  assert.equal(
+    error.message,
+    'there is no table owm here: there are own, named; did you mean own?',
+  );
+  assert.deepEqual([error.span?.line, error.span?.column], [2, 6]);
+});
+
+test('a name that only looks alike is another name', () => {
+  // The first letter is Cyrillic.
+  assert.match(refusal('SELECT id FROM `оwn`').message, /^there is no table оwn here/);
+  assert.match(refusal('SELECT id FROM оwn').message, /^the character "о" has no meaning/);
+});
+
+test('a table of the text itself hides one of the other text, which goes on seeing its own', () => {
+  expectPlan(
+    "WITH own AS (SELECT 'x' AS id) SELECT named.id, own.id AS mine FROM own, named",
+    'project id#2, mine#1 := id#1',
+    '  cross join',
+    "    project id#1 := 'x'",
+    '      one-row',
+    '    project id#2, text#4 := event_message#4',
+    '      project id#2, timestamp#3, event_message#4, project#5, metadata#8 := root#6.metadata',
+    '        filter (project#5 = @project)',
+    '          scan edge.logs',
+  );
+});
+
+test('a column that a table does not select cannot be read, though the event has it', () => {
+  assert.equal(refusal('SELECT project FROM named').message, 'there is no column project here');
+  assert.equal(
+    refusal('SELECT n.txt FROM named AS n').message,
+    'n has no column txt; did you mean text?',
+  );
+  assert.equal(refusal('SELECT root FROM own').message, 'there is no column root here');
+  assert.equal(refusal('SELECT region FROM own').message, 'there is no column region here');
+});
+
+test('a field of an unnested element is open, as everywhere', () => {
+  assert.doesNotThrow(() => bind('SELECT region FROM own, UNNEST(metadata) AS m'));
+});
+
+test('the wildcard is refused in every select list but that of the other text', () => {
+  for (const sql of [
+    'SELECT ^* FROM own',
+    'SELECT ^own.* FROM own',
+    'SELECT id FROM (SELECT ^* FROM own)',
+    'WITH mine AS (SELECT ^* FROM own) SELECT id FROM mine',
+    'SELECT id, ^o.* FROM own AS o',
+  ]) {
+    const error = refusal(sql.replace('^', ''));
+    assert.match(error.message, /the wildcard \* here; name the columns/, sql);
+    assert.equal(error.span?.start, sql.indexOf('^'), sql);
+  }
+  assert.doesNotThrow(() => bind('SELECT COUNT(*) AS count FROM own'));
+});
+
+test('parameters are those of the other text', () => {
+  assert.deepEqual(bind('SELECT @project AS project').parameters, ['project']);
+  assert.match(refusal('SELECT @other AS x').message, /^parameter @other is not declared/);
+});
+
+test('what is too much of a table of the other text is refused where the text names it', () => {
+  const uses = Array.from({ length: 70 }, (_, index) => `own AS o${index}`);
+  const tables = Array.from(
+    { length: 60 },
+    (_, index) => `t${index} AS (SELECT o0.id FROM ${uses.join(', ')})`,
+  );
+  const sql = `WITH ${tables.join(',\n')} SELECT id FROM t0`;
+  const error = refusal(sql);
+  assert.equal(error.code, 'query_limit');
+  const word = sql.slice(error.span?.start, error.span?.end);
+  assert.match(word, /^own AS o\d+$/, `${error.message} at ${word}`);
+});
