@@ -45,7 +45,9 @@ function checkNoStar(query: Query): void {
 /** A query at any level, with the CTEs in scope around it. */
 function bindRelation(query: Query, outer: CommonTables, binding: Binding): Relation {
   const tables = outer.with(query.with, binding);
-  if (query.body.kind === 'set-operation') refuse('UNION is not supported', query.body.span);
+  if (query.body.kind === 'set-operation') {
+    refuse(`${query.body.operator.toUpperCase()} is not supported`, query.body.span);
+  }
   const ordered =
     query.body.kind === 'select'
       ? bindSelect(

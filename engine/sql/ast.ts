@@ -267,8 +267,11 @@ export type Expression =
       readonly input: Expression;
       readonly type: TypeName;
       readonly safe: boolean;
+      /** `CAST(… AS STRING FORMAT 'YYYY' AT TIME ZONE 'UTC')`. */
+      readonly format?: Expression | undefined;
+      readonly timeZone?: Expression | undefined;
     }
-  /** `EXTRACT(part FROM input [AT TIME ZONE zone])`. */
+  /** `EXTRACT(part FROM input [AT TIME ZONE zone])`; the part may be `WEEK(MONDAY)`. */
   | {
       readonly kind: 'extract';
       readonly span: Span;
@@ -287,7 +290,10 @@ export type Expression =
   | {
       readonly kind: 'struct';
       readonly span: Span;
-      readonly fields: readonly { readonly expression: Expression; readonly name?: Name }[];
+      readonly fields: readonly {
+        readonly expression: Expression;
+        readonly name?: Name | undefined;
+      }[];
       readonly type?: TypeName | undefined;
     }
   /** A function call. A bare word where a date part may stand is an ordinary `name` argument. */
@@ -305,16 +311,26 @@ export type Expression =
       /** `ARRAY_AGG(x ORDER BY y LIMIT 3)`. */
       readonly orderBy?: readonly OrderItem[] | undefined;
       readonly limit?: Expression | undefined;
+      /** `ANY_VALUE(x HAVING MAX y)`. */
+      readonly having?: HavingExtreme | undefined;
       readonly over?: Window | undefined;
     };
+
+/** Of the rows of a group only those count that have the greatest, or least, value. */
+export type HavingExtreme = { readonly extreme: 'max' | 'min'; readonly expression: Expression };
 
 /** A type as written, such as `ARRAY<STRUCT<a INT64, b STRING>>`. */
 export type TypeName = {
   readonly span: Span;
-  /** Upper case; `INT`, `BIGINT`, `BOOLEAN` and such are resolved to `INT64`, `BOOL` … */
+  /**
+   * Upper case; `INT`, `BIGINT`, `BOOLEAN` and such are resolved to `INT64`, `BOOL` …; behind `::`
+   * also `TEXT` and other names of PostgreSQL.
+   */
   readonly kind: string;
   /** Of `ARRAY<…>`. */
   readonly element?: TypeName | undefined;
   /** Of `STRUCT<…>`. */
-  readonly fields?: readonly { readonly name?: Name; readonly type: TypeName }[] | undefined;
+  readonly fields?:
+    | readonly { readonly name?: Name | undefined; readonly type: TypeName }[]
+    | undefined;
 };

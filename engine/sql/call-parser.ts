@@ -1,39 +1,52 @@
-import type { Expression, Name } from './ast.ts';
-import { parseExpressions } from './expression-parser.ts';
+import type { Expression, HavingExtreme, Name } from './ast.ts';
+import { parseExpression, parseExpressions } from './expression-parser.ts';
+import { parseCount, parseOrderItems } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
+import { parseWindow } from './window-parser.ts';
 
-/** Parses the arguments of the function `name`, from the parenthesis that follows it. */
+/** Parses the arguments of the function `name`, from the parenthesis that follows it, and OVER. */
 export function parseCall(cursor: TokenCursor, name: Name): Expression {
   cursor.mustSymbol('(');
+  const inside = parseInside(cursor);
+  cursor.mustSymbol(')');
+  const nulls = inside.nulls ?? parseNulls(cursor);
+  const over =
+    cursor.isWord('OVER') && cursor.acceptWords('OVER') ? parseWindow(cursor) : undefined;
+  return { kind: 'call', span: cursor.spanFrom(name.span), name, ...inside, nulls, over };
+}
+
+type Inside = Omit<Extract<Expression, { kind: 'call' }>, 'kind' | 'span' | 'name' | 'over'>;
+
+/** `*`, or `[DISTINCT] arguments` and the modifiers of aggregates, in GoogleSQL's order. */
+function parseInside(cursor: TokenCursor): Inside {
   if (cursor.isSymbol('*') && cursor.isSymbol(')', 1)) {
     cursor.advance();
-    cursor.advance();
-    return call(cursor, { name, arguments: [], star: true, distinct: false });
+    return { arguments: [], star: true, distinct: false };
   }
-  if (cursor.isSymbol(')')) {
-    cursor.advance();
-    return call(cursor, { name, arguments: [], star: false, distinct: false });
-  }
+  if (cursor.isSymbol(')')) return { arguments: [], star: false, distinct: false };
   const distinct = cursor.isWord('DISTINCT');
   if (distinct) cursor.advance();
   const values = parseExpressions(cursor);
-  const modifier = MODIFIERS.get(cursor.token.keyword);
-  if (modifier !== undefined) throw cursor.unsupported(`${modifier} inside a function call`);
-  cursor.mustSymbol(')');
-  return call(cursor, { name, arguments: values, star: false, distinct });
+  const nulls = parseNulls(cursor);
+  const having = cursor.isWord('HAVING') ? parseHaving(cursor) : undefined;
+  const orderBy = acceptRare(cursor, 'ORDER', 'BY') ? parseOrderItems(cursor) : undefined;
+  const limit = acceptRare(cursor, 'LIMIT') ? parseCount(cursor) : undefined;
+  return { arguments: values, star: false, distinct, nulls, having, orderBy, limit };
 }
 
-/** What an aggregate function of GoogleSQL may carry behind its arguments. */
-const MODIFIERS: ReadonlyMap<string, string> = new Map([
-  ['ORDER', 'ORDER BY'],
-  ['LIMIT', 'LIMIT'],
-  ['HAVING', 'HAVING'],
-  ['IGNORE', 'IGNORE NULLS'],
-  ['RESPECT', 'RESPECT NULLS'],
-]);
+/** Accepts words that no error need offer. */
+function acceptRare(cursor: TokenCursor, ...words: readonly [string, ...string[]]): boolean {
+  return cursor.isWord(words[0]) && cursor.acceptWords(...words);
+}
 
-type Call = Extract<Expression, { kind: 'call' }>;
+function parseNulls(cursor: TokenCursor): Inside['nulls'] {
+  if (acceptRare(cursor, 'IGNORE', 'NULLS')) return 'ignore';
+  return acceptRare(cursor, 'RESPECT', 'NULLS') ? 'respect' : undefined;
+}
 
-function call(cursor: TokenCursor, parts: Omit<Call, 'kind' | 'span'>): Call {
-  return { kind: 'call', span: cursor.spanFrom(parts.name.span), ...parts };
+function parseHaving(cursor: TokenCursor): HavingExtreme {
+  cursor.mustWord('HAVING');
+  const extreme = cursor.acceptWords('MAX') ? 'max' : 'min';
+  if (extreme === 'min') cursor.mustWord('MIN');
+  return { extreme, expression: parseExpression(cursor) };
 }

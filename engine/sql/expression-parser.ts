@@ -3,6 +3,7 @@ import type { Span } from '../query-error.ts';
 import type { BinaryOperator, Expression } from './ast.ts';
 import { integerValue } from './number-literal.ts';
 import { parsePrimary } from './primary-parser.ts';
+import { parseQueryOrList } from './subquery-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 import { findSymbolRefusal } from './unsupported.ts';
 
@@ -25,10 +26,22 @@ export function parseExpressions(cursor: TokenCursor): Expression[] {
 }
 
 /**
- * How tightly operators bind; the order is GoogleSQL's. Shifts and bit operators, which would
- * stand between comparison and addition, are refused.
+ * How tightly operators bind. The order is that of GoogleSQL's own grammar, where `||` binds less
+ * tightly than `*`; its documentation has the two in one rank.
  */
-const TIGHTNESS = { or: 1, and: 2, not: 3, comparison: 4, addition: 5, multiplication: 6 } as const;
+const TIGHTNESS = {
+  or: 1,
+  and: 2,
+  not: 3,
+  comparison: 4,
+  bitOr: 5,
+  bitXor: 6,
+  bitAnd: 7,
+  shift: 8,
+  addition: 9,
+  joining: 10,
+  multiplication: 11,
+} as const;
 
 /** The longest expression here whose operators bind at least as tightly as `tightness`. */
 function parseOperand(cursor: TokenCursor, tightness: number): Expression {
@@ -61,9 +74,14 @@ const COMPARISON: Infix = { operator: 'comparison', tightness: TIGHTNESS.compari
 const INFIX_SYMBOLS: ReadonlyMap<string, Infix> = new Map<string, Infix>([
   ['*', { operator: '*', tightness: TIGHTNESS.multiplication }],
   ['/', { operator: '/', tightness: TIGHTNESS.multiplication }],
-  ['||', { operator: '||', tightness: TIGHTNESS.multiplication }],
+  ['||', { operator: '||', tightness: TIGHTNESS.joining }],
   ['+', { operator: '+', tightness: TIGHTNESS.addition }],
   ['-', { operator: '-', tightness: TIGHTNESS.addition }],
+  ['<<', { operator: '<<', tightness: TIGHTNESS.shift }],
+  ['>>', { operator: '>>', tightness: TIGHTNESS.shift }],
+  ['&', { operator: '&', tightness: TIGHTNESS.bitAnd }],
+  ['^', { operator: '^', tightness: TIGHTNESS.bitXor }],
+  ['|', { operator: '|', tightness: TIGHTNESS.bitOr }],
   ['=', COMPARISON],
   ['!=', COMPARISON],
   ['<>', COMPARISON],
@@ -100,7 +118,7 @@ function parsePrefix(cursor: TokenCursor): Expression {
   const start = cursor.token.span;
   const operator = findPrefix(cursor);
   if (operator === undefined) return parsePrimary(cursor);
-  if (operator === '-' && cursor.peek(1).kind === 'integer' && !cursor.isSymbol('[', 2)) {
+  if (operator === '-' && isSignOfLiteral(cursor)) {
     cursor.advance();
     const token = cursor.advance();
     const span = cursor.spanFrom(start);
@@ -113,10 +131,17 @@ function parsePrefix(cursor: TokenCursor): Expression {
   return { kind: 'unary', span: cursor.spanFrom(start), operator, input };
 }
 
-function findPrefix(cursor: TokenCursor): '-' | '+' | 'not' | undefined {
+type Prefix = Extract<Expression, { kind: 'unary' }>['operator'];
+
+function findPrefix(cursor: TokenCursor): Prefix | undefined {
   if (cursor.isWord('NOT')) return 'not';
-  if (cursor.isSymbol('-')) return '-';
-  return cursor.isSymbol('+') ? '+' : undefined;
+  for (const operator of ['-', '+', '~'] as const) if (cursor.isSymbol(operator)) return operator;
+  return undefined;
+}
+
+/** Whether the minus here is part of an integer: nothing behind it binds tighter. */
+function isSignOfLiteral(cursor: TokenCursor): boolean {
+  return cursor.peek(1).kind === 'integer' && !cursor.isSymbol('[', 2) && !cursor.isSymbol('::', 2);
 }
 
 /** What follows the left side of a comparison; the right sides bind tighter than it. */
@@ -133,21 +158,26 @@ function parseComparison(cursor: TokenCursor, input: Expression, start: Span): E
       if (quantifier === 'ANY' || quantifier === 'SOME' || quantifier === 'ALL') {
         throw cursor.unsupported(`LIKE ${quantifier}`);
       }
-      const pattern = parseOperand(cursor, TIGHTNESS.addition);
+      const pattern = parseCompared(cursor);
       return { kind: 'like', span: cursor.spanFrom(start), input, pattern, negated };
     }
     case 'BETWEEN': {
-      const low = parseOperand(cursor, TIGHTNESS.addition);
+      const low = parseCompared(cursor);
       cursor.mustWord('AND');
-      const high = parseOperand(cursor, TIGHTNESS.addition);
+      const high = parseCompared(cursor);
       return { kind: 'between', span: cursor.spanFrom(start), input, low, high, negated };
     }
     default: {
       const operator = must(COMPARISON_OPERATORS.get(text), 'every comparison has an operator');
-      const right = parseOperand(cursor, TIGHTNESS.addition);
+      const right = parseCompared(cursor);
       return { kind: 'binary', span: cursor.spanFrom(start), operator, left: input, right };
     }
   }
+}
+
+/** A side of a comparison. */
+function parseCompared(cursor: TokenCursor): Expression {
+  return parseOperand(cursor, TIGHTNESS.bitOr);
 }
 
 const COMPARISON_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map<string, BinaryOperator>([
@@ -164,7 +194,10 @@ function parseIs(cursor: TokenCursor, input: Expression, start: Span): Expressio
   cursor.mustWord('IS');
   const negated = cursor.isWord('NOT');
   if (negated) cursor.advance();
-  if (cursor.isWord('DISTINCT')) throw cursor.unsupported('IS DISTINCT FROM');
+  if (cursor.acceptWords('DISTINCT', 'FROM')) {
+    const right = parseCompared(cursor);
+    return { kind: 'distinct-from', span: cursor.spanFrom(start), left: input, right, negated };
+  }
   if (cursor.isWord('UNKNOWN')) throw cursor.unsupported('IS UNKNOWN');
   for (const test of ['null', 'true', 'false'] as const) {
     if (cursor.acceptWords(test.toUpperCase())) {
@@ -184,8 +217,7 @@ function parseIn(cursor: TokenCursor, { input, start, negated }: Membership): Ex
     return { kind: 'in', span: cursor.spanFrom(start), input, list: [], array, negated };
   }
   cursor.mustSymbol('(');
-  if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw cursor.unsupported('IN (SELECT …)');
-  const list = parseExpressions(cursor);
+  const { query, list } = parseQueryOrList(cursor);
   cursor.mustSymbol(')');
-  return { kind: 'in', span: cursor.spanFrom(start), input, list, negated };
+  return { kind: 'in', span: cursor.spanFrom(start), input, list, query, negated };
 }

@@ -1,5 +1,5 @@
 import { QueryError, type Span } from '../query-error.ts';
-import { readQuotedName, readString } from './quoted-literal.ts';
+import { readBytes, readQuotedName, readString } from './quoted-literal.ts';
 import { isName, type Token, type TokenKind } from './token.ts';
 
 /**
@@ -58,9 +58,8 @@ export class Lexer {
     if (follower === SINGLE_QUOTE || follower === DOUBLE_QUOTE) {
       const prefix = word.toLowerCase();
       if (prefix === 'r') return this.#readString(end, true);
-      if (prefix === 'b' || prefix === 'rb' || prefix === 'br') {
-        throw this.#errorAt("BYTES literals (b'…') are not supported", start, end + 1);
-      }
+      if (prefix === 'b') return this.#readBytes(end, false);
+      if (prefix === 'rb' || prefix === 'br') return this.#readBytes(end, true);
     }
     return {
       kind: 'word',
@@ -74,6 +73,11 @@ export class Lexer {
   #readString(open: number, raw: boolean): Token {
     const quoted = readString(this.#text, open, raw, this.#errorAt);
     return this.#token('string', quoted.value, quoted.end);
+  }
+
+  #readBytes(open: number, raw: boolean): Token {
+    const quoted = readBytes(this.#text, open, raw, this.#errorAt);
+    return this.#token('bytes', quoted.value, quoted.end);
   }
 
   #readNumber(): Token {

@@ -4,11 +4,16 @@ import { parseCall } from './call-parser.ts';
 import { parseExpression, parseExpressions } from './expression-parser.ts';
 import { floatValue, integerValue } from './number-literal.ts';
 import { parseCase, parseCast, parseExtract, parseInterval } from './special-form-parser.ts';
+import { parseQueryOrList, parseSubqueryOf } from './subquery-parser.ts';
 import { isName, type Token } from './token.ts';
 import type { TokenCursor } from './token-cursor.ts';
+import { parseTypeName, parseTypeOfDoubleColon } from './type-parser.ts';
 import { findOperandRefusal } from './unsupported.ts';
 
-/** Parses a literal, name, call or parenthesised expression with its fields and subscripts. */
+/**
+ * Parses a literal, name, call or parenthesised expression with its fields, subscripts and casts by
+ * `::`. The latter are PostgreSQL's, whose clients write them, and bind as tightly as there.
+ */
 export function parsePrimary(cursor: TokenCursor): Expression {
   const start = cursor.token.span;
   let expression = parseAtom(cursor);
@@ -21,6 +26,16 @@ export function parsePrimary(cursor: TokenCursor): Expression {
       const { mode, index } = parseSubscript(cursor);
       const span = cursor.spanFrom(start);
       expression = { kind: 'subscript', span, input: expression, mode, index };
+    } else if (cursor.isSymbol('::')) {
+      cursor.advance();
+      const type = parseTypeOfDoubleColon(cursor);
+      expression = {
+        kind: 'cast',
+        span: cursor.spanFrom(start),
+        input: expression,
+        type,
+        safe: false,
+      };
     } else {
       return expression;
     }
@@ -39,6 +54,7 @@ function parseAtom(cursor: TokenCursor): Expression {
     case 'float':
       return { kind, span, value: floatValue(cursor.advance()) };
     case 'string':
+    case 'bytes':
       cursor.advance();
       return { kind, span, value: text };
     case 'parameter':
@@ -71,7 +87,11 @@ function parseWord(cursor: TokenCursor): Expression {
     case 'INTERVAL':
       return parseInterval(cursor);
     case 'ARRAY':
-      return parseArray(cursor);
+      return isCall ? parseArraySubquery(cursor) : parseArray(cursor);
+    case 'STRUCT':
+      return parseStruct(cursor);
+    case 'EXISTS':
+      return parseExists(cursor);
     case 'SAFE_CAST':
       return isCall ? parseCast(cursor) : parsePath(cursor);
     case 'IF':
@@ -131,15 +151,16 @@ function parseNow({ span, text }: Token): Expression {
 function parseTypedLiteral(cursor: TokenCursor): Expression {
   const { keyword, span: start } = cursor.token;
   if (UNSUPPORTED_LITERALS.has(keyword)) throw cursor.unsupported(`a ${keyword} literal`);
-  if (keyword !== 'TIMESTAMP' && keyword !== 'DATETIME') return parsePath(cursor);
+  const type = LITERAL_TYPES.find((each) => each === keyword);
+  if (type === undefined) return parsePath(cursor);
   cursor.advance();
   const { text } = cursor.advance();
-  return { kind: 'typed-literal', span: cursor.spanFrom(start), type: keyword, text };
+  return { kind: 'typed-literal', span: cursor.spanFrom(start), type, text };
 }
 
+const LITERAL_TYPES = ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME'] as const;
+
 const UNSUPPORTED_LITERALS: ReadonlySet<string> = new Set([
-  'DATE',
-  'TIME',
   'NUMERIC',
   'DECIMAL',
   'BIGNUMERIC',
@@ -147,30 +168,62 @@ const UNSUPPORTED_LITERALS: ReadonlySet<string> = new Set([
   'JSON',
 ]);
 
+/** A value, a row of several, or the value of a query. */
 function parseParenthesised(cursor: TokenCursor): Expression {
-  const open = cursor.mustSymbol('(');
-  if (cursor.isWord('SELECT') || cursor.isWord('WITH')) {
-    throw cursor.unsupported('a subquery inside an expression', open.span);
-  }
-  const expression = parseExpression(cursor);
-  if (cursor.isSymbol(',')) throw cursor.unsupported('a STRUCT written as (…, …)', open.span);
+  const { span: start } = cursor.mustSymbol('(');
+  const { query, list } = parseQueryOrList(cursor);
   cursor.mustSymbol(')');
-  return expression;
+  const span = cursor.spanFrom(start);
+  if (query !== undefined) return { kind: 'subquery', span, form: 'scalar', query };
+  if (list.length === 1) return list[0];
+  return { kind: 'struct', span, fields: list.map((expression) => ({ expression })) };
 }
 
-/** `[a, b]` or `ARRAY[a, b]`. */
+function parseExists(cursor: TokenCursor): Expression {
+  const { span: start } = cursor.mustWord('EXISTS');
+  const query = parseSubqueryOf(cursor);
+  return { kind: 'subquery', span: cursor.spanFrom(start), form: 'exists', query };
+}
+
+/** `ARRAY(SELECT …)`. */
+function parseArraySubquery(cursor: TokenCursor): Expression {
+  const { span: start } = cursor.mustWord('ARRAY');
+  const query = parseSubqueryOf(cursor);
+  return { kind: 'subquery', span: cursor.spanFrom(start), form: 'array', query };
+}
+
+/** `[a, b]`, `ARRAY[a, b]` or `ARRAY<type>[a, b]`. */
 function parseArray(cursor: TokenCursor): Expression {
   const start = cursor.token.span;
-  if (cursor.isWord('ARRAY')) {
-    cursor.advance();
-    if (cursor.isSymbol('(')) throw cursor.unsupported('ARRAY(SELECT …)', start);
-    if (cursor.isSymbol('<')) throw cursor.unsupported('ARRAY<…> with a type', start);
-  }
+  const isTyped = cursor.isWord('ARRAY') && cursor.isSymbol('<', 1);
+  const type = isTyped ? parseTypeName(cursor) : undefined;
+  if (cursor.isWord('ARRAY')) cursor.advance();
   cursor.mustSymbol('[');
   const elements = cursor.isSymbol(']') ? [] : parseExpressions(cursor);
   cursor.mustSymbol(']');
-  return { kind: 'array', span: cursor.spanFrom(start), elements };
+  return { kind: 'array', span: cursor.spanFrom(start), elements, type };
 }
+
+/** `STRUCT(1 AS a, b)` or `STRUCT<a INT64, STRING>(1, b)`, where the type alone names fields. */
+function parseStruct(cursor: TokenCursor): Expression {
+  const start = cursor.token.span;
+  const isTyped = cursor.isSymbol('<', 1) || cursor.isSymbol('<>', 1);
+  const type = isTyped ? parseTypeName(cursor) : undefined;
+  if (!isTyped) cursor.mustWord('STRUCT');
+  cursor.mustSymbol('(');
+  const fields: StructField[] = [];
+  if (!cursor.isSymbol(')')) {
+    do {
+      const expression = parseExpression(cursor);
+      const hasName = !isTyped && cursor.acceptWords('AS');
+      fields.push({ expression, name: hasName ? cursor.mustName() : undefined });
+    } while (cursor.acceptSymbol(','));
+  }
+  cursor.mustSymbol(')');
+  return { kind: 'struct', span: cursor.spanFrom(start), fields, type };
+}
+
+type StructField = Extract<Expression, { kind: 'struct' }>['fields'][number];
 
 type Subscript = Pick<Extract<Expression, { kind: 'subscript' }>, 'mode' | 'index'>;
 

@@ -1,5 +1,5 @@
 import type { Span } from '../query-error.ts';
-import type { CommonTable, Expression, OrderItem, Query, QueryBody } from './ast.ts';
+import type { CommonTable, Expression, OrderItem, Query, QueryBody, SetOperation } from './ast.ts';
 import { parseExpression } from './expression-parser.ts';
 import { parsePrimary } from './primary-parser.ts';
 import { parseSelect } from './select-parser.ts';
@@ -10,10 +10,22 @@ export function parseQueryExpression(cursor: TokenCursor): Query {
   cursor.enter();
   const start = cursor.token.span;
   const commonTables = parseCommonTables(cursor);
-  const body = parseBody(cursor);
+  const body = parseSetOperation(cursor, parseInput(cursor), start);
   const query = parseQueryTail(cursor, { start, with: commonTables, body });
   cursor.leave();
   return query;
+}
+
+/** Whether a query in parentheses, which has just been read, goes on behind them. */
+export function continuesQuery(cursor: TokenCursor): boolean {
+  const { keyword } = cursor.token;
+  return SET_OPERATORS.has(keyword) || keyword === 'ORDER' || keyword === 'LIMIT';
+}
+
+/** The query that begins with `first` in parentheses, which were opened at `start`. */
+export function parseQueryBehind(cursor: TokenCursor, first: Query, start: Span): Query {
+  const input: QueryBody = { kind: 'query', span: cursor.spanFrom(start), query: first };
+  return parseQueryTail(cursor, { start, with: [], body: parseSetOperation(cursor, input, start) });
 }
 
 type QueryHead = {
@@ -23,7 +35,7 @@ type QueryHead = {
 };
 
 /** What may follow the body of a query. */
-export function parseQueryTail(cursor: TokenCursor, head: QueryHead): Query {
+function parseQueryTail(cursor: TokenCursor, head: QueryHead): Query {
   const orderBy = cursor.acceptWords('ORDER', 'BY') ? parseOrderItems(cursor) : [];
   const hasLimit = cursor.acceptWords('LIMIT');
   const limit = hasLimit ? parseCount(cursor) : undefined;
@@ -48,7 +60,52 @@ function parseCommonTables(cursor: TokenCursor): CommonTable[] {
   return tables;
 }
 
-function parseBody(cursor: TokenCursor): QueryBody {
+/** The set operations behind `first`, all of one kind. */
+function parseSetOperation(cursor: TokenCursor, first: QueryBody, start: Span): QueryBody {
+  const kind = acceptSetOperator(cursor);
+  if (kind === undefined) return first;
+  const inputs = [first, parseInput(cursor)];
+  for (;;) {
+    const at = cursor.token.span;
+    const next = acceptSetOperator(cursor);
+    if (next === undefined) break;
+    if (next.operator !== kind.operator || next.all !== kind.all) {
+      throw cursor.error('different set operations need parentheses around the first one', at);
+    }
+    inputs.push(parseInput(cursor));
+  }
+  return { kind: 'set-operation', span: cursor.spanFrom(start), ...kind, inputs };
+}
+
+type SetKind = Pick<SetOperation, 'operator' | 'all'>;
+
+const SET_OPERATORS: ReadonlyMap<string, SetKind['operator']> = new Map([
+  ['UNION', 'union'],
+  ['EXCEPT', 'except'],
+  ['INTERSECT', 'intersect'],
+]);
+
+function acceptSetOperator(cursor: TokenCursor): SetKind | undefined {
+  const { keyword } = cursor.token;
+  const operator = SET_OPERATORS.get(keyword);
+  if (operator === undefined) return undefined;
+  cursor.advance();
+  const all = cursor.isWord('ALL');
+  if (all && operator !== 'union') throw cursor.unsupported(`${keyword} ALL`);
+  if (all) {
+    cursor.advance();
+  } else {
+    if (operator === 'union') cursor.want('ALL');
+    cursor.mustWord('DISTINCT');
+  }
+  for (const word of ['BY', 'CORRESPONDING', 'STRICT']) {
+    if (cursor.isWord(word)) throw cursor.unsupported(`${keyword} … ${word}`);
+  }
+  return { operator, all };
+}
+
+/** A SELECT, or a query in parentheses. */
+function parseInput(cursor: TokenCursor): QueryBody {
   if (cursor.isWord('SELECT')) return parseSelect(cursor);
   if (!cursor.isSymbol('(')) {
     for (const phrase of ['SELECT', 'WITH', '"("']) cursor.want(phrase);
@@ -60,7 +117,7 @@ function parseBody(cursor: TokenCursor): QueryBody {
   return { kind: 'query', span: cursor.spanFrom(start), query };
 }
 
-function parseOrderItems(cursor: TokenCursor): OrderItem[] {
+export function parseOrderItems(cursor: TokenCursor): OrderItem[] {
   const items: OrderItem[] = [];
   do {
     const expression = parseExpression(cursor);
@@ -80,7 +137,7 @@ function parseNulls(cursor: TokenCursor): OrderItem['nulls'] {
 }
 
 /** A number of rows: an integer or a parameter, or a CAST of one. */
-function parseCount(cursor: TokenCursor): Expression {
+export function parseCount(cursor: TokenCursor): Expression {
   const first = cursor.token;
   const { kind, keyword, span } = first;
   if (kind === 'integer' || kind === 'parameter' || keyword === 'CAST') {

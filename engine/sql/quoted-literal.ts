@@ -17,13 +17,26 @@ export function readString(text: string, open: number, raw: boolean, error: Erro
   const quote = text.charAt(open);
   const triple = text.startsWith(quote.repeat(3), open);
   const fence = triple ? quote.repeat(3) : quote;
-  return readQuoted({ text, open, fence, raw, doubling: !triple && !raw, what: 'string', error });
+  const doubling = !triple && !raw;
+  return readQuoted({ text, open, fence, raw, doubling, what: 'string', escapes: ESCAPES, error });
+}
+
+/**
+ * Reads bytes whose opening quote stands at `open`; what differs from a string is that escapes name
+ * bytes, and that characters stand for the bytes of their UTF-8. The value has one character per byte.
+ */
+export function readBytes(text: string, open: number, raw: boolean, error: ErrorAt): Quoted {
+  const quote = text.charAt(open);
+  const fence = text.startsWith(quote.repeat(3), open) ? quote.repeat(3) : quote;
+  const escapes = BYTE_ESCAPES;
+  const input = { text, open, fence, raw, doubling: false, what: 'literal', escapes, error };
+  return readQuoted(input);
 }
 
 /** Reads a name whose opening backtick stands at `open`; it has the escapes of a string. */
 export function readQuotedName(text: string, open: number, error: ErrorAt): Quoted {
-  const input = { text, open, fence: '`', raw: false, doubling: false, what: 'name', error };
-  const quoted = readQuoted(input);
+  const rules = { raw: false, doubling: false, what: 'name', escapes: ESCAPES };
+  const quoted = readQuoted({ text, open, fence: '`', ...rules, error });
   if (quoted.value === '') throw error('a name in backticks may not be empty', open, quoted.end);
   return quoted;
 }
@@ -36,10 +49,12 @@ type QuotedInput = {
   readonly raw: boolean;
   readonly doubling: boolean;
   readonly what: string;
+  readonly escapes: Escapes;
   readonly error: ErrorAt;
 };
 
-function readQuoted({ text, open, fence, raw, doubling, what, error }: QuotedInput): Quoted {
+function readQuoted(input: QuotedInput): Quoted {
+  const { text, open, fence, raw, doubling, what, escapes, error } = input;
   const multiline = fence.length === 3;
   const quote = fence.charCodeAt(0);
   let value = '';
@@ -51,19 +66,19 @@ function readQuoted({ text, open, fence, raw, doubling, what, error }: QuotedInp
       // The character after it cannot close the string, yet a line break still ends the line.
       at += !multiline && isLineBreak(text.charCodeAt(at + 1)) ? 1 : 2;
     } else if (code === BACKSLASH) {
-      const escaped = readEscape(text, at, error);
-      value += text.slice(copied, at) + escaped.value;
+      const escaped = readEscape(text, at, escapes, error);
+      value += escapes.plain(text.slice(copied, at)) + escaped.value;
       at = escaped.end;
       copied = at;
     } else if (code === quote && (!multiline || text.startsWith(fence, at))) {
       if (!doubling || text.charCodeAt(at + 1) !== quote) {
-        return { value: value + text.slice(copied, at), end: at + fence.length };
+        return { value: value + escapes.plain(text.slice(copied, at)), end: at + fence.length };
       }
       value += text.slice(copied, at + 1);
       at += 2;
       copied = at;
     } else if (!multiline && isLineBreak(code)) {
-      const advice = what === 'string' ? '; one in three quotes may' : '';
+      const advice = what !== 'name' ? '; one in three quotes may' : '';
       throw error(`this ${what} may not contain a line break${advice}`, open, at);
     } else {
       at++;
@@ -78,11 +93,11 @@ function isLineBreak(code: number): boolean {
   return code === 0x0a || code === 0x0d;
 }
 
-function readEscape(text: string, at: number, error: ErrorAt): Quoted {
+function readEscape(text: string, at: number, escapes: Escapes, error: ErrorAt): Quoted {
   const letter = text.charAt(at + 1);
   const plain = PLAIN_ESCAPES.get(letter);
   if (plain !== undefined) return { value: plain, end: at + 2 };
-  const numeric = NUMERIC_ESCAPES.get(letter);
+  const numeric = escapes.numeric.get(letter);
   if (numeric === undefined) {
     const advice = 'write \\\\ for a backslash, or r before the opening quote';
     throw error(`unknown escape "\\${letter}": ${advice}`, at, Math.min(at + 2, text.length));
@@ -143,10 +158,29 @@ const OCTAL_BYTE: NumericEscape = {
   codePointMax: 0xff,
 };
 
-const NUMERIC_ESCAPES: ReadonlyMap<string, NumericEscape> = new Map([
+const BYTE_NUMBERS: readonly (readonly [string, NumericEscape])[] = [
   ['x', HEX_BYTE],
   ['X', HEX_BYTE],
+  ...[...'01234567'].map((digit): [string, NumericEscape] => [digit, OCTAL_BYTE]),
+];
+
+const CHARACTER_NUMBERS: readonly (readonly [string, NumericEscape])[] = [
   ['u', { lead: 1, digits: 4, pattern: HEX, radix: 16, codePointMax: 0xffff }],
   ['U', { lead: 1, digits: 8, pattern: HEX, radix: 16, codePointMax: 0x10ffff }],
-  ...[...'01234567'].map((digit): [string, NumericEscape] => [digit, OCTAL_BYTE]),
-]);
+];
+
+/** What may stand behind a backslash, and what is made of the text between escapes. */
+type Escapes = {
+  readonly numeric: ReadonlyMap<string, NumericEscape>;
+  readonly plain: (text: string) => string;
+};
+
+const ESCAPES: Escapes = {
+  numeric: new Map([...BYTE_NUMBERS, ...CHARACTER_NUMBERS]),
+  plain: (text) => text,
+};
+
+const BYTE_ESCAPES: Escapes = {
+  numeric: new Map(BYTE_NUMBERS),
+  plain: (text) => Buffer.from(text, 'utf8').toString('latin1'),
+};

@@ -1,15 +1,16 @@
 import { parseAlias } from './alias-parser.ts';
-import type { Expression, Select, SelectItem } from './ast.ts';
+import type { Expression, Name, Select, SelectItem } from './ast.ts';
 import { parseExpression, parseExpressions } from './expression-parser.ts';
 import { parseTables } from './table-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
+import { parseNamedWindows } from './window-parser.ts';
 
-/** Parses from SELECT to the end of HAVING. */
+/** Parses from SELECT to the end of WINDOW. */
 export function parseSelect(cursor: TokenCursor): Select {
   const start = cursor.mustWord('SELECT').span;
   const distinct = cursor.isWord('DISTINCT');
   if (distinct || cursor.isWord('ALL')) cursor.advance();
-  if (cursor.isWord('AS')) throw cursor.unsupported('SELECT AS STRUCT or AS VALUE');
+  const asStruct = acceptAsStruct(cursor);
   const items = parseItems(cursor);
   const hasFrom = cursor.acceptWords('FROM');
   const from = hasFrom ? parseTables(cursor) : undefined;
@@ -17,8 +18,24 @@ export function parseSelect(cursor: TokenCursor): Select {
   const where = hasFrom && cursor.acceptWords('WHERE') ? parseExpression(cursor) : undefined;
   const groupBy = hasFrom && cursor.acceptWords('GROUP', 'BY') ? parseGroupBy(cursor) : [];
   const having = hasFrom && cursor.acceptWords('HAVING') ? parseExpression(cursor) : undefined;
+  const qualify = hasFrom && acceptRare(cursor, 'QUALIFY') ? parseExpression(cursor) : undefined;
+  const windows = acceptRare(cursor, 'WINDOW') ? parseNamedWindows(cursor) : undefined;
   const span = cursor.spanFrom(start);
-  return { kind: 'select', span, distinct, items, from, where, groupBy, having };
+  const clauses = { from, where, groupBy, having, qualify, windows };
+  return { kind: 'select', span, distinct, asStruct, items, ...clauses };
+}
+
+/** Accepts a clause that no error need offer. */
+function acceptRare(cursor: TokenCursor, keyword: string): boolean {
+  return cursor.isWord(keyword) && cursor.acceptWords(keyword);
+}
+
+function acceptAsStruct(cursor: TokenCursor): boolean {
+  if (!cursor.isWord('AS')) return false;
+  if (!cursor.isWord('STRUCT', 1)) throw cursor.unsupported('SELECT AS VALUE or AS a type');
+  cursor.advance();
+  cursor.advance();
+  return true;
 }
 
 /** The select list; a comma may end it. */
@@ -33,7 +50,15 @@ function isListEnd(cursor: TokenCursor): boolean {
   return kind === 'end' || cursor.isSymbol(')') || cursor.isSymbol(';') || LIST_ENDS.has(keyword);
 }
 
-const LIST_ENDS: ReadonlySet<string> = new Set(['FROM', 'ORDER', 'LIMIT']);
+const LIST_ENDS: ReadonlySet<string> = new Set([
+  'FROM',
+  'WINDOW',
+  'UNION',
+  'EXCEPT',
+  'INTERSECT',
+  'ORDER',
+  'LIMIT',
+]);
 
 function parseItem(cursor: TokenCursor): SelectItem {
   const start = cursor.token.span;
@@ -54,22 +79,54 @@ const STAR_QUALIFIERS: ReadonlySet<Expression['kind']> = new Set<Expression['kin
   'subscript',
   'call',
   'parameter',
+  'subquery',
+  'struct',
 ]);
 
 function parseStar(cursor: TokenCursor, qualifier: Expression | undefined): SelectItem {
   const star = cursor.mustSymbol('*').span;
-  for (const word of ['EXCEPT', 'REPLACE']) {
-    if (cursor.isWord(word) && cursor.isSymbol('(', 1)) {
-      throw cursor.unsupported(`SELECT * ${word}`);
-    }
-  }
-  return { kind: 'star', span: cursor.spanFrom(qualifier?.span ?? star), qualifier };
+  const except = parseExcept(cursor);
+  const replace = parseReplace(cursor);
+  const span = cursor.spanFrom(qualifier?.span ?? star);
+  return { kind: 'star', span, qualifier, except, replace };
 }
 
-function parseGroupBy(cursor: TokenCursor): Expression[] {
+/** `EXCEPT (a, b)`; without the parenthesis EXCEPT is the set operation. */
+function parseExcept(cursor: TokenCursor): Name[] | undefined {
+  if (!cursor.isWord('EXCEPT') || !cursor.isSymbol('(', 1)) return undefined;
+  cursor.advance();
+  cursor.mustSymbol('(');
+  const names = [cursor.mustName('a column of the star')];
+  while (cursor.acceptSymbol(',')) names.push(cursor.mustName('a column of the star'));
+  cursor.mustSymbol(')');
+  return names;
+}
+
+/** `REPLACE (expression AS name, …)`. */
+function parseReplace(cursor: TokenCursor): StarItem['replace'] {
+  if (!cursor.isWord('REPLACE') || !cursor.isSymbol('(', 1)) return undefined;
+  cursor.advance();
+  cursor.mustSymbol('(');
+  const replaced: { expression: Expression; name: Name }[] = [];
+  do {
+    const expression = parseExpression(cursor);
+    if (cursor.isWord('AS')) cursor.advance();
+    replaced.push({ expression, name: cursor.mustName('AS and a column of the star') });
+  } while (cursor.acceptSymbol(','));
+  cursor.mustSymbol(')');
+  return replaced;
+}
+
+type StarItem = Extract<SelectItem, { kind: 'star' }>;
+
+function parseGroupBy(cursor: TokenCursor): Select['groupBy'] {
   const { keyword } = cursor.token;
+  if (keyword === 'ALL') {
+    cursor.advance();
+    return 'all';
+  }
   if (GROUPINGS.has(keyword)) throw cursor.unsupported(`GROUP BY ${keyword}`);
   return parseExpressions(cursor);
 }
 
-const GROUPINGS: ReadonlySet<string> = new Set(['ALL', 'ROLLUP', 'CUBE', 'GROUPING']);
+const GROUPINGS: ReadonlySet<string> = new Set(['ROLLUP', 'CUBE', 'GROUPING']);

@@ -1,8 +1,8 @@
 import type { Span } from '../query-error.ts';
 import { parseAlias } from './alias-parser.ts';
-import type { Expression, Name, Query, TableExpression } from './ast.ts';
+import type { Name, Query, TableExpression } from './ast.ts';
 import { parseExpression } from './expression-parser.ts';
-import { parseQueryExpression, parseQueryTail } from './query-parser.ts';
+import { continuesQuery, parseQueryBehind, parseQueryExpression } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 
 type JoinExpression = Extract<TableExpression, { kind: 'join' }>;
@@ -21,8 +21,8 @@ function parseJoins(cursor: TokenCursor, first: TableExpression, start: Span): T
     const join = acceptJoin(cursor);
     if (join === undefined) return left;
     const right = parseTable(cursor);
-    const on = parseOn(cursor, join, right);
-    left = { kind: 'join', span: cursor.spanFrom(start), join, left, right, on };
+    const condition = parseCondition(cursor, join, right);
+    left = { kind: 'join', span: cursor.spanFrom(start), join, left, right, ...condition };
   }
 }
 
@@ -31,20 +31,38 @@ function acceptJoin(cursor: TokenCursor): Join | undefined {
   if (cursor.acceptWords('JOIN')) return 'inner';
   if (cursor.isWord('INNER') && cursor.acceptWords('INNER', 'JOIN')) return 'inner';
   if (cursor.isWord('CROSS') && cursor.acceptWords('CROSS', 'JOIN')) return 'cross';
-  if (!cursor.isWord('LEFT')) return undefined;
+  const outer = OUTER_JOINS.get(cursor.token.keyword);
+  if (outer === undefined) return undefined;
   cursor.advance();
   cursor.acceptWords('OUTER');
   cursor.mustWord('JOIN');
-  return 'left';
+  return outer;
 }
 
+const OUTER_JOINS: ReadonlyMap<string, Join> = new Map([
+  ['LEFT', 'left'],
+  ['RIGHT', 'right'],
+  ['FULL', 'full'],
+]);
+
 /** An array of the row to the left belongs to it anyway, so its join may go without ON. */
-function parseOn(cursor: TokenCursor, join: Join, right: TableExpression): Expression | undefined {
-  if (join === 'comma' || join === 'cross') return undefined;
-  if (cursor.acceptWords('ON')) return parseExpression(cursor);
+function parseCondition(cursor: TokenCursor, join: Join, right: TableExpression): Condition {
+  if (join === 'comma' || join === 'cross') return {};
+  if (cursor.acceptWords('ON')) return { on: parseExpression(cursor) };
+  if (cursor.acceptWords('USING')) return { using: parseUsing(cursor) };
   const mayBeArray = right.kind === 'unnest' || (right.kind === 'table' && right.path.length > 1);
-  if (mayBeArray && !cursor.isWord('USING')) return undefined;
+  if (mayBeArray) return {};
   throw cursor.unexpected();
+}
+
+type Condition = Pick<JoinExpression, 'on' | 'using'>;
+
+function parseUsing(cursor: TokenCursor): Name[] {
+  cursor.mustSymbol('(');
+  const names = [cursor.mustName('a column of both sides')];
+  while (cursor.acceptSymbol(',')) names.push(cursor.mustName('a column of both sides'));
+  cursor.mustSymbol(')');
+  return names;
 }
 
 function parseTable(cursor: TokenCursor): TableExpression {
@@ -90,9 +108,8 @@ function parseBetweenParentheses(cursor: TokenCursor): Parenthesised {
   if (!cursor.isSymbol('(')) return mustBeJoin(cursor, parseTables(cursor));
   const inner = parseParenthesised(cursor);
   if (inner.kind === 'join') return mustBeJoin(cursor, parseJoins(cursor, inner, start));
-  if (cursor.isSymbol(')') || cursor.isWord('ORDER') || cursor.isWord('LIMIT')) {
-    const body = { kind: 'query', span: cursor.spanFrom(start), query: inner.query } as const;
-    return { kind: 'query', query: parseQueryTail(cursor, { start, with: [], body }) };
+  if (cursor.isSymbol(')') || continuesQuery(cursor)) {
+    return { kind: 'query', query: parseQueryBehind(cursor, inner.query, start) };
   }
   const first = parseSubquery(cursor, inner.query, start);
   return mustBeJoin(cursor, parseJoins(cursor, first, start));

@@ -83,6 +83,28 @@ export class TokenCursor {
     throw this.unexpected();
   }
 
+  /** Steps over one `>`, the first of a `>>` or `>=` too: they close types within types. */
+  mustClosingAngle(): void {
+    const { kind, text, span } = this.token;
+    if (kind !== 'symbol' || !text.startsWith('>') || text === '>') {
+      this.mustSymbol('>');
+      return;
+    }
+    const { start, line, column } = span;
+    this.#tokens.splice(
+      this.#index,
+      1,
+      { kind, text: '>', keyword: '', span: { ...span, end: start + 1 } },
+      {
+        kind,
+        text: text.slice(1),
+        keyword: '',
+        span: { start: start + 1, end: span.end, line, column: column + 1 },
+      },
+    );
+    this.#index++;
+  }
+
   mustEnd(): void {
     if (this.token.kind === 'end') return;
     this.want('the end of the query');

@@ -4,6 +4,7 @@ export type TokenKind =
   | 'word'
   | 'quoted'
   | 'string'
+  | 'bytes'
   | 'integer'
   | 'float'
   | 'parameter'
@@ -14,8 +15,8 @@ export type TokenKind =
 export type Token = {
   readonly kind: TokenKind;
   /**
-   * A word, number or symbol as written; the value of a string or of a name in backticks, with
-   * its escapes resolved; the name of a parameter without `@`; empty at the end.
+   * A word, number or symbol as written; the value of a string, of bytes or of a name in backticks,
+   * with its escapes resolved; the name of a parameter without `@`; empty at the end.
    */
   readonly text: string;
   /**

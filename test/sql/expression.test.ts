@@ -202,3 +202,94 @@ test('a node spans its words, with the parentheses of its operands', () => {
   assert.equal(text.slice(call.span.start, call.span.end), 'f( x )');
   assert.deepEqual([call.span.line, call.span.column], [1, 23]);
 });
+
+test('bit operators stand between comparison and addition', () => {
+  expectGrouped({
+    'a | b ^ c & d << e + f': '(| a (^ b (& c (<< d (+ e f)))))',
+    'a >> b >> c': '(>> (>> a b) c)',
+    'a & b = c | d': '(= (& a b) (| c d))',
+    '~a + -b': '(+ (~ a) (- b))',
+    'a between b | c and d': '(between a (| b c) d)',
+    'a || b * c || d': '(|| (|| a (* b c)) d)',
+  });
+});
+
+test('IS DISTINCT FROM is a comparison', () => {
+  expectGrouped({
+    'a is distinct from b + 1 and c': '(and (distinct-from a (+ b 1n)) c)',
+    'a is not distinct from null': '(not distinct-from a null)',
+  });
+});
+
+test('a query in parentheses is a value, an array, a test or the list of IN', () => {
+  expectGrouped({
+    '(select a) + 1': '(+ (scalar (select a)) 1n)',
+    '((select a))': '(scalar (select a))',
+    '((select a) + 1)': '(+ (scalar (select a)) 1n)',
+    '(with t as (select 1) select a from t limit 1)': '(scalar ((select a) (limit 1n)))',
+    'array(select a)': '(array (select a))',
+    'not exists (select a)': '(not (exists (select a)))',
+    'a not in (select b)': '(not in a (select b))',
+    'a in ((select b))': '(in a (scalar (select b)))',
+    'a in ((select b), c)': '(in a (scalar (select b)) c)',
+  });
+});
+
+test('structs are written with names, with a type or as a row', () => {
+  expectGrouped({
+    'struct(1 as a, b)': '(struct 1n=a b)',
+    'struct()': '(struct)',
+    '(1, a)': '(struct 1n a)',
+    '((1, a), b)': '(struct (struct 1n a) b)',
+    'struct<a int64, array<string>>(1, [])': '(struct STRUCT<a INT64, ARRAY<STRING>> 1n [])',
+    'struct<>()': '(struct STRUCT<>)',
+    'a in ((1, 2), b)': '(in a (struct 1n 2n) b)',
+    'struct(1 as a).a': '(struct 1n=a).a',
+  });
+  expectRefused('SELECT STRUCT<INT64>(1 AS a)', 'expected "," or ")"; got "AS"', 'AS');
+});
+
+test('types are written with their parts', () => {
+  expectGrouped({
+    'array<int64>[1]': 'ARRAY<INT64>[1n]',
+    'cast(a as array<struct<x int, y array<date>>>)':
+      '(cast a ARRAY<STRUCT<x INT64, y ARRAY<DATE>>>)',
+    'cast(a as interval)': '(cast a INTERVAL)',
+    "cast(a as string format 'YYYY' at time zone 'UTC')": '(cast a STRING "YYYY" "UTC")',
+  });
+  expectRefused('SELECT CAST(a AS ARRAY)', 'expected "<"; got ")"', ')');
+  expectRefused('SELECT CAST(a AS ARRAY<INT64)', 'expected ">"; got ")"', ')');
+});
+
+test('a cast by :: binds tighter than a sign and knows names of PostgreSQL', () => {
+  expectGrouped({
+    'a::text': '(cast a STRING)',
+    'a.b[0]::int8 + 1': '(+ (cast ([plain] a.b 0n) INT64) 1n)',
+    '-5::text': '(- (cast 5n STRING))',
+    "'5'::int::double precision": '(cast (cast "5" INT64) FLOAT64)',
+    "a::text like 'x%'": '(like (cast a STRING) "x%")',
+    'a::array<int64> >= b': '(>= (cast a ARRAY<INT64>) b)',
+  });
+  assert.equal(sketchExpression('cast(a as text)'), '(cast a TEXT)');
+});
+
+test('dates, times and intervals have literals', () => {
+  expectGrouped({
+    "date '2026-01-15'": '(DATE "2026-01-15")',
+    "TIME '11:55:00'": '(TIME "11:55:00")',
+    "interval '1-2' year to month": '(interval "1-2" year month)',
+    "b'a'": 'b"a"',
+    'extract(week(monday) from a)': '(extract week(monday) a)',
+  });
+});
+
+test('words that begin a form are names of functions and columns too', () => {
+  expectGrouped({
+    'left(a, 1) || right(a, 1)': '(|| left(a 1n) right(a 1n))',
+    'if(a, b, c)': 'if(a b c)',
+    'date(a)': 'date(a)',
+    'time(a) < timestamp(b)': '(< time(a) timestamp(b))',
+    'replace(a, b, c)': 'replace(a b c)',
+    'offset + date': '(+ offset date)',
+  });
+});

@@ -143,10 +143,18 @@ test('a broken literal is refused where it begins or at its escape', () => {
   expectRefused("SELECT '\\U00110000'", 'the escape \\U00110000 names no character', '\\U');
 });
 
-test('bytes literals are refused by name', () => {
-  for (const prefix of ['b', 'B', 'rb', 'bR']) {
-    expectRefused(`SELECT ${prefix}'a'`, "BYTES literals (b'…') are not supported", prefix);
-  }
+test('bytes have one character per byte, and escapes that name bytes', () => {
+  const value = (text: string) => {
+    const token = new Lexer(text).next();
+    return [token.kind, token.text];
+  };
+  assert.deepEqual(value("b'a'"), ['bytes', 'a']);
+  assert.deepEqual(value('B"\\xff\\101\\n"'), ['bytes', '\u00ffA\n']);
+  assert.deepEqual(value("b'é😀'"), ['bytes', '\u00c3\u00a9\u00f0\u009f\u0098\u0080']);
+  assert.deepEqual(value("rb'\\x41'"), ['bytes', '\\x41']);
+  assert.deepEqual(value("bR'''a\n'b'''"), ['bytes', "a\n'b"]);
+  const advice = 'write \\\\ for a backslash, or r before the opening quote';
+  expectRefused("SELECT b'\\u0041'", `unknown escape "\\u": ${advice}`, '\\u');
 });
 
 test('a number that runs into letters is refused whole', () => {

@@ -33,6 +33,12 @@ test('nesting is refused beyond its limit, however it is written', () => {
     `SELECT ${'INTERVAL '.repeat(count)}`,
     `SELECT ${'a IN ('.repeat(count)}`,
     `SELECT ${'a = NOT '.repeat(count)}b`,
+    `SELECT ${'(SELECT '.repeat(count)}`,
+    `SELECT ${'EXISTS(SELECT '.repeat(count)}`,
+    `SELECT ${'STRUCT('.repeat(count)}`,
+    `SELECT ${'f() OVER (PARTITION BY '.repeat(count)}`,
+    `SELECT CAST(a AS ${'ARRAY<'.repeat(count)}`,
+    `SELECT CAST(a AS ${'STRUCT<a '.repeat(count)}`,
     `SELECT a FROM ${'('.repeat(count)}`,
     `SELECT a FROM ${'(SELECT a FROM '.repeat(count)}t`,
     '('.repeat(count),
@@ -132,7 +138,8 @@ test('any words are parsed or refused with a place', () => {
     `SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET WITH AS ( ) , . * [ ] ; a b \`c.d\` @p
     1 2.5 'x' + - / || = < NOT AND OR IN LIKE BETWEEN IS NULL TRUE CASE WHEN THEN ELSE END CAST
     SAFE_CAST EXTRACT INTERVAL DAY AT TIME ZONE TIMESTAMP JOIN LEFT CROSS INNER ON UNNEST DISTINCT
-    ALL ARRAY IF ASC DESC NULLS FIRST LAST UNION EXISTS OVER :: INT64 CURRENT_TIMESTAMP`.split(
+    ALL ARRAY IF ASC DESC NULLS FIRST LAST UNION EXISTS OVER :: INT64 CURRENT_TIMESTAMP EXCEPT
+    REPLACE USING STRUCT < > >> <> | ~ ROWS RANGE PRECEDING IGNORE PARTITION WINDOW QUALIFY`.split(
       /\s+/,
     );
   const text = fc

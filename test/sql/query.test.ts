@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Query } from '../../engine/sql/ast.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
-import { mustSelect, sketchTables } from './sketch.ts';
+import { mustSelect, sketchQuery, sketchTables } from './sketch.ts';
 
 function aliasesOf(query: Query): (string | undefined)[] {
   return mustSelect(query).items.map((item) => (item.kind === 'star' ? '*' : item.alias?.text));
@@ -62,7 +62,7 @@ test('a join with an array of the row may go without ON', () => {
   assert.equal(sketchTables('t LEFT JOIN UNNEST(t.m) AS m'), '(left t unnest<t.m> m)');
   assert.equal(sketchTables('t LEFT JOIN UNNEST(m) m ON true'), '(left t unnest<m> m true)');
   assert.equal(sketchTables('t JOIN t.m AS m, m.n'), '(comma (inner t t/m m) m/n)');
-  assert.throws(() => sketchTables('t JOIN u'), /expected ON; got the end of the query/);
+  assert.throws(() => sketchTables('t JOIN u'), /expected ON or USING; got the end of the query/);
 });
 
 test('an UNNEST may give the positions of its elements', () => {
@@ -129,4 +129,31 @@ test('a query spans its words without the semicolon', () => {
   const { span } = parseQuery(text);
   assert.equal(text.slice(span.start, span.end), 'SELECT 1 -- two\nLIMIT 3');
   assert.deepEqual([span.line, span.column], [2, 1]);
+});
+
+test('a star leaves columns out and puts others in their place', () => {
+  const items = (text: string) => sketchQuery(parseQuery(text));
+  assert.equal(items('SELECT * EXCEPT (a, b) FROM t'), '(select * -a -b)');
+  assert.equal(
+    items('SELECT t.* EXCEPT (a) REPLACE (b + 1 AS b, c d), x FROM t'),
+    '(select t.* -a b=(+ b 1n) d=c x)',
+  );
+  assert.equal(items('SELECT * EXCEPT DISTINCT SELECT a FROM t'), '(except (select *) (select a))');
+});
+
+test('joins are left, right and full, with ON or with USING', () => {
+  assert.equal(
+    sketchTables('a RIGHT JOIN b ON x FULL OUTER JOIN c USING (y, z)'),
+    '(full (right a b x) c (using y z))',
+  );
+  assert.equal(
+    sketchTables('a LEFT JOIN (b CROSS JOIN UNNEST(b.m) AS m) ON true'),
+    '(left a (cross b unnest<b.m> m) true)',
+  );
+});
+
+test('GROUP BY ALL and SELECT AS STRUCT are kept', () => {
+  assert.equal(mustSelect(parseQuery('SELECT a FROM t GROUP BY ALL')).groupBy, 'all');
+  assert.equal(mustSelect(parseQuery('SELECT AS STRUCT 1 AS a')).asStruct, true);
+  assert.equal(mustSelect(parseQuery('SELECT DISTINCT AS STRUCT a')).asStruct, true);
 });

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import type { Expression, Query, Select, TableExpression } from '../../engine/sql/ast.ts';
+import type {
+  Expression,
+  FrameBound,
+  OrderItem,
+  Query,
+  QueryBody,
+  Select,
+  SelectItem,
+  TableExpression,
+  TypeName,
+  Window,
+} from '../../engine/sql/ast.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 
 /** The parsed expression in prefix form, so that a test shows how operators were grouped. */
@@ -35,8 +46,10 @@ function sketch(node: Expression): string {
       return JSON.stringify(node.value);
     case 'typed-literal':
       return list(node.type, JSON.stringify(node.text));
+    case 'bytes':
+      return `b${JSON.stringify(node.value)}`;
     case 'interval':
-      return list('interval', sketch(node.amount), node.part.text);
+      return list('interval', sketch(node.amount), node.part.text, node.lastPart?.text ?? '');
     case 'parameter':
       return `@${node.name}`;
     case 'name':
@@ -59,10 +72,13 @@ function sketch(node: Expression): string {
         sketch(node.low),
         sketch(node.high),
       );
+    case 'distinct-from':
+      return list(negation(node), 'distinct-from', sketch(node.left), sketch(node.right));
     case 'in': {
-      const elements = node.array === undefined ? node.list.map(sketch) : [sketch(node.array)];
       const name = node.array === undefined ? 'in' : 'in-unnest';
-      return list(negation(node), name, sketch(node.input), ...elements);
+      const query = node.query === undefined ? '' : sketchQuery(node.query);
+      const elements = node.array === undefined ? node.list.map(sketch) : [sketch(node.array)];
+      return list(negation(node), name, sketch(node.input), query, ...elements);
     }
     case 'like':
       return list(negation(node), 'like', sketch(node.input), sketch(node.pattern));
@@ -71,21 +87,103 @@ function sketch(node: Expression): string {
       return list('case', optional(node.operand), ...branches, optional(node.otherwise));
     }
     case 'cast':
-      return list(node.safe ? 'safe-cast' : 'cast', sketch(node.input), node.type.kind);
+      return list(
+        node.safe ? 'safe-cast' : 'cast',
+        sketch(node.input),
+        sketchType(node.type),
+        optional(node.format),
+        optional(node.timeZone),
+      );
     case 'extract':
       return list('extract', node.part.text, sketch(node.input), optional(node.timeZone));
-    case 'bytes':
-    case 'distinct-from':
     case 'subquery':
-    case 'struct':
-      return node.kind;
-    case 'array':
-      return `[${node.elements.map(sketch).join(' ')}]`;
-    case 'call': {
-      const marks = `${node.star ? '*' : ''}${node.distinct ? 'distinct' : ''}`;
-      return `${node.name.text}(${[marks, ...node.arguments.map(sketch)].filter(Boolean).join(' ')})`;
+      return list(node.form, sketchQuery(node.query));
+    case 'struct': {
+      const fields = node.fields.map(
+        ({ expression, name }) =>
+          `${sketch(expression)}${name === undefined ? '' : `=${name.text}`}`,
+      );
+      return list('struct', node.type === undefined ? '' : sketchType(node.type), ...fields);
     }
+    case 'array': {
+      const type = node.type === undefined ? '' : sketchType(node.type);
+      return `${type}[${node.elements.map(sketch).join(' ')}]`;
+    }
+    case 'call':
+      return sketchCall(node);
   }
+}
+
+function sketchCall(node: Extract<Expression, { kind: 'call' }>): string {
+  const marks = `${node.star ? '*' : ''}${node.distinct ? 'distinct' : ''}`;
+  const parts = [
+    marks,
+    ...node.arguments.map(sketch),
+    node.nulls === undefined ? '' : `${node.nulls}-nulls`,
+    node.having === undefined ? '' : list(node.having.extreme, sketch(node.having.expression)),
+    sketchOrder(node.orderBy ?? []),
+    node.limit === undefined ? '' : list('limit', sketch(node.limit)),
+  ];
+  const over = node.over === undefined ? '' : ` over ${sketchWindow(node.over)}`;
+  return `${node.name.text}(${parts.filter(Boolean).join(' ')})${over}`;
+}
+
+export function sketchWindow(window: Window): string {
+  const { base, partitionBy, orderBy, frame } = window;
+  return list(
+    base?.text ?? '',
+    partitionBy.length === 0 ? '' : list('by', ...partitionBy.map(sketch)),
+    sketchOrder(orderBy),
+    frame === undefined ? '' : list(frame.unit, sketchBound(frame.start), sketchBound(frame.end)),
+  );
+}
+
+function sketchBound(bound: FrameBound): string {
+  return 'amount' in bound ? list(bound.kind, sketch(bound.amount)) : bound.kind;
+}
+
+function sketchOrder(items: readonly OrderItem[]): string {
+  if (items.length === 0) return '';
+  return list('order', ...items.map((item) => sketch(item.expression)));
+}
+
+function sketchType(type: TypeName): string {
+  if (type.element !== undefined) return `${type.kind}<${sketchType(type.element)}>`;
+  if (type.fields === undefined) return type.kind;
+  const fields = type.fields.map(
+    (field) => `${field.name === undefined ? '' : `${field.name.text} `}${sketchType(field.type)}`,
+  );
+  return `${type.kind}<${fields.join(', ')}>`;
+}
+
+/** A query by its body: items of a select, inputs of a set operation. */
+export function sketchQuery(query: Query): string {
+  const body = sketchBody(query.body);
+  const order = sketchOrder(query.orderBy);
+  const limit = query.limit === undefined ? '' : list('limit', sketch(query.limit));
+  return order === '' && limit === '' ? body : list(body, order, limit);
+}
+
+function sketchBody(body: QueryBody): string {
+  switch (body.kind) {
+    case 'query':
+      return sketchQuery(body.query);
+    case 'set-operation': {
+      const name = `${body.operator}${body.all ? '-all' : ''}`;
+      return list(name, ...body.inputs.map(sketchBody));
+    }
+    case 'select':
+      return list('select', ...body.items.map(sketchItem));
+  }
+}
+
+function sketchItem(item: SelectItem): string {
+  if (item.kind === 'expression') return sketch(item.expression);
+  const except = (item.except ?? []).map((name) => ` -${name.text}`).join('');
+  const replace = (item.replace ?? [])
+    .map(({ expression, name }) => ` ${name.text}=${sketch(expression)}`)
+    .join('');
+  return `${item.qualifier === undefined ? '' : `${sketch(item.qualifier)}.`}*${except}${replace}`;
 }
 
 function sketchTable(table: TableExpression): string {
@@ -105,6 +203,7 @@ function sketchTable(table: TableExpression): string {
         sketchTable(table.left),
         sketchTable(table.right),
         optional(table.on),
+        table.using === undefined ? '' : list('using', ...table.using.map(({ text }) => text)),
       );
   }
 }

@@ -26,6 +26,7 @@ const SAFE_PREFIX = 'safe.';
 const NOW: Expression = { op: 'now', type: TIMESTAMP };
 
 export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expression {
+  refuseModifiers(syntax);
   const name = functionName(syntax);
   const aggregate = findAggregateFunction(name);
   if (aggregate !== undefined) return bindAggregate(aggregate, syntax, context);
@@ -43,6 +44,18 @@ export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expres
     default:
       return bindScalar(name, syntax, context);
   }
+}
+
+/** What may stand in and behind the parentheses of an aggregate, and has no meaning here yet. */
+function refuseModifiers(syntax: CallSyntax): void {
+  const { over, nulls, having, orderBy, limit, span } = syntax;
+  if (over !== undefined) refuse('a window function (OVER) is not supported', over.span);
+  const modifier =
+    (nulls !== undefined && `${nulls.toUpperCase()} NULLS`) ||
+    (having !== undefined && `HAVING ${having.extreme.toUpperCase()}`) ||
+    (orderBy !== undefined && 'ORDER BY') ||
+    (limit !== undefined && 'LIMIT');
+  if (modifier !== false) refuse(`${modifier} inside a function call is not supported`, span);
 }
 
 function refuseAggregateForm(name: string, syntax: CallSyntax): never {

@@ -105,7 +105,8 @@ export function bindBetween(syntax: Kind<'between'>, context: ExpressionContext)
 
 /** `in(input, item, item, …)`, or `in_array(input, array)` for IN UNNEST. */
 export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expression {
-  const { span, negated } = syntax;
+  const { span, negated, query } = syntax;
+  if (query !== undefined) refuse('IN (SELECT …) is not supported', query.span);
   const input = context.bind(syntax.input);
   const result =
     syntax.array === undefined

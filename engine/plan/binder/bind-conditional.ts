@@ -85,6 +85,7 @@ export function bindCoalesce(
 
 /** `[a, b]`: elements of one type; of INT64 where nothing tells their type, as in GoogleSQL. */
 export function bindArray(syntax: ArraySyntax, context: ExpressionContext): Expression {
+  if (syntax.type !== undefined) refuse('ARRAY<…> with a type is not supported', syntax.type.span);
   const elements = syntax.elements.map((element) => context.bind(element));
   if (elements.some(({ type }) => type.kind === 'ARRAY')) {
     refuse('a list cannot hold lists; got ARRAY as an element', syntax.span);
@@ -112,6 +113,7 @@ function unify(
 }
 
 export function bindCast(syntax: CastSyntax, context: ExpressionContext): Expression {
+  if (syntax.format !== undefined) refuse('CAST … FORMAT is not supported', syntax.format.span);
   const input = context.bind(syntax.input);
   return castTo(input, scalarType(syntax.type), syntax);
 }

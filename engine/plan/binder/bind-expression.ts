@@ -44,6 +44,12 @@ export class ExpressionBinder implements ExpressionContext {
   }
 }
 
+const SUBQUERIES = {
+  scalar: 'a subquery inside an expression',
+  array: 'ARRAY(SELECT …)',
+  exists: 'EXISTS',
+} as const;
+
 function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
   switch (syntax.kind) {
     case 'null':
@@ -57,6 +63,9 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'string':
       return { op: 'literal', type: STRING, value: syntax.value };
     case 'typed-literal':
+      if (syntax.type === 'DATE' || syntax.type === 'TIME') {
+        refuse(`a ${syntax.type} literal is not supported`, syntax.span);
+      }
       return timeLiteral(syntax.text, { kind: syntax.type }, syntax.span);
     case 'interval':
       return refuse('an INTERVAL can only be added to or subtracted from a time', syntax.span);
@@ -91,10 +100,13 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'call':
       return bindCall(syntax, context);
     case 'bytes':
+      return refuse("BYTES literals (b'…') are not supported", syntax.span);
     case 'distinct-from':
+      return refuse('IS DISTINCT FROM is not supported', syntax.span);
     case 'subquery':
+      return refuse(`${SUBQUERIES[syntax.form]} is not supported`, syntax.span);
     case 'struct':
-      return refuse('this expression is not supported', syntax.span);
+      return refuse('STRUCT is not supported', syntax.span);
     default:
       return unreachable(syntax);
   }

@@ -27,6 +27,7 @@ export function bindUnary(syntax: Kind<'unary'>, context: ExpressionContext): Ex
   const { operator, span } = syntax;
   refuseBareNull(operator.toUpperCase(), [syntax.input]);
   if (operator === 'not') return not(context.bindAs(syntax.input, BOOL, 'NOT'), span);
+  refuseUnknownOperator(operator, span);
   const input = context.bind(syntax.input);
   if (operator === '+') return signed(input, span, context);
   if (input.op === 'literal' && input.type.kind === 'INT64' && input.value !== null) {
@@ -43,6 +44,12 @@ function signed(input: Expression, span: Span, context: ExpressionContext): Expr
   if (isNumber(input.type)) return input;
   const read = input.type.kind === 'DYNAMIC' ? coerce(input, FLOAT64, context.binding) : undefined;
   return read ?? refuse(`+ takes INT64 or FLOAT64; got ${typeName(input.type)}`, span);
+}
+
+/** Operators that no function stands behind yet. */
+function refuseUnknownOperator(operator: string, span: Span): void {
+  if (findScalarFunction(operator) !== undefined) return;
+  refuse(`the operator "${operator}" is not supported`, span);
 }
 
 /** Chains of operators lean to the left: they are walked in a loop, so only nesting recurses. */
@@ -83,6 +90,7 @@ function bindOperation(left: Expression, syntax: Binary, context: ExpressionCont
   if (syntax.right.kind === 'interval' && (operator === '+' || operator === '-')) {
     return shiftTime(left, operator, syntax.right, span, context);
   }
+  refuseUnknownOperator(operator, span);
   const right = context.bind(syntax.right);
   const bound = isComparison(operator)
     ? comparison(operator, left, right, span, binding)
@@ -140,6 +148,9 @@ export function intervalArguments(
   interval: Interval,
   context: ExpressionContext,
 ): readonly [Expression, Expression] {
+  if (interval.lastPart !== undefined) {
+    refuse('INTERVAL … TO … is not supported', interval.lastPart.span);
+  }
   const amount = context.bindAs(interval.amount, INT64, 'INTERVAL');
   return [amount, partLiteral(interval.part, context)];
 }

@@ -41,6 +41,7 @@ export function bindSelect(
   tables: TableBinder,
   binding: Binding,
 ): Relation {
+  refuseUnsupported(select);
   const nothing = { plan: { op: 'one-row' } as const, variables: [] };
   const from = select.from === undefined ? nothing : tables.bind(select.from);
   const scope = new FromScope(from.variables);
@@ -75,6 +76,14 @@ export function bindSelect(
   const grouped = isGrouped ? groupStage(stage, group, binding) : stage;
   const top = select.distinct ? distinctStage(grouped, select.span, binding) : grouped;
   return projected({ ...top, plan: sorted(top.plan, top.order, binding) }, select.span, binding);
+}
+
+/** Clauses that have no meaning here yet. */
+function refuseUnsupported(select: Select): void {
+  if (select.asStruct === true) refuse('SELECT AS STRUCT is not supported', select.span);
+  if (select.qualify !== undefined) refuse('QUALIFY is not supported', select.qualify.span);
+  const window = select.windows?.[0];
+  if (window !== undefined) refuse('WINDOW is not supported', window.name.span);
 }
 
 /** One row of constants has nothing to count, to compare or to order. */

@@ -87,20 +87,18 @@ export class TableBinder {
 
   #join(join: JoinSyntax, left: BoundFrom): BoundFrom {
     const { span } = join;
+    const kind = supportedKind(join);
     const right = this.#binding.nested(join.right.span, () => this.#bindRight(join.right, left));
     checkDistinctNames(left.variables, right.variables, join.right.span);
     const variables = [...left.variables, ...right.variables];
-    if (join.join === 'comma' || join.join === 'cross') {
+    if (kind === 'comma' || kind === 'cross') {
       if (join.on !== undefined) refuse('CROSS JOIN takes no ON; write INNER JOIN', join.on.span);
       return { plan: this.#crossJoin(left.plan, right.plan, span), variables };
-    }
-    if (join.join === 'full' || join.join === 'right') {
-      refuse('FULL and RIGHT JOIN are not supported', span);
     }
     if (join.on === undefined) refuse('this JOIN needs a condition: JOIN … ON …', span);
     const on = this.#condition(join.on, variables);
     const plan = this.#binding.plan(
-      { op: 'join', kind: join.join, left: left.plan, right: right.plan, on },
+      { op: 'join', kind, left: left.plan, right: right.plan, on },
       span,
     );
     return { plan, variables };
@@ -180,7 +178,7 @@ export class TableBinder {
     }
     checkDistinctNames(left.variables, added, span);
     const variables = [...left.variables, ...added];
-    const outer = join?.join === 'left';
+    const outer = join !== undefined && supportedKind(join) === 'left';
     const condition =
       join?.on === undefined ? undefined : withoutTrue(this.#condition(join.on, variables));
     const on = outer ? condition : undefined;
@@ -224,6 +222,15 @@ type ArraySyntax = {
   readonly alias?: Name | undefined;
   readonly withOffset?: Name | undefined;
 };
+
+/** Refuses the joins that have no meaning here yet. */
+function supportedKind({ join, using, span }: JoinSyntax): 'comma' | 'cross' | 'inner' | 'left' {
+  if (using !== undefined) refuse('JOIN … USING is not supported', span);
+  if (join === 'full' || join === 'right') {
+    refuse(`${join.toUpperCase()} JOIN is not supported`, span);
+  }
+  return join;
+}
 
 /** `ON TRUE` is no condition. */
 function withoutTrue(condition: Expression): Expression | undefined {

@@ -24,6 +24,9 @@ const TYPES: ReadonlyMap<string, SqlType> = new Map(
 export function scalarType(name: TypeName): SqlType {
   const type = TYPES.get(name.kind);
   if (type !== undefined) return type;
+  if (name.kind === 'ARRAY' || name.kind === 'STRUCT') {
+    refuse(`CAST to ${name.kind} is not supported`, name.span);
+  }
   const known = [...TYPES.keys()];
   return refuse(
     `type ${name.kind} is not known; there are ${known.join(', ')}${hint(name.kind, known)}`,

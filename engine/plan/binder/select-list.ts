@@ -62,7 +62,9 @@ function starColumns(
   from: FromScope,
   binder: ExpressionBinder,
 ): readonly ScopeColumn[] {
-  const { qualifier } = item;
+  const { qualifier, except, replace } = item;
+  if (except !== undefined) refuse('SELECT * EXCEPT is not supported', item.span);
+  if (replace !== undefined) refuse('SELECT * REPLACE is not supported', item.span);
   if (qualifier === undefined) {
     if (from.variables.length === 0) refuse('SELECT * needs a FROM', item.span);
     return from.variables.flatMap((variable) => variable.star);
