@@ -22,6 +22,7 @@ const { Metrics } = await load<typeof import('../src/metrics.ts')>('metrics');
 const { Readiness } = await load<typeof import('../src/readiness.ts')>('readiness');
 const { sendBytes } = await load<typeof import('../src/response.ts')>('response');
 const { parseSettings } = await load<typeof import('../src/settings.ts')>('settings');
+const { CallerQueries } = await load<typeof import('../src/caller-queries.ts')>('caller-queries');
 const { openTokens } = await load<typeof import('../src/tokens.ts')>('tokens');
 
 /** Rows of the form of `functions.invocation-stats`, about 200 bytes each; parameters as it has them. */
@@ -56,7 +57,17 @@ async function main(): Promise<void> {
   const { intake } = backend;
   const read = () => ({ backend: backend.stats(), calls: caller.stats() });
   const metrics = new Metrics({ version: 'bench', read });
-  const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log, metrics });
+  const app = createApp({
+    catalogue,
+    caller,
+    callerQueries: new CallerQueries(backend.engine),
+    intake,
+    tokens,
+    readiness,
+    clock,
+    log,
+    metrics,
+  });
   addConstantRoute(app);
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
   process.once('SIGTERM', async () => {

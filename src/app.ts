@@ -4,6 +4,7 @@ import { QueryError } from '../engine/query-error.ts';
 import { isUuid } from '../ingest/source.ts';
 import { BodyReader } from './body.ts';
 import { callHandler, pathParameter } from './call-route.ts';
+import type { CallerQueries } from './caller-queries.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Clock } from './clock.ts';
 import { echo } from './echo.ts';
@@ -24,6 +25,7 @@ import type { Tokens } from './tokens.ts';
 export type AppOptions = {
   readonly catalogue: Catalogue;
   readonly caller: EndpointCaller;
+  readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;
   readonly tokens: Tokens;
   readonly readiness: Readiness;

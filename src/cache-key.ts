@@ -1,5 +1,6 @@
 import { assert } from '../engine/assert.ts';
 import type { SqlValue } from '../engine/column/value.ts';
+import type { PreparedQuery } from '../engine/engine.ts';
 import type { ParameterValues } from './definition.ts';
 import type { Reach } from './reach.ts';
 
@@ -8,10 +9,16 @@ import type { Reach } from './reach.ts';
  * tells definitions apart; it decides the names and types of the parameters, so that their values in
  * order of declaration say everything.
  */
-export function cacheKeyText(version: number, reach: Reach, parameters: ParameterValues): string {
-  let text = `${version} ${reach}`;
-  for (const value of parameters.values()) text += ` ${valueText(value)}`;
-  return text;
+export function cacheKeyText(call: {
+  readonly version: number;
+  readonly reach: Reach;
+  readonly parameters: ParameterValues;
+  /** Its text is told apart by its bytes, and may hold what looks like anything: it stands last. */
+  readonly callerQuery?: Pick<PreparedQuery, 'text'> | undefined;
+}): string {
+  let text = `${call.version} ${call.reach}`;
+  for (const value of call.parameters.values()) text += ` ${valueText(value)}`;
+  return call.callerQuery === undefined ? text : `${text} sql:${call.callerQuery.text}`;
 }
 
 /** Told apart by type and content; a string by its length too, since it may hold what looks like others. */

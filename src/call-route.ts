@@ -2,6 +2,8 @@ import type { Request, Response } from 'express';
 import { authenticate, authorize } from './authenticate.ts';
 import { type BodyReader, hasBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
+import type { CallerQueries } from './caller-queries.ts';
+import { callerSqlOf, SQL_PARAMETER } from './caller-sql.ts';
 import type { Catalogue, Endpoint } from './catalogue.ts';
 import type { Clock } from './clock.ts';
 import { echo } from './echo.ts';
@@ -11,7 +13,7 @@ import { asksToExplain, sendExplanation } from './explain-route.ts';
 import type { Handler } from './http-route.ts';
 import { CALL_BODY_BYTES_MAX } from './limits.ts';
 import { readMediaType } from './media-type.ts';
-import type { ParameterSchema, ParameterTexts } from './parameters.ts';
+import type { ParameterTexts } from './parameters.ts';
 import { parseQueryString } from './query-string.ts';
 import { reachOf } from './reach.ts';
 import type { Tokens } from './tokens.ts';
@@ -20,11 +22,12 @@ import type { Tokens } from './tokens.ts';
 export function callHandler(options: {
   readonly catalogue: Catalogue;
   readonly caller: EndpointCaller;
+  readonly callerQueries: CallerQueries;
   readonly tokens: Tokens;
   readonly bodies: BodyReader;
   readonly clock: Clock;
 }): Handler {
-  const { catalogue, caller, tokens, bodies, clock } = options;
+  const { catalogue, caller, callerQueries, tokens, bodies, clock } = options;
   return async (request, response) => {
     const query = parseQueryString(request.url);
     const grant = authenticate(tokens, request, query);
@@ -32,19 +35,21 @@ export function callHandler(options: {
     const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
-    const texts =
-      request.method === 'POST'
-        ? await addBody(query, { request, response, bodies, schema: endpoint.parameters })
-        : query;
+    const texts = hasBody(request)
+      ? await addBody(query, { request, response, bodies, endpoint })
+      : query;
     const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts);
+    const sql = callerSqlOf(texts, endpoint);
+    const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
+    const call = { endpoint, parameters, callerQuery };
     if (isExplained) {
-      const explanation = await caller.explain(endpoint, parameters, goneSignal(response));
+      const explanation = await caller.explain(call, goneSignal(response));
       sendExplanation(request, response, explanation, endpoint.definition.name);
       return;
     }
     const calledMs = clock.monotonicMs();
-    const called = caller.call(endpoint, parameters, {
+    const called = caller.call(call, {
       reach: reachOf(grant),
       cancelled: () => goneSignal(response),
     });
@@ -73,7 +78,8 @@ export function mustFindEndpoint(catalogue: Catalogue, idOrName: string): Endpoi
 
 /**
  * The parameters of the query string and those of a JSON body together. One that stands in both is
- * given twice, and refused as any other that is. What the endpoint does not read may be anything.
+ * given twice, and refused as any other that is. What the endpoint does not read may be anything. A
+ * body of text is the SQL of a caller, where the endpoint takes that.
  */
 async function addBody(
   query: ParameterTexts,
@@ -81,31 +87,63 @@ async function addBody(
     readonly request: Request;
     readonly response: Response;
     readonly bodies: BodyReader;
-    readonly schema: ParameterSchema;
+    readonly endpoint: Endpoint;
   },
 ): Promise<ParameterTexts> {
-  const { request, response, bodies, schema } = call;
-  if (!hasBody(request)) return query;
-  readMediaType(request.headers['content-type'], ['application/json']);
-  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (pieces) =>
-    parseObject(Buffer.concat(pieces)),
-  );
+  const { request, response, bodies, endpoint } = call;
+  const { isSandboxed } = endpoint.definition;
+  const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
+  if (type === 'ignored') return query;
+  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (pieces) => {
+    const text = textOfBytes(Buffer.concat(pieces));
+    return type === JSON_TYPE ? parseObject(text) : ([[SQL_PARAMETER, text]] as const);
+  });
   const texts = new Map(query);
   for (const [name, value] of body) {
-    if (!schema.reads(name)) continue;
+    const isRead = endpoint.parameters.reads(name) || (isSandboxed && name === SQL_PARAMETER);
+    if (!isRead) continue;
     const text = textOf(name, value);
     if (text !== undefined) texts.set(name, [...(texts.get(name) ?? []), text]);
   }
   return texts;
 }
 
-function parseObject(bytes: Uint8Array): readonly (readonly [string, unknown])[] {
+const JSON_TYPE = 'application/json';
+
+/** Bodies of these types are one SQL text. */
+const SQL_TYPES = ['application/sql', 'text/plain'] as const;
+
+type BodyType = typeof JSON_TYPE | (typeof SQL_TYPES)[number];
+
+/**
+ * A body without a type is JSON. A GET need not bring one, and where it brings one of another type,
+ * that is none of ours.
+ *
+ * @throws ServiceError for a POST of another type.
+ */
+function bodyTypeOf(request: Request, allowed: readonly BodyType[]): BodyType | 'ignored' {
+  try {
+    return readMediaType(request.headers['content-type'], allowed) ?? JSON_TYPE;
+  } catch (error) {
+    if (request.method !== 'POST') return 'ignored';
+    throw error;
+  }
+}
+
+function textOfBytes(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ServiceError('invalid_body', 'the body must be UTF-8; got other bytes', { cause });
+  }
+}
+
+function parseObject(text: string): readonly (readonly [string, unknown])[] {
   let value: unknown;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     value = text.trim() === '' ? {} : JSON.parse(text);
   } catch (cause) {
-    const reason = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8';
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ServiceError('invalid_body', `the body must be a JSON object; ${reason}`, { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {

@@ -4,6 +4,7 @@ import { assert } from '../engine/assert.ts';
 import type { PreparedQuery } from '../engine/engine.ts';
 import { QueryError } from '../engine/query-error.ts';
 import { isUuid } from '../ingest/source.ts';
+import { SQL_PARAMETER } from './caller-sql.ts';
 import type { Definition } from './definition.ts';
 import { DefinitionError, type Position, type Refuse } from './definition-error.ts';
 import { parseDefinitionFile } from './definition-file.ts';
@@ -146,10 +147,13 @@ function addFile(
   const refuse: Refuse = (position, reason) => {
     throw new DefinitionError(file, fileText, position, reason);
   };
-  if (definition.isSandboxed) {
+  const sqlReader = definition.parameters.find(
+    ({ name, from }) => name === SQL_PARAMETER || from.includes(SQL_PARAMETER),
+  );
+  if (definition.isSandboxed && sqlReader !== undefined) {
     refuse(
-      positionOf('sandbox'),
-      'sandbox must be disabled: calls with SQL of their own are not available',
+      positionOf(sqlReader.name, 'param'),
+      'no parameter may be read from sql where sandbox is enabled: a call brings its own text so',
     );
   }
   const query = prepare(definition, headerLineCount, engine, refuse);

@@ -1,15 +1,13 @@
 import { must } from '../engine/assert.ts';
 import type { QueryAnswer, RunStats } from '../engine/engine.ts';
 import type { QueryExplanation } from '../engine/plan/explanation.ts';
-import type { Endpoint } from './catalogue.ts';
 import type { Clock } from './clock.ts';
-import type { ParameterValues } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from './limits.ts';
 import { type Log, stackOf } from './log.ts';
 import type { QueryEngine } from './query-engine.ts';
-import { QueryRunner } from './query-runner.ts';
+import { type QueryCall, QueryRunner } from './query-runner.ts';
 import type { Reach } from './reach.ts';
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
@@ -90,13 +88,9 @@ export class EndpointCaller {
    * Rejects with a ServiceError for what goes wrong with a query, when too many are under way, and
    * with `query_cancelled` when the caller has gone.
    */
-  call(
-    endpoint: Endpoint,
-    parameters: ParameterValues,
-    caller: Caller,
-  ): EndpointAnswer | Promise<EndpointAnswer> {
-    if (!this.#cache.takes(endpoint)) return this.#runAlone(endpoint, parameters, caller);
-    const key = this.#cache.keyOf(endpoint, caller.reach, parameters);
+  call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
+    if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
+    const key = this.#cache.keyOf(call, caller.reach);
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#cache.find(key, nowMs);
     if (kept === undefined) return this.#wait(key, caller);
@@ -111,12 +105,8 @@ export class EndpointCaller {
    *
    * @throws ServiceError for what `call` rejects with.
    */
-  async explain(
-    endpoint: Endpoint,
-    parameters: ParameterValues,
-    cancelled: AbortSignal,
-  ): Promise<QueryExplanation> {
-    const run = this.#runner.begin({ endpoint, parameters, isExplained: true }, cancelled);
+  async explain(call: QueryCall, cancelled: AbortSignal): Promise<QueryExplanation> {
+    const run = this.#runner.begin({ ...call, isExplained: true }, cancelled);
     const { explanation, release } = await run.answer;
     release();
     return must(explanation, 'a run that is to be explained is');
@@ -163,12 +153,8 @@ export class EndpointCaller {
   }
 
   /** Runs for this caller alone. */
-  async #runAlone(
-    endpoint: Endpoint,
-    parameters: ParameterValues,
-    caller: Caller,
-  ): Promise<RunAnswer> {
-    const run = this.#runner.begin({ endpoint, parameters }, caller.cancelled());
+  async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
+    const run = this.#runner.begin(call, caller.cancelled());
     return { kind: 'run', ...(await run.answer) };
   }
 

@@ -1,4 +1,5 @@
 import type { QueryError, Span } from '../engine/query-error.ts';
+import { caret } from '../engine/sql/caret.ts';
 import { RETRY_AFTER_S } from './limits.ts';
 
 type ErrorEntry = {
@@ -68,6 +69,8 @@ export type ErrorDetails = {
   /** Where in the SQL text, both from 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
+  /** That line of a text the caller sent, and a caret under the column in a second one. */
+  readonly caret?: string | undefined;
   /** Which parameter of a call. */
   readonly parameter?: string | undefined;
   /** The methods a path takes, for `Allow`. */
@@ -101,14 +104,18 @@ export class ServiceError extends Error {
   }
 }
 
-/** A failure of a query as its caller is told it; codes are the same on both sides. */
-export function fromQueryError(error: QueryError): ServiceError {
+/**
+ * A failure of a query as its caller is told it; codes are the same on both sides. `text` is the query's,
+ * where the caller sent it.
+ */
+export function fromQueryError(error: QueryError, text?: string | undefined): ServiceError {
   // Every code of the engine is in the table, or this line is not typed.
   const code: ErrorCode = error.code;
   const span: Span | undefined = error.span;
   return new ServiceError(code, error.message, {
     line: span?.line,
     column: span?.column,
+    caret: text === undefined || span === undefined ? undefined : caret(text, span),
     cause: error,
   });
 }

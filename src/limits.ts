@@ -19,6 +19,21 @@ export const LARGE_BODIES_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of a call's JSON body: parameters, a long SQL text among them. */
 export const CALL_BODY_BYTES_MAX = 1_000_000;
 
+/**
+ * Characters of the SQL text a caller brings: as long as a URL may ever be. Parsing and binding it takes
+ * the main thread, from all other callers, too.
+ */
+export const CALLER_SQL_LENGTH_MAX = 65_536;
+
+/**
+ * Bytes of callers' queries that are remembered as they were bound, written out; as objects they take
+ * some four times that. A page's query takes about 10 KB.
+ */
+export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
+
+/** … of each its place in the memory. */
+export const CALLER_QUERY_BYTES = 512;
+
 /** What is read and thrown away of a body that was refused, before the connection is cut. */
 export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;
 
@@ -78,6 +93,9 @@ export const CACHE_ANSWER_PARTS = 8;
 
 /** Bytes that a kept answer costs beside its body and its key: objects, headers, two maps' places. */
 export const CACHE_ENTRY_BYTES = 1_024;
+
+/** … and of a caller's own query, which a renewal runs again: the query as it was bound. */
+export const CACHE_CALLER_QUERY_BYTES = 64 * 1024;
 
 /** A body below this fits one packet as it is, and compressing it saves no one any time. */
 export const COMPRESSED_BYTES_MIN = 1_400;

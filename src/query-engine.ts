@@ -4,11 +4,16 @@ import type { ParameterDeclaration } from '../engine/plan/logical-plan.ts';
 /** What the service asks of the engine. */
 export interface QueryEngine {
   /**
-   * Parses and binds a text whose parameters are all among those declared.
+   * Parses and binds a text whose parameters are all among those declared; with `within`, as one that
+   * may name these tables and no sources.
    *
    * @throws QueryError with the place in the text.
    */
-  prepare(text: string, parameters: readonly ParameterDeclaration[]): PreparedQuery;
+  prepare(
+    text: string,
+    parameters: readonly ParameterDeclaration[],
+    within?: PreparedQuery['commonTables'] | undefined,
+  ): PreparedQuery;
   /**
    * Runs it over everything that is visible at the moment of the call. Rejects with a QueryError;
    * once `signal` is aborted, soon and with `query_cancelled`.

@@ -1,4 +1,4 @@
-import type { QueryAnswer } from '../engine/engine.ts';
+import type { PreparedQuery, QueryAnswer } from '../engine/engine.ts';
 import { QueryError } from '../engine/query-error.ts';
 import type { Endpoint } from './catalogue.ts';
 import type { Clock } from './clock.ts';
@@ -13,12 +13,16 @@ export type TimedAnswer = QueryAnswer & {
   readonly startMs: number;
 };
 
+/** What a call asks. */
 export type QueryCall = {
   readonly endpoint: Endpoint;
   readonly parameters: ParameterValues;
-  /** Whether the answer should tell how it was made. */
-  readonly isExplained?: boolean | undefined;
+  /** The caller's own, over the endpoint's CTEs, to be run in the place of the endpoint's. */
+  readonly callerQuery?: PreparedQuery | undefined;
 };
+
+/** Whether the answer should tell how it was made. */
+type Explained = { readonly isExplained?: boolean | undefined };
 
 /** Runs queries, each in its time, and no more at once than there may be. */
 export class QueryRunner {
@@ -58,7 +62,7 @@ export class QueryRunner {
    * @throws ServiceError when too many are under way.
    */
   begin(
-    call: QueryCall,
+    call: QueryCall & Explained,
     cancelled: AbortSignal,
     earlier?: Promise<void> | undefined,
   ): BegunRun<TimedAnswer> {
@@ -75,7 +79,10 @@ export class QueryRunner {
       this.#runCount -= 1;
     };
     const ended = run.then(end, end);
-    return { answer: this.#inTime(run, abort, cancelled), ended };
+    const answer = this.#inTime(run, abort, cancelled).catch((error: unknown): never => {
+      throw error instanceof QueryError ? fromQueryError(error, call.callerQuery?.text) : error;
+    });
+    return { answer, ended };
   }
 
   /** Answers in time even where the engine is slow to notice that it should stop. */
@@ -108,7 +115,7 @@ export class QueryRunner {
         (answer) => answer.release(),
         () => {},
       );
-      throw error instanceof QueryError ? fromQueryError(error) : error;
+      throw error;
     } finally {
       clearTimeout(timer);
       cancelled.removeEventListener('abort', cancel);
@@ -116,7 +123,7 @@ export class QueryRunner {
   }
 
   async #run(
-    call: QueryCall,
+    call: QueryCall & Explained,
     signal: AbortSignal,
     earlier: Promise<void> | undefined,
   ): Promise<TimedAnswer> {
@@ -124,9 +131,9 @@ export class QueryRunner {
       await earlier;
       signal.throwIfAborted();
     }
-    const { endpoint, parameters, isExplained } = call;
+    const { endpoint, parameters, callerQuery, isExplained } = call;
     const startMs = this.#clock.monotonicMs();
-    const answer = await this.#engine.run(endpoint.query, {
+    const answer = await this.#engine.run(callerQuery ?? endpoint.query, {
       parameters,
       nowUs: this.#clock.nowUs(),
       rowsMax: endpoint.definition.rowsMax,

@@ -78,8 +78,8 @@ export function sendError(
 /** The details of an error as JSON: our own form, or that of RFC 9457 §3.1. */
 function errorBody(error: ServiceError, requestId: string, isProblem: boolean): Buffer {
   const { code, status, title, message, details } = error;
-  const { line, column, parameter } = details;
-  const members = { line, column, parameter, request_id: requestId };
+  const { line, column, caret, parameter } = details;
+  const members = { line, column, caret, parameter, request_id: requestId };
   const value = isProblem
     ? { type: `urn:weir:error:${code}`, title, status, detail: message, code, ...members }
     : { error: { code, message, ...members } };

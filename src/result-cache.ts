@@ -1,14 +1,15 @@
 import { cacheKeyText } from './cache-key.ts';
 import type { Endpoint } from './catalogue.ts';
-import type { ParameterValues } from './definition.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import {
   CACHE_ANSWER_PARTS,
+  CACHE_CALLER_QUERY_BYTES,
   CACHE_ENTRIES_MAX,
   CACHE_ENTRY_BYTES,
   RENEWAL_LEAD_PARTS,
   RENEWAL_RETRY_PARTS,
 } from './limits.ts';
+import type { QueryCall } from './query-runner.ts';
 import type { Reach } from './reach.ts';
 
 /** What the cache of answers holds and has done, for whoever watches the service. */
@@ -39,9 +40,7 @@ export type CallStats = {
 };
 
 /** What a call asks: calls with the same `text` have the same answer at any one moment. */
-export type CallKey = {
-  readonly endpoint: Endpoint;
-  readonly parameters: ParameterValues;
+export type CallKey = QueryCall & {
   /** Of the definition; a changed one has another. */
   readonly version: number;
   readonly text: string;
@@ -113,7 +112,8 @@ export class ResultCache {
   }
 
   /** Where the definition is another one than at the last call, what is kept of the old one goes. */
-  keyOf(endpoint: Endpoint, reach: Reach, parameters: ParameterValues): CallKey {
+  keyOf(call: QueryCall, reach: Reach): CallKey {
+    const { endpoint } = call;
     const { id } = endpoint.definition;
     let known = this.#versions.get(id);
     if (known?.endpoint !== endpoint) {
@@ -122,7 +122,7 @@ export class ResultCache {
       this.#versions.set(id, known);
     }
     const { version } = known;
-    return { endpoint, parameters, version, text: cacheKeyText(version, reach, parameters) };
+    return { ...call, version, text: cacheKeyText({ ...call, version, reach }) };
   }
 
   /** What is kept and fresh. Counts as a call of it. */
@@ -238,5 +238,6 @@ function renewalAgeMs(cacheMs: number, warmS: number | undefined): number {
 
 /** Bytes an entry costs; V8 may need two for a character, and the values hold the key's texts again. */
 function sizeOf(key: CallKey, answer: KeptAnswer): number {
-  return answer.byteSize + 4 * key.text.length + CACHE_ENTRY_BYTES;
+  const queryBytes = key.callerQuery === undefined ? 0 : CACHE_CALLER_QUERY_BYTES;
+  return answer.byteSize + 4 * key.text.length + queryBytes + CACHE_ENTRY_BYTES;
 }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { LockedError, LockFile } from '../ingest/lock-file.ts';
 import { createApp } from './app.ts';
 import type { Backend } from './backend.ts';
+import { CallerQueries } from './caller-queries.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
 import type { Clock } from './clock.ts';
 import { EndpointCaller } from './endpoint-call.ts';
@@ -71,7 +72,17 @@ export async function startService(options: {
         damagedPlaces: readiness.damagedPlaces,
       }),
     });
-    const app = createApp({ catalogue, caller, intake, tokens, readiness, clock, log, metrics });
+    const app = createApp({
+      catalogue,
+      caller,
+      callerQueries: new CallerQueries(backend.engine),
+      intake,
+      tokens,
+      readiness,
+      clock,
+      log,
+      metrics,
+    });
     server = await listen(app, settings);
     await backend.recover(clock.nowUs(), readiness);
     readiness.becomeReady();

@@ -71,10 +71,9 @@ export class CallerUnderTest {
     options: { readonly endpoint?: Endpoint; readonly gone?: AbortSignal } = {},
   ): Promise<EndpointAnswer> {
     const { endpoint = ENDPOINT, gone = new AbortController().signal } = options;
-    return this.caller.call(endpoint, new Map([['key', key]]), {
-      reach: 'all-projects',
-      cancelled: () => gone,
-    });
+    const parameters = new Map([['key', key]]);
+    const caller = { reach: 'all-projects' as const, cancelled: () => gone };
+    return this.caller.call({ endpoint, parameters }, caller);
   }
 
   /** Calls, and ends the run with `value` where there is one. */

@@ -143,9 +143,14 @@ test('what is named as a definition and cannot be read is told like any other pr
   }
 });
 
-test('a sandboxed definition, bytes that are not UTF-8 and a missing folder are refused', async () => {
-  const sandboxed = STATS.replace('-- max_rows', '-- sandbox: enabled\n-- max_rows');
-  assert.match((await problemsOf({ 'a.sql': sandboxed }))[0]!, /sandbox must be disabled/);
+test('a sandboxed definition reads no parameter from sql, by which callers bring their text', async () => {
+  const sandboxed = STATS.replace('from=ref', 'from=ref,sql');
+  await load({ 'a.sql': sandboxed });
+  const enabled = sandboxed.replace('-- max_rows', '-- sandbox: enabled\n-- max_rows');
+  assert.match((await problemsOf({ 'a.sql': enabled }))[0]!, /no parameter may be read from sql/);
+});
+
+test('bytes that are not UTF-8 and a missing folder are refused', async () => {
   assert.match((await problemsOf({ 'a.sql': Buffer.from([0x2d, 0xff]) }))[0]!, /UTF-8/);
   await assert.rejects(
     loadCatalogue({ folder: '/nowhere/at/all', engine: ENGINE }),

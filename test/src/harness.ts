@@ -7,6 +7,7 @@ import { QueryError } from '../../engine/query-error.ts';
 import { isUuid, type Source, SourceDirectory } from '../../ingest/source.ts';
 import { createApp } from '../../src/app.ts';
 import { BodyReader } from '../../src/body.ts';
+import { CallerQueries } from '../../src/caller-queries.ts';
 import { Catalogue, type Endpoint } from '../../src/catalogue.ts';
 import { parseDefinitionFile } from '../../src/definition-file.ts';
 import { EndpointCaller } from '../../src/endpoint-call.ts';
@@ -167,6 +168,7 @@ export async function withApp(
   const app = createApp({
     catalogue,
     caller,
+    callerQueries: new CallerQueries({ prepare: fakePrepare }),
     intake: options.intake ?? fakeIntake(stored),
     tokens,
     readiness,

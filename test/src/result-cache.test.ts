@@ -11,7 +11,7 @@ import { ENDPOINT } from './caller-under-test.ts';
 const NOW = { madeMs: 0, nowMs: 0 };
 
 function keyOf(cache: ResultCache, key: string) {
-  return cache.keyOf(ENDPOINT, 'all-projects', new Map([['key', key]]));
+  return cache.keyOf({ endpoint: ENDPOINT, parameters: new Map([['key', key]]) }, 'all-projects');
 }
 
 /** Rows of so many bytes that no encoding makes much shorter. */
@@ -123,7 +123,7 @@ const VALUE: fc.Arbitrary<SqlValue> = fc.oneof(
 test('keys of calls are the same just when their values are', () => {
   const lists = fc.tuple(fc.array(VALUE, { maxLength: 4 }), fc.array(VALUE, { maxLength: 4 }));
   const textOf = (values: readonly SqlValue[]) =>
-    cacheKeyText(1, 'all-projects', new Map(values.map((value, index) => [`p${index}`, value])));
+    cacheKeyText({ version: 1, reach: 'all-projects', parameters: parametersOf(values) });
   /** Where a number and a bigint would be the same text, only one is ever used. */
   const content = (values: readonly SqlValue[]) =>
     JSON.stringify(
@@ -142,3 +142,30 @@ test('keys of calls are the same just when their values are', () => {
     { numRuns: 2_000 },
   );
 });
+
+test('keys of calls with a text of their own are the same just when the texts are, too', () => {
+  const keyOfCall = (value: SqlValue, text: string | undefined) => {
+    const callerQuery = text === undefined ? undefined : { text };
+    return cacheKeyText({
+      version: 1,
+      reach: 'all-projects',
+      parameters: parametersOf([value]),
+      callerQuery,
+    });
+  };
+  const call = fc.tuple(VALUE, fc.option(fc.string(), { nil: undefined }));
+  fc.assert(
+    fc.property(call, call, ([value, text], [otherValue, otherText]) => {
+      fc.pre(typeof value === typeof otherValue);
+      const isSame = Object.is(value, otherValue) && text === otherText;
+      assert.equal(keyOfCall(value, text) === keyOfCall(otherValue, otherText), isSame);
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.notEqual(keyOfCall('x', 'SELECT 1'), keyOfCall('x', 'SELECT  1'));
+  assert.notEqual(keyOfCall('x', ''), keyOfCall('x', undefined));
+});
+
+function parametersOf(values: readonly SqlValue[]): ReadonlyMap<string, SqlValue> {
+  return new Map(values.map((value, index) => [`p${index}`, value]));
+}
