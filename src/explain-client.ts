@@ -7,6 +7,7 @@ export type KnownEndpoint = {
   readonly id: string;
   readonly name: string;
   readonly aliases: readonly string[];
+  readonly isSandboxed: boolean;
   readonly parameters: readonly { readonly name: string; readonly from: readonly string[] }[];
 };
 
@@ -24,12 +25,21 @@ const LIST_SCHEMA = z.object({
       id: z.string(),
       name: z.string(),
       alias: z.array(z.string()).default([]),
+      sandbox: z.string().optional(),
       parameters: z.array(z.object({ name: z.string(), from: z.array(z.string()).default([]) })),
     }),
   ),
 });
 
-const ERROR_SCHEMA = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const ERROR_SCHEMA = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    line: z.number().optional(),
+    column: z.number().optional(),
+    caret: z.string().optional(),
+  }),
+});
 
 /** Asks a running service through its HTTP door, as anybody else would. */
 export class ExplainClient {
@@ -50,23 +60,29 @@ export class ExplainClient {
     const text = await this.#ask('/api/endpoints', { method: 'GET' });
     const parsed = LIST_SCHEMA.safeParse(parseJson(text));
     if (!parsed.success) throw this.#stranger();
-    return parsed.data.result.map(({ alias, ...endpoint }) => ({ ...endpoint, aliases: alias }));
+    return parsed.data.result.map(({ alias, sandbox, ...endpoint }) => ({
+      ...endpoint,
+      aliases: alias,
+      isSandboxed: sandbox === 'enabled',
+    }));
   }
 
   /** How one call is answered, as text or as JSON. Throws as `list` does. */
   async explain(call: {
     readonly id: string;
     readonly parameters: ReadonlyMap<string, string>;
+    readonly sql: string | undefined;
     readonly isJson: boolean;
   }): Promise<string> {
-    const { id, parameters, isJson } = call;
+    const { id, parameters, sql, isJson } = call;
     const text = await this.#ask(`/api/endpoints/query/${encodeURIComponent(id)}?explain=true`, {
       method: 'POST',
       headers: {
         Accept: isJson ? 'application/json' : 'text/plain',
         'Content-Type': 'application/json',
       },
-      body: JSON.stringify(Object.fromEntries(parameters)),
+      // Without a text there is no such member.
+      body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
     });
     return isJson ? JSON.stringify(parseJson(text), null, 2) : text;
   }
@@ -88,9 +104,9 @@ export class ExplainClient {
     if (status === 200) return text;
     const refusal = ERROR_SCHEMA.safeParse(parseJson(text));
     if (!refusal.success) throw this.#stranger();
-    const { code, message } = refusal.data.error;
+    const { code, message, ...place } = refusal.data.error;
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.#stranger();
-    throw new ServiceError(code as ErrorCode, message);
+    throw new ServiceError(code as ErrorCode, message, place);
   }
 
   #stranger(): UnreachableError {

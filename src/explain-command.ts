@@ -3,15 +3,17 @@ import { explainUnrun, prepareQuery } from '../engine/engine.ts';
 import { nearestName } from '../engine/plan/binder/nearest-name.ts';
 import { explanationText } from '../engine/plan/explanation-text.ts';
 import { SourceDirectory } from '../ingest/source.ts';
+import { CallerQueries } from './caller-queries.ts';
 import { CatalogueError, loadCatalogue } from './catalogue.ts';
 import { echo } from './echo.ts';
 import { ServiceError } from './errors.ts';
 import { ExplainClient, type KnownEndpoint, UnreachableError } from './explain-client.ts';
+import type { QueryEngine } from './query-engine.ts';
 import { type Environment, parseSettings, type Settings, SettingsError } from './settings.ts';
 
 export const EXPLAIN_HELP = `weir explain shows how a saved query is answered, and what answering it takes.
 
-  weir explain DEFINITION [name=value …] [--url URL] [--plan-only] [--json]
+  weir explain DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]
 
 DEFINITION is the name or the id of a definition, and each name=value one of its parameters:
 
@@ -21,6 +23,8 @@ The running service runs the query and tells, operator by operator, how many row
 long it took; the rows themselves are dropped. Where no service answers, or with --plan-only, the
 plans are shown as the definitions at hand give them, and nothing is run.
 
+  --sql TEXT    a query over the tables of the definition, as a caller may send it where the
+                definition has a sandbox
   --url URL     the service; else http://HOST:PORT as the settings have them
   --plan-only   shows the plans and asks no service
   --json        everything as JSON
@@ -45,6 +49,8 @@ class UsageError extends Error {}
 type Command = {
   readonly definition: string;
   readonly parameters: ReadonlyMap<string, string>;
+  /** The caller's own query, in the place of the definition's. */
+  readonly sql: string | undefined;
   readonly url: string | undefined;
   readonly isPlanOnly: boolean;
   readonly isJson: boolean;
@@ -72,9 +78,16 @@ export async function runExplain(words: readonly string[], world: CommandWorld):
       error instanceof ServiceError ||
       error instanceof UnreachableError;
     if (!isExpected) throw error;
-    world.err(`${error.message}\n`);
+    const place = error instanceof ServiceError ? placeText(error) : '';
+    world.err(`${error.message}${place}\n`);
     return 1;
   }
+}
+
+/** Where in the text of --sql something is wrong, in lines of their own. */
+function placeText({ details }: ServiceError): string {
+  const { line, column, caret } = details;
+  return caret === undefined ? '' : `; line ${line}, column ${column}\n\n${caret}`;
 }
 
 function parseCommand(words: readonly string[]): Command | 'help' {
@@ -98,6 +111,7 @@ function parseCommand(words: readonly string[]): Command | 'help' {
   return {
     definition,
     parameters,
+    sql: values.sql,
     url: values.url,
     isPlanOnly: values['plan-only'] === true,
     isJson: values.json === true,
@@ -110,6 +124,7 @@ function parseWords(words: readonly string[]) {
       args: [...words],
       allowPositionals: true,
       options: {
+        sql: { type: 'string' },
         url: { type: 'string' },
         'plan-only': { type: 'boolean' },
         json: { type: 'boolean' },
@@ -142,9 +157,9 @@ async function explain(command: Command, settings: Settings, world: CommandWorld
 async function explainThere(command: Command, client: ExplainClient): Promise<string> {
   const endpoint = mustKnow(command, await client.list());
   checkNames(command, endpoint);
-  const { parameters, isJson } = command;
+  const { parameters, sql, isJson } = command;
   try {
-    return await client.explain({ id: endpoint.id, parameters, isJson });
+    return await client.explain({ id: endpoint.id, parameters, sql, isJson });
   } catch (error) {
     if (error instanceof ServiceError && error.status === 400) throw new UsageError(error.message);
     throw error;
@@ -158,15 +173,18 @@ async function explainHere(
 ): Promise<string> {
   const { settings, world, reason } = call;
   const { sources } = new SourceDirectory(settings.sources);
-  const catalogue = await loadCatalogue({
-    folder: settings.endpointsDir,
-    engine: { prepare: (text, parameters) => prepareQuery(text, { sources, parameters }) },
-  });
+  const engine: Pick<QueryEngine, 'prepare'> = {
+    prepare: (text, parameters, within) => prepareQuery(text, { sources, parameters, within }),
+  };
+  const catalogue = await loadCatalogue({ folder: settings.endpointsDir, engine });
   const known = catalogue.list().map(({ definition }) => definition);
   const { id } = mustKnow(command, known);
   const endpoint = catalogue.find(id)!;
   checkNames(command, endpoint.definition);
-  const { definition, query, parameters: schema } = endpoint;
+  const { definition, parameters: schema } = endpoint;
+  const { sql } = command;
+  const query =
+    sql === undefined ? endpoint.query : new CallerQueries(engine).prepare(endpoint, sql);
   const texts = new Map(Array.from(command.parameters, ([name, text]) => [name, [text]] as const));
   const explanation = explainUnrun(query, {
     parameters: parseParameters(() => schema.parse(texts)),
@@ -202,7 +220,10 @@ function mustKnow(command: Command, known: readonly KnownEndpoint[]): KnownEndpo
 }
 
 /** A call may bring what its endpoint does not read; at a terminal that is a slip. */
-function checkNames({ parameters }: Command, endpoint: KnownEndpoint): void {
+function checkNames({ parameters, sql }: Command, endpoint: KnownEndpoint): void {
+  if (sql !== undefined && !endpoint.isSandboxed) {
+    throw new UsageError(`${endpoint.name} takes no --sql: its definition has no sandbox`);
+  }
   const names = endpoint.parameters.flatMap(({ name, from }) => [name, ...from]);
   for (const name of parameters.keys()) {
     if (names.includes(name)) continue;

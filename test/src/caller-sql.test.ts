@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { SQL_LENGTH_MAX } from '../../engine/limits.ts';
+import { runExplain } from '../../src/explain-command.ts';
 import { CALLER_SQL_LENGTH_MAX } from '../../src/limits.ts';
 import { NOW, us } from '../scripts/script.ts';
 import { type HttpAnswer, ServiceUnderTest } from '../support/service-under-test.ts';
@@ -235,3 +236,47 @@ test('answers are kept as the definition says, each text for itself', async () =
   const own = await service.ask('GET', `${path}?project=alpha`);
   assert.equal(own.text, '{"result":[{"id":"own"}]}');
 });
+
+test('how it is answered is told, by the service and by weir explain alike', async () => {
+  const sql = "SELECT id FROM entries WHERE timestamp > '2026-01-15T11:02:00Z' LIMIT 5";
+  const query = new URLSearchParams({ project: 'alpha', sql, explain: 'true' });
+  const { text } = await service.ask('GET', `${PATH}?${query}`);
+  const asked = await explain(['--sql', sql, '--url', service.url]);
+  const planned = await explain(['--sql', sql, '--plan-only']);
+  const window = /window +from 2026-01-15 11:02:00\.000001/;
+  for (const told of [text, asked.out, planned.out]) {
+    assert.match(told, /scan `gotrue\.logs\.prod`/);
+    assert.match(told, window);
+    assert.match(told, /project +'alpha'/);
+    assert.match(told, /columns +id, timestamp, project, arrival\n/);
+  }
+  assert.match(text, /answer +2 rows/);
+  assert.match(asked.out, /answer +2 rows/);
+  assert.match(planned.out, /not run: --plan-only was given/);
+});
+
+test('weir explain shows the place in the text, and knows which definitions take one', async () => {
+  for (const where of [['--url', service.url], ['--plan-only']]) {
+    const wrong = await explain(['--sql', 'SELECT ix FROM entries', ...where]);
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.err, /line 1, column 8\n\nSELECT ix FROM entries\n {7}\^\n$/);
+    const closed = await explain(['--sql', 'SELECT 1', ...where], 'app.closed');
+    assert.equal(closed.status, 2);
+    assert.match(closed.err, /app\.closed takes no --sql: its definition has no sandbox/);
+  }
+});
+
+async function explain(words: readonly string[], name = 'app.logs') {
+  const told = { out: '', err: '' };
+  const status = await runExplain([name, 'project=alpha', ...words], {
+    environment: { ENDPOINTS_DIR: folder, PRIVATE_ACCESS_TOKEN: 'a-private-token' },
+    nowUs: () => us(NOW),
+    out: (text) => {
+      told.out += text;
+    },
+    err: (text) => {
+      told.err += text;
+    },
+  });
+  return { status, ...told };
+}
