@@ -112,7 +112,6 @@ export class Engine {
     this.#catalog = options.catalog;
     this.#pool = new QueryPool({
       workerCount: options.workerCount,
-      nowMs: () => performance.now(),
       limits: options.poolLimits,
     });
   }

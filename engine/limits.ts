@@ -141,14 +141,21 @@ export const WORKER_HEAP_BYTES_MAX = 1024 * 1024 * 1024;
  */
 export const STOP_MS_MAX = 2_000;
 
-/** Milliseconds a sealing may take: a hundred times the usual, so that none holds a worker for ever. */
-export const SEAL_TIME_MS_MAX = 120_000;
+/**
+ * Milliseconds a sealing may take: some five hundred times the usual, for it lets all others go first,
+ * but so that none holds a thread for ever.
+ */
+export const SEAL_TIME_MS_MAX = 600_000;
+
+/**
+ * How much the threads that seal, merge and pack stand back behind those that answer (nice). At 5 the
+ * system gives them a third of another's time where both want a core: senders and callers hardly notice
+ * them, and they still seal what one thread takes in beside queries.
+ */
+export const BACKGROUND_NICE = 5;
 
 /** Queries that wait for a worker: each holds its plan and its list of segments, some 100 KB. */
 export const QUERIES_WAITING_MAX = 256;
-
-/** Milliseconds that queries, or sealings, stand back after a long one of theirs: about one sealing. */
-export const TURN_DEBT_MS_MAX = 1_000;
 
 /** Paths whose texts a segment's reader remembers the whereabouts of; beyond, it forgets them all. */
 export const TEXT_PATHS_MAX = 64;

@@ -5,6 +5,7 @@ import type { SegmentHandle } from '../column/segment.ts';
 import { isUnreadable } from '../column/segment-image.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import {
+  BACKGROUND_NICE,
   FRAGMENT_BYTES_MIN,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
@@ -31,7 +32,7 @@ import type {
   TaskStats,
 } from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
-import { unreadableError, WorkerThreads } from './worker-threads.ts';
+import { unreadableError, WorkerThreads, type WorkerThreadsOptions } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
@@ -65,15 +66,14 @@ const LIMITS: PoolLimits = {
 export type QueryPoolOptions = {
   /** As many as there are cores when left out. */
   readonly workerCount?: number | undefined;
-  /** Milliseconds since any moment, never backwards. */
-  readonly nowMs: () => number;
   readonly limits?: Partial<PoolLimits> | undefined;
   /** Module that runs the tasks, in place of our own. */
   readonly workerUrl?: URL | undefined;
 };
 
 /**
- * The worker threads. A query over little data is one task; one that groups much data is cut by
+ * The worker threads: those of queries, and those of the background, which seal, merge and pack and
+ * let the others go first. A query over little data is one task; one that groups much data is cut by
  * segments into a fragment for each worker, whose partial states a last task combines. The answer
  * is the same either way.
  *
@@ -83,8 +83,8 @@ export type QueryPoolOptions = {
 export class QueryPool {
   readonly #workerCount: number;
   readonly #limits: PoolLimits;
-  readonly #scheduler: TaskScheduler;
-  readonly #threads: WorkerThreads;
+  readonly #queries: ThreadGroup;
+  readonly #background: ThreadGroup;
   readonly #counters = new PoolCounters();
   /** Queries that no thread has taken up yet. */
   readonly #waiting = new Set<QueryTasks>();
@@ -93,14 +93,16 @@ export class QueryPool {
   constructor(options: QueryPoolOptions) {
     this.#workerCount = options.workerCount ?? availableParallelism();
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#scheduler = new TaskScheduler(this.#workerCount, options.nowMs);
     // The same file compiled and not: the extension follows our own.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#threads = new WorkerThreads({
-      count: this.#workerCount,
+    const threads = {
       workerUrl: options.workerUrl ?? new URL(`./worker.${extension}`, import.meta.url),
       heapBytesMax: this.#limits.heapBytesMax,
-    });
+    };
+    this.#queries = threadGroup({ ...threads, count: this.#workerCount });
+    // Taking in is one thread's work, and half the cores keep up with it.
+    const backgroundCount = Math.ceil(this.#workerCount / 2);
+    this.#background = threadGroup({ ...threads, count: backgroundCount, nice: BACKGROUND_NICE });
   }
 
   /**
@@ -109,8 +111,7 @@ export class QueryPool {
    */
   async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RowsAnswer> {
     const tasks = new QueryTasks({
-      scheduler: this.#scheduler,
-      threads: this.#threads,
+      ...this.#queries,
       limits: this.#limits,
       onBegin: () => this.#waiting.delete(tasks),
     });
@@ -157,16 +158,15 @@ export class QueryPool {
 
   /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
   tidy(dropped: DroppedSegments): void {
-    const { queries, seals } = this.#scheduler.running;
-    for (let idle = this.#workerCount - queries - seals; idle > 0; idle--) {
-      const run = () => this.#threads.run({ kind: 'tidy', dropped }).answer;
+    for (const { scheduler, threads } of [this.#queries, this.#background]) {
+      const run = () => threads.run({ kind: 'tidy', dropped }).answer;
       // A thread that dies of it has let go too.
       const start = () =>
         run().then(
           () => {},
           () => {},
         );
-      this.#scheduler.add('finish', { start });
+      for (let idle = scheduler.idleCount; idle > 0; idle--) scheduler.add('ahead', { start });
     }
   }
 
@@ -176,24 +176,27 @@ export class QueryPool {
   }
 
   stats(): PoolStats {
-    const { running, waiting } = this.#scheduler;
+    const queries = this.#queries;
+    const background = this.#background;
     return {
       ...this.#counters.counts(),
-      workers: this.#workerCount,
-      workersLost: this.#threads.lostCount,
-      workersEnded: this.#threads.endedCount,
+      workers: queries.threads.count + background.threads.count,
+      workersLost: queries.threads.lostCount + background.threads.lostCount,
+      workersEnded: queries.threads.endedCount + background.threads.endedCount,
       queriesWaiting: this.#waiting.size,
-      queryTasksRunning: running.queries,
-      sealsWaiting: waiting.seals,
-      sealsRunning: running.seals,
+      queryTasksRunning: queries.scheduler.runningCount,
+      sealsWaiting: background.scheduler.waitingCount,
+      sealsRunning: background.scheduler.runningCount,
     };
   }
 
   /** Takes no more queries, finishes what is under way or waits, and ends the workers. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#scheduler.idle();
-    await this.#threads.close();
+    for (const { scheduler, threads } of [this.#background, this.#queries]) {
+      await scheduler.idle();
+      await threads.close();
+    }
   }
 
   /**
@@ -218,14 +221,14 @@ export class QueryPool {
       timeMsMax: this.#limits.queryMsMax,
     };
     const shares = this.#sharesOf(query);
-    if (shares === undefined) return rowsOf(await tasks.run('query', { kind: 'query', ...part }));
+    if (shares === undefined) return rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
     const answers = await Promise.all(
-      shares.map((share) => tasks.run('query', { kind: 'fragment', ...part, segments: [share] })),
+      shares.map((share) => tasks.run('turn', { kind: 'fragment', ...part, segments: [share] })),
     );
     const fragments = answers.map(partialOf);
     const partials = fragments.map(({ partial }) => partial);
     const finish = { kind: 'finish' as const, ...part, segments: [], partials };
-    const rows = rowsOf(await tasks.run('finish', finish));
+    const rows = rowsOf(await tasks.run('ahead', finish));
     return {
       ...rows,
       stats: statsOfAll(
@@ -238,12 +241,12 @@ export class QueryPool {
   #runSegmentTask(task: SegmentTask): Promise<DoneAnswer> {
     return new Promise((resolve, reject) => {
       const start = () => this.#segmentTaskOnThread(task).then(resolve, reject);
-      this.#scheduler.add('seal', { start });
+      this.#background.scheduler.add('turn', { start });
     });
   }
 
   async #segmentTaskOnThread(task: SegmentTask): Promise<DoneAnswer> {
-    const run = this.#threads.run(task);
+    const run = this.#background.threads.run(task);
     const { sealMsMax } = this.#limits;
     const timer = setTimeout(() => {
       run.end(
@@ -281,6 +284,13 @@ export class QueryPool {
     }
     return shares.filter((share) => share.handles.length > 0).map((share) => share.handles);
   }
+}
+
+/** Threads, and who may have one. */
+type ThreadGroup = { readonly scheduler: TaskScheduler; readonly threads: WorkerThreads };
+
+function threadGroup(options: WorkerThreadsOptions): ThreadGroup {
+  return { scheduler: new TaskScheduler(options.count), threads: new WorkerThreads(options) };
 }
 
 function sizeOf(handle: SegmentHandle): number {

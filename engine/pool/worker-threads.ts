@@ -12,6 +12,18 @@ export type ThreadRun = {
   end(error: Error): void;
 };
 
+export type WorkerThreadsOptions = {
+  readonly count: number;
+  /** Module with the function `runTask` of a task. */
+  readonly workerUrl: URL;
+  readonly heapBytesMax: number;
+  /**
+   * By how much the system is asked to let others go before them (nice, 0 to 19; 0 where left out).
+   * Where it cannot be asked, they are as the others.
+   */
+  readonly nice?: number | undefined;
+};
+
 const MEGABYTE = 1024 * 1024;
 
 /**
@@ -24,18 +36,15 @@ const MEGABYTE = 1024 * 1024;
  */
 export class WorkerThreads {
   readonly #piscina: Piscina<Task, TaskAnswer>;
+  readonly count: number;
   readonly #heapBytesMax: number;
   #isEnding = false;
   #isClosing = false;
   #lostCount = 0;
   #endedCount = 0;
 
-  constructor(options: {
-    readonly count: number;
-    /** Module with the function `runTask` of a task. */
-    readonly workerUrl: URL;
-    readonly heapBytesMax: number;
-  }) {
+  constructor(options: WorkerThreadsOptions) {
+    this.count = options.count;
     this.#heapBytesMax = options.heapBytesMax;
     this.#piscina = new Piscina<Task, TaskAnswer>({
       filename: options.workerUrl.href,
@@ -45,6 +54,7 @@ export class WorkerThreads {
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
       recordTiming: false,
+      niceIncrement: options.nice ?? 0,
     });
     // A thread that died between two tasks; it is counted below, and nobody waits for it.
     this.#piscina.on('error', () => {});

@@ -27,7 +27,6 @@ let losingPool: QueryPool;
 before(() => {
   losingPool = new QueryPool({
     workerCount: 1,
-    nowMs: () => performance.now(),
     workerUrl: new URL('./script-worker.ts', import.meta.url),
   });
   const shared = new Int32Array(new SharedArrayBuffer(8));

@@ -31,7 +31,7 @@ function longEvents(): Parameters<typeof batchOf>[0] {
 }
 
 test('a worker packs the same bytes as this thread does, and a packed segment is a few buffers', async () => {
-  const pool = new QueryPool({ workerCount: 1, nowMs: () => performance.now() });
+  const pool = new QueryPool({ workerCount: 1 });
   try {
     for (const [events, isLong] of [
       [edgeEvents(300, 1), false],

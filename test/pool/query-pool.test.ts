@@ -24,7 +24,6 @@ function start(workerCount: number, limits: Partial<PoolLimits> = {}): void {
   shared = new Int32Array(new SharedArrayBuffer(8));
   pool = new QueryPool({
     workerCount,
-    nowMs: () => performance.now(),
     limits: { ...LIMITS, ...limits },
     workerUrl: new URL('./script-worker.ts', import.meta.url),
   });
@@ -328,7 +327,7 @@ test('the counts say what the scans did', async () => {
       runMs: 15,
       queriesSucceeded: 2,
       queryTasksRunning: 0,
-      workers: 2,
+      workers: 3,
     },
   );
 });
