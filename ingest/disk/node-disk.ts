@@ -9,6 +9,7 @@ import {
   statfs,
 } from 'node:fs/promises';
 import { type Disk, DiskError, type DiskFile, type DiskReader } from './disk.ts';
+import { GradualRelease } from './gradual-release.ts';
 
 /** Parts up to these bytes in all are written as one: copying them costs less than their list. */
 const JOINED_BYTES_MAX = 256 * 1024;
@@ -23,6 +24,8 @@ const FOLDER_MODE = 0o700;
 
 /** The machine's own file system. */
 export class NodeDisk implements Disk {
+  readonly #release = new GradualRelease();
+
   async create(path: string): Promise<DiskFile> {
     const handle = await asDiskError('created', path, () => open(path, 'wx', FILE_MODE));
     return new NodeFile(path, handle);
@@ -46,7 +49,17 @@ export class NodeDisk implements Disk {
   }
 
   remove(path: string): Promise<void> {
-    return asDiskError('removed', path, () => rm(path));
+    return asDiskError('removed', path, async () => {
+      const handle = await openToRelease(path);
+      try {
+        await rm(path);
+      } catch (error) {
+        if (handle !== undefined) await closeQuietly(handle);
+        throw error;
+      }
+      // The name is gone, and nobody waits for the rest.
+      if (handle !== undefined) void this.#release.release(handle);
+    });
   }
 
   truncate(path: string, size: number): Promise<void> {
@@ -90,6 +103,15 @@ export class NodeDisk implements Disk {
       const { bavail, bsize } = await statfs(path);
       return bavail * bsize;
     });
+  }
+}
+
+/** The file about to be removed; `undefined` where it cannot be opened, which need not keep it. */
+async function openToRelease(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_WRONLY);
+  } catch {
+    return undefined;
   }
 }
 
