@@ -178,3 +178,9 @@ assert(BODY_BYTES_MAX < STRING_LENGTH_MAX, 'a string reference can name a whole 
 assert(QUEUE_BYTES_MAX > 4 * BODY_BYTES_MAX, 'a single body never fills the queue');
 assert(CLOCK_STEP_US_MAX * 24 <= CLOCK_HELD_US_MIN, 'a few leaps do not make up the waiting');
 assert(3 * OPEN_SHARE_MAX < BACKLOG_SHARE_MAX, 'rows can come while others are sealed');
+
+/**
+ * Bytes of a segment file that are synced together. The log shares the disk, and senders wait for its
+ * syncs: behind 1 MiB for some milliseconds at most, behind a whole segment for a hundred.
+ */
+export const SYNC_BYTES_MAX = 1024 * 1024;

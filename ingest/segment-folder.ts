@@ -4,10 +4,11 @@ import { repairSegment } from '../engine/column/merge-segments.ts';
 import type { PackedImage } from '../engine/column/packed-image.ts';
 import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
+import { writeDurably } from './durable-file.ts';
 import { Quarantine } from './quarantine.ts';
 import type { RetentionClock } from './retention-clock.ts';
 import { SegmentFile } from './segment-file.ts';
-import { formatSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import { formatSegmentName } from './segment-name.ts';
 import { packSegment } from './segment-packing.ts';
 import { type RecoveryOptions, type RecoveryReport, recoverSegments } from './segment-recovery.ts';
 import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
@@ -311,7 +312,7 @@ export class SegmentFolder {
     const path = this.#pathOf(segment, id);
     await this.#makeFolder(dirname(path));
     try {
-      await writeFile(this.#disk, path, packed.parts);
+      await writeDurably(this.#disk, path, packed.parts);
     } catch (error) {
       // The file may be there all the same, now or after a crash.
       leftovers.add(id);
@@ -411,24 +412,4 @@ function told(load: SegmentLoad, onLoaded: (load: SegmentLoad) => void): Segment
 
 function nameOf({ source, partition }: PartitionKey): string {
   return `${source} ${partition}`;
-}
-
-/** Writes a file aside, makes it durable, and gives it its name. */
-async function writeFile(disk: Disk, path: string, parts: readonly Uint8Array[]): Promise<void> {
-  const temporaryPath = `${path}${TEMPORARY_ENDING}`;
-  const file = await disk.create(temporaryPath);
-  try {
-    try {
-      await file.write(parts);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await disk.rename(temporaryPath, path);
-  } catch (error) {
-    // Where even this fails, recovery removes it.
-    await disk.remove(temporaryPath).catch(() => {});
-    throw error;
-  }
-  await disk.syncFolder(dirname(path));
 }
