@@ -26,6 +26,7 @@ import { ADMIT_SLICE_TOKENS, AHEAD_US_MAX, REFUSALS_LISTED_MAX } from './limits.
 import type { DecodedBody } from './post-body.ts';
 import { ProjectKeyReader } from './project-key.ts';
 import { RANDOM_ID_SIZE, type RandomId } from './random-id.ts';
+import { RequestUrl, URL_SLOTS, URL_TOKENS } from './request-url.ts';
 import type { Source } from './source.ts';
 
 export type AdmissionOptions = {
@@ -36,6 +37,15 @@ export type AdmissionOptions = {
   readonly retentionUs: number;
   /** Makes the ids of events that bring none. */
   readonly randomId: RandomId;
+  readonly manners?: AdmissionManners | undefined;
+};
+
+/** What is done to events beside, for senders who expect it; nothing unless it is said here. */
+export type AdmissionManners = {
+  /** An event that is a body by itself gets a new id and the time of its receipt, whatever it names. */
+  readonly isSingleAnonymous?: boolean | undefined;
+  /** The source whose requests get a `url` where it was left out; see `RequestUrl`. */
+  readonly requestUrlSource?: string | undefined;
 };
 
 export type Admitted = {
@@ -70,18 +80,26 @@ export async function admitEvents(body: DecodedBody, options: AdmissionOptions):
 /** What an event costs apart from its tokens, in tokens. */
 const EVENT_TOKENS = 16;
 
+const NO_METADATA = -1;
+
 /** One body on its way to a batch. */
 class Admission {
   readonly #body: DecodedBody;
   readonly #options: AdmissionOptions;
   readonly #fields: EventFields;
   readonly #projectKeyReader: ProjectKeyReader | undefined;
+  readonly #requestUrl: RequestUrl | undefined;
+  /** Whether ids and times that events name are left aside. */
+  readonly #isAnonymous: boolean;
   readonly #refusals: string[] = [];
   #refusalCount = 0;
 
   #rowCount = 0;
   #tokenCount = 0;
   #slotCount = 0;
+  /** Where the metadata of the row under way stands; NO_METADATA: nowhere. */
+  #metadataAt = NO_METADATA;
+  #metadataSlot = 0;
   readonly #tokens: Int32Array;
   readonly #tokenStarts: Uint32Array;
   readonly #slots: Float64Array;
@@ -97,18 +115,23 @@ class Admission {
     this.#body = body;
     this.#options = options;
     this.#fields = new EventFields(text, decoder);
+    const { source, manners } = options;
+    this.#isAnonymous = manners?.isSingleAnonymous === true && body.isSingle;
+    const hasUrls = manners?.requestUrlSource === source.name;
     // Metadata that is a map becomes a list of one: another node at most, per event.
-    this.#tokens = memory.integers(decoder.tokenCount + eventCount * NODE_HEADER_SIZE);
+    const tokensAdded = NODE_HEADER_SIZE + (hasUrls ? URL_TOKENS : 0);
+    this.#tokens = memory.integers(decoder.tokenCount + eventCount * tokensAdded);
     this.#tokenStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
-    this.#slots = memory.numbers(decoder.slotCount);
+    this.#slots = memory.numbers(decoder.slotCount + (hasUrls ? eventCount * URL_SLOTS : 0));
     this.#slotStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
     this.#ids = memory.numbers(eventCount);
     this.#timestampsUs = memory.numbers(eventCount);
     this.#messages = memory.numbers(eventCount);
     this.#projects = memory.numbers(eventCount);
-    const { projectPath } = options.source;
+    const { projectPath } = source;
+    const records = { text, keys: decoder.keys, tokens: this.#tokens, slots: this.#slots };
+    this.#requestUrl = hasUrls ? new RequestUrl(records) : undefined;
     if (projectPath[0] === 'metadata') {
-      const records = { text, keys: decoder.keys, tokens: this.#tokens, slots: this.#slots };
       this.#projectKeyReader = new ProjectKeyReader(records, projectPath);
       this.#projectKeys = memory.numbers(eventCount);
     } else {
@@ -149,7 +172,8 @@ class Admission {
     }
     const slotStart = this.#body.slotStarts[event]!;
     this.#fields.find(start, end, slotStart);
-    const timestampUs = this.#fields.timestampUs() ?? this.#options.nowUs;
+    const namedUs = this.#isAnonymous ? undefined : this.#fields.timestampUs();
+    const timestampUs = namedUs ?? this.#options.nowUs;
     const error = this.#fieldError() ?? this.#timestampError(timestampUs);
     if (error !== undefined) {
       this.#refuse(event, error);
@@ -199,7 +223,8 @@ class Admission {
     const row = this.#rowCount;
     const messageKey = fields.hasValue(EVENT_MESSAGE_KEY) ? EVENT_MESSAGE_KEY : MESSAGE_KEY;
     this.#timestampsUs[row] = timestampUs;
-    this.#ids[row] = fields.hasValue(ID_KEY) ? fields.textOf(ID_KEY) : this.#newId();
+    const hasId = fields.hasValue(ID_KEY) && !this.#isAnonymous;
+    this.#ids[row] = hasId ? fields.textOf(ID_KEY) : this.#newId();
     this.#messages[row] = fields.textOf(messageKey);
     this.#projects[row] = fields.textOf(PROJECT_KEY);
   }
@@ -218,6 +243,7 @@ class Admission {
     const rootSlot = this.#slotCount;
     this.#tokens[root] = RECORD;
     this.#tokenCount += NODE_HEADER_SIZE;
+    this.#metadataAt = NO_METADATA;
     let slot = slotStart;
     for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
       const key = tokens[at]! >>> KIND_BITS;
@@ -225,6 +251,7 @@ class Admission {
       else if (this.#isKept(key, tokens[at]! & KIND_MASK)) this.#copyNode(at, slot);
       slot += fieldSlotCount(tokens, at);
     }
+    if (this.#requestUrl !== undefined) this.#completeUrl(this.#requestUrl);
     this.#tokens[root + 1] = this.#tokenCount - root - NODE_HEADER_SIZE;
     this.#tokens[root + 2] = this.#slotCount - rootSlot;
     const row = this.#rowCount++;
@@ -233,6 +260,18 @@ class Admission {
     if (this.#projectKeyReader !== undefined) {
       this.#projectKeys[row] = this.#projectKeyReader.read(root, rootSlot);
     }
+  }
+
+  #completeUrl(requestUrl: RequestUrl): void {
+    if (this.#metadataAt === NO_METADATA) return;
+    const end = {
+      tokenCount: this.#tokenCount,
+      slotCount: this.#slotCount,
+      project: this.#projects[this.#rowCount]!,
+    };
+    if (!requestUrl.complete(this.#metadataAt, this.#metadataSlot, end)) return;
+    this.#tokenCount += URL_TOKENS;
+    this.#slotCount += URL_SLOTS;
   }
 
   #isKept(key: number, kind: number): boolean {
@@ -246,8 +285,13 @@ class Admission {
   #copyMetadata(at: number, slot: number): void {
     const { tokens } = this.#body.decoder;
     const kind = tokens[at]! & KIND_MASK;
-    if (kind === RECORD_LIST) this.#copyNode(at, slot);
-    if (kind !== RECORD) return;
+    if (kind !== RECORD && kind !== RECORD_LIST) return;
+    this.#metadataAt = this.#tokenCount;
+    this.#metadataSlot = this.#slotCount;
+    if (kind === RECORD_LIST) {
+      this.#copyNode(at, slot);
+      return;
+    }
     const list = this.#tokenCount;
     this.#tokens[list] = (METADATA_KEY << KIND_BITS) | RECORD_LIST;
     this.#tokens[list + 1] = fieldTokenCount(tokens, at);

@@ -9,6 +9,12 @@ export const BODY_BYTES_MAX = 12_000_000;
 /** Events of one body: each costs some 150 bytes of columns, however small its text is. */
 export const BODY_EVENTS_MAX = 500_000;
 
+/**
+ * Bytes of a host in a URL that is put together: a name of DNS has 253 at most, a port 6 with its colon. A
+ * longer text is none, and would make a small event large.
+ */
+export const HOST_LENGTH_MAX = 259;
+
 /** Refused events that are named one by one; the rest is counted, so that the answer stays short. */
 export const REFUSALS_LISTED_MAX = 100;
 

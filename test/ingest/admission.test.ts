@@ -301,3 +301,27 @@ test('thousands of events of a body keep their order and their ids differ', asyn
     Array.from({ length: 30_000 }, (_, n) => n),
   );
 });
+
+test('an event that is a body by itself may be made to leave its id and time aside', async () => {
+  const named = { id: 'mine', timestamp: '2026-01-15T11:00:00Z', event_message: 'm' };
+  const admitAnonymous = async (body: unknown) => {
+    const { batch } = await admitEvents(
+      await decodeBody([Buffer.from(JSON.stringify(body))], 'json'),
+      {
+        source: source('project'),
+        nowUs: NOW_US,
+        retentionUs: RETENTION_US,
+        randomId: (bytes, offset) => bytes.set(Buffer.from(`${NEW_ID}0`), offset),
+        manners: { isSingleAnonymous: true },
+      },
+    );
+    const { id, us, message, root } = rowsOf(batch)[0]!;
+    return { id, us, message, root };
+  };
+  const fresh = { id: `${NEW_ID}0`, us: 0, message: 'm', root: {} };
+  assert.deepEqual(await admitAnonymous(named), fresh);
+  assert.deepEqual(await admitAnonymous({ ...named, timestamp: '1999-01-01T00:00:00Z' }), fresh);
+  const kept = { id: 'mine', us: -HOUR_US, message: 'm', root: {} };
+  assert.deepEqual(await admitAnonymous([named]), kept);
+  assert.deepEqual(await admitAnonymous({ batch: [named] }), kept);
+});

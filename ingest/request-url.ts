@@ -1,0 +1,205 @@
+import {
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+  stringReference,
+} from '../engine/column/batch.ts';
+import {
+  KIND_BITS,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+} from '../engine/column/token.ts';
+import * as ascii from './ascii.ts';
+import type { BodyText } from './body-text.ts';
+import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import type { KeyTable } from './key-table.ts';
+import { HOST_LENGTH_MAX } from './limits.ts';
+
+/** The fields that are looked for, by what a key's name is without case; other keys are OTHER. */
+const ROLES = ['other', 'request', 'url', 'path', 'host', 'protocol'] as const;
+const UNKNOWN = 0;
+const OTHER = 1;
+const REQUEST = 2;
+const URL = 3;
+const PATH = 4;
+const HOST = 5;
+const PROTOCOL = 6;
+
+/** No field of the record has the role. */
+const ABSENT = -1;
+
+/** Bytes of the longest of their names; of a longer key none is to be made. */
+const NAME_SIZE_MAX = 8;
+
+const HTTP = Buffer.from('http');
+const HTTPS = Buffer.from('https');
+const AUTHORITY = Buffer.from('://');
+
+/** Tokens and slots that one URL adds to its event. */
+export const URL_TOKENS = 1;
+export const URL_SLOTS = 1;
+
+/**
+ * Gives `metadata.request` a `url` where a sender left it out: protocol, host and path are there, and
+ * the host is the project's where a gateway serves one. It stands last in `request`, so that what was
+ * sent keeps its order. An event that has one, under any case of the name, or no path, or several
+ * records where one request is meant, stays as it is.
+ */
+export class RequestUrl {
+  readonly #text: BodyText;
+  readonly #keys: KeyTable;
+  readonly #tokens: Int32Array;
+  readonly #slots: Float64Array;
+  /** The role of each key of the body; `url` may become one more. */
+  readonly #roles: Uint8Array;
+  /** Where the fields of the record looked at last lie, by role, and their first slots. */
+  readonly #fieldAt = new Int32Array(ROLES.length + 1);
+  readonly #fieldSlot = new Int32Array(ROLES.length + 1);
+
+  /** The arrays are where events stand; each must have room for the URL of every event. */
+  constructor(records: {
+    readonly text: BodyText;
+    readonly keys: KeyTable;
+    readonly tokens: Int32Array;
+    readonly slots: Float64Array;
+  }) {
+    this.#text = records.text;
+    this.#keys = records.keys;
+    this.#tokens = records.tokens;
+    this.#slots = records.slots;
+    this.#roles = new Uint8Array(records.keys.count + 1);
+  }
+
+  /**
+   * Completes the `metadata` list at `list`, whose first slot is `slot`; behind the event the arrays end
+   * at `tokenCount` and `slotCount`. Whether it did: then there is one token and one slot more, and
+   * what encloses the list must count them.
+   */
+  complete(
+    list: number,
+    slot: number,
+    end: { readonly tokenCount: number; readonly slotCount: number; readonly project: number },
+  ): boolean {
+    const tokens = this.#tokens;
+    const metadata = list + NODE_HEADER_SIZE;
+    if (!this.#isOnly(list)) return false;
+    this.#findFields(metadata, slot);
+    const field = this.#fieldAt[REQUEST]!;
+    if (field === ABSENT) return false;
+    const kind = tokens[field]! & KIND_MASK;
+    const isList = kind === RECORD_LIST;
+    if (kind !== RECORD && !(isList && this.#isOnly(field))) return false;
+    const request = isList ? field + NODE_HEADER_SIZE : field;
+    const requestSlot = this.#fieldSlot[REQUEST]!;
+    this.#findFields(request, requestSlot);
+    if (this.#fieldAt[URL] !== ABSENT) return false;
+    const url = this.#compose(end.project);
+    if (url === NO_STRING) return false;
+    const at = request + fieldTokenCount(tokens, request);
+    const slotAt = requestSlot + fieldSlotCount(tokens, request);
+    tokens.copyWithin(at + URL_TOKENS, at, end.tokenCount);
+    tokens[at] = (this.#keys.internName('url') << KIND_BITS) | TEXT;
+    this.#slots.copyWithin(slotAt + URL_SLOTS, slotAt, end.slotCount);
+    this.#slots[slotAt] = url;
+    for (const node of isList ? [list, metadata, field, request] : [list, metadata, request]) {
+      tokens[node + 1] = tokens[node + 1]! + URL_TOKENS;
+      tokens[node + 2] = tokens[node + 2]! + URL_SLOTS;
+    }
+    return true;
+  }
+
+  /** Whether a list holds one record. */
+  #isOnly(list: number): boolean {
+    const tokens = this.#tokens;
+    const element = list + NODE_HEADER_SIZE;
+    return element + fieldTokenCount(tokens, element) === list + fieldTokenCount(tokens, list);
+  }
+
+  /** Of fields whose names differ in case only, the first. */
+  #findFields(record: number, recordSlot: number): void {
+    const tokens = this.#tokens;
+    this.#fieldAt.fill(ABSENT);
+    const end = record + fieldTokenCount(tokens, record);
+    let slot = recordSlot;
+    for (let at = record + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
+      const key = tokens[at]! >>> KIND_BITS;
+      const role = this.#roles[key]! === UNKNOWN ? this.#roleOf(key) : this.#roles[key]!;
+      if (role !== OTHER && this.#fieldAt[role] === ABSENT) {
+        this.#fieldAt[role] = at;
+        this.#fieldSlot[role] = slot;
+      }
+      slot += fieldSlotCount(tokens, at);
+    }
+  }
+
+  #roleOf(key: number): number {
+    const reference = this.#keys.references[key]!;
+    const start = referenceOffset(reference);
+    const length = referenceLength(reference);
+    const name = length > NAME_SIZE_MAX ? '' : this.#text.utf8(start, start + length).toLowerCase();
+    const role = (ROLES as readonly string[]).indexOf(name);
+    this.#roles[key] = role < 0 ? OTHER : role + 1;
+    return this.#roles[key]!;
+  }
+
+  /** The URL's text, appended to the body's; NO_STRING where path or host are missing. */
+  #compose(project: number): number {
+    const path = this.#textOf(PATH);
+    if (path === NO_STRING) return NO_STRING;
+    const given = this.#textOf(HOST);
+    const host = isHost(given) ? given : project;
+    if (!isHost(host)) return NO_STRING;
+    const scheme = this.#isHttps(this.#textOf(PROTOCOL)) ? HTTPS : HTTP;
+    const text = this.#text;
+    const hasSlash = referenceLength(path) > 0 && text.bytes[referenceOffset(path)] === ascii.SLASH;
+    const size =
+      scheme.length +
+      AUTHORITY.length +
+      referenceLength(host) +
+      (hasSlash ? 0 : 1) +
+      referenceLength(path);
+    const start = text.reserve(size);
+    const { bytes } = text;
+    bytes.set(scheme, start);
+    bytes.set(AUTHORITY, start + scheme.length);
+    const hostStart = start + scheme.length + AUTHORITY.length;
+    copy(bytes, host, hostStart);
+    const hostEnd = hostStart + referenceLength(host);
+    if (!hasSlash) bytes[hostEnd] = ascii.SLASH;
+    copy(bytes, path, hasSlash ? hostEnd : hostEnd + 1);
+    return stringReference(start, size);
+  }
+
+  #textOf(role: number): number {
+    const at = this.#fieldAt[role]!;
+    if (at === ABSENT || (this.#tokens[at]! & KIND_MASK) !== TEXT) return NO_STRING;
+    return this.#slots[this.#fieldSlot[role]!]!;
+  }
+
+  /** Of `https`, `https:` and `HTTPS/…`; a gateway names the version only, `HTTP/1.1`. */
+  #isHttps(protocol: number): boolean {
+    if (protocol === NO_STRING || referenceLength(protocol) < HTTPS.length) return false;
+    const { bytes } = this.#text;
+    const start = referenceOffset(protocol);
+    for (let index = 0; index < HTTPS.length; index++) {
+      if ((bytes[start + index]! | 0x20) !== HTTPS[index]) return false;
+    }
+    const next = bytes[start + HTTPS.length];
+    const isWhole = referenceLength(protocol) === HTTPS.length;
+    return isWhole || next === ascii.COLON || next === ascii.SLASH;
+  }
+}
+
+function isHost(reference: number): boolean {
+  if (reference === NO_STRING) return false;
+  const length = referenceLength(reference);
+  return length > 0 && length <= HOST_LENGTH_MAX;
+}
+
+function copy(bytes: Uint8Array, reference: number, target: number): void {
+  const start = referenceOffset(reference);
+  bytes.copyWithin(target, start, start + referenceLength(reference));
+}
