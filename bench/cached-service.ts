@@ -19,6 +19,7 @@ const { addRoute } = await load<typeof import('../src/http-route.ts')>('http-rou
 const { HttpServer } = await load<typeof import('../src/http-server.ts')>('http-server');
 const { openBackend } = await load<typeof import('../src/log-backend.ts')>('log-backend');
 const { Metrics } = await load<typeof import('../src/metrics.ts')>('metrics');
+const { profileOf } = await load<typeof import('../src/profile.ts')>('profile');
 const { Readiness } = await load<typeof import('../src/readiness.ts')>('readiness');
 const { sendBytes } = await load<typeof import('../src/response.ts')>('response');
 const { parseSettings } = await load<typeof import('../src/settings.ts')>('settings');
@@ -57,7 +58,9 @@ async function main(): Promise<void> {
   const { intake } = backend;
   const read = () => ({ backend: backend.stats(), calls: caller.stats() });
   const metrics = new Metrics({ version: 'bench', read });
+  const profile = profileOf('default');
   const app = createApp({
+    profile,
     catalogue,
     caller,
     callerQueries: new CallerQueries(backend.engine),
@@ -69,7 +72,7 @@ async function main(): Promise<void> {
     metrics,
   });
   addConstantRoute(app);
-  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
+  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   process.once('SIGTERM', async () => {
     await server.drain(0);
     await backend.close(clock.nowUs());

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from 'express';
 import { QueryError } from '../engine/query-error.ts';
 import { isUuid } from '../ingest/source.ts';
 import { BodyReader } from './body.ts';
@@ -18,11 +24,13 @@ import { LogThrottle } from './log-throttle.ts';
 import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
 import type { Metrics } from './metrics.ts';
 import { counted, metricsHandler } from './metrics-route.ts';
+import type { Profile } from './profile.ts';
 import type { Readiness } from './readiness.ts';
 import { requestIdOf, sendError, sendJson } from './response.ts';
 import type { Tokens } from './tokens.ts';
 
 export type AppOptions = {
+  readonly profile: Profile;
   readonly catalogue: Catalogue;
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
@@ -42,10 +50,12 @@ const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow';
 
+/** Where endpoints are called, and their definitions told. */
+const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
+
 /** All routes of the service, for a server to serve. */
 export function createApp(options: AppOptions): Express {
-  const { readiness, log, metrics, tokens, clock } = options;
-  const throttle = new LogThrottle();
+  const { profile, readiness, metrics, tokens } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -53,7 +63,7 @@ export function createApp(options: AppOptions): Express {
   app.set('case sensitive routing', true);
   app.use(beginResponse);
   app.use(checkExpectation);
-  addHealthRoutes(app, readiness);
+  addHealthRoutes(app, readiness, profile);
   // Whoever watches wants the numbers of a service that is starting or stopping, too.
   if (metrics !== undefined)
     addRoute(app, '/metrics', { GET: metricsHandler({ metrics, tokens }) });
@@ -65,8 +75,14 @@ export function createApp(options: AppOptions): Express {
   app.use((request) => {
     throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
   });
-  // Express knows an error handler by its four parameters.
-  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+  app.use(failureHandler(options));
+  return app;
+}
+
+/** Logs what should be known here, and tells the caller. Express knows it by its four parameters. */
+function failureHandler({ profile, log, clock }: AppOptions): ErrorRequestHandler {
+  const throttle = new LogThrottle();
+  return (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const known = asServiceError(error, requestIdOf(response));
     logFailure(known, request, response, (entry) => {
       // That there is too much to do is said now and then; `/metrics` counts every time.
@@ -74,10 +90,13 @@ export function createApp(options: AppOptions): Express {
         known.retryAfterS === undefined ? 0 : throttle.admit(known.code, clock.monotonicMs());
       if (leftOut !== undefined) log(leftOut === 0 ? entry : { ...entry, left_out: leftOut });
     });
-    if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(request, response, known);
-  });
-  return app;
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const isCall = CALL_PATH.test(request.path);
+    sendError(request, response, known, isCall ? profile.tellFailedCall : profile.tellFailure);
+  };
 }
 
 function beginResponse(request: Request, response: Response, next: NextFunction): void {
@@ -99,13 +118,14 @@ function checkExpectation(request: Request, _response: Response, next: NextFunct
   next();
 }
 
-function addHealthRoutes(app: Express, readiness: Readiness): void {
+function addHealthRoutes(app: Express, readiness: Readiness, { healthMembers }: Profile): void {
   const handler = (words: { readonly good: string; readonly bad: string }): Handler => {
     return (_request, response) => {
       const { reason, details } = readiness;
       response.setHeader('Cache-Control', 'no-store');
       const bad = details.recovering === undefined ? words.bad : 'recovering';
-      if (reason === undefined) sendJson(response, 200, { status: words.good, ...details });
+      if (reason === undefined)
+        sendJson(response, 200, { status: words.good, ...healthMembers, ...details });
       else sendJson(response, 503, { status: bad, reason, ...details });
     };
   };

@@ -12,6 +12,7 @@ import { DEFINITION_BYTES_MAX, DEFINITIONS_MAX } from './limits.ts';
 import { packageRoot } from './package-root.ts';
 import { sqlTypeOf } from './parameter-value.ts';
 import { ParameterSchema } from './parameters.ts';
+import type { ProfileName } from './profile.ts';
 import type { QueryEngine } from './query-engine.ts';
 
 /** A saved query, ready to be called. */
@@ -31,6 +32,8 @@ export class CatalogueError extends Error {
     this.problems = problems;
   }
 }
+
+type Preparing = Pick<QueryEngine, 'prepare'>;
 
 const FILE_START: Position = { line: 1, column: 1 };
 
@@ -76,14 +79,17 @@ export class Catalogue {
 }
 
 /**
- * Reads and binds the built-in definitions and those of `folder`.
+ * Reads and binds the built-in definitions and those of `folder`, as they are in the profile.
  *
  * @throws CatalogueError with the first problem of every file.
  */
 export async function loadCatalogue(options: {
   readonly folder: string | undefined;
-  readonly engine: Pick<QueryEngine, 'prepare'>;
+  /** `default` unless given. */
+  readonly profile?: ProfileName | undefined;
+  readonly engine: Preparing;
 }): Promise<Catalogue> {
+  const { engine, profile = 'default' } = options;
   const catalogue = new Catalogue();
   const problems: string[] = [];
   const files = await listFiles(builtInFolder());
@@ -102,7 +108,7 @@ export async function loadCatalogue(options: {
   }
   for (const file of files) {
     try {
-      addFile(catalogue, file, await readText(file), options.engine);
+      addFile(catalogue, { file, fileText: await readText(file) }, { engine, profile });
     } catch (error) {
       if (!(error instanceof DefinitionError)) throw error;
       problems.push(error.message);
@@ -139,11 +145,10 @@ async function readText(file: string): Promise<string> {
 /** @throws DefinitionError */
 function addFile(
   catalogue: Catalogue,
-  file: string,
-  fileText: string,
-  engine: Pick<QueryEngine, 'prepare'>,
+  { file, fileText }: { readonly file: string; readonly fileText: string },
+  { profile, engine }: { readonly profile: ProfileName; readonly engine: Preparing },
 ): void {
-  const { definition, headerLineCount, positionOf } = parseDefinitionFile(file, fileText);
+  const { definition, headerLineCount, positionOf } = parseDefinitionFile(file, fileText, profile);
   const refuse: Refuse = (position, reason) => {
     throw new DefinitionError(file, fileText, position, reason);
   };
@@ -173,7 +178,7 @@ function addFile(
 function prepare(
   definition: Definition,
   headerLineCount: number,
-  engine: Pick<QueryEngine, 'prepare'>,
+  engine: Preparing,
   refuse: Refuse,
 ): PreparedQuery {
   const declared = definition.parameters.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));

@@ -3,8 +3,10 @@
  *
  * ```
  * file    = header statement
- * header  = { "--" key ":" value newline }      up to the first line that does not begin with --
+ * header  = { "--" key [ "[" profile "]" ] ":" value newline }
+ *                                               up to the first line that does not begin with --
  * key     = id | name | description | max_rows | cache | warm | sandbox | alias | param
+ * profile = default | supabase
  * ```
  *
  * | key           | value                                                     | without it        |
@@ -27,6 +29,9 @@
  *         | '"' any characters, \" and \\ escaped as in JSON '"'
  * ```
  *
+ * A line that names a profile is read in that profile alone, and there it stands in the place of the
+ * line without: of the same key, and for `param` of the same parameter.
+ *
  * Every key but `param` stands once. A parameter is `required`, or has a default, or is NULL where
  * none is given; `from` names other parameters of the call to fall back to. The statement keeps its
  * own comments; those above it in the header are not part of it.
@@ -38,6 +43,7 @@ import { DefinitionError, type Position, type Refuse } from './definition-error.
 import { parseParameterLine } from './definition-parameter.ts';
 import { echo, oneOf } from './echo.ts';
 import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from './limits.ts';
+import { PROFILE_NAMES, type ProfileName } from './profile.ts';
 
 /** What a file holds, and where. */
 export type DefinitionFile = {
@@ -51,6 +57,8 @@ export type DefinitionFile = {
 /** One header line, taken apart; positions are those of its key and its value. */
 type HeaderLine = {
   readonly key: string;
+  /** The one profile it is for; `undefined`: for all that have no line of their own. */
+  readonly profile: string | undefined;
   readonly value: string;
   readonly keyAt: Position;
   readonly valueAt: Position;
@@ -76,11 +84,15 @@ const NAMES_RESERVED: ReadonlySet<string> = new Set(['query']);
 const ROWS_MAX_DEFAULT = 1000;
 
 /**
- * Reads a definition file. `file` is its name as errors should give it.
+ * Reads a definition file as it is in a profile. `file` is its name as errors should give it.
  *
  * @throws DefinitionError at the first problem. The statement itself is not looked at.
  */
-export function parseDefinitionFile(file: string, fileText: string): DefinitionFile {
+export function parseDefinitionFile(
+  file: string,
+  fileText: string,
+  profile: ProfileName = 'default',
+): DefinitionFile {
   const refuse: Refuse = (position, reason) => {
     throw new DefinitionError(file, fileText, position, reason);
   };
@@ -89,7 +101,7 @@ export function parseDefinitionFile(file: string, fileText: string): DefinitionF
   if (headerLineCount === -1) {
     refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
   }
-  const header = readHeader(lines.slice(0, headerLineCount), refuse);
+  const header = readHeader(lines.slice(0, headerLineCount), profile, refuse);
   const text = lines.slice(headerLineCount).join('\n').trimEnd();
   if (text.trim() === '') refuse(endOf(lines), 'a statement must follow the header; got nothing');
   const first: Position = { line: 1, column: 1 };
@@ -123,48 +135,66 @@ type Header = {
   readonly parameters: readonly HeaderLine[];
 };
 
-function readHeader(lines: readonly string[], refuse: Refuse): Header {
-  const single = new Map<string, HeaderLine>();
-  const parameters: HeaderLine[] = [];
-  lines.forEach((text, index) => {
-    const line = readHeaderLine(text.trimEnd(), index + 1, refuse);
-    if (!KEYS.includes(line.key)) {
-      refuse(line.keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(line.key)}`);
+function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refuse): Header {
+  const lines = texts.map((text, index) => readHeaderLine(text.trimEnd(), index + 1, refuse));
+  for (const line of lines) checkKey(line, refuse);
+  // A line of the profile takes the place of the one it stands in for, wherever it was written.
+  const common = linesBySubject(lines, undefined, refuse);
+  const inForce = new Map([...common, ...linesBySubject(lines, profile, refuse)]);
+  const all = [...inForce.values()];
+  return {
+    single: new Map(all.filter(({ key }) => key !== 'param').map((line) => [line.key, line])),
+    parameters: all.filter(({ key }) => key === 'param'),
+  };
+}
+
+function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
+  if (!KEYS.includes(key)) refuse(keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(key)}`);
+  if (profile === undefined || PROFILE_NAMES.some((name) => name === profile)) return;
+  refuse(keyAt, `the profile of a key must be ${oneOf(PROFILE_NAMES)}; got ${echo(profile)}`);
+}
+
+/** The lines that name the profile, or none, each by what it tells of: its key, or its parameter. */
+function linesBySubject(
+  lines: readonly HeaderLine[],
+  profile: ProfileName | undefined,
+  refuse: Refuse,
+): ReadonlyMap<string, HeaderLine> {
+  const found = new Map<string, HeaderLine>();
+  for (const line of lines) {
+    if (line.profile !== profile) continue;
+    const { key, value, keyAt, valueAt } = line;
+    // GoogleSQL reads @Project and @project as one name; two of them would be one too many.
+    const name = key === 'param' ? /^\S*/.exec(value)![0] : undefined;
+    const subject = name === undefined ? key : `param ${name.toLowerCase()}`;
+    const before = found.get(subject);
+    if (before !== undefined && name !== undefined) {
+      refuse(valueAt, `parameter ${name} is declared twice`);
     }
-    if (line.key === 'param') {
-      parameters.push(line);
-      return;
-    }
-    const before = single.get(line.key);
     if (before !== undefined) {
-      refuse(line.keyAt, `${line.key} is given twice; first in line ${before.keyAt.line}`);
+      refuse(keyAt, `${key} is given twice; first in line ${before.keyAt.line}`);
     }
-    single.set(line.key, line);
-  });
-  return { single, parameters };
+    found.set(subject, line);
+  }
+  return found;
 }
 
 function readHeaderLine(text: string, line: number, refuse: Refuse): HeaderLine {
-  const match = /^(--[ \t]*)([^\s:]+)([ \t]*:[ \t]*)(.*)$/.exec(text);
+  const match = /^(--[ \t]*)([^\s:[\]]+)(?:\[([^\s:[\]]*)\])?([ \t]*:[ \t]*)(.*)$/.exec(text);
   if (match === null) {
     return refuse(
       { line, column: 1 },
       `a header line must read "-- key: value"; got ${echo(text)}`,
     );
   }
-  const [, dashes, key, colon, value] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const column = dashes.length + 1;
+  const dashes = match[1]!;
+  const value = match[5]!;
   return {
-    key,
+    key: match[2]!,
+    profile: match[3],
     value,
-    keyAt: { line, column },
-    valueAt: { line, column: column + key.length + colon.length },
+    keyAt: { line, column: dashes.length + 1 },
+    valueAt: { line, column: text.length - value.length + 1 },
   };
 }
 
@@ -236,18 +266,11 @@ function parseParameters(
   lines: readonly HeaderLine[],
   refuse: Refuse,
 ): readonly ParameterDefinition[] {
-  const parameters = new Map<string, ParameterDefinition>();
-  for (const { value, valueAt } of lines) {
-    const parameter = parseParameterLine(value, valueAt, refuse);
-    // GoogleSQL reads @Project and @project as one name; two of them would be one too many.
-    const key = parameter.name.toLowerCase();
-    if (parameters.has(key)) refuse(valueAt, `parameter ${parameter.name} is declared twice`);
-    if (parameters.size === PARAMETERS_MAX) {
-      refuse(valueAt, `a definition has at most ${PARAMETERS_MAX} parameters; got one more`);
-    }
-    parameters.set(key, parameter);
+  const tooMany = lines[PARAMETERS_MAX];
+  if (tooMany !== undefined) {
+    refuse(tooMany.valueAt, `a definition has at most ${PARAMETERS_MAX} parameters; got one more`);
   }
-  return [...parameters.values()];
+  return lines.map(({ value, valueAt }) => parseParameterLine(value, valueAt, refuse));
 }
 
 /** Rules between two keys. */

@@ -31,15 +31,16 @@ const LIST_SCHEMA = z.object({
   ),
 });
 
-const ERROR_SCHEMA = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    line: z.number().optional(),
-    column: z.number().optional(),
-    caret: z.string().optional(),
-  }),
+const PROBLEM_SCHEMA = z.object({
+  code: z.string(),
+  detail: z.string(),
+  line: z.number().optional(),
+  column: z.number().optional(),
+  caret: z.string().optional(),
 });
+
+/** In every profile it tells the code of a failure. */
+const PROBLEM_TYPE = 'application/problem+json';
 
 /** Asks a running service through its HTTP door, as anybody else would. */
 export class ExplainClient {
@@ -88,7 +89,12 @@ export class ExplainClient {
   }
 
   async #ask(path: string, request: RequestInit): Promise<string> {
-    const headers = { ...request.headers, 'X-API-KEY': this.#token };
+    const accept = new Headers(request.headers).get('Accept') ?? 'application/json';
+    const headers = {
+      ...request.headers,
+      Accept: `${accept}, ${PROBLEM_TYPE}`,
+      'X-API-KEY': this.#token,
+    };
     const signal = AbortSignal.timeout(EXPLAIN_MS_MAX);
     let status: number;
     let text: string;
@@ -102,11 +108,11 @@ export class ExplainClient {
       throw new UnreachableError(`no service answers at ${this.#url}: ${words}`, error);
     }
     if (status === 200) return text;
-    const refusal = ERROR_SCHEMA.safeParse(parseJson(text));
-    if (!refusal.success) throw this.#stranger();
-    const { code, message, ...place } = refusal.data.error;
+    const problem = PROBLEM_SCHEMA.safeParse(parseJson(text));
+    if (!problem.success) throw this.#stranger();
+    const { code, detail, ...place } = problem.data;
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.#stranger();
-    throw new ServiceError(code as ErrorCode, message, place);
+    throw new ServiceError(code as ErrorCode, detail, place);
   }
 
   #stranger(): UnreachableError {

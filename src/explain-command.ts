@@ -176,7 +176,11 @@ async function explainHere(
   const engine: Pick<QueryEngine, 'prepare'> = {
     prepare: (text, parameters, within) => prepareQuery(text, { sources, parameters, within }),
   };
-  const catalogue = await loadCatalogue({ folder: settings.endpointsDir, engine });
+  const catalogue = await loadCatalogue({
+    folder: settings.endpointsDir,
+    profile: settings.profile,
+    engine,
+  });
   const known = catalogue.list().map(({ definition }) => definition);
   const { id } = mustKnow(command, known);
   const endpoint = catalogue.find(id)!;

@@ -3,12 +3,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '../engine/assert.ts';
 import { type ErrorCode, ServiceError } from './errors.ts';
+import type { TellFailure } from './failure.ts';
 import {
   CONNECTIONS_MAX,
   DRAIN_ACCEPT_MS,
   DRAIN_MS_MAX,
   DRAIN_SILENT_MS,
-  HEADERS_BYTES_MAX,
   HEADERS_MS_MAX,
   KEEP_ALIVE_MS,
   REQUEST_MS_MAX,
@@ -17,14 +17,23 @@ import { rawErrorResponse } from './response.ts';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
+export type HttpManners = {
+  /** Bytes of one request's headers, its URL among them. */
+  readonly headersBytesMax: number;
+  /** How a request that could not be read is answered. */
+  readonly tellFailure: TellFailure;
+};
+
 /** A listening server that can be told to finish what is under way and stop. */
 export class HttpServer {
   readonly #server: Server;
   readonly #responses = new Set<ServerResponse>();
   readonly #sockets = new Set<Socket>();
+  readonly #manners: HttpManners;
   #isDraining = false;
 
-  private constructor(listener: RequestListener) {
+  private constructor(listener: RequestListener, manners: HttpManners) {
+    this.#manners = manners;
     const track: RequestListener = (request, response) => {
       this.#responses.add(response);
       response.on('close', () => this.#responses.delete(response));
@@ -33,7 +42,7 @@ export class HttpServer {
     };
     this.#server = createServer(
       {
-        maxHeaderSize: HEADERS_BYTES_MAX,
+        maxHeaderSize: manners.headersBytesMax,
         headersTimeout: HEADERS_MS_MAX,
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -57,8 +66,9 @@ export class HttpServer {
   static async listen(
     listener: RequestListener,
     address: { readonly host: string; readonly port: number },
+    manners: HttpManners,
   ): Promise<HttpServer> {
-    const server = new HttpServer(listener);
+    const server = new HttpServer(listener, manners);
     await new Promise<void>((resolve, reject) => {
       server.#server.once('error', reject);
       server.#server.listen(address.port, address.host, () => {
@@ -112,17 +122,23 @@ export class HttpServer {
       return;
     }
     const code = CLIENT_ERRORS.get(error.code ?? '') ?? 'invalid_request';
-    const message = CLIENT_MESSAGES.get(code) ?? 'the request is not well-formed HTTP';
-    socket.end(rawErrorResponse(new ServiceError(code, message)));
+    const { tellFailure } = this.#manners;
+    socket.end(rawErrorResponse(new ServiceError(code, this.#clientMessage(code)), tellFailure));
+  }
+
+  #clientMessage(code: ErrorCode): string {
+    switch (code) {
+      case 'headers_too_large':
+        return `the URL and the headers may have ${this.#manners.headersBytesMax} bytes; got more`;
+      case 'request_timeout':
+        return `a request must arrive within ${REQUEST_MS_MAX / 1000} s`;
+      default:
+        return 'the request is not well-formed HTTP';
+    }
   }
 }
 
 const CLIENT_ERRORS: ReadonlyMap<string, ErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
-]);
-
-const CLIENT_MESSAGES: ReadonlyMap<ErrorCode, string> = new Map([
-  ['headers_too_large', `the URL and the headers may have ${HEADERS_BYTES_MAX} bytes; got more`],
-  ['request_timeout', `a request must arrive within ${REQUEST_MS_MAX / 1000} s`],
 ]);

@@ -43,8 +43,12 @@ export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;
  * second: with a steady stream of posts that takes a seventh of the thread, in pauses.
  */
 export const HEAP_GROWING_PERCENT = 200;
+
 /** Bytes of one request's headers, its URL among them. */
 export const HEADERS_BYTES_MAX = 16 * 1024;
+
+/** … where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
+export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
 /** A sender that trickles its headers holds a connection no longer than this. */
 export const HEADERS_MS_MAX = 15_000;

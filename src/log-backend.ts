@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Engine } from '../engine/engine.ts';
-import { admitEvents } from '../ingest/admission.ts';
+import { type AdmissionManners, admitEvents } from '../ingest/admission.ts';
 import type { Disk } from '../ingest/disk/disk.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import {
@@ -24,6 +24,7 @@ import { IngestCounts } from './ingest-counts.ts';
 import { PROCESS_BYTES, WORKER_BYTES } from './limits.ts';
 import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
+import { profileOf } from './profile.ts';
 import type { Settings } from './settings.ts';
 
 const DAY_US = 86_400_000_000;
@@ -75,7 +76,13 @@ export function openBackend(options: {
   const counts = new IngestCounts();
   return {
     engine,
-    intake: createIntake({ directory, store, retentionUs, counts }),
+    intake: createIntake({
+      directory,
+      store,
+      retentionUs,
+      counts,
+      manners: profileOf(settings.profile).admission,
+    }),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
     tick: (nowUs) => durable.tick(nowUs),
     stats: () => ({
@@ -103,8 +110,9 @@ function createIntake(options: {
   readonly store: LogStore;
   readonly retentionUs: number;
   readonly counts: IngestCounts;
+  readonly manners: AdmissionManners;
 }): LogIntake {
-  const { directory, store, retentionUs, counts } = options;
+  const { directory, store, retentionUs, counts, manners } = options;
   const randomId = randomUuids();
   const pool = new MemoryPool();
   return {
@@ -125,7 +133,7 @@ function createIntake(options: {
           store: (source, nowUs) =>
             asServiceErrors(async () => {
               try {
-                const options = { source, nowUs, retentionUs, randomId };
+                const options = { source, nowUs, retentionUs, randomId, manners };
                 const { batch, refusals } = await admitEvents(decoded, options);
                 const { rowCount: events } = batch;
                 if (events > 0) await store.append(source.name, batch, nowUs);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import { discardBody, isBodyUnderWay } from './body.ts';
 import type { ServiceError } from './errors.ts';
-import { acceptWeight } from './media-type.ts';
+import type { TellFailure } from './failure.ts';
 
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
 export function sendBytes(
@@ -47,21 +47,21 @@ export function requestIdOf(response: ServerResponse): string {
   return String(response.getHeader('X-Request-Id') ?? '');
 }
 
-/** Tells the caller what is wrong, in the form it asked for. */
+/** Tells the caller what is wrong, in the words of `tell`. */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
   error: ServiceError,
+  tell: TellFailure,
 ): void {
-  const { status, details, retryAfterS } = error;
+  const { details, retryAfterS } = error;
+  const { accept } = request.headers;
+  const { status, contentType, body } = tell(error, { requestId: requestIdOf(response), accept });
   if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="weir"');
   response.setHeader('Cache-Control', 'no-store');
   response.appendHeader('Vary', 'Accept');
-  const isProblem = prefersProblem(request.headers.accept);
-  const body = errorBody(error, requestIdOf(response), isProblem);
-  const contentType = `application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`;
   if (!isBodyUnderWay(request)) {
     // Nothing follows a request that was told not to send its body.
     if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');
@@ -75,32 +75,15 @@ export function sendError(
   discardBody(request, () => response.end());
 }
 
-/** The details of an error as JSON: our own form, or that of RFC 9457 §3.1. */
-function errorBody(error: ServiceError, requestId: string, isProblem: boolean): Buffer {
-  const { code, status, title, message, details } = error;
-  const { line, column, caret, parameter } = details;
-  const members = { line, column, caret, parameter, request_id: requestId };
-  const value = isProblem
-    ? { type: `urn:weir:error:${code}`, title, status, detail: message, code, ...members }
-    : { error: { code, message, ...members } };
-  return Buffer.from(JSON.stringify(value));
-}
-
 /** The bytes of a whole HTTP answer, for a connection whose request could not be read. */
-export function rawErrorResponse(error: ServiceError): string {
-  const body = JSON.stringify({ error: { code: error.code, message: error.message } });
+export function rawErrorResponse(error: ServiceError, tell: TellFailure): string {
+  const { status, contentType, body } = tell(error, { requestId: '', accept: undefined });
   return [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
     'Connection: close',
     '',
-    body,
+    body.toString(),
   ].join('\r\n');
-}
-
-/** Whether `Accept` names problem+json and does not want plain JSON more. */
-function prefersProblem(accept: string | undefined): boolean {
-  const weight = acceptWeight(accept, 'application/problem+json');
-  return weight > 0 && weight >= acceptWeight(accept, 'application/json');
 }

@@ -12,6 +12,7 @@ import { HttpServer } from './http-server.ts';
 import { TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { type Profile, profileOf } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { StartError } from './start-error.ts';
@@ -45,13 +46,10 @@ export async function startService(options: {
   let server: HttpServer | undefined;
   let metrics: Metrics | undefined;
   try {
-    if (settings.profile !== 'default') {
-      throw new StartError(
-        `PROFILE must be default: the profile ${settings.profile} is not available in this version`,
-      );
-    }
+    const profile = profileOf(settings.profile);
     const catalogue = await loadCatalogue({
       folder: settings.endpointsDir,
+      profile: profile.name,
       engine: backend.engine,
     });
     await prepareDataFolder(settings.dataDir);
@@ -73,6 +71,7 @@ export async function startService(options: {
       }),
     });
     const app = createApp({
+      profile,
       catalogue,
       caller,
       callerQueries: new CallerQueries(backend.engine),
@@ -83,7 +82,7 @@ export async function startService(options: {
       log,
       metrics,
     });
-    server = await listen(app, settings);
+    server = await listen(app, settings, profile);
     await backend.recover(clock.nowUs(), readiness);
     readiness.becomeReady();
     const url = `http://${urlHost(settings.host)}:${server.port}`;
@@ -153,10 +152,13 @@ async function lockDataFolder(dataDir: string, clock: Clock): Promise<LockFile> 
   }
 }
 
-async function listen(app: ReturnType<typeof createApp>, settings: Settings): Promise<HttpServer> {
-  const { host, port } = settings;
+async function listen(
+  app: ReturnType<typeof createApp>,
+  { host, port }: Settings,
+  profile: Profile,
+): Promise<HttpServer> {
   try {
-    return await HttpServer.listen(app, { host, port });
+    return await HttpServer.listen(app, { host, port }, profile);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const reason = LISTEN_REASONS.get(String(code)) ?? String(cause);

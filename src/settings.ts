@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Source, sourcesFrom } from '../ingest/source.ts';
-import { echo } from './echo.ts';
+import { echo, oneOf } from './echo.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
 import { CACHE_BYTES_MAX } from './limits.ts';
 import { machineMemoryBytes } from './machine-memory.ts';
+import { PROFILE_NAMES, type ProfileName } from './profile.ts';
 
 /** Environment variables as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-export type Profile = 'default' | 'supabase';
 
 export type Settings = {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly host: string;
   readonly dataDir: string;
-  readonly profile: Profile;
+  readonly profile: ProfileName;
   readonly endpointsDir: string | undefined;
   readonly publicAccessToken: string | undefined;
   readonly privateAccessToken: string | undefined;
@@ -70,8 +69,8 @@ const SCHEMA = z.object({
   PORT: integer(0, 65_535).default(4000),
   HOST: z.string().default('127.0.0.1'),
   DATA_DIR: z.string().default('./data'),
-  PROFILE: parsed('default or supabase', (text) =>
-    text === 'default' || text === 'supabase' ? text : undefined,
+  PROFILE: parsed(oneOf(PROFILE_NAMES), (text) =>
+    PROFILE_NAMES.find((name) => name === text),
   ).default('default'),
   ENDPOINTS_DIR: z.string().optional(),
   PUBLIC_ACCESS_TOKEN: token().optional(),

@@ -5,7 +5,10 @@
 -- cache: 900s
 -- warm: 300s
 -- sandbox: disabled
+-- sandbox[supabase]: enabled
+-- alias[supabase]: functions.inv-stats
 -- param: project string required
+-- param[supabase]: project string default=default from=ref
 -- param: function_id string
 -- param: interval string
 

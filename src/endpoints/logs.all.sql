@@ -4,16 +4,20 @@
 -- max_rows: 1000
 -- cache: disabled
 -- sandbox: disabled
+-- sandbox[supabase]: enabled
 -- param: project string required
+-- param[supabase]: project string default=default from=ref
 -- param: project_tier string
+-- param[supabase]: project_tier string default=ENTERPRISE
 -- param: iso_timestamp_start timestamp
 -- param: iso_timestamp_end timestamp
 
 -- Nine logs, each with its newest entries first. An entry stands once for each element of its
 -- metadata; those of the database stand once, with or without metadata. Only edge_logs is selected.
+-- identifier, which senders may give at the top level, is there for callers with SQL of their own.
 WITH
 edge_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `cloudflare.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE t.project = @project
@@ -30,7 +34,7 @@ edge_logs AS (
 ),
 
 postgres_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `postgres.logs` AS t
   WHERE t.project = @project
     AND t.timestamp > CASE @project_tier
@@ -46,7 +50,7 @@ postgres_logs AS (
 ),
 
 function_edge_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `deno-relay-logs` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE m.project_ref = @project
@@ -63,7 +67,7 @@ function_edge_logs AS (
 ),
 
 function_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `deno-subhosting-events` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE m.project_ref = @project
@@ -80,7 +84,7 @@ function_logs AS (
 ),
 
 auth_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `gotrue.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE t.project = @project
@@ -97,7 +101,7 @@ auth_logs AS (
 ),
 
 realtime_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `realtime.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE m.project = @project
@@ -114,7 +118,7 @@ realtime_logs AS (
 ),
 
 storage_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `storage.logs.prod.2` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE m.project = @project
@@ -131,7 +135,7 @@ storage_logs AS (
 ),
 
 postgrest_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `postgREST.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE t.project = @project
@@ -148,7 +152,7 @@ postgrest_logs AS (
 ),
 
 pgbouncer_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.identifier
   FROM `pgbouncer.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   WHERE t.project = @project

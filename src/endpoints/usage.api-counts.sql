@@ -5,18 +5,25 @@
 -- cache: 900s
 -- warm: 300s
 -- sandbox: disabled
+-- sandbox[supabase]: enabled
 -- param: project string required
+-- param[supabase]: project string default=default from=ref
 -- param: interval string required enum(hourly, daily, minutely)
+-- param[supabase]: interval string required enum(hourly, daily, minutely, 1hr, 1day, 7day)
 
 WITH
 -- One row for each element of metadata and of its request whose URL the expression matches. The
--- window's start is not truncated, so that the first bucket is a part of one.
+-- window's start is not truncated, so that the first bucket is a part of one. The last three intervals
+-- can be given where the header allows them.
 requests AS (
   SELECT
     CASE @interval
       WHEN 'hourly' THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
       WHEN 'daily' THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
       WHEN 'minutely' THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
+      WHEN '1hr' THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
+      WHEN '1day' THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
+      WHEN '7day' THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
     END AS bucket,
     r.path
   FROM `cloudflare.logs.prod` AS t
@@ -27,6 +34,9 @@ requests AS (
       WHEN 'hourly' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)
       WHEN 'daily' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
       WHEN 'minutely' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 60 MINUTE)
+      WHEN '1hr' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 60 MINUTE)
+      WHEN '1day' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 24 HOUR)
+      WHEN '7day' THEN TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     END
 )
 

@@ -181,6 +181,55 @@ test('a file of a header alone has no statement', () => {
   );
 });
 
+test('a line that names a profile stands in for the one without, in that profile alone', () => {
+  const lines = [
+    ID,
+    NAME,
+    '-- alias[supabase]: app.old',
+    '-- max_rows[supabase]: 5',
+    '-- max_rows: 7',
+    '-- param: project string required',
+    '-- param: interval string',
+    '-- param[supabase]: Project string default=default',
+    '-- param[supabase]: extra bool',
+  ];
+  const text = [...lines, 'SELECT 1'].join('\n');
+  const plain = parseDefinitionFile('app.sql', text).definition;
+  assert.deepEqual([plain.rowsMax, plain.aliases], [7, []]);
+  assert.deepEqual(
+    plain.parameters.map(({ name, required }) => [name, required]),
+    [
+      ['project', true],
+      ['interval', false],
+    ],
+  );
+  const { definition, positionOf } = parseDefinitionFile('app.sql', text, 'supabase');
+  assert.deepEqual([definition.rowsMax, definition.aliases], [5, ['app.old']]);
+  assert.deepEqual(
+    definition.parameters.map(({ name, default: text }) => [name, text]),
+    [
+      ['Project', 'default'],
+      ['interval', undefined],
+      ['extra', undefined],
+    ],
+  );
+  assert.deepEqual(positionOf('max_rows'), { line: 4, column: 24 });
+  assert.deepEqual(positionOf('Project', 'param'), { line: 8, column: 21 });
+});
+
+test('a profile that there is not, or a line twice in one, is refused where it stands', () => {
+  const unknown = errorOf(ID, NAME, '-- cache[other]: 900s');
+  assert.equal(unknown.place, '3:4');
+  assert.match(unknown.reason, /profile of a key must be default or supabase; got "other"/);
+  const text = [ID, NAME, '-- cache[supabase]: 9s', '-- cache[supabase]: 8s', 'SELECT 1'].join(
+    '\n',
+  );
+  assert.throws(
+    () => parseDefinitionFile('a.sql', text, 'supabase'),
+    /given twice; first in line 3/,
+  );
+});
+
 test('any text is read, or refused at a place inside it, never else', () => {
   const word = fc.constantFrom(
     'param:',

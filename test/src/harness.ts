@@ -16,6 +16,7 @@ import { HttpServer } from '../../src/http-server.ts';
 import type { LogEntry } from '../../src/log.ts';
 import type { LogIntake } from '../../src/log-intake.ts';
 import { ParameterSchema } from '../../src/parameters.ts';
+import { type ProfileName, profileOf } from '../../src/profile.ts';
 import type { QueryEngine } from '../../src/query-engine.ts';
 import { Readiness } from '../../src/readiness.ts';
 import { openTokens } from '../../src/tokens.ts';
@@ -144,6 +145,7 @@ export async function withApp(
     readonly queryMsMax?: number | undefined;
     readonly heldBytesMax?: number | undefined;
     readonly isStarting?: boolean | undefined;
+    readonly profile?: ProfileName | undefined;
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
@@ -165,7 +167,9 @@ export async function withApp(
     callsMax: options.callsMax,
     queryMsMax: options.queryMsMax,
   });
+  const profile = profileOf(options.profile ?? 'default');
   const app = createApp({
+    profile,
     catalogue,
     caller,
     callerQueries: new CallerQueries({ prepare: fakePrepare }),
@@ -176,7 +180,7 @@ export async function withApp(
     log: (entry) => entries.push(entry),
     bodies: new BodyReader(options.heldBytesMax),
   });
-  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 });
+  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   try {
     await work({ port: server.port, caller, stored, entries, readiness, server });
   } finally {

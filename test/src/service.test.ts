@@ -134,11 +134,7 @@ test('a stop waits for the calls under way, and takes no more', async () => {
   });
 });
 
-test('the profile supabase stops the start with a sentence, and so does a port in use', async () => {
-  await assert.rejects(
-    withService({ environment: { PROFILE: 'supabase' } }, async () => {}),
-    { name: 'StartError', message: /PROFILE must be default.*not available in this version/ },
-  );
+test('a port in use stops the start with a sentence', async () => {
   await withService({}, async ({ service }) => {
     const PORT = String(portOf(service));
     await assert.rejects(

@@ -1,0 +1,54 @@
+import type { AdmissionManners } from '../ingest/admission.ts';
+import {
+  type TellFailure,
+  tellFailedCallLikeContainer,
+  tellFailure,
+  tellFailureLikeContainer,
+} from './failure.ts';
+import { HEADERS_BYTES_MAX, HEADERS_WITH_SQL_BYTES_MAX } from './limits.ts';
+
+export const PROFILE_NAMES = ['default', 'supabase'] as const;
+
+export type ProfileName = (typeof PROFILE_NAMES)[number];
+
+/**
+ * How the service behaves where its clients differ: its own, or those of a self-hosted Supabase stack,
+ * who know the analytics container. A plain value, read at the doors; nothing behind them asks for a
+ * profile's name.
+ */
+export type Profile = {
+  readonly name: ProfileName;
+  /** Bytes of one request's headers, its URL among them. */
+  readonly headersBytesMax: number;
+  /** How failures are told, and how those of calls and definitions. */
+  readonly tellFailure: TellFailure;
+  readonly tellFailedCall: TellFailure;
+  /** What `/health` of a ready service says beside its own words. */
+  readonly healthMembers: object;
+  /** What is done to events as they arrive. */
+  readonly admission: AdmissionManners;
+};
+
+const PROFILES: Readonly<Record<ProfileName, Profile>> = {
+  default: {
+    name: 'default',
+    headersBytesMax: HEADERS_BYTES_MAX,
+    tellFailure,
+    tellFailedCall: tellFailure,
+    healthMembers: {},
+    admission: {},
+  },
+  supabase: {
+    name: 'supabase',
+    headersBytesMax: HEADERS_WITH_SQL_BYTES_MAX,
+    tellFailure: tellFailureLikeContainer,
+    tellFailedCall: tellFailedCallLikeContainer,
+    // A process keeps within MEMORY_LIMIT by itself, and refuses posts before it does not.
+    healthMembers: { nodes_count: 1, memory_utilization: 'ok' },
+    admission: { isSingleAnonymous: true, requestUrlSource: 'cloudflare.logs.prod' },
+  },
+};
+
+export function profileOf(name: ProfileName): Profile {
+  return PROFILES[name];
+}
