@@ -1,8 +1,10 @@
-import type { Query } from '../sql/ast.ts';
+import { unreachable } from '../assert.ts';
+import type { OrderItem, Query, QueryBody, Select } from '../sql/ast.ts';
 import { findStar } from '../sql/star.ts';
 import { ExpressionBinder } from './binder/bind-expression.ts';
 import { bindOrder, bindRowCount, sorted } from './binder/bind-order.ts';
 import { bindSelect } from './binder/bind-select.ts';
+import { bindSetOperation } from './binder/bind-set-operation.ts';
 import { TableBinder } from './binder/bind-table.ts';
 import { type BindEnvironment, Binding } from './binder/binding.ts';
 import { CommonTables } from './binder/common-tables.ts';
@@ -14,9 +16,8 @@ import type { BoundQuery } from './logical-plan.ts';
 
 /**
  * Gives a parsed query its meaning: every name resolved against the sources and parameters, every
- * node typed, every coercion written out. The plan's top is a Project, or a Limit on one, whose
- * columns are the output. Throws a QueryError with a span: `invalid_sql` for a text that means
- * nothing, `query_limit` for one that means too much.
+ * node typed, every coercion written out. Throws a QueryError with a span: `invalid_sql` for a text
+ * that means nothing, `query_limit` for one that means too much.
  */
 export function bindQuery(query: Query, environment: BindEnvironment): BoundQuery {
   const binding = new Binding(environment);
@@ -45,18 +46,10 @@ function checkNoStar(query: Query): void {
 /** A query at any level, with the CTEs in scope around it. */
 function bindRelation(query: Query, outer: CommonTables, binding: Binding): Relation {
   const tables = outer.with(query.with, binding);
-  if (query.body.kind === 'set-operation') {
-    refuse(`${query.body.operator.toUpperCase()} is not supported`, query.body.span);
-  }
   const ordered =
     query.body.kind === 'select'
-      ? bindSelect(
-          query.body,
-          query.orderBy,
-          new TableBinder(binding, tables, bindRelation),
-          binding,
-        )
-      : bindParenthesized(query, query.body.query, tables, binding);
+      ? bindSelectOf(query.body, query.orderBy, tables, binding)
+      : orderedOutput(bindBody(query.body, tables, binding), query, binding);
   const count = bindRowCount('LIMIT', query.limit, binding);
   const offset = bindRowCount('OFFSET', query.offset, binding);
   if (count === undefined && offset === undefined) return ordered;
@@ -64,21 +57,41 @@ function bindRelation(query: Query, outer: CommonTables, binding: Binding): Rela
   return { ...ordered, plan };
 }
 
-/** `(SELECT …) ORDER BY …`: the order sees nothing but the inner query's columns. */
-function bindParenthesized(
-  query: Query,
-  inner: Query,
+function bindSelectOf(
+  select: Select,
+  orderBy: readonly OrderItem[],
   tables: CommonTables,
   binding: Binding,
 ): Relation {
-  const relation = binding.nested(inner.span, () => bindRelation(inner, tables, binding));
+  return bindSelect(select, orderBy, new TableBinder(binding, tables, bindRelation), binding);
+}
+
+/** A body whose own ORDER BY, if it has one, stands inside of it. */
+function bindBody(body: QueryBody, tables: CommonTables, binding: Binding): Relation {
+  switch (body.kind) {
+    case 'select':
+      return bindSelectOf(body, [], tables, binding);
+    case 'query':
+      return binding.nested(body.span, () => bindRelation(body.query, tables, binding));
+    case 'set-operation':
+      return binding.nested(body.span, () =>
+        bindSetOperation(body, (input) => bindBody(input, tables, binding), binding),
+      );
+    default:
+      return unreachable(body);
+  }
+}
+
+/** `(SELECT …) ORDER BY …`: the order sees nothing but the columns of what stands before it. */
+function orderedOutput(relation: Relation, query: Query, binding: Binding): Relation {
   if (query.orderBy.length === 0) return relation;
+  const { span } = query.body;
   const scope = new FromScope([relationVariable(undefined, relation.columns)]);
   const list = relation.columns.map((column) => ({
     name: column.name,
     isAnonymous: false,
     expression: columnReference(column),
-    span: inner.span,
+    span,
   }));
   const context = new ExpressionBinder(binding, { text: 'ORDER BY', scope });
   const plan = sorted(relation.plan, bindOrder(query.orderBy, list, context), binding);

@@ -24,6 +24,7 @@ import { UnnestOperator } from '../operator/unnest.ts';
 import { aggregateStateOf } from './aggregate-state.ts';
 import { compileExpression } from './evaluate.ts';
 import type { Column, Expression } from './expression.ts';
+import { columnReference } from './expression-walk.ts';
 import type { SortKey } from './logical-plan.ts';
 import {
   type Breaker,
@@ -143,6 +144,8 @@ class Execution {
       }
       case 'join':
         return this.#join(plan, sink);
+      case 'union':
+        return this.#union(plan, sink);
       case 'aggregate':
         return this.group(plan).emit(sink);
       case 'sort': {
@@ -264,6 +267,25 @@ class Execution {
       checkpoint: this.#context.checkpoint,
     };
     return this.drive(plan.left, new JoinOperator(options, sink));
+  }
+
+  /** What an input's own operators answer tells of that input only: it may hold a limit. */
+  #union(plan: Extract<PhysicalPlan, { op: 'union' }>, sink: Sink): boolean {
+    let wantsMore = true;
+    const noting: Sink = {
+      push: (chunk) => {
+        wantsMore = sink.push(chunk);
+        return wantsMore;
+      },
+    };
+    for (const [index, input] of plan.inputs.entries()) {
+      const columns = plan.columns.map(({ column, from }) =>
+        columnReference({ ...column, id: from[index]! }),
+      );
+      this.drive(input, new ProjectOperator(this.#compileAll(columns, input), noting));
+      if (!wantsMore) return false;
+    }
+    return true;
   }
 
   #orderKeys(keys: readonly SortKey[], input: PhysicalPlan) {

@@ -1,4 +1,4 @@
-import type { ColumnId, Expression } from './expression.ts';
+import type { Column, ColumnId, Expression } from './expression.ts';
 import { childrenOf } from './expression-walk.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import { expressionsOf, visit } from './physical-walk.ts';
@@ -12,70 +12,91 @@ type Place = { readonly scan: number; readonly path: string };
  */
 export function fieldsRead(plan: PhysicalPlan): ReadonlyMap<number, readonly string[]> {
   const read = new Map<number, Set<string>>();
-  const note = ({ scan, path }: Place): void => {
-    read.set(scan, (read.get(scan) ?? new Set()).add(path));
+  const note = (places: readonly Place[], suffix = ''): void => {
+    for (const { scan, path } of places) {
+      read.set(scan, (read.get(scan) ?? new Set()).add(`${path}${suffix}`));
+    }
   };
-  const places = placesOf(plan);
+  const known = placesOf(plan);
   const answer = topProjectionOf(plan);
   visit(plan, (node) => {
     for (const expression of expressionsOf(node)) {
-      const place = placeOf(expression, places);
-      if (place === undefined) collect(expression, places, note);
+      const places = placesAt(expression, known);
+      if (places.length === 0) collect(expression, known, note);
       else if (node.op === 'unnest' && expression === node.array) {
-        note({ ...place, path: `${place.path}[]` });
+        note(places, '[]');
       } else if (node.op !== 'project' || node === answer) {
         // Any other projection only gives the place a name; who reads the name reads the place.
-        note(place);
+        note(places);
       }
+    }
+    // The columns of an answer without a projection are read by whoever asked.
+    if (node === answer && node.op === 'union') {
+      for (const { column } of node.columns) note(known.get(column.id) ?? []);
     }
   });
   return new Map(Array.from(read, ([scan, paths]) => [scan, withoutLists(paths)] as const));
 }
 
-/** The projection whose columns are the answer. */
+/** The projection, or the union, whose columns are the answer. */
 function topProjectionOf(plan: PhysicalPlan): PhysicalPlan | undefined {
   let node = plan;
   while (node.op === 'limit' || node.op === 'top' || node.op === 'sort') node = node.input;
-  return node.op === 'project' ? node : undefined;
+  return node.op === 'project' || node.op === 'union' ? node : undefined;
 }
 
-/** The columns that stand for a place: records of scans, elements of lists, and names for them. */
-function placesOf(plan: PhysicalPlan): ReadonlyMap<ColumnId, Place> {
-  const places = new Map<ColumnId, Place>();
+/**
+ * The columns that stand for places: records of scans, elements of lists, and names for them. That
+ * of a union stands for one in each of its inputs.
+ */
+function placesOf(plan: PhysicalPlan): Places {
+  const places = new Map<ColumnId, readonly Place[]>();
+  const name = (column: Column, named: readonly Place[]): void => {
+    if (named.length > 0) places.set(column.id, named);
+  };
   visit(plan, (node) => {
     if (node.op === 'scan') {
       const root = node.columns[node.fields.indexOf('root')];
-      if (root !== undefined) places.set(root.id, { scan: node.index, path: '' });
+      if (root !== undefined) name(root, [{ scan: node.index, path: '' }]);
     } else if (node.op === 'unnest') {
-      const list = placeOf(node.array, places);
-      if (list !== undefined) places.set(node.element.id, { ...list, path: `${list.path}[]` });
+      const lists = placesAt(node.array, places);
+      name(
+        node.element,
+        lists.map((list) => ({ ...list, path: `${list.path}[]` })),
+      );
     } else if (node.op === 'project') {
-      for (const { column, expression } of node.columns) {
-        const place = placeOf(expression, places);
-        if (place !== undefined) places.set(column.id, place);
+      for (const { column, expression } of node.columns) name(column, placesAt(expression, places));
+    } else if (node.op === 'union') {
+      for (const { column, from } of node.columns) {
+        name(
+          column,
+          from.flatMap((id) => places.get(id) ?? []),
+        );
       }
     }
   });
   return places;
 }
 
-function placeOf(expression: Expression, places: ReadonlyMap<ColumnId, Place>): Place | undefined {
-  if (expression.op === 'column') return places.get(expression.id);
-  if (expression.op !== 'dynamic-field') return undefined;
-  const record = placeOf(expression.input, places);
-  if (record === undefined) return undefined;
-  const path = record.path === '' ? expression.name : `${record.path}.${expression.name}`;
-  return { ...record, path };
+type Places = ReadonlyMap<ColumnId, readonly Place[]>;
+
+function placesAt(expression: Expression, places: Places): readonly Place[] {
+  if (expression.op === 'column') return places.get(expression.id) ?? [];
+  if (expression.op !== 'dynamic-field') return [];
+  return placesAt(expression.input, places).map((record) => ({
+    ...record,
+    path: record.path === '' ? expression.name : `${record.path}.${expression.name}`,
+  }));
 }
 
 function collect(
   expression: Expression,
-  places: ReadonlyMap<ColumnId, Place>,
-  note: (place: Place) => void,
+  known: Places,
+  note: (places: readonly Place[]) => void,
 ): void {
-  const place = placeOf(expression, places);
-  if (place !== undefined) note(place);
-  else for (const child of childrenOf(expression)) collect(child, places, note);
+  const places = placesAt(expression, known);
+  if (places.length > 0) note(places);
+  else for (const child of childrenOf(expression)) collect(child, known, note);
 }
 
 /** In alphabetic order, without the lists of which elements are read. */

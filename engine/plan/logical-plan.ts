@@ -1,14 +1,14 @@
 import type { NeededText } from '../column/segment.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Column, Expression } from './expression.ts';
+import type { Column, ColumnId, Expression } from './expression.ts';
 
 /**
  * What a query means, apart from how it is run: relational operators over typed columns. A plain
  * value that knows nothing of segments, so that another engine could render it as its own SQL.
  *
- * Row order: a Sort orders; Filter, Project, Limit and Unnest keep the order of their input; all
- * others leave it open.
+ * Row order: a Sort orders; Filter, Project, Limit and Unnest keep the order of their input; a Union
+ * gives the rows of its first input before those of the second, and so on; all others leave it open.
  */
 export type LogicalPlan =
   | Scan
@@ -18,6 +18,7 @@ export type LogicalPlan =
   | Project
   | Unnest
   | Join
+  | Union
   | Aggregate
   | Sort
   | Limit;
@@ -110,6 +111,17 @@ export type Join = {
   /** Absent for 'cross' only. */
   readonly on?: Expression | undefined;
 };
+
+/** The rows of all inputs, one input after the other: UNION ALL. */
+export type Union = {
+  readonly op: 'union';
+  readonly inputs: readonly LogicalPlan[];
+  /** Columns of its own, all of the inputs' columns that fill one having its type. */
+  readonly columns: readonly UnionColumn[];
+};
+
+/** `from[i]` names the column of input i whose values these are. */
+export type UnionColumn = { readonly column: Column; readonly from: readonly ColumnId[] };
 
 /** Groups by the keys (none: one group, even of no rows). Also DISTINCT, with no aggregates. */
 export type Aggregate = {

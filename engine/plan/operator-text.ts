@@ -1,8 +1,8 @@
 import { unreachable } from '../assert.ts';
 import type { Column, Expression } from './expression.ts';
 import { type ExpressionText, neededTexts, quoted, windowText } from './expression-text.ts';
-import { conjunctsOf } from './expression-walk.ts';
-import type { AggregateCall, LogicalPlan } from './logical-plan.ts';
+import { columnReference, conjunctsOf } from './expression-walk.ts';
+import type { AggregateCall, LogicalPlan, UnionColumn } from './logical-plan.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 
 /** An operator in words: on one line, and in parts for when that is too long. */
@@ -92,6 +92,7 @@ type SharedOperator =
       readonly keys: readonly Computed[];
       readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
     }
+  | { readonly op: 'union'; readonly columns: readonly UnionColumn[] }
   | { readonly op: 'sort'; readonly keys: Extract<LogicalPlan, { op: 'sort' }>['keys'] };
 
 type Computed = { readonly column: Column; readonly expression: Expression };
@@ -118,6 +119,14 @@ function sharedOperatorText(plan: SharedOperator, text: ExpressionText): Operato
         `${outer}unnest ${text.of(plan.array)} as ${text.column(plan.element)}${offset}${on}`,
       );
     }
+    case 'union':
+      return listed(
+        'union',
+        plan.columns.map(({ column, from }) => {
+          const names = from.map((id) => text.of(columnReference({ ...column, id })));
+          return `${text.column(column)} of ${names.join(' | ')}`;
+        }),
+      );
     case 'aggregate': {
       const keys = plan.keys.map((key) => text.definition(key));
       const calls = plan.aggregates.map((each) => text.aggregate(each));

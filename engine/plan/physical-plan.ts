@@ -10,7 +10,9 @@ import type {
   Sort,
   SortKey,
   TimeWindow,
+  UnionColumn,
 } from './logical-plan.ts';
+import { physicalInputsOf } from './physical-walk.ts';
 
 /**
  * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
@@ -50,6 +52,12 @@ export type PhysicalPlan =
       readonly on?: Expression | undefined;
     }
   | HashJoin
+  /** The inputs one after the other, `columns` in this order. */
+  | {
+      readonly op: 'union';
+      readonly inputs: readonly PhysicalPlan[];
+      readonly columns: readonly UnionColumn[];
+    }
   | {
       readonly op: 'aggregate';
       readonly input: PhysicalPlan;
@@ -140,6 +148,8 @@ function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
       return { ...plan, input: convert(plan.input, numbering) };
     case 'join':
       return convertJoin(plan, numbering);
+    case 'union':
+      return { ...plan, inputs: plan.inputs.map((input) => convert(input, numbering)) };
     case 'limit':
       return convertLimit(plan, numbering);
     default:
@@ -179,12 +189,28 @@ function convertTop(sort: Sort, count: number, numbering: Numbering): PhysicalPl
   };
 }
 
-/** Turns the scan that `timestamp` comes from around, when only row-wise operators lie between. */
+/**
+ * Turns the scans that `timestamp` comes from around, where each row above them is of one of their
+ * rows: no row older than what is wanted above is made of a newer one.
+ */
 function readNewestFirst(plan: PhysicalPlan, timestamp: ColumnId): PhysicalPlan {
   switch (plan.op) {
     case 'filter':
     case 'unnest':
       return { ...plan, input: readNewestFirst(plan.input, timestamp) };
+    case 'project': {
+      const item = plan.columns.find(({ column }) => column.id === timestamp);
+      if (item?.expression.op !== 'column') return plan;
+      return { ...plan, input: readNewestFirst(plan.input, item.expression.id) };
+    }
+    case 'union': {
+      const item = plan.columns.find(({ column }) => column.id === timestamp);
+      if (item === undefined) return plan;
+      const inputs = plan.inputs.map((input, index) => readNewestFirst(input, item.from[index]!));
+      return { ...plan, inputs };
+    }
+    case 'join':
+      return { ...plan, left: readNewestFirst(plan.left, timestamp) };
     case 'scan': {
       const column = plan.columns.findIndex((candidate) => candidate.id === timestamp);
       return plan.fields[column] === 'timestamp' ? { ...plan, newestFirst: true } : plan;
@@ -244,6 +270,7 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
     case 'one-row':
       return [];
     case 'project':
+    case 'union':
       return plan.columns.map((item) => item.column.id);
     case 'unnest': {
       const own = plan.offset === undefined ? [plan.element.id] : [plan.element.id, plan.offset.id];
@@ -260,17 +287,7 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
 
 /** All scans of a plan, by their index. */
 export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
-  switch (plan.op) {
-    case 'scan':
-      return [plan];
-    case 'one-row':
-    case 'rows':
-      return [];
-    case 'join':
-      return [...scansOf(plan.left), ...scansOf(plan.right)];
-    default:
-      return scansOf(plan.input);
-  }
+  return plan.op === 'scan' ? [plan] : physicalInputsOf(plan).flatMap(scansOf);
 }
 
 /**
@@ -303,5 +320,6 @@ export type Breaker = Extract<PhysicalPlan, { op: 'aggregate' }>;
 /** The input that leads to the scan, when rows of the scan are what flows through the operator. */
 function inputWithScan(plan: PhysicalPlan): PhysicalPlan | undefined {
   if (plan.op === 'join') return scansOf(plan.left).length === 1 ? plan.left : undefined;
-  return plan.op === 'one-row' || plan.op === 'rows' || plan.op === 'scan' ? undefined : plan.input;
+  const [input, ...others] = physicalInputsOf(plan);
+  return others.length === 0 ? input : undefined;
 }

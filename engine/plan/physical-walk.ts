@@ -10,6 +10,8 @@ export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
       return [];
     case 'join':
       return [plan.left, plan.right];
+    case 'union':
+      return plan.inputs;
     default:
       return [plan.input];
   }
@@ -32,6 +34,7 @@ export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
     case 'scan':
     case 'one-row':
     case 'rows':
+    case 'union':
     case 'limit':
       return [];
     case 'filter':

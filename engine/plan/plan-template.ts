@@ -154,6 +154,8 @@ export function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]):
         left: withWindows(plan.left, windows),
         right: withWindows(plan.right, windows),
       };
+    case 'union':
+      return { ...plan, inputs: plan.inputs.map((input) => withWindows(input, windows)) };
     default:
       return { ...plan, input: withWindows(plan.input, windows) };
   }

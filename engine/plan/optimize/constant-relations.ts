@@ -37,6 +37,8 @@ function isLong(plan: LogicalPlan): boolean {
   if (plan.op === 'unnest') return plan.array.op !== 'literal' && columnsOf(plan.array).size === 0;
   if (expressionsOf(plan).some(generatesArrays)) return true;
   const rowCounts = inputsOf(plan).map((input) => (input.op === 'rows' ? input.rows.length : 1));
+  if (plan.op === 'union')
+    return rowCounts.reduce((sum, count) => sum + count, 0) > FOLDED_ROWS_MAX;
   return rowCounts.reduce((product, count) => product * count, 1) > FOLDED_ROWS_MAX;
 }
 

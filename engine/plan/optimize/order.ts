@@ -1,8 +1,8 @@
 import { INT64 } from '../../column/type.ts';
-import type { Column, Expression } from '../expression.ts';
+import type { Column, ColumnId, Expression } from '../expression.ts';
 import { columnReference, substitute } from '../expression-walk.ts';
-import type { LogicalPlan, Sort, SortKey } from '../logical-plan.ts';
-import { type ColumnIds, inputsOf, outputOf, withInputs } from './plan-walk.ts';
+import type { Limit, LogicalPlan, Project, Sort, SortKey, Union } from '../logical-plan.ts';
+import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from './plan-walk.ts';
 
 /**
  * Settles the order of rows. A sort that nothing keeps is dropped; sorts and limits sink below
@@ -11,33 +11,36 @@ import { type ColumnIds, inputsOf, outputOf, withInputs } from './plan-walk.ts';
  * however it is stored: equal keys go by arrival, in the direction of the first key, and rows with no order at all go by arrival.
  */
 export function settleOrder(plan: LogicalPlan, ids: ColumnIds): LogicalPlan {
-  const sunk = sink(dropSorts(plan, true));
+  const sunk = sink(dropSorts(plan, 'all'));
   const { plan: stamped, arrivals } = withArrivals(sunk, ids);
   return arrivals.length === 0 ? sunk : breakTies(stamped, arrivals);
 }
 
-/** `isKept`: whether anything above still shows the order. */
-function dropSorts(plan: LogicalPlan, isKept: boolean): LogicalPlan {
+/**
+ * What is still seen of an order from above: all of it, what it is among rows that a sort above
+ * holds for equal, or nothing.
+ */
+type Seen = 'all' | 'ties' | 'nothing';
+
+function dropSorts(plan: LogicalPlan, seen: Seen): LogicalPlan {
+  const below = (next: Seen) =>
+    withInputs(
+      plan,
+      inputsOf(plan).map((input) => dropSorts(input, next)),
+    );
   switch (plan.op) {
-    case 'sort': {
-      const input = dropSorts(plan.input, isKept);
-      return isKept ? { ...plan, input } : input;
-    }
+    case 'sort':
+      return seen === 'nothing' ? dropSorts(plan.input, seen) : below('ties');
     case 'aggregate':
-      return { ...plan, input: dropSorts(plan.input, false) };
     case 'join':
-      return {
-        ...plan,
-        left: dropSorts(plan.left, false),
-        right: dropSorts(plan.right, false),
-      };
+      return below('nothing');
+    case 'union':
+      // Equal rows of several inputs go by arrival.
+      return below(seen === 'all' ? 'all' : 'nothing');
     case 'limit':
-      return { ...plan, input: dropSorts(plan.input, true) };
+      return below('all');
     default:
-      return withInputs(
-        plan,
-        inputsOf(plan).map((input) => dropSorts(input, isKept)),
-      );
+      return below(seen);
   }
 }
 
@@ -66,11 +69,12 @@ function sinkSort(sort: Sort): LogicalPlan {
   return sort;
 }
 
-function sinkLimit(limit: Extract<LogicalPlan, { op: 'limit' }>): LogicalPlan {
+function sinkLimit(limit: Limit): LogicalPlan {
   const input = limit.input;
   if (input.op === 'project') {
     return { ...input, input: sinkLimit({ ...limit, input: input.input }) };
   }
+  if (input.op === 'union') return limitInputs(limit, input);
   if (input.op === 'limit' && limit.offset === undefined) {
     const counts = [limit.count, input.count].filter((count) => count !== undefined);
     const values = counts.map((count) => (count.op === 'literal' ? count.value : null));
@@ -80,6 +84,18 @@ function sinkLimit(limit: Extract<LogicalPlan, { op: 'limit' }>): LogicalPlan {
     }
   }
   return limit;
+}
+
+/** Of each input of a union no more rows are wanted than of all together. */
+function limitInputs(limit: Limit, union: Union): LogicalPlan {
+  const bounds = [limit.count, limit.offset].flatMap((bound) => bound ?? []);
+  const values = bounds.map((bound) => (bound.op === 'literal' ? bound.value : undefined));
+  if (limit.count === undefined || !values.every((value) => typeof value === 'number'))
+    return limit;
+  const value = values.reduce((sum, each) => sum + each, 0);
+  const count: Expression = { op: 'literal', type: INT64, value };
+  const inputs = union.inputs.map((input) => sinkLimit({ op: 'limit', input, count }));
+  return { ...limit, input: { ...union, inputs } };
 }
 
 /** Reads the arrival of each scan whose rows reach the plan's output one to one or multiplied. */
@@ -122,6 +138,8 @@ function withArrivals(
       const arrivals = [...left.arrivals, ...right.arrivals];
       return { plan: { ...plan, left: left.plan, right: right.plan }, arrivals };
     }
+    case 'union':
+      return withUnionArrivals(plan, ids);
     case 'aggregate': {
       const below = withArrivals(plan.input, ids);
       return { plan: { ...plan, input: below.plan }, arrivals: [] };
@@ -131,18 +149,106 @@ function withArrivals(
   }
 }
 
-/** Sorts by arrival behind the keys there are; through projections, into the sort below them. */
+/** Rows of a union go by the position of their input, then by what arrivals that has. */
+function withUnionArrivals(
+  union: Union,
+  ids: ColumnIds,
+): { plan: LogicalPlan; arrivals: readonly Column[] } {
+  const below = union.inputs.map((input) => withArrivals(input, ids));
+  const inputs = below.map(({ plan }) => plan);
+  const width = Math.max(...below.map(({ arrivals }) => arrivals.length));
+  if (width === 0) return { plan: { ...union, inputs }, arrivals: [] };
+  const columnOf = (name: string): Column => ({ id: ids.next(), name, type: INT64 });
+  const arrivals = [columnOf('input'), ...Array.from({ length: width }, () => columnOf('arrival'))];
+  const stamps = below.map((input, position) => {
+    const values = [
+      position,
+      ...input.arrivals,
+      ...Array(width - input.arrivals.length).fill(null),
+    ];
+    return values.map((value: Column | number | null) => ({
+      column: columnOf('stamp'),
+      expression:
+        value === null || typeof value === 'number'
+          ? ({ op: 'literal', type: INT64, value } as const)
+          : columnReference(value),
+    }));
+  });
+  const stamped = arrivals.map((column, index) => ({
+    column,
+    from: stamps.map((each) => each[index]!.column.id),
+  }));
+  const plan: Union = {
+    op: 'union',
+    inputs: inputs.map((input, index) => withColumns(input, stamps[index]!)),
+    columns: [...union.columns, ...stamped],
+  };
+  return { plan, arrivals };
+}
+
+/** A plan that computes some columns more. */
+function withColumns(plan: LogicalPlan, added: Project['columns']): LogicalPlan {
+  const passed = outputOf(plan).map((column) => ({ column, expression: columnReference(column) }));
+  return { op: 'project', input: plan, columns: [...passed, ...added] };
+}
+
+/** Sorts by arrival behind the keys there are; into the sort that the rows have their order from. */
 function breakTies(plan: LogicalPlan, arrivals: readonly Column[]): LogicalPlan {
+  if (arrivals.length === 0) return plan;
   switch (plan.op) {
-    case 'project':
-      return { ...plan, input: breakTies(plan.input, arrivals) };
+    case 'project': {
+      const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
+      return { ...plan, input: breakTies(plan.input, arrivalsIn(expressions, arrivals)) };
+    }
+    case 'union': {
+      const inputs = plan.inputs.map((input, index) =>
+        breakTies(input, arrivalsIn(columnsInInput(plan, index), arrivals)),
+      );
+      return { ...plan, inputs };
+    }
     case 'sort':
       return { ...plan, keys: [...plan.keys, ...tieKeys(plan.keys[0], arrivals)] };
     case 'limit':
       return plan;
+    case 'filter':
+    case 'unnest':
+      if (isOrdered(plan.input)) return { ...plan, input: breakTies(plan.input, arrivals) };
+      return sortedByArrival(plan, arrivals);
     default:
-      return { op: 'sort', input: plan, keys: tieKeys(undefined, arrivals) };
+      return sortedByArrival(plan, arrivals);
   }
+}
+
+function sortedByArrival(plan: LogicalPlan, arrivals: readonly Column[]): LogicalPlan {
+  return { op: 'sort', input: plan, keys: tieKeys(undefined, arrivals) };
+}
+
+/** Whether the rows have an order that the text asked for. */
+function isOrdered(plan: LogicalPlan): boolean {
+  switch (plan.op) {
+    case 'sort':
+    case 'limit':
+      return true;
+    case 'filter':
+    case 'unnest':
+    case 'project':
+      return isOrdered(plan.input);
+    case 'union':
+      return plan.inputs.some(isOrdered);
+    default:
+      return false;
+  }
+}
+
+/** The arrivals as the plan below has them; a constant there orders nothing. */
+function arrivalsIn(
+  expressions: ReadonlyMap<ColumnId, Expression>,
+  arrivals: readonly Column[],
+): readonly Column[] {
+  return arrivals.flatMap((column) => {
+    const expression = expressions.get(column.id);
+    return expression?.op === 'column' ? [{ ...column, id: expression.id }] : [];
+  });
 }
 
 function tieKeys(first: SortKey | undefined, arrivals: readonly Column[]): readonly SortKey[] {

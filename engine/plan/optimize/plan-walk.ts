@@ -1,7 +1,7 @@
 import { unreachable } from '../../assert.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { rewrite } from '../expression-walk.ts';
-import type { LogicalPlan } from '../logical-plan.ts';
+import { columnReference, rewrite } from '../expression-walk.ts';
+import type { LogicalPlan, Union } from '../logical-plan.ts';
 
 /** The plans directly below one. */
 export function inputsOf(plan: LogicalPlan): readonly LogicalPlan[] {
@@ -12,6 +12,8 @@ export function inputsOf(plan: LogicalPlan): readonly LogicalPlan[] {
       return [];
     case 'join':
       return [plan.left, plan.right];
+    case 'union':
+      return plan.inputs;
     default:
       return [plan.input];
   }
@@ -26,6 +28,8 @@ export function withInputs(plan: LogicalPlan, inputs: readonly LogicalPlan[]): L
       return plan;
     case 'join':
       return { ...plan, left: inputs[0]!, right: inputs[1]! };
+    case 'union':
+      return { ...plan, inputs };
     default:
       return { ...plan, input: inputs[0]! };
   }
@@ -52,6 +56,7 @@ export function mapExpressions(
     case 'scan':
     case 'one-row':
     case 'rows':
+    case 'union':
       return plan;
     case 'filter':
       return { ...plan, predicate: change(plan.predicate) };
@@ -125,6 +130,7 @@ export function outputOf(plan: LogicalPlan): readonly Column[] {
     case 'rows':
       return plan.columns;
     case 'project':
+    case 'union':
       return plan.columns.map((item) => item.column);
     case 'aggregate':
       return [...plan.keys, ...plan.aggregates].map((item) => item.column);
@@ -137,6 +143,31 @@ export function outputOf(plan: LogicalPlan): readonly Column[] {
     default:
       return outputOf(plan.input);
   }
+}
+
+/** What the columns of a union are in one of its inputs. */
+export function columnsInInput(plan: Union, input: number): ReadonlyMap<ColumnId, Expression> {
+  return new Map(
+    plan.columns.map(({ column, from }) => [
+      column.id,
+      columnReference({ ...column, id: from[input]! }),
+    ]),
+  );
+}
+
+/** The same union over some of its inputs, given by their positions, and perhaps changed. */
+export function withUnionInputs(
+  plan: Union,
+  kept: readonly { readonly position: number; readonly input: LogicalPlan }[],
+): Union {
+  return {
+    op: 'union',
+    inputs: kept.map(({ input }) => input),
+    columns: plan.columns.map(({ column, from }) => ({
+      column,
+      from: kept.map(({ position }) => from[position]!),
+    })),
+  };
 }
 
 export function outputIds(plan: LogicalPlan): Set<ColumnId> {

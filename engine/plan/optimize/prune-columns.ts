@@ -45,6 +45,13 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
       const left = pruneColumns(plan.left, below);
       return { ...plan, left, right: pruneColumns(plan.right, below) };
     }
+    case 'union': {
+      const columns = plan.columns.filter(({ column }) => required.has(column.id));
+      const inputs = plan.inputs.map((input, index) =>
+        pruneColumns(input, new Set(columns.map(({ from }) => from[index]!))),
+      );
+      return { ...plan, columns, inputs };
+    }
     case 'aggregate': {
       const aggregates = plan.aggregates.filter((item) => required.has(item.column.id));
       const read = [

@@ -7,12 +7,19 @@ import {
   isLiteral,
   substitute,
 } from '../expression-walk.ts';
-import type { Aggregate, Join, LogicalPlan, Unnest } from '../logical-plan.ts';
-import { outputIds, outputOf, rewritePlan } from './plan-walk.ts';
+import type { Aggregate, Join, LogicalPlan, Union, Unnest } from '../logical-plan.ts';
+import {
+  columnsInInput,
+  outputIds,
+  outputOf,
+  rewritePlan,
+  withInputs,
+  withUnionInputs,
+} from './plan-walk.ts';
 
 /**
  * Brings every condition as near to its scan as its columns allow: through projections (their
- * expressions put in place of their columns), sorts, unnests, groupings (keys only) and joins. A
+ * expressions put in place of their columns), unions, sorts, unnests, groupings (keys only) and joins. A
  * condition over both sides of a cross join makes it an inner one. A plan whose condition can never
  * hold becomes no rows.
  */
@@ -37,6 +44,17 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
       return pushThroughUnnest(plan, conditions);
     case 'join':
       return pushThroughJoin(plan, conditions);
+    case 'union':
+      return withInputs(
+        plan,
+        plan.inputs.map((input, index) => {
+          const columns = columnsInInput(plan, index);
+          return push(
+            input,
+            conditions.map((term) => substitute(term, columns)),
+          );
+        }),
+      );
     case 'aggregate':
       return pushThroughAggregate(plan, conditions);
     case 'limit':
@@ -115,9 +133,33 @@ function divide(
   return { within, beyond };
 }
 
-/** Spreads emptiness: an operator over no rows gives none, save a grouping without keys. */
+/**
+ * Spreads emptiness: an operator over no rows gives none, save a grouping without keys; a union does
+ * without the inputs that have none.
+ */
 export function spreadEmptiness(plan: LogicalPlan): LogicalPlan {
-  return rewritePlan(plan, (node) => (isEmptyByInput(node) ? emptyLike(node) : node));
+  return rewritePlan(plan, (node) => {
+    if (isEmptyByInput(node)) return emptyLike(node);
+    return node.op === 'union' ? withoutEmptyInputs(node) : node;
+  });
+}
+
+function withoutEmptyInputs(union: Union): LogicalPlan {
+  const kept = union.inputs.flatMap((input, position) =>
+    isEmpty(input) ? [] : [{ input, position }],
+  );
+  if (kept.length === union.inputs.length) return union;
+  const [only, ...others] = kept;
+  if (only === undefined || others.length > 0) return withUnionInputs(union, kept);
+  const expressions = columnsInInput(union, only.position);
+  return {
+    op: 'project',
+    input: only.input,
+    columns: union.columns.map(({ column }) => ({
+      column,
+      expression: expressions.get(column.id)!,
+    })),
+  };
 }
 
 function isEmptyByInput(plan: LogicalPlan): boolean {
@@ -130,6 +172,8 @@ function isEmptyByInput(plan: LogicalPlan): boolean {
       return isEmpty(plan.input);
     case 'aggregate':
       return plan.keys.length > 0 && isEmpty(plan.input);
+    case 'union':
+      return plan.inputs.every(isEmpty);
     case 'join':
       return isEmpty(plan.left) || (plan.kind !== 'left' && isEmpty(plan.right));
     default:

@@ -1,9 +1,9 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
-import type { Filter, LogicalPlan, Scan, TimeWindow } from '../logical-plan.ts';
+import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
 import { eventPathOf } from './event-path.ts';
-import { inputsOf, outputIds, withInputs } from './plan-walk.ts';
+import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
 
 /**
  * Tells each scan what its filters imply: a window of time, which replaces the comparisons it is
@@ -75,6 +75,11 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
       const terms = context.terms.map((term) => ({ ...term, expression: seen(term.expression) }));
       return { ...plan, input: scope(plan.input, { ...context, terms, elements }) };
     }
+    case 'union':
+      return withInputs(
+        plan,
+        plan.inputs.map((input, index) => scope(input, contextInInput(plan, index, context))),
+      );
     case 'join': {
       const both = { ...context, terms: withoutOrigins(context.terms) };
       return scopeInputs(plan, plan.kind === 'left' ? { ...context, terms: [] } : both, both);
@@ -87,6 +92,17 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
         inputsOf(plan).map((input) => scope(input, { ...context, terms: [] })),
       );
   }
+}
+
+/** What is known of a union's rows as one input sees it; that input alone implies nothing of all rows. */
+function contextInInput(plan: Union, index: number, context: Context): Context {
+  const columns = columnsInInput(plan, index);
+  const seen = (expression: Expression) => substitute(expression, columns);
+  return {
+    ...context,
+    terms: context.terms.map((term) => ({ expression: seen(term.expression) })),
+    elements: new Map(Array.from(context.elements, ([id, array]) => [id, seen(array)] as const)),
+  };
 }
 
 function scopeInputs(
