@@ -24,6 +24,8 @@ export type ExpansionOptions = {
   readonly on?: VectorFunction | undefined;
   /** Whether an input row without a pair is kept, with NULLs on the right. */
   readonly outer: boolean;
+  /** Gets 1 at each right row that has had a pair; left out where nobody wants to know. */
+  readonly rightMatched?: Uint8Array | undefined;
   readonly checkpoint?: Checkpoint | undefined;
 };
 
@@ -51,6 +53,10 @@ export class Expansion {
   push(pairs: Pairs, completeRow: number): boolean {
     this.#options.checkpoint?.();
     const kept = this.#options.on === undefined ? pairs : this.#test(pairs, this.#options.on);
+    const { rightMatched } = this.#options;
+    if (rightMatched !== undefined) {
+      for (let i = 0; i < kept.count; i++) rightMatched[kept.rightRows[i]!] = 1;
+    }
     const rows = this.#options.outer ? this.#withUnmatched(kept, completeRow) : kept;
     if (rows.count === 0) return true;
     const chunk = this.#chunk(rows);

@@ -1,12 +1,16 @@
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
+import { PairChunk, VectorChunk } from '../column/chunk.ts';
+import { constantVector } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import type { ExpansionOptions, Pairs } from './expansion.ts';
 import { Expansion } from './expansion.ts';
 import type { JoinTable } from './join-table.ts';
 import type { Checkpoint, Sink } from './sink.ts';
+import { pushInChunks } from './sink.ts';
+import { positionsWhere } from './truth.ts';
 
 export type JoinOptions = {
-  readonly kind: 'inner' | 'left' | 'cross';
+  readonly kind: 'inner' | 'left' | 'full' | 'cross';
   /** The right side; its keys are equated with `leftKeys`, one by one. None: all rows match. */
   readonly table: JoinTable;
   readonly leftKeys: readonly VectorFunction[];
@@ -17,17 +21,46 @@ export type JoinOptions = {
   readonly checkpoint?: Checkpoint | undefined;
 };
 
-/** Joins the rows pushed, the left side, with a table: in order of the left, then of the right. */
+/**
+ * Joins the rows pushed, the left side, with a table: in order of the left, then of the right. A full
+ * join ends with `finish`, by which the rows of the right that have had no partner follow.
+ */
 export class JoinOperator implements Sink {
   readonly #options: JoinOptions;
   readonly #expansion: ExpansionOptions;
   readonly #sink: Sink;
+  /** Per row of the table, 1 once it has had a partner; of a full join only. */
+  readonly #rightMatched: Uint8Array | undefined;
+  #wantsMore = true;
 
   constructor(options: JoinOptions, sink: Sink) {
     this.#options = options;
-    const { kind, leftWidth, residual, checkpoint } = options;
-    this.#expansion = { leftWidth, on: residual, outer: kind === 'left', checkpoint };
-    this.#sink = sink;
+    const { kind, table, leftWidth, residual, checkpoint } = options;
+    this.#rightMatched = kind === 'full' ? new Uint8Array(table.rows.count) : undefined;
+    this.#expansion = {
+      leftWidth,
+      on: residual,
+      outer: kind === 'left' || kind === 'full',
+      rightMatched: this.#rightMatched,
+      checkpoint,
+    };
+    this.#sink = {
+      push: (chunk) => {
+        this.#wantsMore = sink.push(chunk);
+        return this.#wantsMore;
+      },
+    };
+  }
+
+  /** Pushes what only the end of the left side decides; whether the sink wants more. */
+  finish(): boolean {
+    const matched = this.#rightMatched;
+    if (matched === undefined || !this.#wantsMore) return this.#wantsMore;
+    const { table, leftWidth } = this.#options;
+    const { positions, count } = positionsWhere(matched, matched.length, 0);
+    const nulls = Array.from({ length: leftWidth }, () => constantVector(null, count));
+    const right = table.rows.select(positions, count);
+    return pushInChunks(new PairChunk(new VectorChunk(nulls, count), leftWidth, right), this.#sink);
   }
 
   push(chunk: Chunk): boolean {

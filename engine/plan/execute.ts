@@ -266,7 +266,9 @@ class Execution {
       residual: plan.residual === undefined ? undefined : this.#compile(plan.residual, plan),
       checkpoint: this.#context.checkpoint,
     };
-    return this.drive(plan.left, new JoinOperator(options, sink));
+    const join = new JoinOperator(options, sink);
+    this.drive(plan.left, join);
+    return join.finish();
   }
 
   /** What an input's own operators answer tells of that input only: it may hold a limit. */

@@ -103,9 +103,13 @@ export type Unnest = {
   readonly on?: Expression | undefined;
 };
 
+/**
+ * `left` keeps rows of the left without a partner, `full` those of both sides. A RIGHT JOIN is bound
+ * as the LEFT JOIN it is from the other side.
+ */
 export type Join = {
   readonly op: 'join';
-  readonly kind: 'inner' | 'left' | 'cross';
+  readonly kind: 'inner' | 'left' | 'full' | 'cross';
   readonly left: LogicalPlan;
   readonly right: LogicalPlan;
   /** Absent for 'cross' only. */

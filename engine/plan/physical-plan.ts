@@ -2,9 +2,10 @@ import { assert, unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Column, ColumnId, Expression } from './expression.ts';
-import { columnsOf, conjunctsOf } from './expression-walk.ts';
+import { columnsOf, conjunctionOf, conjunctsOf } from './expression-walk.ts';
 import type {
   AggregateCall,
+  Join,
   LogicalPlan,
   ScanField,
   Sort,
@@ -12,7 +13,7 @@ import type {
   TimeWindow,
   UnionColumn,
 } from './logical-plan.ts';
-import { physicalInputsOf } from './physical-walk.ts';
+import { operatorsOf, physicalInputsOf } from './physical-walk.ts';
 
 /**
  * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
@@ -97,10 +98,13 @@ export type PhysicalScan = {
   readonly newestFirst: boolean;
 };
 
-/** The right side is read whole into a table; equalities pair `left[i] = right[i]`. */
+/**
+ * The right side is read whole into a table; equalities pair `left[i] = right[i]`. A full join gives
+ * the rows of the right side without a partner at the end.
+ */
 export type HashJoin = {
   readonly op: 'join';
-  readonly kind: 'inner' | 'left' | 'cross';
+  readonly kind: Join['kind'];
   readonly left: PhysicalPlan;
   readonly right: PhysicalPlan;
   readonly equalities: readonly { readonly left: Expression; readonly right: Expression }[];
@@ -220,26 +224,50 @@ function readNewestFirst(plan: PhysicalPlan, timestamp: ColumnId): PhysicalPlan 
   }
 }
 
-function convertJoin(
-  plan: Extract<LogicalPlan, { op: 'join' }>,
-  numbering: Numbering,
-): PhysicalPlan {
-  const left = convert(plan.left, numbering);
-  const right = convert(plan.right, numbering);
-  const equalities: { left: Expression; right: Expression }[] = [];
-  const residual: Expression[] = [];
+/**
+ * The side that is read into the table is the right one, as the text has it, unless only the left one
+ * is known to be short.
+ */
+function convertJoin(plan: Join, numbering: Numbering): PhysicalPlan {
+  // Before the sides change places: scans are numbered as the text has them.
+  const sides = [convert(plan.left, numbering), convert(plan.right, numbering)] as const;
+  const isEither = plan.kind === 'inner' || plan.kind === 'cross';
+  const isSwapped = isEither && isShort(plan.left) && !isShort(plan.right);
+  const [left, right] = isSwapped ? [sides[1], sides[0]] : sides;
   const leftIds = new Set(layoutOf(left));
   const rightIds = new Set(layoutOf(right));
+  const equalities: { left: Expression; right: Expression }[] = [];
+  const residual: Expression[] = [];
   for (const term of plan.on === undefined ? [] : conjunctsOf(plan.on)) {
     const pair = equalityOf(term, leftIds, rightIds);
     if (pair === undefined) residual.push(term);
     else equalities.push(pair);
   }
-  const rest: Expression | undefined =
-    residual.length === 0
-      ? undefined
-      : { op: 'call', type: { kind: 'BOOL' }, name: 'and', arguments: residual };
+  const rest = residual.length === 0 ? undefined : conjunctionOf(residual);
   return { op: 'join', kind: plan.kind, left, right, equalities, residual: rest };
+}
+
+/** Whether a plan gives a number of rows that the text bounds, whatever the events. */
+function isShort(plan: LogicalPlan): boolean {
+  switch (plan.op) {
+    case 'one-row':
+    case 'rows':
+      return true;
+    case 'limit':
+      return plan.count !== undefined || isShort(plan.input);
+    case 'aggregate':
+      return plan.keys.length === 0 || isShort(plan.input);
+    case 'filter':
+    case 'project':
+    case 'sort':
+      return isShort(plan.input);
+    case 'union':
+      return plan.inputs.every(isShort);
+    case 'join':
+      return isShort(plan.left) && isShort(plan.right);
+    default:
+      return false;
+  }
 }
 
 function equalityOf(
@@ -287,7 +315,9 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
 
 /** All scans of a plan, by their index. */
 export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
-  return plan.op === 'scan' ? [plan] : physicalInputsOf(plan).flatMap(scansOf);
+  return operatorsOf(plan)
+    .filter((node): node is PhysicalScan => node.op === 'scan')
+    .sort((left, right) => left.index - right.index);
 }
 
 /**
@@ -310,9 +340,9 @@ export function breakerOf(plan: PhysicalPlan): Breaker | undefined {
 }
 
 function isRowWise(plan: PhysicalPlan): boolean {
-  return (
-    plan.op === 'filter' || plan.op === 'project' || plan.op === 'unnest' || plan.op === 'join'
-  );
+  // The end of a full join is known when all rows of the left have been seen.
+  if (plan.op === 'join') return plan.kind !== 'full';
+  return plan.op === 'filter' || plan.op === 'project' || plan.op === 'unnest';
 }
 
 export type Breaker = Extract<PhysicalPlan, { op: 'aggregate' }>;

@@ -6,6 +6,7 @@ import type { Expression } from '../expression.ts';
 import { columnReference } from '../expression-walk.ts';
 import { ALL_TIME, type LogicalPlan } from '../logical-plan.ts';
 import { ExpressionBinder } from './bind-expression.ts';
+import { bindUsing } from './bind-using.ts';
 import type { Binding } from './binding.ts';
 import type { BindQuery, CommonTables } from './common-tables.ts';
 import { itemsNamed } from './name-index.ts';
@@ -51,7 +52,9 @@ export class TableBinder {
     }
     let bound = this.#bindFirst(first);
     for (const join of joins.reverse()) {
-      const array = this.#arrayOnRight(join.right, bound);
+      // The rows of an array that are kept without a partner belong to no row on the left.
+      const isApart = join.join === 'right' || join.join === 'full';
+      const array = isApart ? undefined : this.#arrayOnRight(join.right, bound);
       bound = array === undefined ? this.#join(join, bound) : this.#unnest(array, bound, join);
     }
     return bound;
@@ -87,21 +90,39 @@ export class TableBinder {
 
   #join(join: JoinSyntax, left: BoundFrom): BoundFrom {
     const { span } = join;
-    const kind = supportedKind(join);
     const right = this.#binding.nested(join.right.span, () => this.#bindRight(join.right, left));
     checkDistinctNames(left.variables, right.variables, join.right.span);
     const variables = [...left.variables, ...right.variables];
-    if (kind === 'comma' || kind === 'cross') {
-      if (join.on !== undefined) refuse('CROSS JOIN takes no ON; write INNER JOIN', join.on.span);
+    if (join.join === 'comma' || join.join === 'cross') {
+      const condition = join.on ?? join.using?.[0];
+      if (condition !== undefined) {
+        refuse('CROSS JOIN takes no condition; write INNER JOIN', condition.span);
+      }
       return { plan: this.#crossJoin(left.plan, right.plan, span), variables };
     }
-    if (join.on === undefined) refuse('this JOIN needs a condition: JOIN … ON …', span);
+    if (join.using !== undefined) {
+      const merged = bindUsing(join.using, { left, right, kind: join.join }, this.#binding);
+      return {
+        plan: this.#conditionalJoin(join.join, { left, right, on: merged.on }, span),
+        variables: merged.variables,
+      };
+    }
+    if (join.on === undefined) {
+      refuse('this JOIN needs a condition: JOIN … ON …, or JOIN … USING (…)', span);
+    }
     const on = this.#condition(join.on, variables);
-    const plan = this.#binding.plan(
-      { op: 'join', kind, left: left.plan, right: right.plan, on },
-      span,
-    );
-    return { plan, variables };
+    return { plan: this.#conditionalJoin(join.join, { left, right, on }, span), variables };
+  }
+
+  /** A RIGHT JOIN keeps what a LEFT JOIN from the other side keeps. */
+  #conditionalJoin(
+    kind: 'inner' | 'left' | 'right' | 'full',
+    { left, right, on }: { left: BoundFrom; right: BoundFrom; on: Expression },
+    span: Span,
+  ): LogicalPlan {
+    const [first, second] = kind === 'right' ? [right.plan, left.plan] : [left.plan, right.plan];
+    const plan = { op: 'join', left: first, right: second, on } as const;
+    return this.#binding.plan({ ...plan, kind: kind === 'right' ? 'left' : kind }, span);
   }
 
   #bindRight(right: TableExpression, left: BoundFrom): BoundFrom {
@@ -177,10 +198,8 @@ export class TableBinder {
       });
     }
     checkDistinctNames(left.variables, added, span);
-    const variables = [...left.variables, ...added];
-    const outer = join !== undefined && supportedKind(join) === 'left';
-    const condition =
-      join?.on === undefined ? undefined : withoutTrue(this.#condition(join.on, variables));
+    const outer = join?.join === 'left';
+    const { variables, condition } = this.#unnestCondition(join, left, added);
     const on = outer ? condition : undefined;
     const plan = this.#binding.plan(
       { op: 'unnest', input: left.plan, array, element, offset, outer, on },
@@ -189,6 +208,22 @@ export class TableBinder {
     if (outer || condition === undefined) return { plan, variables };
     const filter = this.#binding.plan({ op: 'filter', input: plan, predicate: condition }, span);
     return { plan: filter, variables };
+  }
+
+  #unnestCondition(
+    join: JoinSyntax | undefined,
+    left: BoundFrom,
+    added: readonly RangeVariable[],
+  ): { readonly variables: readonly RangeVariable[]; readonly condition?: Expression | undefined } {
+    const variables = [...left.variables, ...added];
+    if (join?.using !== undefined) {
+      const kind = join.join === 'left' ? 'left' : 'inner';
+      const sides = { left, right: { variables: added }, kind } as const;
+      const merged = bindUsing(join.using, sides, this.#binding);
+      return { variables: merged.variables, condition: merged.on };
+    }
+    if (join?.on === undefined) return { variables };
+    return { variables, condition: withoutTrue(this.#condition(join.on, variables)) };
   }
 
   #array(syntax: ArraySyntax, left: BoundFrom): Expression {
@@ -222,15 +257,6 @@ type ArraySyntax = {
   readonly alias?: Name | undefined;
   readonly withOffset?: Name | undefined;
 };
-
-/** Refuses the joins that have no meaning here yet. */
-function supportedKind({ join, using, span }: JoinSyntax): 'comma' | 'cross' | 'inner' | 'left' {
-  if (using !== undefined) refuse('JOIN … USING is not supported', span);
-  if (join === 'full' || join === 'right') {
-    refuse(`${join.toUpperCase()} JOIN is not supported`, span);
-  }
-  return join;
-}
 
 /** `ON TRUE` is no condition. */
 function withoutTrue(condition: Expression): Expression | undefined {

@@ -19,8 +19,12 @@ export type RangeVariable = {
   readonly shortName?: string | undefined;
   /** Columns reachable without the alias. */
   readonly columns: readonly ScopeColumn[];
-  /** What `*` gives. */
+  /** Its columns: what `t.*` gives, and what `t.column` names. */
   readonly star: readonly ScopeColumn[];
+  /** What `*` gives of it, if not all of its columns: those merged by USING are left out. */
+  readonly bareStar?: readonly ScopeColumn[] | undefined;
+  /** Whether it stands for columns merged by USING, which go before all else of their name. */
+  readonly isMerged?: boolean | undefined;
   /** The alias used as a value: the row as a STRUCT, or the element. */
   readonly value: Expression;
   /**
@@ -54,10 +58,13 @@ export class FromScope implements NameScope {
   }
 
   /**
-   * In this order: an item of FROM, a column, a field of the records in reach. Of several records
+   * In this order: a column merged by USING, an item of FROM, a column, a field of the records in reach. Of several records
    * the first that has the field counts: unnested elements in FROM's order, then events.
    */
   value(name: Name, binding: Binding): Expression {
+    const merged = this.variables.filter((each) => each.isMerged).flatMap((each) => each.columns);
+    const [mergedColumn] = itemsNamed(merged, name.text);
+    if (mergedColumn !== undefined) return mergedColumn.expression;
     const variable = this.variables.find((each) => sameName(each.name, name.text));
     if (variable !== undefined) return variable.value;
     const columns = this.variables.flatMap((each) => itemsNamed(each.columns, name.text));
@@ -128,6 +135,21 @@ export function sameName(left: string | undefined, right: string): boolean {
 
 export function dynamicField(record: Expression, name: string): Expression {
   return { op: 'dynamic-field', type: DYNAMIC, input: record, name };
+}
+
+/** Columns merged by USING. */
+export function mergedVariable(columns: readonly ScopeColumn[]): RangeVariable {
+  return { name: undefined, columns, star: columns, value: rowOf(columns), isMerged: true };
+}
+
+/** An item of FROM some columns of which are reached by its name only. */
+export function withoutColumns(variable: RangeVariable, names: readonly string[]): RangeVariable {
+  const isOther = (column: ScopeColumn) => !names.some((name) => sameName(column.name, name));
+  return {
+    ...variable,
+    columns: variable.columns.filter(isOther),
+    bareStar: (variable.bareStar ?? variable.star).filter(isOther),
+  };
 }
 
 /** A CTE or subquery as an item of FROM. */

@@ -67,7 +67,7 @@ function starColumns(
   if (replace !== undefined) refuse('SELECT * REPLACE is not supported', item.span);
   if (qualifier === undefined) {
     if (from.variables.length === 0) refuse('SELECT * needs a FROM', item.span);
-    return from.variables.flatMap((variable) => variable.star);
+    return from.variables.flatMap((variable) => variable.bareStar ?? variable.star);
   }
   const variable = qualifier.kind === 'name' ? from.findVariable(qualifier.name.text) : undefined;
   if (variable?.value.op === 'struct') return variable.star;

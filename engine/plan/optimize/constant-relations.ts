@@ -63,7 +63,7 @@ function unnestAsJoin(plan: LogicalPlan): LogicalPlan {
 
 /** A join with exactly one constant row is a projection that adds its values. */
 function inlineOneRow(plan: LogicalPlan): LogicalPlan {
-  if (plan.op !== 'join' || plan.kind === 'left') return plan;
+  if (plan.op !== 'join' || plan.kind === 'left' || plan.kind === 'full') return plan;
   const side = oneRowSide(plan);
   if (side === undefined) return plan;
   const literals = new Map(

@@ -96,6 +96,12 @@ function pushThroughJoin(plan: Join, conditions: readonly Expression[]): Logical
   const leftIds = outputIds(plan.left);
   const rightIds = outputIds(plan.right);
   const onTerms = plan.on === undefined ? [] : conjunctsOf(plan.on);
+  if (plan.kind === 'full') {
+    return filtered(
+      { ...plan, left: push(plan.left, []), right: push(plan.right, []) },
+      conditions,
+    );
+  }
   if (plan.kind === 'left') {
     const ofLeft = divide(conditions, leftIds);
     const ofRight = divide(onTerms, rightIds);
@@ -175,10 +181,15 @@ function isEmptyByInput(plan: LogicalPlan): boolean {
     case 'union':
       return plan.inputs.every(isEmpty);
     case 'join':
-      return isEmpty(plan.left) || (plan.kind !== 'left' && isEmpty(plan.right));
+      return isEmptyJoin(plan);
     default:
       return false;
   }
+}
+
+function isEmptyJoin({ kind, left, right }: Join): boolean {
+  if (kind === 'full') return isEmpty(left) && isEmpty(right);
+  return isEmpty(left) || (kind !== 'left' && isEmpty(right));
 }
 
 function isEmpty(plan: LogicalPlan): boolean {

@@ -81,8 +81,12 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
         plan.inputs.map((input, index) => scope(input, contextInInput(plan, index, context))),
       );
     case 'join': {
+      // What holds for the rows of an outer join need not hold for each row of the side it fills up.
+      const open = { ...context, terms: [] };
       const both = { ...context, terms: withoutOrigins(context.terms) };
-      return scopeInputs(plan, plan.kind === 'left' ? { ...context, terms: [] } : both, both);
+      const left = scope(plan.left, plan.kind === 'full' ? open : both);
+      const isInner = plan.kind === 'inner' || plan.kind === 'cross';
+      return { ...plan, left, right: scope(plan.right, isInner ? both : open) };
     }
     case 'scan':
       return withProject(plan, context);
@@ -103,14 +107,6 @@ function contextInInput(plan: Union, index: number, context: Context): Context {
     terms: context.terms.map((term) => ({ expression: seen(term.expression) })),
     elements: new Map(Array.from(context.elements, ([id, array]) => [id, seen(array)] as const)),
   };
-}
-
-function scopeInputs(
-  plan: Extract<LogicalPlan, { op: 'join' }>,
-  right: Context,
-  left: Context,
-): LogicalPlan {
-  return { ...plan, left: scope(plan.left, left), right: scope(plan.right, right) };
 }
 
 function scopeFilteredScan(
