@@ -167,6 +167,54 @@ test('gives what nested loops give, whatever the keys', () => {
   );
 });
 
+/** The rows of a full join of what is pushed chunk by chunk, those of its end included. */
+function fullJoin(
+  left: readonly Chunk[],
+  right: readonly Row[],
+  options: Partial<JoinOptions> = {},
+) {
+  const sink = new RowSink(4);
+  const operator = join(right, { kind: 'full', ...options }).make(sink);
+  for (const chunk of left) operator.push(chunk);
+  operator.finish();
+  return sink.rows;
+}
+
+test('a full join ends with the right rows that have had no partner', () => {
+  const rows = fullJoin([chunkOf(LEFT.slice(2, 4)), chunkOf(LEFT.slice(1, 2))], RIGHT);
+  assert.deepEqual(rows, [
+    ['a', 3, 'a', 10],
+    ['a', 3, 'a', 40],
+    ['c', 4, null, null],
+    [null, 2, null, null],
+    [null, null, 'b', 20],
+    [null, null, null, 30],
+  ]);
+});
+
+test('a pair of a full join that fails the rest of the condition is none for either side', () => {
+  const never: VectorFunction = (chunk) => booleans(Array(chunk.count).fill(false));
+  const rows = fullJoin([chunkOf([['a', 1]])], [['a', 10]], { residual: never });
+  assert.deepEqual(rows, [
+    ['a', 1, null, null],
+    [null, null, 'a', 10],
+  ]);
+});
+
+test('a full join with an empty side gives the other', () => {
+  assert.deepEqual(fullJoin([], [['a', 10]]), [[null, null, 'a', 10]]);
+  assert.deepEqual(fullJoin([chunkOf([['a', 1]])], []), [['a', 1, null, null]]);
+  assert.deepEqual(fullJoin([], []), []);
+});
+
+test('a full join stops at its end, too, when no more rows are wanted', () => {
+  const sink = new RowSink(4, 1);
+  const operator = join(RIGHT, { kind: 'full' }).make(sink);
+  operator.push(chunkOf([['x', 1]]));
+  assert.equal(operator.finish(), false);
+  assert.deepEqual(sink.rows, [['x', 1, null, null]]);
+});
+
 test('refuses to hold more rows than allowed, naming the limit', () => {
   const sink = new CollectSink(1, 3);
   const chunk: Chunk = chunkOf([[1], [2]]);
