@@ -11,6 +11,7 @@ import {
   mergedVariable,
   type RangeVariable,
   type ScopeColumn,
+  sameName,
   withoutColumns,
 } from './scope.ts';
 
@@ -32,9 +33,7 @@ export function bindUsing(
   const terms: Expression[] = [];
   const merged: ScopeColumn[] = [];
   for (const name of names) {
-    if (merged.some((column) => column.name.toLowerCase() === name.text.toLowerCase())) {
-      refuse(`USING names ${name.text} twice`, name.span);
-    }
+    if (merged.some((column) => sameName(column.name, name.text))) continue;
     const values = [left, right].map(({ variables }) => {
       const value = { ...new FromScope(variables).value(name, binding) };
       if (isScalar(value.type)) return binding.at(value, name.span, name.text);
