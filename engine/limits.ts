@@ -39,6 +39,18 @@ export const MATERIALIZED_ROWS_MAX = 2_000_000;
 /** Distinct values per group that quantiles stay exact for; beyond, a t-digest takes over. */
 export const EXACT_QUANTILE_VALUES_MAX = 16_384;
 
+/** Characters of a text that REPEAT, LPAD, FORMAT and the like make, as in GoogleSQL: a row stays small. */
+export const MADE_TEXT_LENGTH_MAX = 1_048_576;
+
+/** Characters of a text joined of others: twice the largest that an event can bring, and some. */
+export const CONCATENATION_LENGTH_MAX = 33_554_432;
+
+/** Cells of the table that EDIT_DISTANCE fills for two texts: some tenths of a second. */
+export const EDIT_DISTANCE_CELLS_MAX = 25_000_000;
+
+/** Elements of an array joined of others: as many as the lists of an event, and some. */
+export const ARRAY_ELEMENTS_MAX = 8_388_608;
+
 /** Elements GENERATE_TIMESTAMP_ARRAY and its kin may make, as in BigQuery. */
 export const GENERATED_ARRAY_MAX = 1_048_575;
 

@@ -115,7 +115,13 @@ function safeOverloads(ofInt64: Binary, ofFloat64: Binary): readonly ScalarOverl
 
 /** The same, with NULL in place of an error. */
 export function safeOverload(overload: ScalarOverload): ScalarOverload {
-  return { ...overload, evaluate: safely(overload.evaluate), kernel: undefined };
+  const { evaluate, evaluateTyped } = overload;
+  return {
+    ...overload,
+    evaluate: safely(evaluate),
+    evaluateTyped: evaluateTyped && ((types) => safely(evaluateTyped(types))),
+    kernel: undefined,
+  };
 }
 
 function safely(evaluate: Evaluate): Evaluate {

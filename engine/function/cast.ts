@@ -4,6 +4,7 @@ import { typeName, typesEqual } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
+import { bytesOfText, textOfBytes } from './byte-text.ts';
 import { formatFloat64, parseFloat64, trimAscii } from './float-text.ts';
 import type { Int64 } from './int64.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
@@ -20,10 +21,10 @@ const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
   BOOL: ['INT64', 'STRING'],
   INT64: ['BOOL', 'FLOAT64', 'STRING'],
   FLOAT64: ['INT64', 'STRING'],
-  STRING: ['BOOL', 'INT64', 'FLOAT64', 'TIMESTAMP', 'DATETIME'],
+  STRING: ['BOOL', 'INT64', 'FLOAT64', 'BYTES', 'TIMESTAMP', 'DATETIME'],
   TIMESTAMP: ['STRING', 'DATETIME'],
   DATETIME: ['STRING', 'TIMESTAMP'],
-  BYTES: [],
+  BYTES: ['STRING'],
   DATE: [],
   TIME: [],
   INTERVAL: [],
@@ -83,10 +84,11 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
       return typeof value === 'string' ? parseTimestamp(value) : value;
     case 'DATETIME':
       return typeof value === 'string' ? parseDatetime(value) : value;
+    case 'BYTES':
+      return bytesOfText(value as string); // Of all types only a STRING is cast to BYTES.
     case 'NULL':
     case 'ARRAY':
     case 'STRUCT':
-    case 'BYTES':
     case 'DATE':
     case 'TIME':
     case 'INTERVAL':
@@ -190,6 +192,8 @@ function castToString(value: SqlValue, from: SqlType): string {
       return formatTimestamp(value as Int64);
     case 'DATETIME':
       return formatDatetime(value as Int64);
+    case 'BYTES':
+      return textOfBytes(value as string);
     default:
       return String(value);
   }

@@ -4,7 +4,7 @@ import type { SqlValue } from '../column/value.ts';
 import { compareValues, equalValues, isLess, isLessOrEqual } from './comparison.ts';
 import type { Comparison } from './comparison-kernels.ts';
 import { comparisonKernel } from './comparison-kernels.ts';
-import { scalarFunction, typed } from './definition.ts';
+import { scalarFunction, textAndBytes, typed } from './definition.ts';
 import { elementsOf } from './dynamic.ts';
 import { compileLike } from './like.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
@@ -35,12 +35,15 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
     nulls: 'handle',
     evaluate: typed((value: SqlValue, array: SqlValue) => isIn(value, elementsOf(array) ?? [])),
   }),
-  scalarFunction('like', {
-    parameters: [STRING, STRING],
-    result: BOOL,
-    nulls: 'propagate',
-    evaluate: typed((text: string, pattern: string) => compileLike(pattern).matches(text)),
-  }),
+  scalarFunction(
+    'like',
+    ...textAndBytes({
+      parameters: [STRING, STRING],
+      result: BOOL,
+      nulls: 'propagate',
+      evaluate: typed((text: string, pattern: string) => compileLike(pattern).matches(text)),
+    }),
+  ),
   scalarFunction('greatest', extreme(1)),
   scalarFunction('least', extreme(-1)),
   scalarFunction('nullif', {

@@ -1,5 +1,7 @@
+import type { SqlType } from '../column/type.ts';
+import { BYTES } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+import type { ParameterType, ScalarFunction, ScalarOverload } from './scalar-function.ts';
 
 export type Evaluate = ScalarOverload['evaluate'];
 export type Kernel = NonNullable<ScalarOverload['kernel']>;
@@ -19,4 +21,32 @@ export function scalarFunction(
   ...overloads: readonly ScalarOverload[]
 ): ScalarFunction {
   return { name, overloads };
+}
+
+/**
+ * An overload for STRING, and the same for BYTES. Bytes are a string of one character each, so what
+ * counts and compares code points counts and compares bytes there.
+ */
+export function textAndBytes(ofText: ScalarOverload): readonly ScalarOverload[] {
+  return [ofText, ofBytes(ofText)];
+}
+
+/** The same with BYTES wherever there is STRING. */
+export function ofBytes(ofText: ScalarOverload): ScalarOverload {
+  const { parameters, variadic, result } = ofText;
+  return {
+    ...ofText,
+    parameters: parameters.map(bytesForText),
+    variadic: variadic && bytesForText(variadic),
+    result: typeof result === 'function' ? result : typeOfBytes(result),
+  };
+}
+
+function bytesForText(parameter: ParameterType): ParameterType {
+  return typeof parameter === 'object' ? typeOfBytes(parameter) : parameter;
+}
+
+function typeOfBytes(type: SqlType): SqlType {
+  if (type.kind === 'ARRAY') return { kind: 'ARRAY', element: typeOfBytes(type.element) };
+  return type.kind === 'STRING' ? BYTES : type;
 }

@@ -1,11 +1,19 @@
 import { arithmeticFunctions, safeOverload } from './arithmetic-functions.ts';
 import { arrayFunctions } from './array-functions.ts';
+import { byteFunctions } from './byte-functions.ts';
+import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
+import { fillFunctions } from './fill-functions.ts';
+import { hashFunctions } from './hash-functions.ts';
 import { jsonFunctions } from './json-functions.ts';
+import { letterFunctions } from './letter-functions.ts';
+import { regexFunctions } from './regex-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
+import { searchFunctions } from './search-functions.ts';
 import { textFunctions } from './text-functions.ts';
 import { timeArrayFunctions } from './time-array-functions.ts';
 import { timeFunctions } from './time-functions.ts';
+import { trimFunctions } from './trim-functions.ts';
 import { truthFunctions } from './truth-functions.ts';
 
 const functions: ReadonlyMap<string, ScalarFunction> = new Map(
@@ -14,6 +22,14 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
     ...comparisonFunctions,
     ...arithmeticFunctions,
     ...textFunctions,
+    ...trimFunctions,
+    ...fillFunctions,
+    ...searchFunctions,
+    ...letterFunctions,
+    ...codePointFunctions,
+    ...regexFunctions,
+    ...byteFunctions,
+    ...hashFunctions,
     ...timeFunctions,
     ...timeArrayFunctions,
     ...arrayFunctions,

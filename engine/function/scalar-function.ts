@@ -31,6 +31,14 @@ export type ScalarOverload = {
   /** One row. Throws a QueryError for a value without an answer. Must not keep its arguments. */
   readonly evaluate: (...values: SqlValue[]) => SqlValue;
   /**
+   * For a function that must know of which types its arguments are, since equal values of two types
+   * are answered differently (a TIMESTAMP is a number, too): what stands in the place of `evaluate`
+   * for arguments of these types. `evaluate` then takes values for what their kinds tell.
+   */
+  readonly evaluateTyped?:
+    | ((types: readonly SqlType[]) => (...values: SqlValue[]) => SqlValue)
+    | undefined;
+  /**
    * For a function that makes arrays: how many elements the result will have, so that whoever has
    * little time need not find out by making it. Throws as `evaluate` does.
    */
@@ -48,7 +56,16 @@ export type ScalarOverload = {
  * TIMESTAMP, INT64 to FLOAT64, DYNAMIC by use). `any`: everything as it is. `same`: like `any`, but
  * all `same` arguments are brought to one common supertype. `number`: INT64 or FLOAT64, brought to
  * a common one with the other `number` arguments; DYNAMIC is read as FLOAT64. `orderable`: as
- * `same`, without records and lists. `list`: an ARRAY of anything, or DYNAMIC. `part`: a bare word or string such as DAY, checked by the
+ * `same`, without records and lists. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought
+ * to one common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the
  * function, passed to it as an upper-case STRING literal (`WEEK(MONDAY)` with its argument).
  */
-export type ParameterType = SqlType | 'any' | 'same' | 'number' | 'orderable' | 'list' | 'part';
+export type ParameterType =
+  | SqlType
+  | 'any'
+  | 'same'
+  | 'number'
+  | 'orderable'
+  | 'list'
+  | 'array'
+  | 'part';

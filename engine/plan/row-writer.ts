@@ -3,6 +3,7 @@ import type { JsonBuffer } from '../column/json-buffer.ts';
 import type { SqlType } from '../column/type.ts';
 import { isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
+import { base64OfBytes } from '../function/byte-text.ts';
 import { datetimeIsoText } from '../function/timestamp-text.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
@@ -108,7 +109,7 @@ function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
     value.writeJson(out);
     if (!value.isList) out.raw(']');
   } else if (typeof value === 'string') {
-    out.string(value);
+    out.string(type.kind === 'BYTES' ? base64OfBytes(value) : value);
   } else if (typeof value === 'boolean') {
     out.raw(value ? 'true' : 'false');
   } else if (typeof value === 'object') {

@@ -110,6 +110,13 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     kind: 'differs',
+    why: 'a match of nothing is where it is; this engine finds it a character later, or not at all',
+    cases: [
+      "SELECT REGEXP_INSTR('abc', ''), REGEXP_INSTR('abc', 'x*'), REGEXP_INSTR('baac', 'a*'), REGEXP_INSTR('abc', '$')",
+    ],
+  },
+  {
+    kind: 'differs',
     why: 'a date part may be given as a text, for texts made by other programs',
     cases: ["SELECT TIMESTAMP_TRUNC(TIMESTAMP '2026-01-15 11:55:00', 'HOUR')"],
   },
@@ -200,7 +207,6 @@ export const DIFFERENCES: readonly Difference[] = [
       "SELECT DATE '2026-01-15' = DATE '2026-01-15' AS x",
       "SELECT TIME '11:55:00' = TIME '11:55:00' AS x",
       "SELECT NUMERIC '1.5' = NUMERIC '1.5' AS x",
-      "SELECT b'abc' = b'abc' AS x",
       "SELECT JSON '{}' IS NULL AS x",
       'SELECT CAST(INTERVAL 1 DAY AS STRING) AS x',
       'SELECT CURRENT_DATE() IS NULL AS x',
@@ -210,11 +216,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     kind: 'unsupported',
     why: 'arrays are unnested, not joined',
-    cases: [
-      'SELECT ARRAY<INT64>[1, 2] AS x',
-      'SELECT [1] || [2] AS x',
-      'SELECT ARRAY_CONCAT([1], [2]) AS x',
-    ],
+    cases: ['SELECT ARRAY<INT64>[1, 2] AS x'],
   },
   {
     kind: 'unsupported',
@@ -247,17 +249,10 @@ export const DIFFERENCES: readonly Difference[] = [
     kind: 'unsupported',
     why: 'the functions are missing',
     cases: [
-      "SELECT SPLIT('a,b', ',') AS x",
-      "SELECT REGEXP_REPLACE('abc', 'b', 'x') AS x",
-      "SELECT REGEXP_EXTRACT_ALL('abab', 'a.') AS x",
-      "SELECT LPAD('a', 3, '-') AS x, RPAD('a', 3, '-') AS y, REPEAT('ab', 2) AS z, REVERSE('abc') AS w",
-      "SELECT LEFT('abc', 2) AS x, RIGHT('abc', 2) AS y",
-      "SELECT INSTR('abc', 'b') AS x",
       'SELECT POW(2, 3) AS x, SQRT(4) AS y, EXP(0) AS z, LN(1) AS w, LOG10(100) AS v',
       'SELECT GENERATE_ARRAY(1, 3) AS x',
       'SELECT TO_JSON_STRING([1]) AS x',
       "SELECT FORMAT('%d', 1) AS x",
-      "SELECT ARRAY_TO_STRING(['a', 'b'], ',') AS x",
       'SELECT IS_NAN(1.5) AS x, IS_INF(1.5) AS y',
       "SELECT CURRENT_DATETIME('UTC') IS NULL AS x",
       'SELECT IEEE_DIVIDE(1, 0) AS x',

@@ -44,6 +44,7 @@ export type ValueMessage = {
   readonly int64_value?: string;
   readonly double_value?: number;
   readonly string_value?: string;
+  readonly bytes_value?: Uint8Array;
   /** What is zero may be left out, here and below. */
   readonly timestamp_value?: { readonly seconds?: string; readonly nanos?: number };
   readonly datetime_value?: {
@@ -212,6 +213,7 @@ export function decodedValue(message: ValueMessage, type: SqlType): GoogleValue 
   if (message.int64_value !== undefined) return integerValue(BigInt(message.int64_value));
   if (message.double_value !== undefined) return floatValue(message.double_value);
   if (message.string_value !== undefined) return message.string_value;
+  if (message.bytes_value !== undefined) return Buffer.from(message.bytes_value).toString('base64');
   if (message.timestamp_value !== undefined) {
     const { seconds = '0', nanos = 0 } = message.timestamp_value;
     return integerValue(BigInt(seconds) * SECOND_US + BigInt(Math.trunc(nanos / 1000)));

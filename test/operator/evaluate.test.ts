@@ -370,6 +370,7 @@ test('finds each overload of the registry again by its own types', () => {
     for (const overload of findScalarFunction(name)!.overloads) {
       const types = overload.parameters.map((parameter): SqlType => {
         if (typeof parameter === 'object') return parameter;
+        if (parameter === 'array') return arrayOf(INT64);
         return parameter === 'part' ? STRING : INT64;
       });
       const found = boundOverload(name, types);

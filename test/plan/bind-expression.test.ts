@@ -121,7 +121,10 @@ test('BETWEEN is two comparisons', () => {
 test('LIKE takes strings', () => {
   expectExpression("m.x LIKE '%a'", "(read(m#7.x as STRING) like '%a')");
   expectExpression('id NOT LIKE @project', 'not((id#1 like @project))');
-  expectRefusal("SELECT ^1 LIKE 'a'", 'LIKE takes STRING; got INT64');
+  expectRefusal(
+    "SELECT ^1 LIKE 'a'",
+    'LIKE takes STRING or BYTES on both sides; got INT64, STRING',
+  );
 });
 
 test('IS tests are calls, negated by NOT', () => {

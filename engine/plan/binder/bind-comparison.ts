@@ -1,6 +1,7 @@
 import {
   arrayOf,
   BOOL,
+  BYTES,
   DYNAMIC,
   FLOAT64,
   type SqlType,
@@ -12,7 +13,7 @@ import type { Span } from '../../query-error.ts';
 import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { coerce, comparable, isNumber, isScalar, isTime } from './coercion.ts';
+import { coerce, coerceAll, comparable, isNumber, isScalar, isTime } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
@@ -175,10 +176,12 @@ function comparableWithElements(
 export function bindLike(syntax: Kind<'like'>, context: ExpressionContext): Expression {
   const { span, negated } = syntax;
   refuseBareNull('LIKE', [syntax.input, syntax.pattern]);
-  const operands = [
-    context.bindAs(syntax.input, STRING, 'LIKE'),
-    context.bindAs(syntax.pattern, STRING, 'LIKE'),
-  ];
+  const bound = [context.bind(syntax.input), context.bind(syntax.pattern)];
+  const type = bound.some((operand) => operand.type.kind === 'BYTES') ? BYTES : STRING;
+  const operands = coerceAll(bound, type, context.binding);
+  if (operands === undefined) {
+    return refuse(`LIKE takes STRING or BYTES on both sides; got ${typesText(bound)}`, span);
+  }
   const result: Expression = { op: 'call', type: BOOL, name: 'like', arguments: operands, span };
   return negated ? not(result, span) : result;
 }

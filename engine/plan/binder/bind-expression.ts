@@ -1,5 +1,5 @@
 import { unreachable } from '../../assert.ts';
-import { BOOL, FLOAT64, type SqlType, STRING, typeName } from '../../column/type.ts';
+import { BOOL, BYTES, FLOAT64, type SqlType, STRING, typeName } from '../../column/type.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindField, bindName, bindSubscript } from './bind-access.ts';
@@ -100,7 +100,7 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'call':
       return bindCall(syntax, context);
     case 'bytes':
-      return refuse("BYTES literals (b'…') are not supported", syntax.span);
+      return { op: 'literal', type: BYTES, value: syntax.value };
     case 'distinct-from':
       return refuse('IS DISTINCT FROM is not supported', syntax.span);
     case 'subquery':

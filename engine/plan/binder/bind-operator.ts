@@ -30,6 +30,7 @@ export function bindUnary(syntax: Kind<'unary'>, context: ExpressionContext): Ex
   refuseUnknownOperator(operator, span);
   const input = context.bind(syntax.input);
   if (operator === '+') return signed(input, span, context);
+  if (operator === '~') return call('~', [input], span, context);
   if (input.op === 'literal' && input.type.kind === 'INT64' && input.value !== null) {
     return integerLiteral(-BigInt(input.value as number | bigint), span);
   }

@@ -1,5 +1,6 @@
 import {
   BOOL,
+  BYTES,
   DATETIME,
   FLOAT64,
   INT64,
@@ -17,7 +18,7 @@ import { nullOf } from './coercion.ts';
 import { hint, refuse } from './refusal.ts';
 
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
-  [BOOL, INT64, FLOAT64, STRING, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
+  [BOOL, INT64, FLOAT64, STRING, BYTES, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
 );
 
 /** The type a CAST names. */

@@ -14,7 +14,7 @@ import { timeLiteral } from './time-literal.ts';
 /**
  * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that
  * GoogleSQL does not coerce it. Literals and parameters of type STRING become times; DYNAMIC is
- * read as what is wanted, times excepted, for these are never found inside an event.
+ * read as what is wanted, times and BYTES excepted, for these are never found inside an event.
  */
 export function coercionCost(expression: Expression, type: SqlType): number | undefined {
   const from = expression.type;
@@ -146,7 +146,7 @@ function isGiven(expression: Expression): boolean {
 
 function isReadable(type: SqlType): boolean {
   if (type.kind === 'ARRAY') return isReadable(type.element);
-  return isScalar(type) && !isTime(type);
+  return isScalar(type) && !isTime(type) && type.kind !== 'BYTES';
 }
 
 function costOfAll(

@@ -85,7 +85,8 @@ function checkParts<S extends Signature>(call: OverloadCall<S>, { parameters, pa
   if (parts === undefined) return;
   const index = parameters.indexOf('part');
   const argument = call.arguments[index];
-  const part = argument?.op === 'literal' ? String(argument.value) : '';
+  if (argument === undefined) return; // A part that may be left out.
+  const part = argument.op === 'literal' ? String(argument.value) : '';
   if (parts.includes(part)) return;
   const got = JSON.stringify(part);
   refuse(
@@ -114,6 +115,7 @@ function wantedTypes(
     ['same', commonType(groupOf('same'))],
     ['orderable', orderableType(groupOf('orderable'))],
     ['number', numberType(groupOf('number'))],
+    ['array', arrayType(groupOf('array'))],
   ]);
   const types = expressions.map((expression, index) => {
     const kind = kinds[index]!;
@@ -129,6 +131,11 @@ function wantedTypes(
 function orderableType(expressions: readonly Expression[]): SqlType | undefined {
   const type = commonType(expressions);
   return type !== undefined && isScalar(type) ? type : undefined;
+}
+
+function arrayType(expressions: readonly Expression[]): SqlType | undefined {
+  const type = commonType(expressions);
+  return type?.kind === 'ARRAY' ? type : undefined;
 }
 
 /** INT64 when all are; DYNAMIC counts as FLOAT64, and NULLs alone as INT64, as in GoogleSQL. */
@@ -203,6 +210,7 @@ const PARAMETER_TEXTS = {
   number: 'INT64 or FLOAT64',
   orderable: 'one orderable type',
   list: 'ARRAY',
+  array: 'ARRAY of one type',
   part: 'date part',
 } as const;
 

@@ -23,11 +23,10 @@ function compileForm(call: Call, compile: (part: Expression) => VectorFunction):
   if (membership !== undefined) {
     return liftFunction(membership, [compile(call.arguments[0]!)]);
   }
-  const overload = boundOverload(
-    call.name,
-    call.arguments.map((argument) => argument.type),
-  );
-  return liftFunction({ ...overload, type: call.type }, call.arguments.map(compile));
+  const types = call.arguments.map((argument) => argument.type);
+  const overload = boundOverload(call.name, types);
+  const evaluate = overload.evaluateTyped?.(types) ?? overload.evaluate;
+  return liftFunction({ ...overload, evaluate, type: call.type }, call.arguments.map(compile));
 }
 
 function withSpan({ span }: Call, evaluate: VectorFunction): VectorFunction {

@@ -41,6 +41,7 @@ function takesType(parameter: ParameterType, type: SqlType, test: TypeTest): boo
   if (typeof parameter === 'object') return test(type, parameter);
   if (parameter === 'number')
     return test(type, { kind: 'INT64' }) || test(type, { kind: 'FLOAT64' });
+  if (parameter === 'array') return type.kind === 'ARRAY';
   return true;
 }
 

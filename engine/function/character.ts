@@ -1,0 +1,33 @@
+/**
+ * The characters of a STRING are its code points: a surrogate pair is one. Those of BYTES are its
+ * bytes.
+ */
+export function charactersOf(text: string): string[] {
+  return [...text];
+}
+
+/** Code points, not UTF-16 units: a surrogate pair counts once. */
+export function characterCount(text: string): number {
+  let count = text.length;
+  for (let index = 1; index < text.length; index++) {
+    if (isLowSurrogate(text, index) && isHighSurrogate(text, index - 1)) count--;
+  }
+  return count;
+}
+
+/** The index of the UTF-16 unit at which character `position`, counted from 0, begins; the length beyond. */
+export function unitOfCharacter(text: string, position: number): number {
+  let unit = 0;
+  for (let count = 0; count < position && unit < text.length; count++) {
+    unit += isHighSurrogate(text, unit) && isLowSurrogate(text, unit + 1) ? 2 : 1;
+  }
+  return unit;
+}
+
+function isHighSurrogate(text: string, index: number): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === 0xd800;
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === 0xdc00;
+}
