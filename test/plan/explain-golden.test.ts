@@ -24,11 +24,14 @@ const IS_UPDATE = process.env['WEIR_UPDATE_GOLDEN'] === '1';
 
 const TEXTS = await goldenTexts();
 
+const CALLERS_START = TEXTS.findIndex(({ name }) => name === 'a page of the newest');
+
 const FILES: ReadonlyMap<string, readonly GoldenText[]> = new Map([
   ['logs.all', TEXTS.slice(0, 1)],
   ['functions.invocation-stats', TEXTS.slice(1, 2)],
   ['usage.api-counts', TEXTS.slice(2, 3)],
-  ['rewrites', TEXTS.slice(3)],
+  ['rewrites', TEXTS.slice(3, CALLERS_START)],
+  ['callers', TEXTS.slice(CALLERS_START)],
 ]);
 
 for (const [name, texts] of FILES) {
@@ -179,4 +182,40 @@ test('the function is asked for only when one is given', () => {
 test('a condition that never holds leaves nothing to scan', () => {
   const [plan] = physicalPlans('a condition that never holds');
   assert.deepEqual(operators(plan!), ['rows']);
+});
+
+const WEEK = 'from 2026-01-08 12:00:00.000001';
+
+test("a caller's page is taken from the end of its log, and no more is read", () => {
+  for (const [name, count] of [
+    ['a page of the newest', 25],
+    ['a page in the order of its table', 25],
+    ['a page of a log whose project stands in its metadata', 25],
+    ['one entry', 1],
+  ] as const) {
+    const [plan] = physicalPlans(name);
+    assert.ok(plan!.includes(`top ${count} by timestamp desc, arrival desc`), name);
+    assert.deepEqual(facts(plan!, 'order'), ['newest first, until the top rows are certain'], name);
+    assert.deepEqual(facts(plan!, 'window'), [WEEK], name);
+    assert.deepEqual(facts(plan!, 'project'), ["'alpha'"], name);
+  }
+});
+
+test("a caller's query reads the one log it names, and of it what it needs", () => {
+  const factsOf = (name: string) => {
+    const [plan] = physicalPlans(name);
+    return [
+      facts(plan!, 'window'),
+      facts(plan!, 'project'),
+      facts(plan!, 'columns'),
+      facts(plan!, 'fields'),
+    ].flat();
+  };
+  assert.deepEqual(factsOf('a chart by minute'), [
+    'from 2026-01-15 06:00:00.000001',
+    "'alpha'",
+    'timestamp, project',
+    'metadata[].parsed[].error_severity',
+  ]);
+  assert.deepEqual(factsOf('a count'), [WEEK, "'alpha'", 'none', 'metadata[].project_ref']);
 });

@@ -5,6 +5,7 @@ import { WIDTH_MAX } from '../../engine/plan/explanation-text.ts';
 import { treeLines } from '../../engine/plan/plan-tree.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { type Catalogue, type Endpoint, loadCatalogue } from '../../src/catalogue.ts';
+import { sqlTypeOf } from '../../src/parameter-value.ts';
 
 /** The clock of all plans: noon, so that no bound is at its own start by chance but those cut to be. */
 export const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
@@ -68,6 +69,29 @@ const REWRITES: Readonly<Record<string, string>> = {
     JOIN \`gotrue.logs.prod\` AS b ON a.id = b.id WHERE a.project = 'x' AND b.timestamp > '2026-01-01'`,
 };
 
+/** What readers of logs send over the tables of logs.all, one of each kind. */
+const CALLERS: Readonly<Record<string, string>> = {
+  'a page of the newest': `SELECT e.id, e.timestamp, e.event_message, req.method, res.status_code
+    FROM edge_logs AS e
+    CROSS JOIN UNNEST(e.metadata) AS meta
+    CROSS JOIN UNNEST(meta.request) AS req
+    CROSS JOIN UNNEST(meta.response) AS res
+    WHERE res.status_code >= 500
+    ORDER BY timestamp DESC LIMIT 25`,
+  'a page in the order of its table': `SELECT id, meta.level, event_message FROM auth_logs
+    CROSS JOIN UNNEST(metadata) AS meta LIMIT 25`,
+  'a page of a log whose project stands in its metadata':
+    'SELECT id, event_message FROM storage_logs ORDER BY timestamp DESC LIMIT 25',
+  'a chart by minute': `SELECT TIMESTAMP_TRUNC(p.timestamp, MINUTE) AS timestamp, COUNT(*) AS entries,
+      COUNT(CASE WHEN info.error_severity = 'ERROR' THEN 1 END) AS errors
+    FROM postgres_logs AS p
+    CROSS JOIN UNNEST(metadata) AS meta CROSS JOIN UNNEST(meta.parsed) AS info
+    WHERE p.timestamp > '2026-01-15T06:00:00Z'
+    GROUP BY timestamp ORDER BY timestamp`,
+  'a count': 'SELECT COUNT(*) AS count FROM function_logs',
+  'one entry': "SELECT id, timestamp, metadata FROM realtime_logs WHERE id = 'x' LIMIT 1",
+};
+
 export async function goldenTexts(): Promise<readonly GoldenText[]> {
   const catalogue = await builtInCatalogue();
   const saved = Object.entries(CALLS).map(([name, calls]): GoldenText => {
@@ -87,7 +111,22 @@ export async function goldenTexts(): Promise<readonly GoldenText[]> {
       valuesOf: () => new Map(),
     }),
   );
-  return [...saved, ...others];
+  const { query, definition } = must(catalogue.find('logs.all'));
+  const parameters = definition.parameters.map(({ name, type }) => ({
+    name,
+    type: sqlTypeOf(type),
+  }));
+  const within = { sources: BUILT_IN_SOURCES, parameters, within: query.commonTables };
+  const call = { project: 'alpha', project_tier: 'PRO' };
+  const callers = Object.entries(CALLERS).map(
+    ([name, text]): GoldenText => ({
+      ...must(saved.find((each) => each.name === 'logs.all')),
+      name,
+      query: prepareQuery(text, within),
+      calls: [call],
+    }),
+  );
+  return [...saved, ...others, ...callers];
 }
 
 function builtInCatalogue(): Promise<Catalogue> {

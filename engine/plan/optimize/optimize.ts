@@ -6,6 +6,7 @@ import { bucketListsAsRanges } from './bucket-ranges.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { type CallValues, foldPlan } from './fold.ts';
 import { joinsAsFilters } from './join-with-rows.ts';
+import { liftProjections } from './lift-projections.ts';
 import { needTexts } from './needed-texts.ts';
 import { settleOrder, withoutArrivals } from './order.ts';
 import { ColumnIds } from './plan-walk.ts';
@@ -45,6 +46,7 @@ export const PASSES: readonly Pass[] = [
   { name: 'push the filters that joins became', apply: pushFilters },
   { name: 'spread emptiness', apply: spreadEmptiness },
   { name: 'bucket lists as ranges', apply: bucketListsAsRanges },
+  { name: 'lift projections', apply: liftProjections },
   {
     name: 'settle order',
     apply: (plan, _context, { output }) =>

@@ -5,10 +5,11 @@ import type { Limit, LogicalPlan, Project, Sort, SortKey, Union } from '../logic
 import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from './plan-walk.ts';
 
 /**
- * Settles the order of rows. A sort that nothing keeps is dropped; sorts and limits sink below
- * projections, so that only the rows that win are computed; a limit below another takes the smaller
- * count. Then what the text leaves open is decided, so that the same data gives the same answer
- * however it is stored: equal keys go by arrival, in the direction of the first key, and rows with no order at all go by arrival.
+ * Settles the order of rows. A sort that nothing keeps is dropped; sorts rise above unnests and filters,
+ * so that they meet the limit above; sorts and limits sink below projections, so that only the rows
+ * that win are computed; a limit below another takes the smaller count. Then what the text leaves open
+ * is decided, so that the same data gives the same answer however it is stored: equal keys go by
+ * arrival, in the direction of the first key, and rows with no order at all go by arrival.
  */
 export function settleOrder(plan: LogicalPlan, ids: ColumnIds): LogicalPlan {
   const sunk = sink(dropSorts(plan, 'all'));
@@ -44,12 +45,15 @@ function dropSorts(plan: LogicalPlan, seen: Seen): LogicalPlan {
   }
 }
 
-/** Moves sorts and limits below projections, bottom up, and joins those that meet. */
+/** Moves sorts and limits to where they meet, bottom up, and joins them. */
 function sink(plan: LogicalPlan): LogicalPlan {
   const node = withInputs(plan, inputsOf(plan).map(sink));
   if (node.op === 'sort') return sinkSort(node);
   if (node.op === 'limit') return sinkLimit(node);
-  return node;
+  const keepsOrder = node.op === 'unnest' || node.op === 'filter';
+  if (!keepsOrder || node.input.op !== 'sort') return node;
+  // Rows that an unnest makes of one stay in their order: equal keys do.
+  return { ...node.input, input: { ...node, input: node.input.input } };
 }
 
 function sinkSort(sort: Sort): LogicalPlan {
@@ -64,9 +68,16 @@ function sinkSort(sort: Sort): LogicalPlan {
   }
   // A sort keeps the order below it among equal keys.
   if (input.op === 'sort') {
-    return sinkSort({ op: 'sort', input: input.input, keys: [...sort.keys, ...input.keys] });
+    const keys = [...sort.keys, ...input.keys.filter((key) => !hasKey(sort.keys, key))];
+    return sinkSort({ op: 'sort', input: input.input, keys });
   }
   return sort;
+}
+
+/** Whether rows with equal `keys` have equal values of the key, too; seen of columns only. */
+function hasKey(keys: readonly SortKey[], { expression }: SortKey): boolean {
+  if (expression.op !== 'column') return false;
+  return keys.some((key) => key.expression.op === 'column' && key.expression.id === expression.id);
 }
 
 function sinkLimit(limit: Limit): LogicalPlan {
