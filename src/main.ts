@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { CatalogueError } from './catalogue.ts';
 import { createClock } from './clock.ts';
+import { unneededSettings } from './container-settings.ts';
 import { echo } from './echo.ts';
 import type { CommandWorld } from './explain-command.ts';
 import { HEAP_GROWING_PERCENT } from './limits.ts';
@@ -28,7 +29,7 @@ Settings are environment variables:
   PORT                   port to listen on (4000)
   HOST                   address to listen on (127.0.0.1)
   DATA_DIR               folder for everything that is stored (./data)
-  PROFILE                default; supabase is not available yet
+  PROFILE                default, or supabase: a drop-in for the stack's analytics container
   ENDPOINTS_DIR          folder of further saved queries, *.sql
   PUBLIC_ACCESS_TOKEN    token that may post logs
   PRIVATE_ACCESS_TOKEN   token that may do everything
@@ -132,7 +133,10 @@ async function start(environment: Environment): Promise<void> {
   const backend = openBackend({ settings, log });
   service = await startService({ settings, clock, log, backend });
   const sources = backend.intake.listSources();
-  process.stdout.write(startMessage({ version: packageVersion(), settings, sources, service }));
+  const unneeded = settings.profile === 'supabase' ? unneededSettings(environment) : [];
+  process.stdout.write(
+    startMessage({ version: packageVersion(), settings, sources, service, unneeded }),
+  );
   if (isEnding) {
     await service.stop();
     process.exit(0);

@@ -106,6 +106,7 @@ export function parseSettings(
       : environment[name]?.trim();
     if (text !== undefined && text !== '') given[name] = text;
   }
+  if (given['PROFILE'] === 'supabase') addContainerSettings(environment, given, problems);
   const result = SCHEMA.safeParse(given);
   if (!result.success) {
     problems.push(
@@ -134,6 +135,25 @@ export function parseSettings(
     frozenNowUs: values.FROZEN_NOW,
     workerCount: values.WORKERS,
   };
+}
+
+/**
+ * What the analytics container reads under other names. `LOGFLARE_API_KEY` was its one token before
+ * there were two, and is the public one since: it stands for the one that is missing, the private first.
+ */
+function addContainerSettings(
+  environment: Environment,
+  given: Record<string, string>,
+  problems: string[],
+): void {
+  const port = environment['PHX_HTTP_PORT']?.trim() ?? '';
+  if (given['PORT'] === undefined && port !== '') given['PORT'] = port;
+  const key = findSecret(environment, 'LOGFLARE_API_KEY', problems) ?? '';
+  const tokens = ['PRIVATE_ACCESS_TOKEN', 'PUBLIC_ACCESS_TOKEN'];
+  const missing = tokens.find((name) => given[name] === undefined);
+  if (key === '' || missing === undefined) return;
+  // Where it is the other token by a second name, it opens nothing more.
+  if (tokens.every((name) => given[name] !== key)) given[missing] = key;
 }
 
 /** The other half is for the system's cache of files, and for what else runs there. */

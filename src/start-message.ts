@@ -9,8 +9,10 @@ export function startMessage(options: {
   readonly settings: Settings;
   readonly sources: readonly Source[];
   readonly service: Service;
+  /** Names of settings that were given and are not read. */
+  readonly unneeded?: readonly string[] | undefined;
 }): string {
-  const { version, settings, sources, service } = options;
+  const { version, settings, sources, service, unneeded = [] } = options;
   const endpoints = service.catalogue.list().map(({ definition }) => definition.name);
   const lines = [
     `weir ${version} listens on ${service.url}`,
@@ -23,6 +25,9 @@ export function startMessage(options: {
     ),
     ...listed('endpoints', endpoints),
   ];
+  if (settings.profile !== 'default') lines.push(`  profile    ${settings.profile}`);
+  // One line, and only names: a password is among the values.
+  if (unneeded.length > 0) lines.push(`  not needed ${unneeded.join(', ')}`);
   if (settings.frozenNowUs !== undefined) {
     const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
     lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);

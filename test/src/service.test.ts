@@ -97,7 +97,15 @@ test('the message of the start shows new tokens once', async () => {
       sources,
       service: { ...service, tokensMade: [] },
     });
-    assert.doesNotMatch(later, /token/);
+    assert.doesNotMatch(later, /token|not needed|profile/);
+    const supabase = startMessage({
+      version: '1.2.3',
+      settings: { ...settings, profile: 'supabase' },
+      sources,
+      service,
+      unneeded: ['DB_HOSTNAME', 'DB_PORT'],
+    });
+    assert.match(supabase, /\n {2}profile {4}supabase\n {2}not needed DB_HOSTNAME, DB_PORT\n/);
   });
 });
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { unneededSettings } from '../../src/container-settings.ts';
 import { machineMemoryBytes } from '../../src/machine-memory.ts';
 import { parseSettings, SettingsError } from '../../src/settings.ts';
 
@@ -155,4 +156,54 @@ test('one token may not be both the public and the private one', () => {
     problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', PRIVATE_ACCESS_TOKEN: 'a' }).join(),
     /must differ/,
   );
+});
+
+test('in the profile supabase LOGFLARE_API_KEY stands for the token that is missing', () => {
+  const tokensOf = (environment: Record<string, string>) => {
+    const settings = parseSettings({ PROFILE: 'supabase', ...environment });
+    return [settings.publicAccessToken, settings.privateAccessToken];
+  };
+  const pair = { LOGFLARE_PUBLIC_ACCESS_TOKEN: 'a', LOGFLARE_PRIVATE_ACCESS_TOKEN: 'b' };
+  assert.deepEqual(tokensOf(pair), ['a', 'b']);
+  assert.deepEqual(tokensOf({ ...pair, LOGFLARE_API_KEY: 'c' }), ['a', 'b']);
+  assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c' }), [undefined, 'c']);
+  assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c', PRIVATE_ACCESS_TOKEN: 'b' }), ['c', 'b']);
+  assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c', PUBLIC_ACCESS_TOKEN: 'a' }), ['a', 'c']);
+  // As the stack itself gives it to its readers: the public token under its old name.
+  assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'a', PUBLIC_ACCESS_TOKEN: 'a' }), ['a', undefined]);
+  withFile('from-a-file', (path) => {
+    assert.deepEqual(tokensOf({ LOGFLARE_API_KEY_FILE: path }), [undefined, 'from-a-file']);
+  });
+  assert.equal(parseSettings({ LOGFLARE_API_KEY: 'c' }).privateAccessToken, undefined);
+});
+
+test('in the profile supabase PHX_HTTP_PORT is the port where PORT is not', () => {
+  const portOf = (environment: Record<string, string>) => parseSettings(environment).port;
+  assert.equal(portOf({ PROFILE: 'supabase' }), 4000);
+  assert.equal(portOf({ PROFILE: 'supabase', PHX_HTTP_PORT: '4001' }), 4001);
+  assert.equal(portOf({ PROFILE: 'supabase', PHX_HTTP_PORT: '4001', PORT: '4002' }), 4002);
+  assert.equal(portOf({ PHX_HTTP_PORT: '4001' }), 4000);
+});
+
+test('what the container reads and weir does not is known by name', () => {
+  const environment = {
+    DB_PASSWORD: 'secret',
+    DB_HOSTNAME: 'db',
+    LOGFLARE_SINGLE_TENANT: 'true',
+    LOGFLARE_FEATURE_FLAG_OVERRIDE: 'multibackend=true',
+    LOGFLARE_PUBLIC_ACCESS_TOKEN: 'a',
+    LOGFLARE_PRIVATE_ACCESS_TOKEN_FILE: '/run/secrets/private',
+    LOGFLARE_API_KEY: 'a',
+    PHX_HTTP_PORT: '4000',
+    POSTGRES_BACKEND_URL: 'postgresql://…',
+    POSTGRES_PASSWORD: 'of another program',
+    PATH: '/usr/bin',
+  };
+  assert.deepEqual(unneededSettings(environment), [
+    'DB_HOSTNAME',
+    'DB_PASSWORD',
+    'LOGFLARE_FEATURE_FLAG_OVERRIDE',
+    'LOGFLARE_SINGLE_TENANT',
+    'POSTGRES_BACKEND_URL',
+  ]);
 });
