@@ -10,6 +10,7 @@ const TOP = new Set([
   ...['engine', 'ingest', 'src', 'bench', 'test', '.ci'],
   ...['README.md', 'ARCHITECTURE.md', 'LICENSE', '.gitignore', 'biome.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+  ...['Dockerfile', '.dockerignore'],
 ]);
 
 const PRODUCT = ['engine', 'ingest', 'src', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
