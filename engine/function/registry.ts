@@ -1,12 +1,16 @@
 import { arithmeticFunctions, safeOverload } from './arithmetic-functions.ts';
 import { arrayFunctions } from './array-functions.ts';
+import { bitFunctions } from './bit-functions.ts';
 import { byteFunctions } from './byte-functions.ts';
 import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
+import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
 import { hashFunctions } from './hash-functions.ts';
 import { jsonFunctions } from './json-functions.ts';
 import { letterFunctions } from './letter-functions.ts';
+import { mathFunctions } from './math-functions.ts';
+import { numberArrayFunctions } from './number-array-functions.ts';
 import { regexFunctions } from './regex-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
 import { searchFunctions } from './search-functions.ts';
@@ -30,6 +34,10 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
     ...regexFunctions,
     ...byteFunctions,
     ...hashFunctions,
+    ...mathFunctions,
+    ...bitFunctions,
+    ...numberArrayFunctions,
+    ...errorFunctions,
     ...timeFunctions,
     ...timeArrayFunctions,
     ...arrayFunctions,

@@ -23,6 +23,9 @@ export const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ['to_base32', 'this engine lacks it'],
   ['from_base32', 'this engine lacks it'],
   ['array_slice', 'newer than this engine'],
+  ...['cot', 'csc', 'sec', 'coth', 'csch', 'sech'].map(
+    (name) => [name, 'this engine lacks it'] as const,
+  ),
   ['approx_quantiles', 'an approximation differs by engine; held against exact loops instead'],
 ]);
 

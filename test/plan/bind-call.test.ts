@@ -157,3 +157,18 @@ test('what texts are joined with is cast to STRING', () => {
     'CONCAT takes (STRING, STRING, …) or (BYTES, BYTES, …); got (ARRAY<INT64>)',
   );
 });
+
+test('functions without one answer for the same data are refused with the reason', () => {
+  expectRefusal('SELECT ^RAND() FROM logs', 'RAND cannot be called: the same data gives the same');
+  expectRefusal('SELECT ^GENERATE_UUID() FROM logs', 'so nothing is random');
+  expectRefusal('SELECT ^SESSION_USER() FROM logs', 'no token is a user');
+  expectRefusal("SELECT ^NET.REG_DOMAIN('a.b') FROM logs", 'no list of public suffixes');
+});
+
+test('ERROR stands where a value of any type is wanted, and is still to be raised', () => {
+  expectExpression(
+    "IF(id = 'a', 1, ERROR('no'))",
+    "case when (id#1 = 'a') then 1 else cast(error('no') as INT64) end",
+    'INT64',
+  );
+});

@@ -11,6 +11,7 @@ import type { ExpressionContext } from './context.ts';
 import { functionNames, isCallable } from './function-names.ts';
 import { chooseOverload } from './overload.ts';
 import { hint, refuse } from './refusal.ts';
+import { whyRefused } from './refused-functions.ts';
 
 export type CallSyntax = Syntax & { readonly kind: 'call' };
 
@@ -104,6 +105,8 @@ function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext
 
 function refuseName(bare: string, syntax: CallSyntax): never {
   const { text, span } = syntax.name;
+  const why = whyRefused(bare);
+  if (why !== undefined) refuse(`${bare.toUpperCase()} cannot be called: ${why}`, span);
   const names = functionNames();
   if (names.includes(bare)) {
     refuse(`${bare.toUpperCase()} has no form with the prefix SAFE.`, span);

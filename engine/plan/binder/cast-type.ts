@@ -14,7 +14,7 @@ import { canCast } from '../../function/cast.ts';
 import type { Span } from '../../query-error.ts';
 import type { TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
-import { nullOf } from './coercion.ts';
+import { typedNull } from './coercion.ts';
 import { hint, refuse } from './refusal.ts';
 
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
@@ -46,7 +46,7 @@ export function castTo(
 ): Expression {
   const isGiven = input.op === 'literal' || input.op === 'parameter';
   if (typesEqual(input.type, type) && !(isGiven && type.kind === 'STRING')) return input;
-  if (input.type.kind === 'NULL' && type.kind !== 'STRING') return nullOf(type);
+  if (input.type.kind === 'NULL' && type.kind !== 'STRING') return typedNull(input, type);
   if (!canCast(input.type, type)) {
     refuse(`CAST cannot make ${typeName(type)} of ${typeName(input.type)}`, at.span);
   }

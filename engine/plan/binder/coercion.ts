@@ -51,7 +51,7 @@ export function coerce(
 /** The slow half of `coerce`: the cost has shown that there is a way. */
 function writeCoercion(expression: Expression, type: SqlType, binding: Binding): Expression {
   const from = expression.type;
-  if (from.kind === 'NULL') return nullOf(type);
+  if (from.kind === 'NULL') return typedNull(expression, type);
   if (from.kind === 'DYNAMIC') return { op: 'read-as', type, input: expression };
   if (expression.op === 'literal') {
     if (expression.value === null) return nullOf(type);
@@ -120,6 +120,12 @@ export function coerceAll(
 ): readonly Expression[] | undefined {
   const coerced = expressions.flatMap((each) => coerce(each, type, binding) ?? []);
   return coerced.length === expressions.length ? coerced : undefined;
+}
+
+/** A NULL as one of the type; a call that has no type has no value either, and is still to be made. */
+export function typedNull(expression: Expression, type: SqlType): Expression {
+  if (expression.op !== 'call') return nullOf(type);
+  return { op: 'cast', type, input: expression, safe: false };
 }
 
 export function nullOf(type: SqlType): Expression {
