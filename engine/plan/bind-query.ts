@@ -10,7 +10,7 @@ import { type BindEnvironment, Binding } from './binder/binding.ts';
 import { CommonTables } from './binder/common-tables.ts';
 import { refuse } from './binder/refusal.ts';
 import type { Relation } from './binder/relation.ts';
-import { FromScope, relationVariable } from './binder/scope.ts';
+import { FromScope, relationVariable, structField } from './binder/scope.ts';
 import { columnReference } from './expression-walk.ts';
 import type { BoundQuery } from './logical-plan.ts';
 
@@ -27,7 +27,7 @@ export function bindQuery(query: Query, environment: BindEnvironment): BoundQuer
     within === undefined
       ? CommonTables.none(bindRelation)
       : CommonTables.only(within, bindRelation);
-  const relation = bindRelation(query, tables, binding);
+  const relation = withFieldsAsColumns(bindRelation(query, tables, binding), binding);
   checkOutput(relation);
   return {
     plan: relation.plan,
@@ -101,6 +101,19 @@ function orderedOutput(relation: Relation, query: Query, binding: Binding): Rela
   }));
   const project = binding.plan({ op: 'project', input: plan, columns }, query.span);
   return { ...relation, plan: project };
+}
+
+/** The records of SELECT AS STRUCT leave as rows. */
+function withFieldsAsColumns(relation: Relation, binding: Binding): Relation {
+  const [value] = relation.columns;
+  if (relation.isValue !== true || value?.type.kind !== 'STRUCT') return relation;
+  const span = relation.spans[0]!;
+  const columns = value.type.fields.map((field, index) => ({
+    column: binding.newColumn(field.name ?? `f${index}_`, field.type),
+    expression: structField(columnReference(value), field.type, index),
+  }));
+  const plan = binding.plan({ op: 'project', input: relation.plan, columns }, span);
+  return { plan, columns: columns.map(({ column }) => column), spans: columns.map(() => span) };
 }
 
 /** Rows leave as JSON objects: each column needs a key of its own. */

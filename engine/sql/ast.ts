@@ -286,7 +286,10 @@ export type Expression =
       readonly elements: readonly Expression[];
       readonly type?: TypeName | undefined;
     }
-  /** `STRUCT(1 AS a, b)`, `STRUCT<a INT64>(1)`, and a row `(1, 2)`. */
+  /**
+   * `STRUCT(1 AS a, t.b)`, whose second field is named b; `STRUCT<a INT64>(1)`; and a row `(1, 2)`,
+   * whose fields have no names.
+   */
   | {
       readonly kind: 'struct';
       readonly span: Span;

@@ -216,11 +216,18 @@ function parseStruct(cursor: TokenCursor): Expression {
     do {
       const expression = parseExpression(cursor);
       const hasName = !isTyped && cursor.acceptWords('AS');
-      fields.push({ expression, name: hasName ? cursor.mustName() : undefined });
+      const name = hasName ? cursor.mustName() : isTyped ? undefined : lastNameOf(expression);
+      fields.push({ expression, name });
     } while (cursor.acceptSymbol(','));
   }
   cursor.mustSymbol(')');
   return { kind: 'struct', span: cursor.spanFrom(start), fields, type };
+}
+
+/** A path names the field it is put into. */
+function lastNameOf(expression: Expression): Name | undefined {
+  if (expression.kind === 'name') return expression.name;
+  return expression.kind === 'field' ? expression.field : undefined;
 }
 
 type StructField = Extract<Expression, { kind: 'struct' }>['fields'][number];

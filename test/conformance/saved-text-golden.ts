@@ -33,7 +33,7 @@ export async function recordSavedTexts(google: GoogleSql): Promise<readonly stri
  * The text of a definition as Google's engine can run it: the clock is a parameter, the list of
  * buckets is written out by the rule it follows, and quantiles are picked from the sorted values by
  * nearest rank. The metadata of log entries is left out, for a table of fixed columns gives every
- * field that could be there, and not only those that were sent.
+ * field that could be there, and not only those that were sent; so is a key that no event here has.
  */
 export function googleText(name: DefinitionName): string {
   return definitionText(name)
@@ -43,6 +43,7 @@ export function googleText(name: DefinitionName): string {
       'GENERATE_TIMESTAMP_ARRAY(TIMESTAMP_TRUNC(TIMESTAMP_SUB(@now, INTERVAL $1 $2), $3), ' +
         'TIMESTAMP_TRUNC(@now, $3), INTERVAL 1 $3)',
     )
+    .replace(/t\.identifier/g, 'CAST(NULL AS STRING) AS identifier')
     .replace(/APPROX_QUANTILES\(([\w.]+), 100\)/g, 'ARRAY_AGG($1 IGNORE NULLS ORDER BY $1)')
     .replace(
       /(\w+)\[OFFSET\((\d+)\)\]/g,

@@ -237,7 +237,7 @@ test('a query in parentheses is a value, an array, a test or the list of IN', ()
 
 test('structs are written with names, with a type or as a row', () => {
   expectGrouped({
-    'struct(1 as a, b)': '(struct 1n=a b)',
+    'struct(1 as a, b)': '(struct 1n=a b=b)',
     'struct()': '(struct)',
     '(1, a)': '(struct 1n a)',
     '((1, a), b)': '(struct (struct 1n a) b)',

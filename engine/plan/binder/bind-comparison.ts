@@ -6,16 +6,19 @@ import {
   FLOAT64,
   type SqlType,
   STRING,
+  type StructField,
   typeName,
   typesEqual,
 } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
+import { combined } from './bind-struct.ts';
 import type { Binding } from './binding.ts';
 import { coerce, coerceAll, comparable, isNumber, isScalar, isTime } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
+import { structField } from './scope.ts';
 import { typesText } from './types-text.ts';
 
 type Kind<K extends Syntax['kind']> = Syntax & { readonly kind: K };
@@ -33,9 +36,39 @@ export function comparison(
   span: Span,
   binding: Binding,
 ): Expression {
+  if (left.type.kind === 'STRUCT' && right.type.kind === 'STRUCT') {
+    if (operator !== '=' && operator !== '!=') {
+      refuse(`${operator} does not compare records; got ${typesText([left, right])}`, span);
+    }
+    const equal = recordsEqual([left, right], span, binding);
+    return operator === '=' ? equal : not(equal, span);
+  }
   const operands = comparable([left, right], binding);
   if (operands === undefined) return refuseComparison(operator, [left, right], span);
   return { op: 'call', type: BOOL, name: operator, arguments: operands, span };
+}
+
+/** Records are equal when all fields are, pair by pair; their names do not matter. */
+function recordsEqual(
+  [left, right]: readonly [Expression, Expression],
+  span: Span,
+  binding: Binding,
+): Expression {
+  const [fields, others] = [left.type, right.type].map((type) =>
+    type.kind === 'STRUCT' ? type.fields : [],
+  ) as [readonly StructField[], readonly StructField[]];
+  if (fields.length !== others.length || fields.length === 0) {
+    return refuseComparison('=', [left, right], span);
+  }
+  const terms = fields.map((field, index) => {
+    for (const side of [left, right]) binding.spendCopy(side, span);
+    const pair = [
+      structField(left, field.type, index),
+      structField(right, others[index]!.type, index),
+    ] as const;
+    return comparison('=', ...pair, span, binding);
+  });
+  return combined('and', terms, span);
 }
 
 /** `operand = value` for each value, all of them brought to one type as those of IN are. */
@@ -45,6 +78,9 @@ export function equalities(
   span: Span,
   binding: Binding,
 ): readonly Expression[] {
+  if (operand.type.kind === 'STRUCT') {
+    return values.map((value) => comparison('=', operand, value, span, binding));
+  }
   const all = [operand, ...values];
   const operands = comparable(all, binding) ?? refuseComparison('CASE', distinctTypes(all), span);
   const [compared, ...wanted] = operands as readonly [Expression, ...Expression[]];
@@ -122,7 +158,13 @@ function inList(
   span: Span,
   context: ExpressionContext,
 ): Expression {
-  const all = [input, ...list.map((item) => context.bind(item))];
+  const items = list.map((item) => context.bind(item));
+  if (input.type.kind === 'STRUCT') {
+    const { binding } = context;
+    const terms = items.map((item) => comparison('=', input, item, span, binding));
+    return combined('or', terms, span);
+  }
+  const all = [input, ...items];
   const operands = comparable(all, context.binding);
   if (operands === undefined) {
     return refuseComparison('IN', distinctTypes(all), span);

@@ -1,10 +1,10 @@
-import { arrayOf, BOOL, INT64, NULL_TYPE, type SqlType } from '../../column/type.ts';
+import { arrayOf, BOOL, INT64, NULL_TYPE, type SqlType, typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
-import type { Expression as Syntax } from '../../sql/ast.ts';
+import type { Expression as Syntax, TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { equalities } from './bind-comparison.ts';
-import { castTo, scalarType } from './cast-type.ts';
-import { coerceAll, commonType, nullOf } from './coercion.ts';
+import { castTo, namedType, scalarType } from './cast-type.ts';
+import { coerce, coerceAll, commonType, nullOf } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
@@ -85,8 +85,8 @@ export function bindCoalesce(
 
 /** `[a, b]`: elements of one type; of INT64 where nothing tells their type, as in GoogleSQL. */
 export function bindArray(syntax: ArraySyntax, context: ExpressionContext): Expression {
-  if (syntax.type !== undefined) refuse('ARRAY<…> with a type is not supported', syntax.type.span);
   const elements = syntax.elements.map((element) => context.bind(element));
+  if (syntax.type !== undefined) return arrayOfType(syntax, syntax.type, elements, context);
   if (elements.some(({ type }) => type.kind === 'ARRAY')) {
     refuse('a list cannot hold lists; got ARRAY as an element', syntax.span);
   }
@@ -95,6 +95,23 @@ export function bindArray(syntax: ArraySyntax, context: ExpressionContext): Expr
     ? { type: INT64, values: elements.map(() => nullOf(INT64)) }
     : unify('a list', elements, syntax, context);
   return { op: 'array', type: arrayOf(type), elements: values };
+}
+
+function arrayOfType(
+  syntax: ArraySyntax,
+  name: TypeName,
+  values: readonly Expression[],
+  context: ExpressionContext,
+): Expression {
+  const type = namedType(name);
+  if (type.kind !== 'ARRAY') return refuse(`a list cannot be ${typeName(type)}`, name.span);
+  const elements = values.map((value, index) => {
+    const coerced = coerce(value, type.element, context.binding);
+    if (coerced !== undefined) return coerced;
+    const sentence = `elements of ${typeName(type)} are wanted; got ${typeName(value.type)}`;
+    return refuse(sentence, syntax.elements[index]!.span);
+  });
+  return { op: 'array', type, elements };
 }
 
 /** Brings values of which one will be chosen to the type of the choice. */

@@ -7,6 +7,7 @@ import { bindCall, bindExtract } from './bind-call.ts';
 import { bindBetween, bindIn, bindIs, bindLike } from './bind-comparison.ts';
 import { bindArray, bindCase, bindCast } from './bind-conditional.ts';
 import { bindBinary, bindUnary, integerLiteral } from './bind-operator.ts';
+import { bindStruct } from './bind-struct.ts';
 import type { Binding } from './binding.ts';
 import { coerce } from './coercion.ts';
 import type { ExpressionContext, Place } from './context.ts';
@@ -106,7 +107,7 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'subquery':
       return refuse(`${SUBQUERIES[syntax.form]} is not supported`, syntax.span);
     case 'struct':
-      return refuse('STRUCT is not supported', syntax.span);
+      return bindStruct(syntax, context);
     default:
       return unreachable(syntax);
   }

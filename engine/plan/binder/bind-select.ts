@@ -2,12 +2,13 @@ import { BOOL, typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
-import { columnReference } from '../expression-walk.ts';
+import { columnReference, columnsOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { Aggregates } from './aggregates.ts';
 import { AliasScope } from './alias-scope.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
+import { structOfColumns } from './bind-struct.ts';
 import type { TableBinder } from './bind-table.ts';
 import type { Binding } from './binding.ts';
 import { isScalar } from './coercion.ts';
@@ -65,22 +66,26 @@ export function bindSelect(
   };
   const having =
     select.having === undefined ? undefined : after.bindAs(select.having, BOOL, 'HAVING');
-  if (select.groupBy === 'all') refuse('GROUP BY ALL is not supported', select.span);
   const keys = bindKeys(select.groupBy, { list, scope, aggregates, binding });
   if (select.from === undefined) refuseWithoutFrom(select, orderBy, aggregates);
   if (select.having !== undefined && keys.length === 0 && aggregates.list().length === 0) {
     refuse('HAVING needs a GROUP BY or an aggregate; write WHERE', select.having.span);
   }
-  const isGrouped = keys.length > 0 || aggregates.list().length > 0 || having !== undefined;
+  const isGrouped =
+    select.groupBy === 'all' ||
+    keys.length > 0 ||
+    aggregates.list().length > 0 ||
+    having !== undefined;
   const group = { keys, aggregates, having, span: select.span };
   const grouped = isGrouped ? groupStage(stage, group, binding) : stage;
   const top = select.distinct ? distinctStage(grouped, select.span, binding) : grouped;
-  return projected({ ...top, plan: sorted(top.plan, top.order, binding) }, select.span, binding);
+  const ordered = { ...top, plan: sorted(top.plan, top.order, binding) };
+  if (select.asStruct === true) return projectedStruct(ordered, select.span, binding);
+  return projected(ordered, select.span, binding);
 }
 
 /** Clauses that have no meaning here yet. */
 function refuseUnsupported(select: Select): void {
-  if (select.asStruct === true) refuse('SELECT AS STRUCT is not supported', select.span);
   if (select.qualify !== undefined) refuse('QUALIFY is not supported', select.qualify.span);
   const window = select.windows?.[0];
   if (window !== undefined) refuse('WINDOW is not supported', window.name.span);
@@ -119,17 +124,29 @@ type KeyContext = {
 };
 
 /** The keys of GROUP BY: positions and names of the select list first, then expressions over FROM. */
-function bindKeys(groupBy: readonly Syntax[], context: KeyContext): readonly GroupKey[] {
+function bindKeys(groupBy: readonly Syntax[] | 'all', context: KeyContext): readonly GroupKey[] {
   const { binding } = context;
   const keys = new Map<number, GroupKey>();
-  for (const syntax of groupBy) {
-    const { name, expression } = bindKey(syntax, context);
-    checkScalar('GROUP BY', expression, syntax.span);
+  const written =
+    groupBy === 'all'
+      ? impliedKeys(context)
+      : groupBy.map((syntax) => ({ ...bindKey(syntax, context), span: syntax.span }));
+  for (const { name, expression, span } of written) {
+    checkScalar('GROUP BY', expression, span);
     const identity = binding.identities.of(expression);
     if (keys.has(identity)) continue;
     keys.set(identity, { column: binding.newColumn(name, expression.type), expression });
   }
   return [...keys.values()];
+}
+
+/** GROUP BY ALL: what the list has that is read from the rows and not computed of groups. */
+function impliedKeys({ list, aggregates, binding }: KeyContext): readonly SelectColumn[] {
+  return list.filter(({ expression, span }) => {
+    if (aggregates.areIn(expression) || columnsOf(expression).size === 0) return false;
+    binding.spendCopy(expression, span);
+    return true;
+  });
 }
 
 function bindKey(
@@ -234,6 +251,20 @@ function projected(stage: Stage, span: Span, binding: Binding): Relation {
     columns: columns.map(({ column }) => column),
     spans: stage.list.map((column) => column.span),
   };
+}
+
+/** SELECT AS STRUCT: one column, whose values are the rows. */
+function projectedStruct(stage: Stage, span: Span, binding: Binding): Relation {
+  const expression = structOfColumns(
+    stage.list.map(({ name, isAnonymous, expression: value }) => ({
+      name: isAnonymous ? undefined : name,
+      expression: value,
+    })),
+  );
+  const column = binding.newColumn('', expression.type);
+  const columns = [{ column, expression }];
+  const plan = binding.plan({ op: 'project', input: stage.plan, columns }, span);
+  return { plan, columns: [column], spans: [span], isValue: true };
 }
 
 function checkScalar(clause: string, expression: Expression, span: Span): void {

@@ -1,4 +1,4 @@
-import { BOOL, INT64, type SqlType, typeName } from '../../column/type.ts';
+import { BOOL, INT64, type SqlType, typeName, typesEqual } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { QueryBody, SetOperation } from '../../sql/ast.ts';
 import type { Column, Expression } from '../expression.ts';
@@ -23,7 +23,7 @@ export function bindSetOperation(
   const name = `${operator.toUpperCase()} ${all ? 'ALL' : 'DISTINCT'}`;
   const inputs = syntax.inputs.map((body) => ({ relation: bindBody(body), span: body.span }));
   checkWidths(name, inputs);
-  const { columns: named, spans } = inputs[0]!.relation;
+  const { columns: named, spans, isValue } = inputs[0]!.relation;
   const columns = named.map((column, index) => ({
     ...column,
     type: commonColumnType(name, inputs, index),
@@ -32,10 +32,10 @@ export function bindSetOperation(
   const branches = inputs.map(({ relation }) => branchOf(relation, columns, binding));
   if (all) {
     const union = unionOf(branches, columns, span, binding);
-    return { plan: union.plan, columns: union.columns, spans };
+    return { plan: union.plan, columns: union.columns, spans, isValue };
   }
   const plan = distinctRows(operator, { branches, columns, span }, binding);
-  return { ...plan, spans };
+  return { ...plan, spans, isValue };
 }
 
 type Input = { readonly relation: Relation; readonly span: Span };
@@ -81,19 +81,19 @@ function inputValue({ plan, columns }: Relation, index: number): Expression {
 
 /** An input whose columns have the types of the union's. */
 function branchOf(relation: Relation, columns: readonly Column[], binding: Binding): Rows {
+  if (columns.every(({ type }, index) => typesEqual(relation.columns[index]!.type, type))) {
+    return relation;
+  }
   const items = columns.map(({ type }, index) => {
     const own = relation.columns[index]!;
-    const value = inputValue(relation, index);
     const expression =
-      coerce(value, type, binding) ??
+      coerce(inputValue(relation, index), type, binding) ??
       refuse(`${typeName(own.type)} cannot become ${typeName(type)}`, relation.spans[index]);
     return { column: binding.newColumn(own.name, type), expression };
   });
-  const isChanged = items.some(({ expression }) => expression.op !== 'column');
-  if (!isChanged) return relation;
-  const span = relation.spans[0]!;
+  const project = { op: 'project', input: relation.plan, columns: items } as const;
   return {
-    plan: binding.plan({ op: 'project', input: relation.plan, columns: items }, span),
+    plan: binding.plan(project, relation.spans[0]!),
     columns: items.map(({ column }) => column),
   };
 }

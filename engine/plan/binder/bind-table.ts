@@ -11,6 +11,7 @@ import type { Binding } from './binding.ts';
 import type { BindQuery, CommonTables } from './common-tables.ts';
 import { itemsNamed } from './name-index.ts';
 import { hint, refuse } from './refusal.ts';
+import type { Relation } from './relation.ts';
 import {
   checkDistinctNames,
   elementVariable,
@@ -69,8 +70,7 @@ export class TableBinder {
         const relation = this.#binding.nested(syntax.span, () =>
           this.#bindQuery(syntax.query, this.#tables, this.#binding),
         );
-        const variable = relationVariable(syntax.alias?.text, relation.columns);
-        return { plan: relation.plan, variables: [variable] };
+        return { plan: relation.plan, variables: [variableOf(syntax.alias?.text, relation)] };
       }
       case 'unnest':
         return this.#unnest(syntax, nothing, undefined);
@@ -94,10 +94,7 @@ export class TableBinder {
     checkDistinctNames(left.variables, right.variables, join.right.span);
     const variables = [...left.variables, ...right.variables];
     if (join.join === 'comma' || join.join === 'cross') {
-      const condition = join.on ?? join.using?.[0];
-      if (condition !== undefined) {
-        refuse('CROSS JOIN takes no condition; write INNER JOIN', condition.span);
-      }
+      if (join.on !== undefined) refuse('CROSS JOIN takes no ON; write INNER JOIN', join.on.span);
       return { plan: this.#crossJoin(left.plan, right.plan, span), variables };
     }
     if (join.using !== undefined) {
@@ -140,8 +137,7 @@ export class TableBinder {
     this.#binding.spend(NODES_PER_TABLE, span);
     const common = path.length === 1 ? this.#tables.find(name, span, this.#binding) : undefined;
     if (common !== undefined) {
-      const variable = relationVariable(alias?.text ?? name, common.columns);
-      return { plan: common.plan, variables: [variable] };
+      return { plan: common.plan, variables: [variableOf(alias?.text ?? name, common)] };
     }
     const source = this.#findSource(name);
     if (source === undefined) return this.#refuseTable(name, span, left);
@@ -245,6 +241,12 @@ export class TableBinder {
 
 /** Tables that a refusal lists: as many as a reader looks through. */
 const TABLES_LISTED_MAX = 40;
+
+/** A relation of values is named as the elements of a list are. */
+function variableOf(name: string | undefined, relation: Relation): RangeVariable {
+  if (relation.isValue === true) return elementVariable(name, relation.columns[0]!);
+  return relationVariable(name, relation.columns);
+}
 
 /** What a use of a table counts for: it brings columns and operators along. */
 const NODES_PER_TABLE = 100;

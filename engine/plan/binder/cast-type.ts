@@ -1,4 +1,5 @@
 import {
+  arrayOf,
   BOOL,
   BYTES,
   DATETIME,
@@ -20,6 +21,21 @@ import { hint, refuse } from './refusal.ts';
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
   [BOOL, INT64, FLOAT64, STRING, BYTES, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
 );
+
+/** The type that stands before a constructor: `ARRAY<STRUCT<a INT64>>`. */
+export function namedType(name: TypeName): SqlType {
+  if (name.element !== undefined) {
+    const element = namedType(name.element);
+    if (element.kind === 'ARRAY') refuse('a list cannot hold lists', name.element.span);
+    return arrayOf(element);
+  }
+  if (name.fields === undefined) return scalarType(name);
+  const fields = name.fields.map((field) => ({
+    name: field.name?.text,
+    type: namedType(field.type),
+  }));
+  return { kind: 'STRUCT', fields };
+}
 
 /** The type a CAST names. */
 export function scalarType(name: TypeName): SqlType {

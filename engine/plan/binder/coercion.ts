@@ -27,8 +27,9 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (from.kind === 'ARRAY' && type.kind === 'ARRAY' && expression.op === 'array') {
     return costOfAll(expression.elements, () => type.element);
   }
-  if (from.kind === 'STRUCT' && type.kind === 'STRUCT' && expression.op === 'struct') {
+  if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
     if (from.fields.length !== type.fields.length) return undefined;
+    if (expression.op !== 'struct') return differInNamesOnly(from, type) ? 1 : undefined;
     return costOfAll(expression.fields, (index) => type.fields[index]!.type);
   }
   return undefined;
@@ -67,6 +68,8 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
     return { op: 'struct', type, fields };
   }
+  // The names of fields are no part of a value.
+  if (from.kind === 'STRUCT') return { ...expression, type };
   const span = binding.originOf(expression)?.span;
   return { op: 'cast', type, input: expression, safe: false, span };
 }
@@ -84,10 +87,36 @@ export function commonType(expressions: readonly Expression[]): SqlType | undefi
     const isWhole = typed.every(({ type }) => type.kind === 'INT64');
     return isWhole && !hasDynamic ? INT64 : FLOAT64;
   }
+  const structs = typed.map(({ type }) => type);
+  if (!hasDynamic && structs.every((type) => type.kind === 'STRUCT')) {
+    return commonStruct(typed, structs);
+  }
   const candidates = new Map(typed.map(({ type }) => [typeName(type), type]));
   return [...candidates.values()].find((candidate) =>
     expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
   );
+}
+
+/** Field by field; the names are those of the first. */
+function commonStruct(
+  expressions: readonly Expression[],
+  types: readonly (SqlType & { readonly kind: 'STRUCT' })[],
+): SqlType | undefined {
+  const [first] = types;
+  if (first === undefined || types.some(({ fields }) => fields.length !== first.fields.length)) {
+    return undefined;
+  }
+  const fields = first.fields.map(({ name }, index) => {
+    const values = expressions.map((expression, row): Expression => {
+      const { type } = types[row]!.fields[index]!;
+      if (expression.op === 'struct') return expression.fields[index]!;
+      return { op: 'struct-field', type, input: expression, index };
+    });
+    const type = commonType(values);
+    return type === undefined ? undefined : { name, type };
+  });
+  if (fields.some((field) => field === undefined)) return undefined;
+  return { kind: 'STRUCT', fields: fields.flatMap((field) => field ?? []) };
 }
 
 /**
@@ -153,6 +182,13 @@ function isGiven(expression: Expression): boolean {
 function isReadable(type: SqlType): boolean {
   if (type.kind === 'ARRAY') return isReadable(type.element);
   return isScalar(type) && !isTime(type) && type.kind !== 'BYTES';
+}
+
+function differInNamesOnly(
+  left: SqlType & { readonly kind: 'STRUCT' },
+  right: SqlType & { readonly kind: 'STRUCT' },
+): boolean {
+  return left.fields.every(({ type }, index) => typesEqual(type, right.fields[index]!.type));
 }
 
 function costOfAll(

@@ -8,4 +8,6 @@ export type Relation = {
   readonly columns: readonly Column[];
   /** Where the text selects each of the columns. */
   readonly spans: readonly Span[];
+  /** Whether each row is the value of its only column, as after SELECT AS STRUCT. */
+  readonly isValue?: boolean | undefined;
 };

@@ -5,8 +5,8 @@ import type { Expression } from '../expression.ts';
 import { pathText } from './bind-access.ts';
 import type { ExpressionBinder } from './bind-expression.ts';
 import { itemsNamed } from './name-index.ts';
-import { refuse } from './refusal.ts';
-import { type FromScope, type ScopeColumn, structField } from './scope.ts';
+import { hint, refuse } from './refusal.ts';
+import { type FromScope, type ScopeColumn, sameName, structField } from './scope.ts';
 
 /** One column of a select list, bound over FROM and, where it names them, aggregates. */
 export type SelectColumn = {
@@ -55,16 +55,61 @@ export function impliedName(syntax: Syntax): string | undefined {
   return syntax.kind === 'field' ? syntax.field.text : undefined;
 }
 
-type StarItem = SelectItem & { readonly kind: 'star' };
-
+/** What a star gives: without the columns EXCEPT names, others in the place of those REPLACE names. */
 function starColumns(
   item: StarItem,
   from: FromScope,
   binder: ExpressionBinder,
 ): readonly ScopeColumn[] {
-  const { qualifier, except, replace } = item;
-  if (except !== undefined) refuse('SELECT * EXCEPT is not supported', item.span);
-  if (replace !== undefined) refuse('SELECT * REPLACE is not supported', item.span);
+  const all = expandedStar(item, from, binder);
+  const { except = [], replace = [] } = item;
+  checkNames('EXCEPT', except, all);
+  const isNamed = (column: ScopeColumn) => (name: Name) => sameName(name.text, column.name);
+  const kept = all.filter((column) => !except.some(isNamed(column)));
+  if (kept.length === 0 && except.length > 0) {
+    refuse('EXCEPT leaves none of the columns of *', item.span);
+  }
+  checkNames(
+    'REPLACE',
+    replace.map(({ name }) => name),
+    kept,
+  );
+  const replacements = replace.map(({ name, expression }) => ({
+    name,
+    expression: binder.bind(expression),
+  }));
+  return kept.map((column) => {
+    const replacement = replacements.find(({ name }) => isNamed(column)(name));
+    return replacement === undefined
+      ? column
+      : { name: column.name, expression: replacement.expression };
+  });
+}
+
+/** Each name is one of the columns, and stands once. */
+function checkNames(clause: string, names: readonly Name[], columns: readonly ScopeColumn[]): void {
+  for (const [index, name] of names.entries()) {
+    const known = columns.map((column) => column.name);
+    if (itemsNamed(columns, name.text).length === 0) {
+      refuse(
+        `${clause} names ${name.text}, which * does not give${hint(name.text, known)}`,
+        name.span,
+      );
+    }
+    if (names.slice(0, index).some((other) => sameName(other.text, name.text))) {
+      refuse(`${clause} names ${name.text} twice`, name.span);
+    }
+  }
+}
+
+type StarItem = SelectItem & { readonly kind: 'star' };
+
+function expandedStar(
+  item: StarItem,
+  from: FromScope,
+  binder: ExpressionBinder,
+): readonly ScopeColumn[] {
+  const { qualifier } = item;
   if (qualifier === undefined) {
     if (from.variables.length === 0) refuse('SELECT * needs a FROM', item.span);
     return from.variables.flatMap((variable) => variable.bareStar ?? variable.star);

@@ -1,0 +1,97 @@
+-- Records: constructors, fields, comparisons; lists with a type; what a star leaves out or replaces.
+
+-- tests: STRUCT
+SELECT STRUCT(1 AS a, 'x' AS b) AS s;
+SELECT STRUCT(1 AS a, 'x' AS b).b AS s;
+SELECT STRUCT(1, 'x') AS s;
+SELECT STRUCT() AS s;
+SELECT STRUCT(id, t.project, UPPER(id)) AS s FROM logs AS t ORDER BY id LIMIT 2;
+SELECT STRUCT(id, t.project).project AS p FROM logs AS t ORDER BY id LIMIT 2;
+SELECT STRUCT(NULL AS a) AS s;
+SELECT STRUCT(STRUCT(1 AS b) AS a).a.b AS x;
+SELECT STRUCT([1, 2] AS a).a[0] AS x;
+SELECT STRUCT(1 AS a).b AS x;
+SELECT STRUCT(1 AS a, 2 AS a).a AS x;
+SELECT STRUCT<INT64, STRING>(1, 'x') AS s;
+SELECT STRUCT<a INT64, b FLOAT64>(1, 2).b AS x;
+SELECT STRUCT<a INT64>(1, 2) AS s;
+SELECT STRUCT<a INT64>('x') AS s;
+SELECT STRUCT<a TIMESTAMP>('2026-01-15').a AS t;
+SELECT STRUCT<a ARRAY<INT64>>([1]).a AS x;
+SELECT STRUCT<a STRUCT<b INT64>>(STRUCT(1)).a.b AS x;
+SELECT (1, 'x') AS s;
+SELECT (1, NULL, 2.5) AS s;
+SELECT x FROM UNNEST([STRUCT(1 AS a)]) AS x;
+SELECT x.a, b FROM UNNEST([STRUCT(1 AS a, 'y' AS b), (2, 'z')]) AS x ORDER BY a;
+SELECT a, b FROM UNNEST([STRUCT(1 AS a, 2.5 AS b), STRUCT(1.5, 2)]) ORDER BY a;
+SELECT * FROM UNNEST([STRUCT(1 AS a, 'y' AS b), (2, 'z')]) ORDER BY a;
+SELECT x FROM UNNEST([STRUCT(1 AS a), NULL]) AS x WHERE x.a IS NULL;
+SELECT STRUCT(1 AS a) IS NULL AS x;
+SELECT s.a, s.b + 1 AS b FROM (SELECT STRUCT(1 AS a, 2 AS b) AS s);
+SELECT s.* FROM (SELECT STRUCT(1 AS a, 2 AS b) AS s);
+SELECT t.s.* FROM (SELECT STRUCT(1 AS a, 2 AS b) AS s) AS t;
+SELECT IF(TRUE, STRUCT(1 AS a), NULL).a AS x;
+SELECT COALESCE(NULL, STRUCT(1 AS a)).a AS x;
+SELECT CASE WHEN FALSE THEN STRUCT(1 AS a) ELSE STRUCT(2 AS b) END.a AS x;
+
+-- tests: = of records
+SELECT (1, 2) = (1, 2) AS x, (1, 2) = (1, 3) AS y, (1, 2) != (1, 3) AS z;
+SELECT (1, NULL) = (1, 2) AS x, (1, NULL) = (2, 2) AS y, (1, NULL) != (2, 2) AS z;
+SELECT STRUCT(1 AS a) = STRUCT(1 AS b) AS x;
+SELECT STRUCT(1 AS a) = STRUCT(1.0 AS b) AS x;
+SELECT (1, 2) = (1, 2, 3) AS x;
+SELECT (1, 'x') = (1, 2) AS x;
+SELECT (1, 2) < (1, 3) AS x;
+SELECT (1, (2, 3)) = (1, (2, 3)) AS x;
+SELECT (1, 2) IN ((1, 2), (3, 4)) AS x, (1, 3) IN ((1, 2), (3, 4)) AS y, (1, 3) NOT IN ((1, 2), (3, 4)) AS z;
+SELECT (1, NULL) IN ((1, 2), (3, 4)) AS x, (NULL, 5) IN ((1, 2), (3, 4)) AS y;
+SELECT id FROM logs WHERE (id, project) IN (('a', 'x'), ('b', 'y'), ('c', 'x')) ORDER BY id;
+SELECT id FROM logs WHERE STRUCT(id, project) = ('a', 'x');
+SELECT CASE (1, 2) WHEN (1, 3) THEN 'a' WHEN (1, 2) THEN 'b' END AS x;
+SELECT x.a FROM UNNEST([STRUCT(1 AS a, 'y' AS b), (2, 'z')]) AS x WHERE x = (2, 'z');
+SELECT x.a, y.c FROM UNNEST([STRUCT(1 AS a, 'y' AS b), (2, 'z')]) AS x JOIN UNNEST([STRUCT(2 AS c, 'z' AS d)]) AS y ON x = y;
+
+-- tests: ARRAY with a type
+SELECT ARRAY<INT64>[] AS x;
+SELECT ARRAY<INT64>[1, NULL][OFFSET(0)] AS x;
+SELECT ARRAY<FLOAT64>[1, 2.5] AS x;
+SELECT ARRAY<STRING>['x'][SAFE_OFFSET(5)] AS x;
+SELECT ARRAY<INT64>['x'] AS x;
+SELECT ARRAY<TIMESTAMP>['2026-01-15'][ORDINAL(1)] AS x;
+SELECT x.a FROM UNNEST(ARRAY<STRUCT<a INT64, b STRING>>[(1, 'x'), (2, NULL)]) AS x ORDER BY a;
+SELECT ARRAY<STRUCT<a INT64>>[STRUCT(1)][0].a AS x;
+SELECT ARRAY<ARRAY<INT64>>[[1]] AS x;
+SELECT a FROM UNNEST(ARRAY<INT64>[]) AS a UNION ALL SELECT b FROM UNNEST(ARRAY<INT64>[]) AS b;
+SELECT [1, 2][0] AS x, [1, 2][OFFSET(1)] AS y, [1, 2][ORDINAL(1)] AS z, [1, 2][SAFE_ORDINAL(3)] AS w;
+SELECT [STRUCT(1 AS a, 2 AS b), STRUCT(3, 4)][1].b AS x;
+
+-- tests: SELECT * EXCEPT
+SELECT * EXCEPT (a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * EXCEPT (B, a) FROM (SELECT 1 AS a, 2 AS b, 3 AS c);
+SELECT * EXCEPT (a) FROM (SELECT 1 AS a);
+SELECT * EXCEPT (c) FROM (SELECT 1 AS a);
+SELECT * EXCEPT (a, a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT t.* EXCEPT (a), t.a FROM (SELECT 1 AS a, 2 AS b) AS t;
+SELECT * EXCEPT (metadata, event_message) FROM logs ORDER BY id LIMIT 2;
+SELECT * EXCEPT (k) FROM (SELECT 1 AS k, 2 AS a) JOIN (SELECT 1 AS k, 3 AS b) USING (k);
+SELECT x.* EXCEPT (a) FROM UNNEST([STRUCT(1 AS a, 2 AS b)]) AS x;
+
+-- tests: SELECT * REPLACE
+SELECT * REPLACE (3 AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * REPLACE (a + b AS b, 'x' AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * REPLACE (3 AS c) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * REPLACE (3 AS a, 4 AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * EXCEPT (b) REPLACE (b AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT * EXCEPT (a) REPLACE (b AS a) FROM (SELECT 1 AS a, 2 AS b);
+SELECT t.* REPLACE (UPPER(t.b) AS b) FROM (SELECT 1 AS a, 'x' AS b) AS t ORDER BY b;
+
+-- tests: SELECT AS STRUCT
+SELECT AS STRUCT 1 AS a, 'x' AS b;
+SELECT a FROM (SELECT AS STRUCT 1 AS a, 'x' AS b);
+SELECT t.a, t FROM (SELECT AS STRUCT 1 AS a, 'x' AS b) AS t;
+SELECT * FROM (SELECT AS STRUCT 1 AS a, 'x' AS b) AS t;
+WITH t AS (SELECT AS STRUCT id, project FROM logs) SELECT t.id FROM t WHERE t.project = 'x' ORDER BY id;
+SELECT AS STRUCT project, COUNT(*) AS n FROM logs GROUP BY project ORDER BY n, project LIMIT 3;
+SELECT a FROM (SELECT AS STRUCT 1 AS a UNION ALL SELECT AS STRUCT 2 AS b) ORDER BY a;
+SELECT AS STRUCT * FROM (SELECT 1 AS a, 2 AS b);
+SELECT f0_ FROM (SELECT AS STRUCT 1);
