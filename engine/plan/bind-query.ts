@@ -1,16 +1,16 @@
 import { unreachable } from '../assert.ts';
-import type { OrderItem, Query, QueryBody, Select } from '../sql/ast.ts';
+import type { Query, QueryBody } from '../sql/ast.ts';
 import { findStar } from '../sql/star.ts';
-import { ExpressionBinder } from './binder/bind-expression.ts';
 import { bindOrder, bindRowCount, sorted } from './binder/bind-order.ts';
 import { bindSelect } from './binder/bind-select.ts';
 import { bindSetOperation } from './binder/bind-set-operation.ts';
 import { TableBinder } from './binder/bind-table.ts';
 import { type BindEnvironment, Binding } from './binder/binding.ts';
 import { CommonTables } from './binder/common-tables.ts';
+import type { OuterScope } from './binder/outer-scope.ts';
 import { refuse } from './binder/refusal.ts';
 import type { Relation } from './binder/relation.ts';
-import { FromScope, relationVariable, structField } from './binder/scope.ts';
+import { relationVariable, structField } from './binder/scope.ts';
 import { columnReference } from './expression-walk.ts';
 import type { BoundQuery } from './logical-plan.ts';
 
@@ -43,13 +43,18 @@ function checkNoStar(query: Query): void {
   refuse('a select list cannot have the wildcard * here; name the columns', star);
 }
 
-/** A query at any level, with the CTEs in scope around it. */
-function bindRelation(query: Query, outer: CommonTables, binding: Binding): Relation {
-  const tables = outer.with(query.with, binding);
+/** A query at any level, with the CTEs in scope around it, and the names of the query it is part of. */
+function bindRelation(
+  query: Query,
+  around: CommonTables,
+  binding: Binding,
+  outer?: OuterScope | undefined,
+): Relation {
+  const tables = new TableBinder(binding, around.with(query.with, binding), outer);
   const ordered =
     query.body.kind === 'select'
-      ? bindSelectOf(query.body, query.orderBy, tables, binding)
-      : orderedOutput(bindBody(query.body, tables, binding), query, binding);
+      ? bindSelect(query.body, query.orderBy, tables, binding)
+      : orderedOutput(bindBody(query.body, tables, binding), query, tables, binding);
   const count = bindRowCount('LIMIT', query.limit, binding);
   const offset = bindRowCount('OFFSET', query.offset, binding);
   if (count === undefined && offset === undefined) return ordered;
@@ -57,22 +62,13 @@ function bindRelation(query: Query, outer: CommonTables, binding: Binding): Rela
   return { ...ordered, plan };
 }
 
-function bindSelectOf(
-  select: Select,
-  orderBy: readonly OrderItem[],
-  tables: CommonTables,
-  binding: Binding,
-): Relation {
-  return bindSelect(select, orderBy, new TableBinder(binding, tables, bindRelation), binding);
-}
-
 /** A body whose own ORDER BY, if it has one, stands inside of it. */
-function bindBody(body: QueryBody, tables: CommonTables, binding: Binding): Relation {
+function bindBody(body: QueryBody, tables: TableBinder, binding: Binding): Relation {
   switch (body.kind) {
     case 'select':
-      return bindSelectOf(body, [], tables, binding);
+      return bindSelect(body, [], tables, binding);
     case 'query':
-      return binding.nested(body.span, () => bindRelation(body.query, tables, binding));
+      return binding.nested(body.span, () => tables.query(body.query));
     case 'set-operation':
       return binding.nested(body.span, () =>
         bindSetOperation(body, (input) => bindBody(input, tables, binding), binding),
@@ -83,17 +79,22 @@ function bindBody(body: QueryBody, tables: CommonTables, binding: Binding): Rela
 }
 
 /** `(SELECT …) ORDER BY …`: the order sees nothing but the columns of what stands before it. */
-function orderedOutput(relation: Relation, query: Query, binding: Binding): Relation {
+function orderedOutput(
+  relation: Relation,
+  query: Query,
+  tables: TableBinder,
+  binding: Binding,
+): Relation {
   if (query.orderBy.length === 0) return relation;
   const { span } = query.body;
-  const scope = new FromScope([relationVariable(undefined, relation.columns)]);
+  const scope = tables.scopeOf([relationVariable(undefined, relation.columns)]);
   const list = relation.columns.map((column) => ({
     name: column.name,
     isAnonymous: false,
     expression: columnReference(column),
     span,
   }));
-  const context = new ExpressionBinder(binding, { text: 'ORDER BY', scope });
+  const context = tables.expressionsAt({ text: 'ORDER BY', scope });
   const plan = sorted(relation.plan, bindOrder(query.orderBy, list, context), binding);
   const columns = relation.columns.map((column) => ({
     column,

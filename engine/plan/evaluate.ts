@@ -9,7 +9,7 @@ import { callFunction } from './evaluator/call.ts';
 import { castFunction, readAsFunction } from './evaluator/convert.ts';
 import { dynamicField } from './evaluator/field.ts';
 import { conjunctionOf, disjunctionOf } from './evaluator/logic.ts';
-import type { ColumnId, Expression } from './expression.ts';
+import type { Apply, ColumnId, Expression } from './expression.ts';
 
 /**
  * Turns a folded expression (no parameters, no clock) into a function over chunks whose column
@@ -19,8 +19,10 @@ import type { ColumnId, Expression } from './expression.ts';
 export function compileExpression(
   expression: Expression,
   columnIndexOf: (id: ColumnId) => number,
+  applied: ApplyCompiler = refuseApply,
 ): VectorFunction {
-  const compile = (part: Expression): VectorFunction => compileExpression(part, columnIndexOf);
+  const compile = (part: Expression): VectorFunction =>
+    compileExpression(part, columnIndexOf, applied);
   switch (expression.op) {
     case 'literal': {
       const { value } = expression;
@@ -57,12 +59,26 @@ export function compileExpression(
     }
     case 'coalesce':
       return coalesceOf(expression.arguments.map(compile));
+    case 'apply':
+      return applied(expression, compile);
     case 'parameter':
     case 'now':
       return assert(false, 'parameters and the clock are folded before') as never;
+    case 'subquery':
+      return assert(false, 'subqueries are applied in a physical plan') as never;
     default:
       return unreachable(expression);
   }
+}
+
+/** Turns a subquery into a function over the chunks of the operator it stands in. */
+export type ApplyCompiler = (
+  apply: Apply,
+  compile: (part: Expression) => VectorFunction,
+) => VectorFunction;
+
+function refuseApply(): never {
+  return assert(false, 'an expression outside of a plan has no subquery') as never;
 }
 
 /** The value of an expression without columns; throws a QueryError when it has none. */

@@ -1,14 +1,15 @@
 import { must, unreachable } from '../assert.ts';
-import { VectorChunk, type VectorFunction } from '../column/chunk.ts';
+import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
-import { valueAt, valueVector } from '../column/vector.ts';
+import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
 import { JoinTable } from '../operator/join-table.ts';
 import { LimitOperator } from '../operator/limit.ts';
+import { LimitPerOperator } from '../operator/limit-per.ts';
 import { ProjectOperator } from '../operator/project.ts';
 import {
   addScanCounters,
@@ -22,8 +23,9 @@ import { SortSink } from '../operator/sort.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { aggregateStateOf } from './aggregate-state.ts';
+import { ConstantSubquery, correlatedFunction } from './apply.ts';
 import { compileExpression } from './evaluate.ts';
-import type { Column, Expression } from './expression.ts';
+import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
 import type { SortKey } from './logical-plan.ts';
 import {
@@ -34,6 +36,7 @@ import {
   type PhysicalPlan,
   type PhysicalScan,
 } from './physical-plan.ts';
+import { rowInputsOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 
 /** What a plan runs over. */
@@ -90,18 +93,41 @@ export function evaluateRelation(
 /** Partial states that stand in for what lies at and below a grouping. */
 type Replacement = { readonly breaker: Breaker; readonly partials: readonly unknown[] };
 
+/** The rows outside that a subquery runs for; column `i` is the capture `captures[i]`. */
+type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] };
+
+/** What is kept for the whole of a run, in which a subquery may run many times. */
+class RunMemory {
+  /** By the operator that an expression stands above; what functions remember is theirs. */
+  readonly functions = new Map<PhysicalPlan, Map<Expression, VectorFunction>>();
+  /** Of joins in subqueries, when they do not depend on the rows outside. */
+  readonly tables = new Map<HashJoin, JoinTable>();
+  /** Subqueries without captures, by their plans. */
+  readonly constants = new Map<PhysicalPlan, ConstantSubquery>();
+}
+
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
   readonly #context: ExecutionContext;
   readonly #replacement: Replacement | undefined;
   readonly #counters: ScanCounters;
+  readonly #memory: RunMemory;
+  /** Of a subquery's run. */
+  readonly #outer: OuterRows | undefined;
   /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
   #floorUs: (() => number | undefined) | undefined;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
   #isKeyed = false;
 
-  constructor(context: ExecutionContext, replacement?: Replacement | undefined) {
+  constructor(
+    context: ExecutionContext,
+    replacement?: Replacement | undefined,
+    memory: RunMemory = new RunMemory(),
+    outer?: OuterRows | undefined,
+  ) {
     this.#context = context;
+    this.#memory = memory;
+    this.#outer = outer;
     this.#replacement = replacement;
     this.#counters = context.counters ?? newScanCounters();
   }
@@ -120,6 +146,8 @@ class Execution {
         return this.#scan(plan, sink);
       case 'one-row':
         return sink.push(new VectorChunk([], 1));
+      case 'outer':
+        return this.#outerRows(plan, sink);
       case 'rows':
         return pushInChunks(rowsChunk(plan), sink);
       case 'filter':
@@ -158,8 +186,11 @@ class Execution {
       }
       case 'top':
         return this.#top(plan).emit(sink);
-      case 'limit':
-        return this.drive(plan.input, new LimitOperator(plan, sink));
+      case 'limit': {
+        if (plan.per === undefined) return this.drive(plan.input, new LimitOperator(plan, sink));
+        const per = layoutOf(plan.input).indexOf(plan.per);
+        return this.drive(plan.input, new LimitPerOperator({ ...plan, per }, sink));
+      }
       default:
         return unreachable(plan);
     }
@@ -254,13 +285,9 @@ class Execution {
   }
 
   #join(plan: HashJoin, sink: Sink): boolean {
-    const rightWidth = layoutOf(plan.right).length;
-    const rows = new CollectSink(rightWidth);
-    this.drive(plan.right, rows);
-    const rightKeys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
     const options = {
       kind: plan.kind,
-      table: new JoinTable(rows.materialize(), rightKeys, this.#context.checkpoint),
+      table: this.#joinTable(plan),
       leftKeys: plan.equalities.map((pair) => this.#compile(pair.left, plan.left)),
       leftWidth: layoutOf(plan.left).length,
       residual: plan.residual === undefined ? undefined : this.#compile(plan.residual, plan),
@@ -290,6 +317,40 @@ class Execution {
     return true;
   }
 
+  /** In a subquery, a table that is the same for all rows outside is made once. */
+  #joinTable(plan: HashJoin): JoinTable {
+    const known = this.#memory.tables.get(plan);
+    if (known !== undefined) return known;
+    const rows = new CollectSink(layoutOf(plan.right).length);
+    this.drive(plan.right, rows);
+    const keys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
+    const table = new JoinTable(rows.materialize(), keys, this.#context.checkpoint);
+    if (this.#outer !== undefined && !readsOuter(plan.right)) this.#memory.tables.set(plan, table);
+    return table;
+  }
+
+  /** The rows that this execution, of a subquery, is for. */
+  #outerRows({ columns }: Extract<PhysicalPlan, { op: 'outer' }>, sink: Sink): boolean {
+    const { rows, captures } = must(this.#outer, 'a subquery runs for rows');
+    const vectors = columns.map(({ capture }) =>
+      capture === undefined ? ordinals(rows.count) : rows.column(captures.indexOf(capture)),
+    );
+    return pushInChunks(new VectorChunk(vectors, rows.count), sink);
+  }
+
+  /** A subquery as a function of the rows it is for; the same for each place that it stands in. */
+  #apply(apply: Apply, compile: (part: Expression) => VectorFunction): VectorFunction {
+    const captures = apply.captures.map(({ column }) => column.id);
+    const run = (rows: Chunk, sink: Sink) => {
+      const execution = new Execution(this.#context, undefined, this.#memory, { rows, captures });
+      execution.drive(apply.plan, sink);
+    };
+    if (captures.length > 0) return correlatedFunction(apply, compile, run);
+    const known = this.#memory.constants.get(apply.plan) ?? new ConstantSubquery(apply, run);
+    this.#memory.constants.set(apply.plan, known);
+    return known.compile(apply.input === undefined ? undefined : compile(apply.input));
+  }
+
   #orderKeys(keys: readonly SortKey[], input: PhysicalPlan) {
     return keys.map(({ expression, descending, nullsFirst }) => ({
       expression: this.#compile(expression, input),
@@ -299,13 +360,34 @@ class Execution {
   }
 
   #compile(expression: Expression, input: PhysicalPlan): VectorFunction {
+    const known = this.#memory.functions.get(input)?.get(expression);
+    if (known !== undefined) return known;
     const layout = layoutOf(input);
-    return compileExpression(expression, (id) => layout.indexOf(id));
+    const compiled = compileExpression(
+      expression,
+      (id) => layout.indexOf(id),
+      (apply, compile) => this.#apply(apply, compile),
+    );
+    const functions = this.#memory.functions.get(input) ?? new Map();
+    this.#memory.functions.set(input, functions.set(expression, compiled));
+    return compiled;
   }
 
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
   }
+}
+
+/** Whether a plan's rows are not the same for all rows outside. */
+function readsOuter(plan: PhysicalPlan): boolean {
+  return plan.op === 'outer' || rowInputsOf(plan).some(readsOuter);
+}
+
+function ordinals(count: number): Vector {
+  return numberVector(
+    Float64Array.from({ length: count }, (_, row) => row),
+    count,
+  );
 }
 
 function rowsChunk(plan: Extract<PhysicalPlan, { op: 'rows' }>): VectorChunk {

@@ -1,7 +1,7 @@
 import { BOOL } from '../column/type.ts';
-import type { Column, ColumnId, Expression } from './expression.ts';
+import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 
-/** The expressions directly inside one, in order of evaluation. */
+/** The expressions directly inside one, in order of evaluation; not those of a subquery's plan. */
 export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.op) {
     case 'literal':
@@ -26,6 +26,11 @@ export function childrenOf(expression: Expression): readonly Expression[] {
         ...expression.branches.flatMap((branch) => [branch.when, branch.then]),
         expression.otherwise,
       ];
+    case 'subquery':
+    case 'apply': {
+      const captured = expression.captures.map((capture) => capture.expression);
+      return expression.input === undefined ? captured : [...captured, expression.input];
+    }
   }
 }
 
@@ -55,6 +60,15 @@ export function withChildren(expression: Expression, children: readonly Expressi
         then: children[2 * index + 1]!,
       }));
       return { ...expression, branches, otherwise: children.at(-1)! };
+    }
+    case 'subquery':
+    case 'apply': {
+      const captures = expression.captures.map(({ column }, index) => ({
+        column,
+        expression: children[index]!,
+      }));
+      const input = expression.input === undefined ? undefined : children.at(-1)!;
+      return { ...expression, captures, input };
     }
   }
 }
@@ -90,6 +104,18 @@ export function columnsOf(expression: Expression): Set<ColumnId> {
   const columns = new Set<ColumnId>();
   collectColumns(expression, columns);
   return columns;
+}
+
+/** The subqueries of an expression, those in the plans of others left out. */
+export function subqueriesIn(expression: Expression): readonly Subquery[] {
+  const inner = childrenOf(expression).flatMap(subqueriesIn);
+  return expression.op === 'subquery' ? [...inner, expression] : inner;
+}
+
+/** The same of a physical plan. */
+export function appliesIn(expression: Expression): readonly Apply[] {
+  const inner = childrenOf(expression).flatMap(appliesIn);
+  return expression.op === 'apply' ? [...inner, expression] : inner;
 }
 
 /** Whether an expression depends on the run's clock or on a parameter, not put in yet. */

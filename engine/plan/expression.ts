@@ -1,6 +1,8 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Span } from '../query-error.ts';
+import type { LogicalPlan } from './logical-plan.ts';
+import type { PhysicalPlan } from './physical-plan.ts';
 
 /** Names one column of one plan; unique within it, never reused by a rewrite for other values. */
 export type ColumnId = number;
@@ -62,4 +64,44 @@ export type Expression =
       readonly otherwise: Expression;
     }
   /** COALESCE and IFNULL: arguments after the first non-NULL are not evaluated for a row. */
-  | { readonly op: 'coalesce'; readonly type: SqlType; readonly arguments: readonly Expression[] };
+  | { readonly op: 'coalesce'; readonly type: SqlType; readonly arguments: readonly Expression[] }
+  | Subquery
+  | Apply;
+
+/**
+ * What the rows of a subquery come to, as one value. `scalar`: the only row's, NULL without a row, an
+ * error with several. `array`: those of all rows, in their order. `exists`: whether there is a row.
+ * `in`: whether the input equals one; NULL when it equals none, but may equal a NULL. `any`: the same
+ * for rows that say so themselves, by a BOOL.
+ */
+export type SubqueryForm = 'scalar' | 'array' | 'exists' | 'in' | 'any';
+
+/** What a subquery reads of the row it is computed for: inside it is the column. */
+export type Capture = { readonly column: Column; readonly expression: Expression };
+
+type SubqueryOf<Op, Plan> = {
+  readonly op: Op;
+  readonly type: SqlType;
+  readonly form: SubqueryForm;
+  /** Of `in` alone: what is looked for. */
+  readonly input?: Expression | undefined;
+  /** None: the subquery is the same for all rows. */
+  readonly captures: readonly Capture[];
+  readonly plan: Plan;
+  /** The column of `plan` that counts; absent when `exists`, which counts rows. */
+  readonly value?: Column | undefined;
+  /**
+   * The column of `plan` that tells which row outside a row is of, as the plan's `outer` leaves number
+   * them. Absent without captures, and in a bound plan, which reads captures as if they were given.
+   */
+  readonly ordinal?: Column | undefined;
+  /** Whether the optimiser has been through `plan`. */
+  readonly isOptimized?: boolean | undefined;
+  readonly span?: Span | undefined;
+};
+
+/** A query as a value. What it reads of the query around it is in its captures alone. */
+export type Subquery = SubqueryOf<'subquery', LogicalPlan>;
+
+/** A subquery of a physical plan. It is computed for all rows of a chunk at once. */
+export type Apply = SubqueryOf<'apply', PhysicalPlan>;

@@ -1,7 +1,7 @@
 import type { Column, ColumnId, Expression } from './expression.ts';
 import { childrenOf } from './expression-walk.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
-import { expressionsOf, visit } from './physical-walk.ts';
+import { appliesOf, expressionsOf, visit } from './physical-walk.ts';
 
 /** A place in the events of one scan: a path such as `metadata[].request[].url`. */
 type Place = { readonly scan: number; readonly path: string };
@@ -30,6 +30,9 @@ export function fieldsRead(plan: PhysicalPlan): ReadonlyMap<number, readonly str
         note(places);
       }
     }
+    for (const { value } of appliesOf(node)) {
+      if (value !== undefined) note(known.get(value.id) ?? []);
+    }
     // The columns of an answer without a projection are read by whoever asked.
     if (node === answer && node.op === 'union') {
       for (const { column } of node.columns) note(known.get(column.id) ?? []);
@@ -51,6 +54,7 @@ function topProjectionOf(plan: PhysicalPlan): PhysicalPlan | undefined {
  */
 function placesOf(plan: PhysicalPlan): Places {
   const places = new Map<ColumnId, readonly Place[]>();
+  const captures = capturesOf(plan);
   const name = (column: Column, named: readonly Place[]): void => {
     if (named.length > 0) places.set(column.id, named);
   };
@@ -64,6 +68,11 @@ function placesOf(plan: PhysicalPlan): Places {
         node.element,
         lists.map((list) => ({ ...list, path: `${list.path}[]` })),
       );
+    } else if (node.op === 'outer') {
+      for (const { column, capture } of node.columns) {
+        const captured = capture === undefined ? undefined : captures.get(capture);
+        if (captured !== undefined) name(column, placesAt(captured, places));
+      }
     } else if (node.op === 'project') {
       for (const { column, expression } of node.columns) name(column, placesAt(expression, places));
     } else if (node.op === 'union') {
@@ -80,6 +89,17 @@ function placesOf(plan: PhysicalPlan): Places {
 
 type Places = ReadonlyMap<ColumnId, readonly Place[]>;
 
+/** What subqueries capture, by the ids of the columns it has inside. */
+function capturesOf(plan: PhysicalPlan): ReadonlyMap<ColumnId, Expression> {
+  const captures = new Map<ColumnId, Expression>();
+  visit(plan, (node) => {
+    for (const apply of appliesOf(node)) {
+      for (const { column, expression } of apply.captures) captures.set(column.id, expression);
+    }
+  });
+  return captures;
+}
+
 function placesAt(expression: Expression, places: Places): readonly Place[] {
   if (expression.op === 'column') return places.get(expression.id) ?? [];
   if (expression.op !== 'dynamic-field') return [];
@@ -95,8 +115,16 @@ function collect(
   note: (places: readonly Place[]) => void,
 ): void {
   const places = placesAt(expression, known);
-  if (places.length > 0) note(places);
-  else for (const child of childrenOf(expression)) collect(child, known, note);
+  if (places.length > 0) {
+    note(places);
+    return;
+  }
+  // A capture only gives the place a name inside the subquery, as a projection does.
+  const isNamed = (child: Expression) =>
+    expression.op === 'apply' && child !== expression.input && placesAt(child, known).length > 0;
+  for (const child of childrenOf(expression)) {
+    if (!isNamed(child)) collect(child, known, note);
+  }
 }
 
 /** In alphabetic order, without the lists of which elements are read. */

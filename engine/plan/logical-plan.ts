@@ -13,6 +13,7 @@ import type { Column, ColumnId, Expression } from './expression.ts';
 export type LogicalPlan =
   | Scan
   | { readonly op: 'one-row' }
+  | Outer
   | Rows
   | Filter
   | Project
@@ -59,6 +60,21 @@ export type ScanField =
   | 'arrival';
 
 export type ScanColumn = { readonly column: Column; readonly field: ScanField };
+
+/**
+ * The rows that a subquery is computed for, one by one in order: a number of each, from 0, and what
+ * the subquery captured of it. Stands in plans of subqueries only.
+ */
+export type Outer = {
+  readonly op: 'outer';
+  readonly columns: readonly OuterColumn[];
+};
+
+export type OuterColumn = {
+  readonly column: Column;
+  /** The capture, by the id of its column; absent: the row's number. */
+  readonly capture?: ColumnId | undefined;
+};
 
 /** Constants: what a relation without a scan came to when the parameters were known. */
 export type Rows = {
@@ -163,6 +179,8 @@ export type Limit = {
   /** INT64 constants or parameters. */
   readonly count?: Expression | undefined;
   readonly offset?: Expression | undefined;
+  /** Counts the rows of each value of this column apart: the ordinal of the rows outside. */
+  readonly per?: Column | undefined;
 };
 
 /** A parameter of a saved query, as its definition declares it. */

@@ -31,7 +31,8 @@ export function logicalOperatorText(plan: LogicalPlan, text: ExpressionText): Op
     case 'limit': {
       const count = plan.count === undefined ? '' : ` ${text.of(plan.count)}`;
       const offset = plan.offset === undefined ? '' : ` offset ${text.of(plan.offset)}`;
-      return oneLine(`limit${count}${offset}`);
+      const per = plan.per === undefined ? '' : ` for each ${text.column(plan.per)}`;
+      return oneLine(`limit${count}${offset}${per}`);
     }
     default:
       return sharedOperatorText(plan, text);
@@ -67,7 +68,8 @@ export function physicalOperatorText(plan: PhysicalPlan, text: ExpressionText): 
       );
     case 'limit': {
       const count = plan.count === Infinity ? '' : ` ${plan.count}`;
-      return oneLine(`limit${count}${plan.offset === 0 ? '' : ` offset ${plan.offset}`}`);
+      const per = plan.per === undefined ? '' : ' for each row outside';
+      return oneLine(`limit${count}${plan.offset === 0 ? '' : ` offset ${plan.offset}`}${per}`);
     }
     default:
       return sharedOperatorText(plan, text);
@@ -77,6 +79,7 @@ export function physicalOperatorText(plan: PhysicalPlan, text: ExpressionText): 
 /** The operators that are the same in both kinds of plan, but for their inputs. */
 type SharedOperator =
   | { readonly op: 'one-row' }
+  | { readonly op: 'outer'; readonly columns: readonly { readonly column: Column }[] }
   | { readonly op: 'rows'; readonly columns: readonly Column[]; readonly rows: readonly unknown[] }
   | { readonly op: 'project'; readonly columns: readonly Computed[] }
   | {
@@ -101,6 +104,11 @@ function sharedOperatorText(plan: SharedOperator, text: ExpressionText): Operato
   switch (plan.op) {
     case 'one-row':
       return oneLine('one-row');
+    case 'outer':
+      return listed(
+        'rows outside:',
+        plan.columns.map(({ column }) => text.column(column)),
+      );
     case 'rows':
       return listed(
         `rows ${plan.rows.length}:`,

@@ -1,19 +1,22 @@
 import { assert, unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Column, ColumnId, Expression } from './expression.ts';
-import { columnsOf, conjunctionOf, conjunctsOf } from './expression-walk.ts';
+import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
+import { appliesIn, columnsOf, conjunctionOf, conjunctsOf, rewrite } from './expression-walk.ts';
 import type {
   AggregateCall,
   Join,
   LogicalPlan,
+  OuterColumn,
   ScanField,
   Sort,
   SortKey,
   TimeWindow,
   UnionColumn,
 } from './logical-plan.ts';
-import { operatorsOf, physicalInputsOf } from './physical-walk.ts';
+import { decorrelated } from './optimize/decorrelate.ts';
+import { ColumnIds, inputsOf, mapExpressions } from './optimize/plan-walk.ts';
+import { rowInputsOf, visit } from './physical-walk.ts';
 
 /**
  * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
@@ -22,6 +25,8 @@ import { operatorsOf, physicalInputsOf } from './physical-walk.ts';
 export type PhysicalPlan =
   | PhysicalScan
   | { readonly op: 'one-row' }
+  /** The rows that a subquery is computed for. */
+  | { readonly op: 'outer'; readonly columns: readonly OuterColumn[] }
   | {
       readonly op: 'rows';
       readonly columns: readonly Column[];
@@ -78,6 +83,8 @@ export type PhysicalPlan =
       readonly input: PhysicalPlan;
       readonly count: number;
       readonly offset: number;
+      /** Counts the rows of each value of this column apart. */
+      readonly per?: ColumnId | undefined;
     };
 
 export type ComputedColumn = { readonly column: Column; readonly expression: Expression };
@@ -112,12 +119,59 @@ export type HashJoin = {
 };
 
 export function physicalPlanOf(plan: LogicalPlan): PhysicalPlan {
-  return convert(plan, { scanCount: 0 });
+  const subqueries = new Conversion(scanCountOf(plan), new ColumnIds(plan));
+  return convert(plan, { scanCount: 0, subqueries });
 }
 
-type Numbering = { scanCount: number };
+/** Scans of a plan are numbered first, in their order; those of its subqueries after them. */
+type Numbering = { scanCount: number; readonly subqueries: Conversion };
 
-function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
+/** Turns subqueries into what is applied to chunks; one that the plan holds twice is still one. */
+class Conversion {
+  readonly #ids: ColumnIds;
+  readonly #applied = new Map<LogicalPlan, Apply>();
+  #scanCount: number;
+
+  constructor(scanCount: number, ids: ColumnIds) {
+    this.#scanCount = scanCount;
+    this.#ids = ids;
+  }
+
+  convert(expression: Expression): Expression {
+    return rewrite(expression, (node) => (node.op === 'subquery' ? this.#apply(node) : node));
+  }
+
+  #apply(subquery: Subquery): Apply {
+    const known = this.#applied.get(subquery.plan) ?? this.#convert(subquery);
+    this.#applied.set(subquery.plan, known);
+    const captured = new Map(subquery.captures.map((item) => [item.column.id, item.expression]));
+    const captures = known.captures.map(({ column, expression }) => ({
+      column,
+      expression: captured.get(column.id) ?? expression,
+    }));
+    return { ...known, captures };
+  }
+
+  #convert(subquery: Subquery): Apply {
+    const { plan, isOptimized: _, ...rest } = decorrelated(subquery, this.#ids);
+    const numbering = { scanCount: this.#scanCount, subqueries: this };
+    this.#scanCount += scanCountOf(plan);
+    return { ...rest, op: 'apply', plan: convert(plan, numbering) };
+  }
+}
+
+/** The same operator, the subqueries in its expressions converted. */
+function withApplies<P extends LogicalPlan>(plan: P, { subqueries }: Numbering): P {
+  return mapExpressions(plan, (each) => subqueries.convert(each)) as P;
+}
+
+function scanCountOf(plan: LogicalPlan): number {
+  const below = inputsOf(plan).reduce((sum, input) => sum + scanCountOf(input), 0);
+  return plan.op === 'scan' ? below + 1 : below;
+}
+
+function convert(logical: LogicalPlan, numbering: Numbering): PhysicalPlan {
+  const plan = withApplies(logical, numbering);
   switch (plan.op) {
     case 'scan':
       return {
@@ -132,11 +186,12 @@ function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
         newestFirst: false,
       };
     case 'one-row':
+    case 'outer':
     case 'rows':
       // Of its own, so that each operator of the tree can be told apart: a text may use one twice.
       return { ...plan };
     case 'filter': {
-      const conjuncts = conjunctsOf(plan.predicate);
+      const conjuncts = cheapFirst(conjunctsOf(plan.predicate));
       const implied = plan.impliedByProject ?? [];
       return {
         op: 'filter',
@@ -161,14 +216,21 @@ function convert(plan: LogicalPlan, numbering: Numbering): PhysicalPlan {
   }
 }
 
+/** Subqueries last, so that they are computed for fewer rows; else in the order they are in. */
+function cheapFirst(conjuncts: readonly Expression[]): readonly Expression[] {
+  const isDear = (term: Expression) => appliesIn(term).length > 0;
+  return [...conjuncts.filter((term) => !isDear(term)), ...conjuncts.filter(isDear)];
+}
+
 function convertLimit(
   plan: Extract<LogicalPlan, { op: 'limit' }>,
   numbering: Numbering,
 ): PhysicalPlan {
   const count = plan.count === undefined ? Infinity : limitValue(plan.count);
   const offset = plan.offset === undefined ? 0 : limitValue(plan.offset);
-  if (plan.input.op !== 'sort' || count === Infinity) {
-    return { op: 'limit', input: convert(plan.input, numbering), count, offset };
+  if (plan.input.op !== 'sort' || count === Infinity || plan.per !== undefined) {
+    const input = convert(plan.input, numbering);
+    return { op: 'limit', input, count, offset, per: plan.per?.id };
   }
   const top = convertTop(plan.input, count + offset, numbering);
   return offset === 0 ? top : { op: 'limit', input: top, count, offset };
@@ -181,7 +243,8 @@ function limitValue(expression: Expression): number {
   return Math.max(0, Number(value));
 }
 
-function convertTop(sort: Sort, count: number, numbering: Numbering): PhysicalPlan {
+function convertTop(logical: Sort, count: number, numbering: Numbering): PhysicalPlan {
+  const sort = withApplies(logical, numbering);
   const input = convert(sort.input, numbering);
   const first = sort.keys[0];
   const isNewest = first?.descending && first.expression.op === 'column';
@@ -297,6 +360,7 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
       return plan.columns.map((column) => column.id);
     case 'one-row':
       return [];
+    case 'outer':
     case 'project':
     case 'union':
       return plan.columns.map((item) => item.column.id);
@@ -313,11 +377,13 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
   }
 }
 
-/** All scans of a plan, by their index. */
+/** All scans of a plan and of its subqueries, by their index. */
 export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
-  return operatorsOf(plan)
-    .filter((node): node is PhysicalScan => node.op === 'scan')
-    .sort((left, right) => left.index - right.index);
+  const scans: PhysicalScan[] = [];
+  visit(plan, (node) => {
+    if (node.op === 'scan') scans[node.index] = node;
+  });
+  return Object.values(scans);
 }
 
 /**
@@ -350,6 +416,6 @@ export type Breaker = Extract<PhysicalPlan, { op: 'aggregate' }>;
 /** The input that leads to the scan, when rows of the scan are what flows through the operator. */
 function inputWithScan(plan: PhysicalPlan): PhysicalPlan | undefined {
   if (plan.op === 'join') return scansOf(plan.left).length === 1 ? plan.left : undefined;
-  const [input, ...others] = physicalInputsOf(plan);
+  const [input, ...others] = rowInputsOf(plan);
   return others.length === 0 ? input : undefined;
 }

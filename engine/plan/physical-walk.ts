@@ -1,11 +1,23 @@
-import type { Expression } from './expression.ts';
+import type { Apply, Expression } from './expression.ts';
+import { appliesIn } from './expression-walk.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 
-/** The plans directly below one. */
+/** The plans directly below one, then those of its subqueries. */
 export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
+  return [...rowInputsOf(plan), ...appliesOf(plan).map((apply) => apply.plan)];
+}
+
+/** The subqueries in the expressions of one operator (not of its inputs). */
+export function appliesOf(plan: PhysicalPlan): readonly Apply[] {
+  return expressionsOf(plan).flatMap(appliesIn);
+}
+
+/** The plans that an operator has its rows from. */
+export function rowInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
   switch (plan.op) {
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
       return [];
     case 'join':
@@ -33,6 +45,7 @@ export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
   switch (plan.op) {
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
     case 'union':
     case 'limit':

@@ -10,6 +10,7 @@ import {
   conjunctsOf,
   isUnsettled,
   rewrite,
+  subqueriesIn,
 } from './expression-walk.ts';
 import type { BoundQuery, LogicalPlan, Scan, TimeWindow } from './logical-plan.ts';
 import { generatesArrays, patternOf } from './optimize/fold.ts';
@@ -21,7 +22,13 @@ import {
   type PlanContext,
   SCOPE_SCANS,
 } from './optimize/optimize.ts';
-import { expressionsOf, inputsOf, rewritePlan } from './optimize/plan-walk.ts';
+import {
+  expressionsOf,
+  inputsOf,
+  plansWithin,
+  rewritePlan,
+  subqueriesOf,
+} from './optimize/plan-walk.ts';
 import { scopeScans } from './optimize/scan-scope.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 
@@ -101,10 +108,12 @@ function isLate(node: Expression): boolean {
   return node.op === 'now' || (node.op === 'parameter' && node.type.kind === 'TIMESTAMP');
 }
 
-/** Whether some expression of a plan, or a part of one, is such. */
+/** Whether some expression of a plan or of its subqueries, or a part of one, is such. */
 function someExpression(plan: LogicalPlan, isSuch: (node: Expression) => boolean): boolean {
-  if (expressionsOf(plan).some((expression) => someNode(expression, isSuch))) return true;
-  return inputsOf(plan).some((input) => someExpression(input, isSuch));
+  for (const node of plansWithin(plan)) {
+    if (expressionsOf(node).some((expression) => someNode(expression, isSuch))) return true;
+  }
+  return false;
 }
 
 function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
@@ -140,12 +149,13 @@ export function windowsAt(
   }
 }
 
-/** A plan with other windows, by the index of the scan. */
+/** A plan with other windows, by the index of the scan; late values do not bound scans of subqueries. */
 export function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]): PhysicalPlan {
   switch (plan.op) {
     case 'scan':
       return { ...plan, window: windows[plan.index]! };
     case 'one-row':
+    case 'outer':
     case 'rows':
       return plan;
     case 'join':
@@ -167,6 +177,7 @@ export function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]):
  */
 function readsLateInConditions(plan: LogicalPlan): boolean {
   if (plan.op !== 'filter' && expressionsOf(plan).some(isUnsettled)) return false;
+  if (subqueriesOf(plan).some((subquery) => someExpression(subquery.plan, isLate))) return false;
   return inputsOf(plan).every(readsLateInConditions);
 }
 
@@ -210,7 +221,7 @@ function lateConditionOf(
   if (!isFlipped && !isTimestamp(left)) return undefined;
   if (!isUnsettled(value) || columnsOf(value).size > 0) return undefined;
   // What may take long to compute is left to a worker.
-  if (generatesArrays(value)) return undefined;
+  if (generatesArrays(value) || subqueriesIn(value).length > 0) return undefined;
   const columns = rewrite(value, (node) => asColumn(node, lateNames));
   const evaluate = compileExpression(columns, (id) => id);
   return (late) => {

@@ -5,9 +5,9 @@ import { ExpressionText, neededTexts, quoted } from './expression-text.ts';
 import { fieldsRead } from './fields-read.ts';
 import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
 import { logicalOperatorText, physicalOperatorText } from './operator-text.ts';
-import { inputsOf, outputOf } from './optimize/plan-walk.ts';
+import { inputsOf, outputOf, subqueriesOf } from './optimize/plan-walk.ts';
 import type { PhysicalPlan, PhysicalScan } from './physical-plan.ts';
-import { physicalInputsOf } from './physical-walk.ts';
+import { appliesOf, rowInputsOf } from './physical-walk.ts';
 import { type PlanTree, treeLines } from './plan-tree.ts';
 
 /**
@@ -49,12 +49,23 @@ export function readableText(plans: readonly LogicalPlan[]): ExpressionText {
 /** Every column of a plan, those below first. */
 function forEachColumn(plan: LogicalPlan, see: (column: Column) => void): void {
   for (const input of inputsOf(plan)) forEachColumn(input, see);
+  for (const subquery of subqueriesOf(plan)) {
+    for (const { column } of subquery.captures) see(column);
+    forEachColumn(subquery.plan, see);
+  }
   for (const column of outputOf(plan)) see(column);
 }
 
 export function logicalTree(plan: LogicalPlan, text: ExpressionText): PlanTree {
   const inputs = inputsOf(plan).map((input) => logicalTree(input, text));
-  return { ...logicalOperatorText(plan, text), facts: [], inputs };
+  const subqueries = subqueriesOf(plan).map(({ plan }) => asSubquery(logicalTree(plan, text)));
+  return { ...logicalOperatorText(plan, text), facts: [], inputs: [...inputs, ...subqueries] };
+}
+
+/** Tells a subquery from what the operator has its rows from. */
+function asSubquery(tree: PlanTree): PlanTree {
+  const [first = '', ...rest] = tree.parts;
+  return { ...tree, line: `subquery: ${tree.line}`, parts: [`subquery: ${first}`, ...rest] };
 }
 
 /** `factsOf` may add what a run of a scan did. */
@@ -70,7 +81,10 @@ export function physicalTree(
       node.op === 'scan'
         ? [...scanFacts(node, fields.get(node.index) ?? []), ...factsOf(node)]
         : [],
-    inputs: physicalInputsOf(node).map(treeOf),
+    inputs: [
+      ...rowInputsOf(node).map(treeOf),
+      ...appliesOf(node).map((apply) => asSubquery(treeOf(apply.plan))),
+    ],
   });
   return treeOf(plan);
 }

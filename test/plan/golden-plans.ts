@@ -67,6 +67,20 @@ const REWRITES: Readonly<Record<string, string>> = {
     WHERE t.timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL s.days DAY)`,
   'a condition on both sides of a join': `SELECT a.id FROM \`postgres.logs\` AS a
     JOIN \`gotrue.logs.prod\` AS b ON a.id = b.id WHERE a.project = 'x' AND b.timestamp > '2026-01-01'`,
+  'a bound that a subquery of constants gives': `SELECT id FROM \`postgres.logs\`
+    WHERE timestamp > (SELECT MAX(bound) FROM UNNEST([TIMESTAMP '2026-01-01', '2026-01-02']) AS bound)`,
+  'a list that another source gives': `SELECT id FROM \`postgres.logs\`
+    WHERE id IN (SELECT event_message FROM \`gotrue.logs.prod\` WHERE timestamp > '2026-01-01')`,
+  'whether another source has a row like it': `SELECT id FROM \`postgres.logs\` AS t
+    WHERE EXISTS(
+      SELECT 1 FROM \`gotrue.logs.prod\` AS u WHERE u.id = t.id AND u.project = 'x' ORDER BY u.timestamp
+    ) AND t.project = 'x'`,
+  'what an event says in one of its own lists': `SELECT
+      t.id,
+      (SELECT h.value FROM UNNEST(m.headers) AS h WHERE h.name = 'host' LIMIT 1) AS host,
+      ARRAY(SELECT c.code FROM UNNEST(m.codes) AS c ORDER BY c.at DESC) AS codes,
+      (SELECT COUNT(*) FROM UNNEST(m.codes)) AS code_count
+    FROM \`postgres.logs\` AS t, UNNEST(t.metadata) AS m`,
 };
 
 /** What readers of logs send over the tables of logs.all, one of each kind. */

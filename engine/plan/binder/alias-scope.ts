@@ -15,14 +15,23 @@ export class AliasScope implements NameScope {
   }
 
   value(name: Name, binding: Binding): Expression {
+    return this.find(name, binding) ?? this.#from.value(name, binding);
+  }
+
+  find(name: Name, binding: Binding): Expression | undefined {
     const identityOf = (expression: Expression) => binding.identities.of(expression);
     const alias = findAlias(this.#columns, name, identityOf);
-    if (alias === undefined) return this.#from.value(name, binding);
+    if (alias === undefined) return this.#from.find(name, binding);
     binding.spendCopy(alias.expression, name.span);
     return alias.expression;
   }
 
   findVariable(name: string): RangeVariable | undefined {
     return this.#from.findVariable(name);
+  }
+
+  names(): readonly string[] {
+    const named = this.#columns.filter((column) => !column.isAnonymous);
+    return [...named.map((column) => column.name), ...this.#from.names()];
   }
 }

@@ -14,6 +14,7 @@ import type { Span } from '../../query-error.ts';
 import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { combined } from './bind-struct.ts';
+import { bindInQuery } from './bind-subquery.ts';
 import type { Binding } from './binding.ts';
 import { coerce, coerceAll, comparable, isNumber, isScalar, isTime } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
@@ -140,15 +141,16 @@ export function bindBetween(syntax: Kind<'between'>, context: ExpressionContext)
   return negated ? not(result, span) : result;
 }
 
-/** `in(input, item, item, …)`, or `in_array(input, array)` for IN UNNEST. */
+/** `in(input, item, item, …)`, `in_array(input, array)` for IN UNNEST, or a subquery. */
 export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expression {
   const { span, negated, query } = syntax;
-  if (query !== undefined) refuse('IN (SELECT …) is not supported', query.span);
   const input = context.bind(syntax.input);
   const result =
-    syntax.array === undefined
-      ? inList(input, syntax.list, span, context)
-      : inArray(input, syntax.array, span, context);
+    query !== undefined
+      ? bindInQuery(input, query, span, context)
+      : syntax.array === undefined
+        ? inList(input, syntax.list, span, context)
+        : inArray(input, syntax.array, span, context);
   return negated ? not(result, span) : result;
 }
 

@@ -3,14 +3,15 @@ import { BOOL, BYTES, FLOAT64, type SqlType, STRING, typeName } from '../../colu
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindField, bindName, bindSubscript } from './bind-access.ts';
-import { bindCall } from './bind-call.ts';
+import { bindCall, bindExtract } from './bind-call.ts';
 import { bindBetween, bindIn, bindIs, bindLike } from './bind-comparison.ts';
 import { bindArray, bindCase, bindCast } from './bind-conditional.ts';
 import { bindBinary, bindUnary, integerLiteral } from './bind-operator.ts';
 import { bindStruct } from './bind-struct.ts';
-import { bindExtract, bindInterval } from './bind-time.ts';
+import { bindSubquery } from './bind-subquery.ts';
 import type { Binding } from './binding.ts';
 import { coerce } from './coercion.ts';
+import type { CommonTables } from './common-tables.ts';
 import type { ExpressionContext, Place } from './context.ts';
 import { refuse } from './refusal.ts';
 import { timeLiteral } from './time-literal.ts';
@@ -19,10 +20,12 @@ import { timeLiteral } from './time-literal.ts';
 export class ExpressionBinder implements ExpressionContext {
   readonly binding: Binding;
   readonly place: Place;
+  readonly tables: CommonTables;
 
-  constructor(binding: Binding, place: Place) {
+  constructor(binding: Binding, place: Place, tables: CommonTables) {
     this.binding = binding;
     this.place = place;
+    this.tables = tables;
   }
 
   bind(syntax: Syntax): Expression {
@@ -42,15 +45,9 @@ export class ExpressionBinder implements ExpressionContext {
   }
 
   in(place: Place): ExpressionContext {
-    return new ExpressionBinder(this.binding, place);
+    return new ExpressionBinder(this.binding, place, this.tables);
   }
 }
-
-const SUBQUERIES = {
-  scalar: 'a subquery inside an expression',
-  array: 'ARRAY(SELECT …)',
-  exists: 'EXISTS',
-} as const;
 
 function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
   switch (syntax.kind) {
@@ -65,9 +62,12 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'string':
       return { op: 'literal', type: STRING, value: syntax.value };
     case 'typed-literal':
-      return timeLiteral(syntax.text, syntax.type, syntax.span);
+      if (syntax.type === 'DATE' || syntax.type === 'TIME') {
+        refuse(`a ${syntax.type} literal is not supported`, syntax.span);
+      }
+      return timeLiteral(syntax.text, { kind: syntax.type }, syntax.span);
     case 'interval':
-      return bindInterval(syntax, context);
+      return refuse('an INTERVAL can only be added to or subtracted from a time', syntax.span);
     case 'parameter':
       return context.binding.parameter(syntax.name, syntax.span);
     case 'name':
@@ -103,7 +103,7 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'distinct-from':
       return refuse('IS DISTINCT FROM is not supported', syntax.span);
     case 'subquery':
-      return refuse(`${SUBQUERIES[syntax.form]} is not supported`, syntax.span);
+      return bindSubquery(syntax, context);
     case 'struct':
       return bindStruct(syntax, context);
     default:

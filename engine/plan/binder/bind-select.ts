@@ -6,7 +6,6 @@ import { columnReference, columnsOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { Aggregates } from './aggregates.ts';
 import { AliasScope } from './alias-scope.ts';
-import { ExpressionBinder } from './bind-expression.ts';
 import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
 import { structOfColumns } from './bind-struct.ts';
 import type { TableBinder } from './bind-table.ts';
@@ -15,7 +14,7 @@ import { isScalar } from './coercion.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
-import { FromScope } from './scope.ts';
+import type { FromScope } from './scope.ts';
 import {
   bindSelectList,
   columnAtOrdinal,
@@ -45,11 +44,11 @@ export function bindSelect(
   refuseUnsupported(select);
   const nothing = { plan: { op: 'one-row' } as const, variables: [] };
   const from = select.from === undefined ? nothing : tables.bind(select.from);
-  const scope = new FromScope(from.variables);
+  const scope = tables.scopeOf(from.variables);
   const aggregates = new Aggregates(binding);
   const listPlace = { text: 'the select list', scope, aggregates };
-  const list = bindSelectList(select.items, scope, new ExpressionBinder(binding, listPlace));
-  const after = new ExpressionBinder(binding, {
+  const list = bindSelectList(select.items, scope, tables.expressionsAt(listPlace));
+  const after = tables.expressionsAt({
     text: 'ORDER BY',
     scope: new AliasScope(list, scope),
     aggregates,
@@ -60,13 +59,13 @@ export function bindSelect(
     ),
   });
   const stage: Stage = {
-    plan: filtered(from.plan, select.where, scope, binding),
+    plan: filtered(from.plan, select.where, scope, tables, binding),
     list,
     order: bindOrder(orderBy, list, after),
   };
   const having =
     select.having === undefined ? undefined : after.bindAs(select.having, BOOL, 'HAVING');
-  const keys = bindKeys(select.groupBy, { list, scope, aggregates, binding });
+  const keys = bindKeys(select.groupBy, { list, scope, aggregates, tables, binding });
   if (select.from === undefined) refuseWithoutFrom(select, orderBy, aggregates);
   if (select.having !== undefined && keys.length === 0 && aggregates.list().length === 0) {
     refuse('HAVING needs a GROUP BY or an aggregate; write WHERE', select.having.span);
@@ -108,10 +107,11 @@ function filtered(
   plan: LogicalPlan,
   where: Syntax | undefined,
   scope: FromScope,
+  tables: TableBinder,
   binding: Binding,
 ): LogicalPlan {
   if (where === undefined) return plan;
-  const binder = new ExpressionBinder(binding, { text: 'WHERE', scope });
+  const binder = tables.expressionsAt({ text: 'WHERE', scope });
   const predicate = binder.bindAs(where, BOOL, 'WHERE');
   return binding.plan({ op: 'filter', input: plan, predicate }, where.span);
 }
@@ -120,6 +120,7 @@ type KeyContext = {
   readonly list: readonly SelectColumn[];
   readonly scope: FromScope;
   readonly aggregates: Aggregates;
+  readonly tables: TableBinder;
   readonly binding: Binding;
 };
 
@@ -151,7 +152,7 @@ function impliedKeys({ list, aggregates, binding }: KeyContext): readonly Select
 
 function bindKey(
   syntax: Syntax,
-  { list, scope, aggregates, binding }: KeyContext,
+  { list, scope, aggregates, tables, binding }: KeyContext,
 ): { readonly name: string; readonly expression: Expression } {
   const column =
     syntax.kind === 'integer'
@@ -160,7 +161,7 @@ function bindKey(
         ? findAlias(list, syntax.name, (each) => binding.identities.of(each))
         : undefined;
   if (column === undefined) {
-    const binder = new ExpressionBinder(binding, { text: 'GROUP BY', scope });
+    const binder = tables.expressionsAt({ text: 'GROUP BY', scope });
     return { name: impliedName(syntax) ?? '', expression: binder.bind(syntax) };
   }
   if (aggregates.areIn(column.expression)) {

@@ -1,15 +1,17 @@
 import { arrayOf, BOOL, DYNAMIC, INT64, typeName } from '../../column/type.ts';
 import { FROM_ITEMS_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
-import type { Name, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
+import type { Name, Query, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { columnReference } from '../expression-walk.ts';
 import { ALL_TIME, type LogicalPlan } from '../logical-plan.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { bindUsing } from './bind-using.ts';
 import type { Binding } from './binding.ts';
-import type { BindQuery, CommonTables } from './common-tables.ts';
+import type { CommonTables } from './common-tables.ts';
+import type { Place } from './context.ts';
 import { itemsNamed } from './name-index.ts';
+import type { OuterScope } from './outer-scope.ts';
 import { hint, refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
 import {
@@ -31,12 +33,26 @@ export type BoundFrom = {
 export class TableBinder {
   readonly #binding: Binding;
   readonly #tables: CommonTables;
-  readonly #bindQuery: BindQuery;
+  readonly #outer: OuterScope | undefined;
 
-  constructor(binding: Binding, tables: CommonTables, bindQuery: BindQuery) {
+  constructor(binding: Binding, tables: CommonTables, outer: OuterScope | undefined) {
     this.#binding = binding;
     this.#tables = tables;
-    this.#bindQuery = bindQuery;
+    this.#outer = outer;
+  }
+
+  /** The names of a FROM clause, and those outside. */
+  scopeOf(variables: readonly RangeVariable[]): FromScope {
+    return new FromScope(variables, this.#outer);
+  }
+
+  /** A query among the same tables, that sees the same names outside. */
+  query(query: Query): Relation {
+    return this.#tables.bind(query, this.#binding, this.#outer);
+  }
+
+  expressionsAt(place: Place): ExpressionBinder {
+    return new ExpressionBinder(this.#binding, place, this.#tables);
   }
 
   /** Chains of joins lean to the left: they are walked in a loop, so only parentheses recurse. */
@@ -64,12 +80,13 @@ export class TableBinder {
   #bindFirst(syntax: Exclude<TableExpression, JoinSyntax>): BoundFrom {
     const nothing: BoundFrom = { plan: { op: 'one-row' }, variables: [] };
     switch (syntax.kind) {
-      case 'table':
+      case 'table': {
+        const array = this.#arrayOnRight(syntax, nothing);
+        if (array !== undefined) return this.#unnest(array, nothing, undefined);
         return this.#bindPath(syntax, nothing);
+      }
       case 'subquery': {
-        const relation = this.#binding.nested(syntax.span, () =>
-          this.#bindQuery(syntax.query, this.#tables, this.#binding),
-        );
+        const relation = this.#binding.nested(syntax.span, () => this.query(syntax.query));
         return { plan: relation.plan, variables: [variableOf(syntax.alias?.text, relation)] };
       }
       case 'unnest':
@@ -82,7 +99,7 @@ export class TableBinder {
     if (right.kind === 'unnest') return right;
     if (right.kind !== 'table' || right.path.length < 2) return undefined;
     const [head, ...fields] = right.path as readonly [Name, ...Name[]];
-    if (new FromScope(left.variables).findVariable(head.text) === undefined) return undefined;
+    if (this.scopeOf(left.variables).findVariable(head.text) === undefined) return undefined;
     let array: Syntax = { kind: 'name', span: head.span, name: head };
     for (const field of fields) array = { kind: 'field', span: right.span, input: array, field };
     return { span: right.span, array, alias: right.alias ?? fields.at(-1) };
@@ -223,8 +240,8 @@ export class TableBinder {
   }
 
   #array(syntax: ArraySyntax, left: BoundFrom): Expression {
-    const scope = new FromScope(left.variables);
-    const binder = new ExpressionBinder(this.#binding, { text: 'UNNEST', scope });
+    const scope = this.scopeOf(left.variables);
+    const binder = this.expressionsAt({ text: 'UNNEST', scope });
     const array = binder.bind(syntax.array);
     if (array.type.kind === 'ARRAY' || array.type.kind === 'DYNAMIC') return array;
     if (array.type.kind === 'NULL') {
@@ -234,8 +251,8 @@ export class TableBinder {
   }
 
   #condition(syntax: Syntax, variables: readonly RangeVariable[]): Expression {
-    const place = { text: 'ON', scope: new FromScope(variables) };
-    return new ExpressionBinder(this.#binding, place).bindAs(syntax, BOOL, 'ON');
+    const place = { text: 'ON', scope: this.scopeOf(variables) };
+    return this.expressionsAt(place).bindAs(syntax, BOOL, 'ON');
   }
 }
 

@@ -3,7 +3,7 @@ import type { SqlType } from '../../column/type.ts';
 import { BIND_DEPTH_MAX, BOUND_NODES_MAX, PLAN_DEPTH_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { CommonTable } from '../../sql/ast.ts';
-import type { Column, Expression } from '../expression.ts';
+import type { Column, ColumnId, Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan, ParameterDeclaration } from '../logical-plan.ts';
 import { inputsOf } from '../optimize/plan-walk.ts';
@@ -35,6 +35,7 @@ export class Binding {
   readonly #parameters = new Map<string, Expression & { readonly op: 'parameter' }>();
   readonly #origins = new WeakMap<Expression, Origin>();
   readonly #planDepths = new WeakMap<LogicalPlan, number>();
+  readonly #outerIds = new Set<ColumnId>();
   #columnCount = 0;
   #nodeCount = 0;
   #depth = 0;
@@ -49,6 +50,17 @@ export class Binding {
   newColumn(name: string, type: SqlType): Column {
     this.#columnCount += 1;
     return { id: this.#columnCount, name, type };
+  }
+
+  /** A column that stands for a value of the row that a subquery is computed for. */
+  newOuterColumn(name: string, type: SqlType): Column {
+    const column = this.newColumn(name, type);
+    this.#outerIds.add(column.id);
+    return column;
+  }
+
+  isOuter(id: ColumnId): boolean {
+    return this.#outerIds.has(id);
   }
 
   /** The parameter, in the spelling of its first use; refuses one that is not declared. */

@@ -2,12 +2,21 @@ import type { Span } from '../../query-error.ts';
 import type { CommonTable, Query } from '../../sql/ast.ts';
 import { placedAt } from '../../sql/placed-at.ts';
 import type { Binding } from './binding.ts';
+import type { OuterScope } from './outer-scope.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
 import { sameName } from './scope.ts';
 
-/** Binds a whole query where the given CTEs are in scope. */
-export type BindQuery = (query: Query, tables: CommonTables, binding: Binding) => Relation;
+/**
+ * Binds a whole query where the given CTEs are in scope; `outer`: what a subquery sees of the query
+ * around it.
+ */
+export type BindQuery = (
+  query: Query,
+  tables: CommonTables,
+  binding: Binding,
+  outer?: OuterScope | undefined,
+) => Relation;
 
 type Entry = {
   readonly outer: CommonTables;
@@ -84,6 +93,11 @@ export class CommonTables {
     if (unused !== undefined) return unused;
     const query = isForeign ? placedAt(entry.table.query, span) : entry.table.query;
     return binding.nested(query.span, () => this.#bindQuery(query, outer, binding));
+  }
+
+  /** Binds a subquery that sees these tables. */
+  bind(query: Query, binding: Binding, outer: OuterScope | undefined): Relation {
+    return this.#bindQuery(query, this, binding, outer);
   }
 
   names(): readonly string[] {

@@ -3,6 +3,7 @@ import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import type { Aggregates } from './aggregates.ts';
 import type { Binding } from './binding.ts';
+import type { CommonTables } from './common-tables.ts';
 import type { NameScope } from './scope.ts';
 
 /** Where an expression stands: what its names mean and whether aggregates may appear. */
@@ -20,6 +21,8 @@ export type Place = {
 export interface ExpressionContext {
   readonly binding: Binding;
   readonly place: Place;
+  /** The CTEs that a subquery here may name. */
+  readonly tables: CommonTables;
   bind(syntax: Syntax): Expression;
   /** Binds and brings to the type; refuses with `what` as the subject: `WHERE takes a BOOL`. */
   bindAs(syntax: Syntax, type: SqlType, what: string): Expression;

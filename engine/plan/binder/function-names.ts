@@ -1,13 +1,12 @@
 import { aggregateFunctionNames } from '../../aggregate/registry.ts';
 import { scalarFunctionNames } from '../../function/registry.ts';
-import { CURRENT_TIME_NAMES } from './bind-time.ts';
 
 /** Functions that the binder itself takes apart. */
-const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', ...CURRENT_TIME_NAMES];
+const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', 'current_timestamp', 'current_datetime'];
 
 /** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
-  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract', 'interval'],
+  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract'],
   ...['is_null', 'is_true', 'is_false'],
   ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
 ]);

@@ -37,7 +37,7 @@ export class KeptValues {
 
   /** `path` is where the path stands that the expression is the inner part of, if it is one. */
   #above(expression: Expression, path: Origin | undefined): Expression {
-    if (isGiven(expression)) return expression;
+    if (isGiven(expression) || this.#isOuter(expression)) return expression;
     const origin = path ?? this.#binding.originOf(expression);
     const key = this.#keys.get(this.#binding.identities.of(expression));
     if (key !== undefined) return this.#at(columnReference(key), origin);
@@ -52,6 +52,11 @@ export class KeptValues {
       return this.#above(child, isPath(expression) || !isWritten ? origin : undefined);
     });
     return this.#at(withChildren(expression, kept), origin);
+  }
+
+  /** The row outside of a subquery is one and the same for all its groups. */
+  #isOuter(expression: Expression): boolean {
+    return expression.op === 'column' && this.#binding.isOuter(expression.id);
   }
 
   #at(expression: Expression, origin: Origin | undefined): Expression {

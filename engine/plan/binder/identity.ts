@@ -1,8 +1,9 @@
-import { must, unreachable } from '../../assert.ts';
+import { assert, must, unreachable } from '../../assert.ts';
 import { type SqlType, typeName } from '../../column/type.ts';
-import { isInterval, type SqlValue } from '../../column/value.ts';
-import { formatInterval } from '../../function/interval-text.ts';
+import type { SqlValue } from '../../column/value.ts';
 import type { Expression } from '../expression.ts';
+import { childrenOf } from '../expression-walk.ts';
+import type { LogicalPlan } from '../logical-plan.ts';
 
 /**
  * Numbers that are equal exactly when two bound expressions compute the same: how GROUP BY knows
@@ -14,6 +15,8 @@ export class ExpressionIdentities {
   readonly #byShape = new Map<string, number>();
   readonly #types = new WeakMap<SqlType, number>();
   readonly #typesByName = new Map<string, number>();
+  readonly #plans = new WeakMap<LogicalPlan, number>();
+  #planCount = 0;
 
   of(expression: Expression): number {
     const known = this.#byNode.get(expression);
@@ -58,9 +61,20 @@ export class ExpressionIdentities {
       }
       case 'coalesce':
         return `coalesce ${type} ${all(node.arguments)}`;
+      case 'subquery':
+        return `subquery ${node.form} ${this.#plan(node.plan)} ${all(childrenOf(node))}`;
+      case 'apply':
+        return assert(false, 'a bound query is logical') as never;
       default:
         return unreachable(node);
     }
+  }
+
+  /** A plan is the same as itself only. */
+  #plan(plan: LogicalPlan): number {
+    const known = this.#plans.get(plan) ?? this.#planCount++;
+    this.#plans.set(plan, known);
+    return known;
   }
 
   /** Rows have types of many fields, so each is written out only once. */
@@ -76,7 +90,6 @@ export class ExpressionIdentities {
 }
 
 function literalText(value: SqlValue): string {
-  if (isInterval(value)) return `interval ${formatInterval(value)}`;
   if (Object.is(value, -0)) return 'number -0';
   return `${typeof value} ${String(value)}`;
 }

@@ -6,6 +6,7 @@ import { columnReference } from '../expression-walk.ts';
 import type { ScanColumn } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 import { itemsNamed } from './name-index.ts';
+import type { OuterScope } from './outer-scope.ts';
 import { hint, refuse } from './refusal.ts';
 
 /** A name in FROM that stands for a column; what it means over the columns of the plan. */
@@ -38,30 +39,41 @@ export type RangeVariable = {
 export interface NameScope {
   /** The value of a bare word; refuses one that means nothing, or more than one thing. */
   value(name: Name, binding: Binding): Expression;
+  /** The same; `undefined` for a word that means nothing. */
+  find(name: Name, binding: Binding): Expression | undefined;
   /** The item of FROM that a path such as `t.id` starts with. */
   findVariable(name: string): RangeVariable | undefined;
+  /** What could have been meant. */
+  names(): readonly string[];
 }
 
-/** The names of one FROM clause, in its order. */
+/** The names of one FROM clause, in its order, and in a subquery those of the query around it. */
 export class FromScope implements NameScope {
   readonly variables: readonly RangeVariable[];
+  readonly #outer: OuterScope | undefined;
 
-  constructor(variables: readonly RangeVariable[]) {
+  constructor(variables: readonly RangeVariable[], outer?: OuterScope | undefined) {
     this.variables = variables;
+    this.#outer = outer;
   }
 
   findVariable(name: string): RangeVariable | undefined {
     const named = this.variables.find((variable) => sameName(variable.name, name));
     if (named !== undefined) return named;
     const short = this.variables.filter((variable) => sameName(variable.shortName, name));
-    return short.length === 1 ? short[0] : undefined;
+    return short.length === 1 ? short[0] : this.#outer?.findVariable(name);
+  }
+
+  value(name: Name, binding: Binding): Expression {
+    return this.find(name, binding) ?? refuseUnknown(name, this.names());
   }
 
   /**
-   * In this order: a column merged by USING, an item of FROM, a column, a field of the records in reach. Of several records
-   * the first that has the field counts: unnested elements in FROM's order, then events.
+   * In this order: a column merged by USING, an item of FROM, a column, an item of FROM outside, a
+   * field of the records in reach or a column outside. Of several of these the first that has a value
+   * counts: fields of unnested elements in FROM's order, of events, then what the name means outside.
    */
-  value(name: Name, binding: Binding): Expression {
+  find(name: Name, binding: Binding): Expression | undefined {
     const merged = this.variables.filter((each) => each.isMerged).flatMap((each) => each.columns);
     const [mergedColumn] = itemsNamed(merged, name.text);
     if (mergedColumn !== undefined) return mergedColumn.expression;
@@ -74,21 +86,30 @@ export class FromScope implements NameScope {
     if (columns.length === 1) return columns[0]!.expression;
     const short = this.findVariable(name.text);
     if (short !== undefined) return short.value;
-    const field = this.#dynamicField(name);
-    if (field === undefined) this.#refuseUnknown(name);
-    if (field.op === 'coalesce') binding.spend(field.arguments.length, name.span);
-    return field;
+    const outside = this.#outer?.find(name);
+    // An event never holds a time or a row, so it cannot be the event that is meant.
+    const fields = outside === undefined || isInEvents(outside) ? this.#dynamicFields(name) : [];
+    const meanings = outside === undefined ? fields : [...fields, outside];
+    if (meanings.length <= 1) return meanings[0];
+    binding.spend(meanings.length, name.span);
+    return { op: 'coalesce', type: DYNAMIC, arguments: meanings };
   }
 
-  #dynamicField(name: Name): Expression | undefined {
+  names(): readonly string[] {
+    const own = this.variables.flatMap((variable) => [
+      ...variable.columns.map((column) => column.name),
+      ...(variable.name === undefined ? [] : [variable.name]),
+    ]);
+    return this.#outer === undefined ? own : [...own, ...this.#outer.names()];
+  }
+
+  #dynamicFields(name: Name): readonly Expression[] {
     const records = this.variables.flatMap((variable) => variable.dynamic ?? []);
     const ordered = [
       ...records.filter((record) => record.of === 'element'),
       ...records.filter((record) => record.of === 'root'),
     ];
-    const fields = ordered.map(({ record }) => dynamicField(record, name.text));
-    if (fields.length <= 1) return fields[0];
-    return { op: 'coalesce', type: DYNAMIC, arguments: fields };
+    return ordered.map(({ record }) => dynamicField(record, name.text));
   }
 
   #ownersText(columnName: string): string {
@@ -100,14 +121,15 @@ export class FromScope implements NameScope {
       ? `${names.join(' and ')} have one each`
       : `${names[0]} has more than one`;
   }
+}
 
-  #refuseUnknown(name: Name): never {
-    const names = this.variables.flatMap((variable) => [
-      ...variable.columns.map((column) => column.name),
-      ...(variable.name === undefined ? [] : [variable.name]),
-    ]);
-    refuse(`there is no column ${name.text} here${hint(name.text, names)}`, name.span);
-  }
+function refuseUnknown(name: Name, names: readonly string[]): never {
+  return refuse(`there is no column ${name.text} here${hint(name.text, names)}`, name.span);
+}
+
+/** Whether a field of an event could hold such a value. */
+function isInEvents({ type }: Expression): boolean {
+  return ['DYNAMIC', 'STRING', 'INT64', 'FLOAT64', 'BOOL'].includes(type.kind);
 }
 
 /** Where no name means anything: LIMIT, and SELECT without FROM. */

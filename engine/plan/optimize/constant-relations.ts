@@ -7,7 +7,7 @@ import { columnReference, columnsOf, isUnsettled, substitute } from '../expressi
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
 import { generatesArrays } from './fold.ts';
-import { expressionsOf, inputsOf, outputOf, rewritePlan } from './plan-walk.ts';
+import { expressionsOf, inputsOf, outputOf, rewritePlan, subqueriesOf } from './plan-walk.ts';
 
 /**
  * Computes every relation that reads no source, now that the parameters are known: a generated list
@@ -21,6 +21,8 @@ export function computeConstantRelations(plan: LogicalPlan): LogicalPlan {
 function computeRelation(plan: LogicalPlan): LogicalPlan {
   const inputs = inputsOf(plan);
   if (inputs.length === 0 || !inputs.every(isConstant)) return plan;
+  // What a subquery comes to is for a worker to find out, unless it has become a constant.
+  if (subqueriesOf(plan).length > 0) return plan;
   if (expressionsOf(plan).some(isUnsettled) || isLong(plan)) return plan;
   const columns = outputOf(plan);
   try {

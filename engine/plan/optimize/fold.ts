@@ -67,7 +67,11 @@ function foldNode(expression: Expression, values: CallValues): Expression {
       return foldCoalesce(expression);
     case 'literal':
     case 'column':
+    case 'apply':
       return expression;
+    case 'subquery':
+      if (expression.isOptimized === true) return expression;
+      return { ...expression, plan: foldPlan(expression.plan, values) };
     case 'call':
       if (expression.name === 'and' || expression.name === 'or') return foldLogic(expression);
       // A parameter that is left is known not to be NULL.

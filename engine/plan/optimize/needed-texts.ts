@@ -99,6 +99,7 @@ const NEVER_FAILING: ReadonlySet<string> = new Set([
 
 /** Whether the evaluation of some row might raise an error; true when in doubt. */
 function canFail(expression: Expression): boolean {
+  if (expression.op === 'subquery') return true;
   if (expression.op === 'cast' && !expression.safe) return true;
   if (expression.op === 'call' && !NEVER_FAILING.has(expression.name)) {
     if (containedText(expression) === undefined && !isLikePattern(expression)) return true;

@@ -13,6 +13,7 @@ import { ColumnIds } from './plan-walk.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { pushFilters, spreadEmptiness } from './push-filters.ts';
 import { scopeScans } from './scan-scope.ts';
+import { settleSubqueries } from './subqueries.ts';
 
 /** What the optimiser knows of a call, whose clock it may not know yet. */
 export type PlanContext = CallValues & {
@@ -36,10 +37,30 @@ export const SCOPE_SCANS: Pass = {
   apply: (plan, { sources }) => scopeScans(plan, sources),
 };
 
+const SUBQUERIES: Pass = {
+  name: 'subqueries',
+  apply: (plan, context) =>
+    settleSubqueries(plan, (query, ids, isOrdered) => {
+      const order: Pass = {
+        name: SETTLE_ORDER.name,
+        apply: (inner) => withoutArrivals(settleOrder(inner, ids, isOrdered), query.output),
+      };
+      const passes = PASSES.map((pass) => (pass === SETTLE_ORDER ? order : pass));
+      return passes.reduce((inner, pass) => pass.apply(inner, context, query), query.plan);
+    }),
+};
+
+const SETTLE_ORDER: Pass = {
+  name: 'settle order',
+  apply: (plan, _context, { output }) =>
+    withoutArrivals(settleOrder(plan, new ColumnIds(plan), true), output),
+};
+
 /** In the order they run, which matters only for how much they find to do. */
 export const PASSES: readonly Pass[] = [
   { name: 'fold', apply: foldPlan },
   { name: 'constant relations', apply: computeConstantRelations },
+  SUBQUERIES,
   { name: 'push filters', apply: pushFilters },
   { name: 'joins as filters', apply: joinsAsFilters },
   { name: 'fold what that made constant', apply: foldPlan },
@@ -47,11 +68,7 @@ export const PASSES: readonly Pass[] = [
   { name: 'spread emptiness', apply: spreadEmptiness },
   { name: 'bucket lists as ranges', apply: bucketListsAsRanges },
   { name: 'lift projections', apply: liftProjections },
-  {
-    name: 'settle order',
-    apply: (plan, _context, { output }) =>
-      withoutArrivals(settleOrder(plan, new ColumnIds(plan)), output),
-  },
+  SETTLE_ORDER,
   SCOPE_SCANS,
   { name: 'needed texts', apply: needTexts },
   {

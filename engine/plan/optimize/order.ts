@@ -9,12 +9,14 @@ import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from '
  * so that they meet the limit above; sorts and limits sink below projections, so that only the rows
  * that win are computed; a limit below another takes the smaller count. Then what the text leaves open
  * is decided, so that the same data gives the same answer however it is stored: equal keys go by
- * arrival, in the direction of the first key, and rows with no order at all go by arrival.
+ * arrival, in the direction of the first key, and rows with no order at all go by arrival. `isKept`:
+ * whether the order of the rows of the whole plan counts.
  */
-export function settleOrder(plan: LogicalPlan, ids: ColumnIds): LogicalPlan {
-  const sunk = sink(dropSorts(plan, 'all'));
+export function settleOrder(plan: LogicalPlan, ids: ColumnIds, isKept: boolean): LogicalPlan {
+  const sunk = sink(dropSorts(plan, isKept ? 'all' : 'nothing'));
   const { plan: stamped, arrivals } = withArrivals(sunk, ids);
-  return arrivals.length === 0 ? sunk : breakTies(stamped, arrivals);
+  if (arrivals.length === 0) return sunk;
+  return isKept ? breakTies(stamped, arrivals) : stamped;
 }
 
 /**
@@ -85,8 +87,8 @@ function sinkLimit(limit: Limit): LogicalPlan {
   if (input.op === 'project') {
     return { ...input, input: sinkLimit({ ...limit, input: input.input }) };
   }
-  if (input.op === 'union') return limitInputs(limit, input);
-  if (input.op === 'limit' && limit.offset === undefined) {
+  if (input.op === 'union' && limit.per === undefined) return limitInputs(limit, input);
+  if (input.op === 'limit' && limit.offset === undefined && limit.per?.id === input.per?.id) {
     const counts = [limit.count, input.count].filter((count) => count !== undefined);
     const values = counts.map((count) => (count.op === 'literal' ? count.value : null));
     if (values.every((value) => typeof value === 'number')) {

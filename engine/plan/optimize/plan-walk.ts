@@ -1,6 +1,6 @@
 import { unreachable } from '../../assert.ts';
-import type { Column, ColumnId, Expression } from '../expression.ts';
-import { columnReference, rewrite } from '../expression-walk.ts';
+import type { Column, ColumnId, Expression, Subquery } from '../expression.ts';
+import { columnReference, rewrite, subqueriesIn, substitute } from '../expression-walk.ts';
 import type { LogicalPlan, Union } from '../logical-plan.ts';
 
 /** The plans directly below one. */
@@ -8,6 +8,7 @@ export function inputsOf(plan: LogicalPlan): readonly LogicalPlan[] {
   switch (plan.op) {
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
       return [];
     case 'join':
@@ -24,6 +25,7 @@ export function withInputs(plan: LogicalPlan, inputs: readonly LogicalPlan[]): L
   switch (plan.op) {
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
       return plan;
     case 'join':
@@ -55,6 +57,7 @@ export function mapExpressions(
   switch (plan.op) {
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
     case 'union':
       return plan;
@@ -124,6 +127,7 @@ export function rewriteExpressions(
 export function outputOf(plan: LogicalPlan): readonly Column[] {
   switch (plan.op) {
     case 'scan':
+    case 'outer':
       return plan.columns.map((item) => item.column);
     case 'one-row':
       return [];
@@ -174,16 +178,42 @@ export function outputIds(plan: LogicalPlan): Set<ColumnId> {
   return new Set(outputOf(plan).map((column) => column.id));
 }
 
+/** A plan and all plans below it, those of the subqueries in its expressions among them. */
+export function* plansWithin(plan: LogicalPlan): Generator<LogicalPlan> {
+  const pending = [plan];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    yield next;
+    pending.push(...inputsOf(next), ...subqueriesOf(next).map((subquery) => subquery.plan));
+  }
+}
+
+/** The subqueries in the expressions of one operator (not of its inputs). */
+export function subqueriesOf(plan: LogicalPlan): readonly Subquery[] {
+  return expressionsOf(plan).flatMap(subqueriesIn);
+}
+
+/** Puts expressions in place of columns throughout a plan that does not give these columns itself. */
+export function substituteInPlan(
+  plan: LogicalPlan,
+  replacements: ReadonlyMap<ColumnId, Expression>,
+): LogicalPlan {
+  if (replacements.size === 0) return plan;
+  return rewritePlan(plan, (node) =>
+    mapExpressions(node, (expression) => substitute(expression, replacements)),
+  );
+}
+
 /** Hands out column ids above every one a plan uses. */
 export class ColumnIds {
   #next: ColumnId;
 
   constructor(plan: LogicalPlan) {
     let highest = -1;
-    rewritePlan(plan, (node) => {
-      for (const column of outputOf(node)) highest = Math.max(highest, column.id);
-      return node;
-    });
+    for (const node of plansWithin(plan)) {
+      const captured = subqueriesOf(node).flatMap(({ captures }) => captures);
+      const columns = [...outputOf(node), ...captured.map(({ column }) => column)];
+      for (const column of columns) highest = Math.max(highest, column.id);
+    }
     this.#next = highest + 1;
   }
 

@@ -11,6 +11,8 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
   switch (plan.op) {
     case 'scan':
       return { ...plan, columns: plan.columns.filter((item) => required.has(item.column.id)) };
+    case 'outer':
+      return { ...plan, columns: plan.columns.filter((item) => required.has(item.column.id)) };
     case 'one-row':
       return plan;
     case 'rows': {
@@ -64,8 +66,10 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
       const read = plan.keys.map((key) => key.expression);
       return { ...plan, input: pruneColumns(plan.input, reading(required, read)) };
     }
-    case 'limit':
-      return { ...plan, input: pruneColumns(plan.input, required) };
+    case 'limit': {
+      const below = plan.per === undefined ? required : new Set(required).add(plan.per.id);
+      return { ...plan, input: pruneColumns(plan.input, below) };
+    }
     default:
       return unreachable(plan);
   }

@@ -61,6 +61,7 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
       return filtered({ ...plan, input: push(plan.input, []) }, conditions);
     case 'scan':
     case 'one-row':
+    case 'outer':
     case 'rows':
       return filtered(plan, conditions);
     default:

@@ -1,0 +1,82 @@
+import { arrayOf, BOOL, INT64, typeName } from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
+import type { Query, Expression as Syntax } from '../../sql/ast.ts';
+import type { Capture, Column, Expression, Subquery } from '../expression.ts';
+import { columnReference } from '../expression-walk.ts';
+import type { LogicalPlan } from '../logical-plan.ts';
+import { comparable } from './coercion.ts';
+import type { ExpressionContext } from './context.ts';
+import { OuterScope } from './outer-scope.ts';
+import { refuse } from './refusal.ts';
+import { typesText } from './types-text.ts';
+
+type SubquerySyntax = Syntax & { readonly kind: 'subquery' };
+
+type BoundSubquery = {
+  readonly plan: LogicalPlan;
+  readonly captures: readonly Capture[];
+  readonly columns: readonly Column[];
+};
+
+/** `(SELECT …)`, `ARRAY(SELECT …)` and `EXISTS(SELECT …)`. */
+export function bindSubquery(syntax: SubquerySyntax, context: ExpressionContext): Expression {
+  const { form, span } = syntax;
+  const { plan, captures, columns } = bindPlan(syntax.query, context);
+  const shared = { op: 'subquery' as const, plan, captures, span };
+  if (form === 'exists') return { ...shared, form, type: BOOL };
+  const value = onlyColumn(columns, form === 'array' ? 'ARRAY(SELECT …)' : '(SELECT …)', span);
+  if (form === 'scalar') return { ...shared, form, type: value.type, value };
+  if (value.type.kind === 'ARRAY') {
+    const got = typeName(value.type);
+    refuse(`an array cannot hold arrays: ARRAY(SELECT …) of ${got}; select a STRUCT`, span);
+  }
+  const element = value.type.kind === 'NULL' ? INT64 : value.type;
+  return { ...shared, form, type: arrayOf(element), value };
+}
+
+/** `input IN (SELECT …)`. Both sides are brought to one type, as those of `=` are. */
+export function bindInQuery(
+  input: Expression,
+  query: Query,
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const { binding } = context;
+  const { plan, captures, columns } = bindPlan(query, context);
+  const column = onlyColumn(columns, 'IN (SELECT …)', query.span);
+  const operands = comparable([input, columnReference(column)], binding);
+  if (operands === undefined) {
+    const got = typesText([input, columnReference(column)]);
+    return refuse(`IN cannot compare ${got}`, span);
+  }
+  const [wanted, expression] = operands as readonly [Expression, Expression];
+  const value = binding.newColumn(column.name, expression.type);
+  return {
+    op: 'subquery',
+    form: 'in',
+    type: BOOL,
+    input: wanted,
+    captures,
+    plan: binding.plan(
+      { op: 'project', input: plan, columns: [{ column: value, expression }] },
+      span,
+    ),
+    value,
+    span,
+  } satisfies Subquery;
+}
+
+function bindPlan(query: Query, context: ExpressionContext): BoundSubquery {
+  const { binding, place, tables } = context;
+  const outer = new OuterScope(place.scope, binding);
+  const relation = binding.nested(query.span, () => tables.bind(query, binding, outer));
+  return { ...outer.close(relation.plan), columns: relation.columns };
+}
+
+function onlyColumn(columns: readonly Column[], what: string, span: Span): Column {
+  if (columns.length === 1) return columns[0]!;
+  return refuse(
+    `${what} takes one column; got ${columns.length}, which SELECT AS STRUCT makes one of`,
+    span,
+  );
+}
