@@ -2,8 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryError } from '../../engine/query-error.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { ExplainClient } from '../../src/explain-client.ts';
 import { HEADERS_WITH_SQL_BYTES_MAX } from '../../src/limits.ts';
-import { ask, askRaw, failingRun, fakeIntake, PUBLIC, post, withApp } from './harness.ts';
+import {
+  ask,
+  askRaw,
+  failingRun,
+  fakeIntake,
+  PRIVATE,
+  PUBLIC,
+  post,
+  STATS_ID,
+  withApp,
+} from './harness.ts';
 
 const SUPABASE = { profile: 'supabase' } as const;
 const CALL = '/api/endpoints/query/app.stats';
@@ -126,5 +137,15 @@ test('health says what the health check of the stack looks for', async () => {
     assert.deepEqual([status, json.status], [503, 'coming_up']);
     const call = await ask(app, { path: CALL });
     assert.deepEqual([call.status, typeof call.json.error], [503, 'string']);
+  });
+});
+
+test('weir explain is told what is wrong in this profile, too', async () => {
+  await withApp(SUPABASE, async (app) => {
+    const client = new ExplainClient(`http://127.0.0.1:${app.port}`, PRIVATE);
+    const call = { id: STATS_ID, parameters: new Map(), sql: undefined, isJson: false };
+    await assert.rejects(client.explain(call), { code: 'missing_parameter' });
+    const stranger = new ExplainClient(`http://127.0.0.1:${app.port}`, 'wrong');
+    await assert.rejects(stranger.list(), { code: 'unauthorized' });
   });
 });
