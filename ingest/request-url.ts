@@ -34,9 +34,9 @@ const ABSENT = -1;
 /** Bytes of the longest of their names; of a longer key none is to be made. */
 const NAME_SIZE_MAX = 8;
 
-const HTTP = Buffer.from('http');
-const HTTPS = Buffer.from('https');
-const AUTHORITY = Buffer.from('://');
+const HTTP = Buffer.from('http://');
+const HTTPS = Buffer.from('https://');
+const HTTPS_SIZE = 5;
 
 /** Tokens and slots that one URL adds to its event. */
 export const URL_TOKENS = 1;
@@ -55,6 +55,8 @@ export class RequestUrl {
   readonly #slots: Float64Array;
   /** The role of each key of the body; `url` may become one more. */
   readonly #roles: Uint8Array;
+  /** The number of the key `url`, once an event was completed. */
+  #urlKey: number | undefined;
   /** Where the fields of the record looked at last lie, by role, and their first slots. */
   readonly #fieldAt = new Int32Array(ROLES.length + 1);
   readonly #fieldSlot = new Int32Array(ROLES.length + 1);
@@ -100,10 +102,12 @@ export class RequestUrl {
     if (url === NO_STRING) return false;
     const at = request + fieldTokenCount(tokens, request);
     const slotAt = requestSlot + fieldSlotCount(tokens, request);
-    tokens.copyWithin(at + URL_TOKENS, at, end.tokenCount);
-    tokens[at] = (this.#keys.internName('url') << KIND_BITS) | TEXT;
-    this.#slots.copyWithin(slotAt + URL_SLOTS, slotAt, end.slotCount);
-    this.#slots[slotAt] = url;
+    for (let to = end.tokenCount; to > at; to--) tokens[to] = tokens[to - URL_TOKENS]!;
+    this.#urlKey ??= this.#keys.internName('url');
+    tokens[at] = (this.#urlKey << KIND_BITS) | TEXT;
+    const slots = this.#slots;
+    for (let to = end.slotCount; to > slotAt; to--) slots[to] = slots[to - URL_SLOTS]!;
+    slots[slotAt] = url;
     for (const node of isList ? [list, metadata, field, request] : [list, metadata, request]) {
       tokens[node + 1] = tokens[node + 1]! + URL_TOKENS;
       tokens[node + 2] = tokens[node + 2]! + URL_SLOTS;
@@ -154,22 +158,15 @@ export class RequestUrl {
     if (!isHost(host)) return NO_STRING;
     const scheme = this.#isHttps(this.#textOf(PROTOCOL)) ? HTTPS : HTTP;
     const text = this.#text;
-    const hasSlash = referenceLength(path) > 0 && text.bytes[referenceOffset(path)] === ascii.SLASH;
-    const size =
-      scheme.length +
-      AUTHORITY.length +
-      referenceLength(host) +
-      (hasSlash ? 0 : 1) +
-      referenceLength(path);
+    const isRooted = referenceLength(path) > 0 && text.bytes[referenceOffset(path)] === ascii.SLASH;
+    const size = scheme.length + referenceLength(host) + (isRooted ? 0 : 1) + referenceLength(path);
     const start = text.reserve(size);
     const { bytes } = text;
-    bytes.set(scheme, start);
-    bytes.set(AUTHORITY, start + scheme.length);
-    const hostStart = start + scheme.length + AUTHORITY.length;
-    copy(bytes, host, hostStart);
-    const hostEnd = hostStart + referenceLength(host);
-    if (!hasSlash) bytes[hostEnd] = ascii.SLASH;
-    copy(bytes, path, hasSlash ? hostEnd : hostEnd + 1);
+    // Mostly short, here as below: a call of `set` or `copyWithin` costs more than the loop.
+    for (let index = 0; index < scheme.length; index++) bytes[start + index] = scheme[index]!;
+    let end = copy(bytes, host, start + scheme.length);
+    if (!isRooted) bytes[end++] = ascii.SLASH;
+    copy(bytes, path, end);
     return stringReference(start, size);
   }
 
@@ -181,14 +178,14 @@ export class RequestUrl {
 
   /** Of `https`, `https:` and `HTTPS/…`; a gateway names the version only, `HTTP/1.1`. */
   #isHttps(protocol: number): boolean {
-    if (protocol === NO_STRING || referenceLength(protocol) < HTTPS.length) return false;
+    if (protocol === NO_STRING || referenceLength(protocol) < HTTPS_SIZE) return false;
     const { bytes } = this.#text;
     const start = referenceOffset(protocol);
-    for (let index = 0; index < HTTPS.length; index++) {
+    for (let index = 0; index < HTTPS_SIZE; index++) {
       if ((bytes[start + index]! | 0x20) !== HTTPS[index]) return false;
     }
-    const next = bytes[start + HTTPS.length];
-    const isWhole = referenceLength(protocol) === HTTPS.length;
+    const next = bytes[start + HTTPS_SIZE];
+    const isWhole = referenceLength(protocol) === HTTPS_SIZE;
     return isWhole || next === ascii.COLON || next === ascii.SLASH;
   }
 }
@@ -199,7 +196,10 @@ function isHost(reference: number): boolean {
   return length > 0 && length <= HOST_LENGTH_MAX;
 }
 
-function copy(bytes: Uint8Array, reference: number, target: number): void {
+/** Copies a string; where its copy ends. */
+function copy(bytes: Uint8Array, reference: number, target: number): number {
   const start = referenceOffset(reference);
-  bytes.copyWithin(target, start, start + referenceLength(reference));
+  const length = referenceLength(reference);
+  for (let index = 0; index < length; index++) bytes[target + index] = bytes[start + index]!;
+  return target + length;
 }
