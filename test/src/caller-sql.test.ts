@@ -198,7 +198,7 @@ test('an error has line, column and a caret of the text that was sent', async ()
   );
   assert.equal(error.caret, 'FROM entrys AS e\n     ^');
   await expectRefusal('SELECT idd FROM entries', 'invalid_sql 1:8', /did you mean id\?$/);
-  await expectRefusal('SELECT session_user()', 'invalid_sql 1:8', /session_user/);
+  await expectRefusal('SELECT session_user()', 'invalid_sql 1:8', /SESSION_USER/);
 });
 
 test('an error of the run has them too, wherever the value came from', async () => {
