@@ -57,19 +57,22 @@ async function measure(
   const service = await ServiceProcess.start(command, { PROFILE: profile });
   try {
     await wait(size.restS * 1000);
-    tell(`${profile}, idle for ${size.restS} s with nothing stored`, service);
+    const bytes = service.residentBytes();
+    const bar = barText('<= 150 MB', bytes <= IDLE_BYTES_MAX);
+    tell(`${profile}, idle for ${size.restS} s with nothing stored`, bytes, bar);
     const eventCount = await useALittle(service, size);
-    tell(`${profile}, after ${eventCount} events and ${size.rounds} calls`, service);
+    tell(
+      `${profile}, after ${eventCount} events and ${size.rounds} calls`,
+      service.residentBytes(),
+    );
     await wait(size.restS * 1000);
-    tell(`${profile}, idle again for ${size.restS} s`, service);
+    tell(`${profile}, idle again for ${size.restS} s`, service.residentBytes());
   } finally {
     await service.kill();
   }
 }
 
-function tell(stage: string, service: ServiceProcess): void {
-  const bytes = service.residentBytes();
-  const bar = barText('<= 150 MB', bytes <= IDLE_BYTES_MAX);
+function tell(stage: string, bytes: number, bar = ''): void {
   console.log(`${stage}: ${(bytes / 1e6).toFixed(0)} MB resident ${bar}`);
 }
 
