@@ -1,7 +1,9 @@
-import type { SqlValue } from '../column/value.ts';
+import type { Interval, SqlValue } from '../column/value.ts';
+import { isInterval } from '../column/value.ts';
 import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
 import { TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
+import { compareAmounts } from '../function/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { orderedKind } from './dynamic-order.ts';
 import { keepGreatest, keepLeast } from './extreme-kernels.ts';
@@ -48,6 +50,8 @@ type ExtremePartial = {
   readonly wideNumbers: readonly bigint[];
   readonly stringGroups: readonly number[];
   readonly strings: readonly string[];
+  readonly intervalGroups: readonly number[];
+  readonly intervals: readonly Interval[];
 };
 
 /** The least or greatest value per group and kind; which kind counts is decided at the end. */
@@ -61,6 +65,8 @@ class ExtremeState implements AggregateState {
   /** Integers beyond 2^53, which doubles do not hold. */
   readonly #wide = new Map<number, bigint>();
   readonly #strings = new Map<number, string>();
+  /** These stand beside no other kind: no event holds one. */
+  readonly #intervals = new Map<number, Interval>();
 
   constructor(side: Side) {
     this.#side = side;
@@ -111,6 +117,9 @@ class ExtremeState implements AggregateState {
     theirs.stringGroups.forEach((index, position) => {
       this.#addString(groups[index]!, theirs.strings[position]!);
     });
+    theirs.intervalGroups.forEach((index, position) => {
+      this.#addInterval(groups[index]!, theirs.intervals[position]!);
+    });
   }
 
   partial(groupCount: number): ExtremePartial {
@@ -121,6 +130,8 @@ class ExtremeState implements AggregateState {
       wideNumbers: [...this.#wide.values()],
       stringGroups: [...this.#strings.keys()],
       strings: [...this.#strings.values()],
+      intervalGroups: [...this.#intervals.keys()],
+      intervals: [...this.#intervals.values()],
     };
   }
 
@@ -137,7 +148,7 @@ class ExtremeState implements AggregateState {
       case 'boolean':
         return this.#side === 'least' ? (saw & SAW_FALSE) === 0 : (saw & SAW_TRUE) !== 0;
       case undefined:
-        return null;
+        return this.#intervals.get(group) ?? null;
     }
   }
 
@@ -181,6 +192,14 @@ class ExtremeState implements AggregateState {
     } else if (typeof value === 'bigint') this.#addWide(group, value);
     else if (typeof value === 'string') this.#addString(group, value);
     else if (typeof value === 'boolean') this.#saw[group]! |= value ? SAW_TRUE : SAW_FALSE;
+    else if (isInterval(value)) this.#addInterval(group, value);
+  }
+
+  #addInterval(group: number, value: Interval): void {
+    const best = this.#intervals.get(group);
+    if (best === undefined || compareAmounts(value, best) * this.#sign < 0) {
+      this.#intervals.set(group, value);
+    }
   }
 
   #addWide(group: number, value: bigint): void {

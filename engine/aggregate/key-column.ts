@@ -1,10 +1,11 @@
 import { JsonNested } from '../column/json-nested.ts';
 import type { SqlType } from '../column/type.ts';
 import { typeName } from '../column/type.ts';
-import type { SqlValue } from '../column/value.ts';
-import { isNested } from '../column/value.ts';
+import type { Interval, SqlValue } from '../column/value.ts';
+import { isInterval, isNested } from '../column/value.ts';
 import type { Dictionary, NumberVector, Vector } from '../column/vector.ts';
 import { numberVector, TRUE, UNKNOWN, valueAt, valueVector } from '../column/vector.ts';
+import { compareAmounts, totalUs } from '../function/interval.ts';
 import { nestedText } from '../function/json-text.ts';
 import { QueryError } from '../query-error.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
@@ -27,12 +28,13 @@ export type DistinctValues = {
   readonly others: readonly OtherKey[];
 };
 
-type OtherKey = null | boolean | bigint | string | NestedKey;
+type OtherKey = null | boolean | bigint | string | Interval | NestedKey;
 
 /**
  * The distinct values of one column, numbered 0, 1, 2 … in the order they are first met. NULL is a
  * value; 0 and -0 are one, NaN is one, numbers of one value are one whatever their form, records
- * and lists are compared by their JSON. FLOAT64 keeps doubles only.
+ * and lists are compared by their JSON. Of equal INTERVALs the least by `compareAmounts` is kept, in
+ * whatever order they come. FLOAT64 keeps doubles only.
  */
 export class KeyColumn {
   readonly #type: SqlType;
@@ -41,6 +43,8 @@ export class KeyColumn {
   /** Ids of strings, booleans, bigints and NULL. */
   readonly #otherIds = new Map<SqlValue, number>();
   readonly #nestedIds = new Map<string, number>();
+  /** By the microseconds that comparisons go by. */
+  readonly #intervalIds = new Map<bigint, number>();
   #nanId = ABSENT;
   #size = 0;
   #numbers = new Float64Array(0);
@@ -93,7 +97,7 @@ export class KeyColumn {
     const index = this.#otherIndexes[id]!;
     if (index < 0) return this.#numbers[id]!;
     const key = this.#others[index]!;
-    if (typeof key !== 'object' || key === null) return key;
+    if (typeof key !== 'object' || key === null || !('json' in key)) return key;
     const bytes = new TextEncoder().encode(key.json);
     return new JsonNested(bytes, 0, bytes.length);
   }
@@ -129,7 +133,7 @@ export class KeyColumn {
         ids[index] = this.#numberId(theirs.numbers[index]!);
       } else {
         const key = theirs.others[otherIndex]!;
-        const isJson = typeof key === 'object' && key !== null;
+        const isJson = typeof key === 'object' && key !== null && 'json' in key;
         ids[index] = isJson ? this.#nestedId(key.json) : this.#id(key);
       }
     }
@@ -174,6 +178,7 @@ export class KeyColumn {
     if (typeof value === 'number') return this.#numberId(value);
     if (typeof value === 'bigint') return this.#wideId(value);
     if (typeof value === 'object' && value !== null) {
+      if (isInterval(value)) return this.#intervalId(value);
       if (!isNested(value)) {
         throw new QueryError(
           'query_failed',
@@ -223,6 +228,19 @@ export class KeyColumn {
       id = this.#addOther({ json });
       this.#nestedIds.set(json, id);
     }
+    return id;
+  }
+
+  #intervalId(value: Interval): number {
+    const total = totalUs(value);
+    const id = this.#intervalIds.get(total);
+    if (id === undefined) {
+      const added = this.#addOther(value);
+      this.#intervalIds.set(total, added);
+      return added;
+    }
+    const index = this.#otherIndexes[id]!;
+    if (compareAmounts(value, this.#others[index] as Interval) < 0) this.#others[index] = value;
     return id;
   }
 

@@ -14,11 +14,30 @@ import type { JsonWriter } from './json-writer.ts';
  * | TIMESTAMP, DATETIME | microseconds since the epoch, as INT64                             |
  * | DATE                | days since the epoch, `number`                                     |
  * | TIME                | microseconds since midnight, `number`                              |
- * | INTERVAL            | `[months, days, microseconds]`, each with its own sign             |
+ * | INTERVAL            | an `Interval`                                                      |
  * | ARRAY, STRUCT       | an array of values, in order                                       |
  * | DYNAMIC             | any of the scalars, or a `Nested` record or list                   |
  */
-export type SqlValue = null | boolean | number | bigint | string | Nested | readonly SqlValue[];
+export type SqlValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Interval
+  | Nested
+  | readonly SqlValue[];
+
+/**
+ * Three amounts, each with its own sign: neither have months one length, nor days where clocks
+ * change. In comparisons alone a month has 30 days, and a day 24 hours.
+ */
+export type Interval = {
+  readonly months: number;
+  readonly days: number;
+  /** Microseconds, as INT64. */
+  readonly us: number | bigint;
+};
 
 /** A record or a list inside an event, read where it lies. */
 export interface Nested {
@@ -36,5 +55,9 @@ export interface Nested {
 }
 
 export function isNested(value: SqlValue): value is Nested {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && 'isList' in value;
+}
+
+export function isInterval(value: SqlValue): value is Interval {
+  return typeof value === 'object' && value !== null && 'months' in value;
 }

@@ -24,22 +24,33 @@ import {
   signInt64,
   subtractInt64,
 } from './int64.ts';
+import {
+  intervalNegations,
+  intervalProducts,
+  intervalQuotients,
+  timeDifferences,
+  timeSums,
+} from './interval-functions.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 
 type Unary = (value: Int64) => Int64;
 type Binary = (left: Int64, right: Int64) => Int64;
 
 export const arithmeticFunctions: readonly ScalarFunction[] = [
-  scalarFunction('+', ...binaryOverloads('+', addInt64, addFloat64)),
-  scalarFunction('-', ...binaryOverloads('-', subtractInt64, subtractFloat64)),
-  scalarFunction('*', ...binaryOverloads('*', multiplyInt64, multiplyFloat64)),
-  scalarFunction('/', {
-    parameters: ['number', 'number'],
-    result: FLOAT64,
-    nulls: 'propagate',
-    evaluate: typed(divideFloat64),
-    kernel: floatKernel('/'),
-  }),
+  scalarFunction('+', ...binaryOverloads('+', addInt64, addFloat64), ...timeSums),
+  scalarFunction('-', ...binaryOverloads('-', subtractInt64, subtractFloat64), ...timeDifferences),
+  scalarFunction('*', ...binaryOverloads('*', multiplyInt64, multiplyFloat64), ...intervalProducts),
+  scalarFunction(
+    '/',
+    {
+      parameters: ['number', 'number'],
+      result: FLOAT64,
+      nulls: 'propagate',
+      evaluate: typed(divideFloat64),
+      kernel: floatKernel('/'),
+    },
+    ...intervalQuotients,
+  ),
   scalarFunction('safe_divide', {
     parameters: ['number', 'number'],
     result: FLOAT64,
@@ -51,7 +62,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction('safe_subtract', ...safeOverloads(subtractInt64, subtractFloat64)),
   scalarFunction('safe_multiply', ...safeOverloads(multiplyInt64, multiplyFloat64)),
   scalarFunction('safe_negate', ...unaryOverloads(negateInt64, negateFloat64).map(safeOverload)),
-  scalarFunction('neg', ...unaryOverloads(negateInt64, negateFloat64)),
+  scalarFunction('neg', ...unaryOverloads(negateInt64, negateFloat64), ...intervalNegations),
   scalarFunction('abs', ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value)))),
   scalarFunction('sign', ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)) + 0)),
   scalarFunction('mod', integerOverload(remainderInt64)),

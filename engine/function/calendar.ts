@@ -50,6 +50,30 @@ export function joinUs(dayNumber: number, timeOfDayUs: number): Int64 {
   return checkedTimestampUs(BigInt(dayNumber) * BigInt(US_PER_DAY) + BigInt(timeOfDayUs));
 }
 
+/** The midnight that a day begins with, as a DATETIME. */
+export function midnightUs(dayNumber: number): Int64 {
+  return joinUs(dayNumber, 0);
+}
+
+export function dayOfUs(us: Int64): number {
+  return splitUs(us).dayNumber;
+}
+
+/** The first and the last day of GoogleSQL's years. */
+export const DAY_NUMBER_MIN = -719_162;
+export const DAY_NUMBER_MAX = 2_932_896;
+
+/** Returns the day number if it lies in the years 0001 to 9999, else throws. */
+export function checkedDay(day: bigint | number): number {
+  if (day < DAY_NUMBER_MIN || day > DAY_NUMBER_MAX) {
+    throw new QueryError(
+      'query_failed',
+      `date out of range: ${day} days since 1970-01-01; allowed are the years 0001 to 9999`,
+    );
+  }
+  return Number(day);
+}
+
 /** Days before each month of a year without a leap day. */
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

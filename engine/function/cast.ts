@@ -1,18 +1,24 @@
 import { unreachable } from '../assert.ts';
 import type { ScalarKind, SqlType } from '../column/type.ts';
 import { typeName, typesEqual } from '../column/type.ts';
-import type { SqlValue } from '../column/value.ts';
+import type { Interval, SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
+import { joinUs, splitUs } from './calendar.ts';
 import { formatFloat64, parseFloat64, trimAscii } from './float-text.ts';
 import type { Int64 } from './int64.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
+import { formatInterval, parseInterval } from './interval-text.ts';
 import { nestedText } from './json-text.ts';
 import {
+  formatDate,
   formatDatetime,
+  formatTimeOfDay,
   formatTimestamp,
+  parseDate,
   parseDatetime,
+  parseTimeOfDay,
   parseTimestamp,
 } from './timestamp-text.ts';
 
@@ -21,13 +27,16 @@ const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
   BOOL: ['INT64', 'STRING'],
   INT64: ['BOOL', 'FLOAT64', 'STRING'],
   FLOAT64: ['INT64', 'STRING'],
-  STRING: ['BOOL', 'INT64', 'FLOAT64', 'BYTES', 'TIMESTAMP', 'DATETIME'],
-  TIMESTAMP: ['STRING', 'DATETIME'],
-  DATETIME: ['STRING', 'TIMESTAMP'],
+  STRING: [
+    ...(['BOOL', 'INT64', 'FLOAT64', 'BYTES'] as const),
+    ...(['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'INTERVAL'] as const),
+  ],
+  TIMESTAMP: ['STRING', 'DATETIME', 'DATE', 'TIME'],
+  DATETIME: ['STRING', 'TIMESTAMP', 'DATE', 'TIME'],
+  DATE: ['STRING', 'DATETIME', 'TIMESTAMP'],
+  TIME: ['STRING'],
+  INTERVAL: ['STRING'],
   BYTES: ['STRING'],
-  DATE: [],
-  TIME: [],
-  INTERVAL: [],
 };
 
 /** Kinds that a DYNAMIC value has by itself. */
@@ -81,21 +90,31 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
     case 'STRING':
       return castToString(value, from);
     case 'TIMESTAMP':
-      return typeof value === 'string' ? parseTimestamp(value) : value;
+      return typeof value === 'string' ? parseTimestamp(value) : civilUsOf(value, from);
     case 'DATETIME':
-      return typeof value === 'string' ? parseDatetime(value) : value;
+      return typeof value === 'string' ? parseDatetime(value) : civilUsOf(value, from);
+    case 'DATE':
+      return typeof value === 'string' ? parseDate(value) : splitUs(value as Int64).dayNumber;
+    case 'TIME':
+      return typeof value === 'string'
+        ? parseTimeOfDay(value)
+        : splitUs(value as Int64).timeOfDayUs;
+    case 'INTERVAL':
+      return parseInterval(value as string);
     case 'BYTES':
       return bytesOfText(value as string); // Of all types only a STRING is cast to BYTES.
     case 'NULL':
     case 'ARRAY':
     case 'STRUCT':
-    case 'DATE':
-    case 'TIME':
-    case 'INTERVAL':
       throw noCast(value, from, to);
     default:
       return unreachable(to);
   }
+}
+
+/** A DATE is its midnight; zones are UTC. */
+function civilUsOf(value: SqlValue, from: SqlType): SqlValue {
+  return from.kind === 'DATE' ? joinUs(value as number, 0) : value;
 }
 
 function castNested(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
@@ -194,6 +213,12 @@ function castToString(value: SqlValue, from: SqlType): string {
       return formatDatetime(value as Int64);
     case 'BYTES':
       return textOfBytes(value as string);
+    case 'DATE':
+      return formatDate(value as number);
+    case 'TIME':
+      return formatTimeOfDay(value as number);
+    case 'INTERVAL':
+      return formatInterval(value as Interval);
     default:
       return String(value);
   }

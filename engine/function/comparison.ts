@@ -1,11 +1,12 @@
-import type { SqlValue } from '../column/value.ts';
-import { isNested } from '../column/value.ts';
+import type { Interval, SqlValue } from '../column/value.ts';
+import { isInterval, isNested } from '../column/value.ts';
+import { compareIntervals } from './interval.ts';
 import { nestedText } from './json-text.ts';
 
 /**
  * The order of ORDER BY, MIN, MAX and GROUP BY: negative, 0 or positive. Total over all values, so
- * it serves DYNAMIC, too: NULL, then booleans, then numbers, then strings, then ARRAY and STRUCT
- * values by their elements, then records and lists of events by their JSON text. NaN is the
+ * it serves DYNAMIC, too: NULL, then booleans, then numbers, then strings, then INTERVALs (months of
+ * 30 days, days of 24 hours), then ARRAY and STRUCT values by their elements, then records and lists of events by their JSON text. NaN is the
  * smallest number and equals itself; strings compare by code point.
  */
 export function compareValues(left: SqlValue, right: SqlValue): number {
@@ -21,6 +22,8 @@ export function compareValues(left: SqlValue, right: SqlValue): number {
       return Number(left) - Number(right);
     case NUMBER_RANK:
       return compareNumbers(left as number | bigint, right as number | bigint);
+    case INTERVAL_RANK:
+      return compareIntervals(left as Interval, right as Interval);
     case ELEMENTS_RANK:
       return compareElements(left as readonly SqlValue[], right as readonly SqlValue[]);
     default:
@@ -32,8 +35,9 @@ const NULL_RANK = 0;
 const BOOLEAN_RANK = 1;
 const NUMBER_RANK = 2;
 const STRING_RANK = 3;
-const ELEMENTS_RANK = 4;
-const NESTED_RANK = 5;
+const INTERVAL_RANK = 4;
+const ELEMENTS_RANK = 5;
+const NESTED_RANK = 6;
 
 function rankOf(value: SqlValue): number {
   switch (typeof value) {
@@ -45,7 +49,9 @@ function rankOf(value: SqlValue): number {
     case 'string':
       return STRING_RANK;
     default:
-      return value === null ? NULL_RANK : isNested(value) ? NESTED_RANK : ELEMENTS_RANK;
+      if (value === null) return NULL_RANK;
+      if (isInterval(value)) return INTERVAL_RANK;
+      return isNested(value) ? NESTED_RANK : ELEMENTS_RANK;
   }
 }
 

@@ -1,12 +1,14 @@
 import { unreachable } from '../assert.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import { isNested } from '../column/value.ts';
+import { isInterval, isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { compareValues } from './comparison.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
+import { totalUs } from './interval.ts';
+import { parseInterval } from './interval-text.ts';
 import { nestedText } from './json-text.ts';
-import { parseDatetime, parseTimestamp } from './timestamp-text.ts';
+import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './timestamp-text.ts';
 
 /**
  * A DYNAMIC value where `type` is wanted: values of other kinds are NULL, and nothing throws.
@@ -17,6 +19,7 @@ import { parseDatetime, parseTimestamp } from './timestamp-text.ts';
  * | FLOAT64             | numbers, as they are: an integer beyond 2^53 stays a bigint          |
  * | INT64               | numbers without a fraction that fit 64 bits                          |
  * | TIMESTAMP, DATETIME | strings written as one                                               |
+ * | DATE, TIME, INTERVAL | strings written as one                                              |
  * | ARRAY               | lists, each element read in turn; a record as a list of itself       |
  * | DYNAMIC             | everything                                                           |
  */
@@ -37,6 +40,12 @@ export function readAs(value: SqlValue, type: SqlType): SqlValue {
       return typeof value === 'string' ? orNull(() => parseTimestamp(value)) : null;
     case 'DATETIME':
       return typeof value === 'string' ? orNull(() => parseDatetime(value)) : null;
+    case 'DATE':
+      return typeof value === 'string' ? orNull(() => parseDate(value)) : null;
+    case 'TIME':
+      return typeof value === 'string' ? orNull(() => parseTimeOfDay(value)) : null;
+    case 'INTERVAL':
+      return typeof value === 'string' ? orNull(() => parseInterval(value)) : null;
     case 'ARRAY': {
       const elements = elementsOf(value);
       return elements === null ? null : elements.map((element) => readAs(element, type.element));
@@ -44,9 +53,6 @@ export function readAs(value: SqlValue, type: SqlType): SqlValue {
     case 'STRUCT':
     case 'NULL':
     case 'BYTES':
-    case 'DATE':
-    case 'TIME':
-    case 'INTERVAL':
       return null;
     default:
       return unreachable(type);
@@ -78,7 +84,8 @@ function orNull(compute: () => SqlValue): SqlValue {
  */
 export function elementsOf(value: SqlValue): readonly SqlValue[] | null {
   if (value === null || typeof value !== 'object') return null;
-  return isNested(value) ? value.elements() : value;
+  if (isNested(value)) return value.elements();
+  return isInterval(value) ? null : value;
 }
 
 /** The order of DYNAMIC values: booleans, numbers, strings, then the nested by their JSON text. */
@@ -100,6 +107,7 @@ export function dynamicKey(value: SqlValue): string {
       return numberKey(value);
     default:
       if (value === null) return '0';
+      if (isInterval(value)) return `i${totalUs(value)}`;
       if (isNested(value)) return `j${nestedText(value)}`;
       return elementsKey(value);
   }

@@ -126,18 +126,37 @@ function zoneName(offsetUs: number): string {
   return `UTC${hours < 0 ? '-' : '+'}${Math.abs(hours)}`;
 }
 
-/** A DATETIME has no zone to write. */
-const ZONE_ELEMENTS = ['z', 'Ez', 'Z'];
+export type CivilKind = 'DATETIME' | 'DATE' | 'TIME';
 
-/** FORMAT_DATETIME. Throws for an element that it does not know, those of zones among them. */
-export function formatCivilTime(format: string, us: Int64): string {
-  const zoned = tokensOf(format).find(
-    (token) => 'element' in token && ZONE_ELEMENTS.includes(token.element),
-  );
-  if (zoned !== undefined && 'element' in zoned) {
-    const known = [...FORMATTERS.keys()].filter((name) => !ZONE_ELEMENTS.includes(name));
-    throw badElement(zoned.element, [...known, 'E*S', 'E6S']);
+const ZONE_ELEMENTS = /^(?:z|Ez|Z)$/;
+const CLOCK_ELEMENTS = /^(?:[HkIlpPMSs]|E[*0-6]S)$/;
+const BLANK_ELEMENTS = /^[nt]$/;
+
+/** Elements of what a type does not have. */
+function isForeign(element: string, kind: CivilKind): boolean {
+  if (ZONE_ELEMENTS.test(element)) return true;
+  if (kind === 'DATETIME' || BLANK_ELEMENTS.test(element)) return false;
+  if (element === 's') return true;
+  return CLOCK_ELEMENTS.test(element) === (kind === 'DATE');
+}
+
+/**
+ * Throws for a format with an element that the type has not: no zone in a DATETIME, no hour in a
+ * DATE, no year in a TIME. `known`: the elements that there are.
+ */
+export function checkCivilElements(format: string, kind: CivilKind, known: Iterable<string>): void {
+  for (const token of tokensOf(format)) {
+    if ('text' in token || !isForeign(token.element, kind)) continue;
+    throw badElement(
+      token.element,
+      [...known].filter((name) => !isForeign(name, kind)),
+    );
   }
+}
+
+/** FORMAT_DATETIME, FORMAT_DATE and FORMAT_TIME. Throws for an element that it does not know. */
+export function formatCivilTime(format: string, us: Int64, kind: CivilKind): string {
+  checkCivilElements(format, kind, [...FORMATTERS.keys(), 'E*S', 'E6S']);
   return formatTime(format, us, UTC);
 }
 

@@ -2,7 +2,8 @@ import { QueryError } from '../query-error.ts';
 import { checkedTimestampUs } from './calendar.ts';
 import type { Int64 } from './int64.ts';
 import { canonicalInteger } from './int64.ts';
-import { badElement, MONTHS, tokensOf } from './time-format.ts';
+import type { CivilKind } from './time-format.ts';
+import { badElement, checkCivilElements, MONTHS, tokensOf } from './time-format.ts';
 import type { TimeZone } from './time-zone.ts';
 import { instantUs, mustTimeZone, UTC } from './time-zone.ts';
 import { civilUs, isCivilTime } from './timestamp-text.ts';
@@ -149,19 +150,9 @@ function readZone(text: string, reading: Reading): void {
   reading.zone = mustTimeZone(text);
 }
 
-/** A DATETIME has no zone to read. */
-const ZONE_ELEMENTS = new Set(['z', 'Ez', 'Z']);
-
-/** PARSE_DATETIME. */
-export function parseCivilTime(format: string, text: string): Int64 {
-  for (const token of tokensOf(format)) {
-    if ('element' in token && ZONE_ELEMENTS.has(token.element)) {
-      throw badElement(
-        token.element,
-        [...READERS.keys()].filter((name) => !ZONE_ELEMENTS.has(name)),
-      );
-    }
-  }
+/** PARSE_DATETIME, PARSE_DATE and PARSE_TIME. */
+export function parseCivilTime(format: string, text: string, kind: CivilKind): Int64 {
+  checkCivilElements(format, kind, READERS.keys());
   return parseTime(format, text, UTC);
 }
 

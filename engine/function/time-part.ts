@@ -76,8 +76,21 @@ export const CALENDAR_PARTS: readonly string[] = [
   'YEAR',
   'ISOYEAR',
 ];
+/** Those of a TIME. */
+export const CLOCK_PARTS: readonly string[] = FIXED_PARTS.filter((part) => part !== 'DAY');
+/** Those of a DATE. */
+export const DAY_PARTS: readonly string[] = CALENDAR_PARTS.filter(
+  (part) => !CLOCK_PARTS.includes(part),
+);
+/** For LAST_DAY. */
+export const LAST_DAY_PARTS: readonly string[] = DAY_PARTS.filter((part) => part !== 'DAY');
 /** For EXTRACT. */
 export const EXTRACTABLE_PARTS: readonly string[] = [...CALENDAR_PARTS, 'DAYOFWEEK', 'DAYOFYEAR'];
+
+/** For EXTRACT of a DATE. */
+export const EXTRACTABLE_DAY_PARTS: readonly string[] = EXTRACTABLE_PARTS.filter(
+  (part) => !CLOCK_PARTS.includes(part),
+);
 
 const PARTS: ReadonlyMap<string, TimePart> = new Map(
   EXTRACTABLE_PARTS.map((name) => [name, partNamed(name)]),
@@ -141,6 +154,23 @@ function truncateDay(dayNumber: number, part: TimePart): number {
   }
 }
 
+/** The last day of the week, month … that a day lies in; may be beyond year 9999. */
+export function lastDayOf(dayNumber: number, part: TimePart): number {
+  const first = truncateDay(dayNumber, part);
+  switch (part.unit) {
+    case 'WEEK':
+    case 'ISOWEEK':
+      return first + 6;
+    case 'ISOYEAR':
+      return startOfIsoYear(isoYearOf(dayNumber) + 1) - 1;
+    default: {
+      const { year, month } = civilDateOf(first);
+      const last = month + (part.unit === 'YEAR' ? 11 : part.unit === 'QUARTER' ? 2 : 0);
+      return dayNumberOf({ year, month: last, day: daysInMonth(year, last) });
+    }
+  }
+}
+
 function daysIntoWeek(dayNumber: number, weekStart: number): number {
   return (dayOfWeek(dayNumber) - weekStart + 7) % 7;
 }
@@ -189,7 +219,8 @@ export function addParts(us: Int64, amount: Int64, part: TimePart): Int64 {
   return addMonths(us, Number(amount) * monthCount);
 }
 
-function addMonths(us: Int64, months: number): Int64 {
+/** The same time of the day, on the last of a month that has no such day. */
+export function addMonths(us: Int64, months: number): Int64 {
   const { dayNumber, timeOfDayUs } = splitUs(us);
   const date = civilDateOf(dayNumber);
   const monthIndex = date.year * 12 + (date.month - 1) + months;

@@ -51,6 +51,11 @@ export function mustTimeZone(name: string): TimeZone {
   return zone;
 }
 
+/** The same; UTC when no name is given. */
+export function zoneNamed(name: string | undefined): TimeZone {
+  return name === undefined ? UTC : mustTimeZone(name);
+}
+
 function fixedZone(name: string): TimeZone | undefined {
   const match = OFFSET.exec(name);
   if (match === null) return undefined;

@@ -6,6 +6,7 @@ import {
   daysInMonth,
   joinUs,
   splitUs,
+  US_PER_DAY,
   US_PER_HOUR,
   US_PER_MINUTE,
   US_PER_SECOND,
@@ -54,11 +55,52 @@ export function parseDatetime(text: string): Int64 {
   return parsed.us;
 }
 
-function badTime(type: 'TIMESTAMP' | 'DATETIME', text: string): QueryError {
-  const example =
-    type === 'TIMESTAMP' ? '2026-01-15T11:55:00.123456Z' : '2026-01-15 11:55:00.123456';
+const DATE_TEXT = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
+
+/** The day number. Throws for a text that is no date alone. */
+export function parseDate(text: string): number {
+  const match = text.length > TIME_TEXT_LENGTH_MAX ? null : DATE_TEXT.exec(text);
+  if (match === null) throw badTime('DATE', text);
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
+  if (!isCivilTime({ ...MIDNIGHT, year, month, day })) throw badTime('DATE', text);
+  return dayNumberOf({ year, month, day });
+}
+
+const TIME_OF_DAY_TEXT = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,6}))?$/;
+
+/** Microseconds since midnight. Throws for a text that is no time alone. */
+export function parseTimeOfDay(text: string): number {
+  const match = text.length > TIME_TEXT_LENGTH_MAX ? null : TIME_OF_DAY_TEXT.exec(text);
+  if (match === null) throw badTime('TIME', text);
+  const [hour, minute, second] = match.slice(1).map(Number) as [number, number, number];
+  const microsecond = Number((match[4] ?? '').padEnd(6, '0'));
+  const time = { ...EPOCH_DAY, hour, minute, second, microsecond };
+  if (!isCivilTime(time)) throw badTime('TIME', text);
+  return timeOfDayOf(time);
+}
+
+/** Microseconds since midnight; a leap second at the end of a day is the next one's first. */
+export function timeOfDayOf({ hour, minute, second, microsecond }: TimeOfDay): number {
+  const us = hour * US_PER_HOUR + minute * US_PER_MINUTE + second * US_PER_SECOND + microsecond;
+  return us % US_PER_DAY;
+}
+
+const EPOCH_DAY = { year: 1970, month: 1, day: 1 };
+const MIDNIGHT = { hour: 0, minute: 0, second: 0, microsecond: 0 };
+
+const EXAMPLES = {
+  TIMESTAMP: '2026-01-15T11:55:00.123456Z',
+  DATETIME: '2026-01-15 11:55:00.123456',
+  DATE: '2026-01-15',
+  TIME: '11:55:00.123456',
+};
+
+function badTime(type: keyof typeof EXAMPLES, text: string): QueryError {
   const got = JSON.stringify(text.slice(0, TIME_TEXT_LENGTH_MAX));
-  return new QueryError('query_failed', `${type} must be written like ${example}; got ${got}`);
+  return new QueryError(
+    'query_failed',
+    `${type} must be written like ${EXAMPLES[type]}; got ${got}`,
+  );
 }
 
 type CivilText = { readonly us: Int64; readonly zoneName: string | undefined };
@@ -84,6 +126,9 @@ export type CivilTime = {
   readonly year: number;
   readonly month: number;
   readonly day: number;
+} & TimeOfDay;
+
+type TimeOfDay = {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
@@ -146,15 +191,25 @@ export function datetimeIsoText(us: Int64): string {
 
 function civilText(us: Int64, separator: string): string {
   const { dayNumber, timeOfDayUs } = splitUs(us);
+  return `${formatDate(dayNumber)}${separator}${formatTimeOfDay(timeOfDayUs)}`;
+}
+
+/** A DATE as CAST and JSON have it: `2026-01-15`. */
+export function formatDate(dayNumber: number): string {
   const { year, month, day } = civilDateOf(dayNumber);
-  const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+}
+
+/** A TIME as CAST and JSON have it: `11:55:00`, with 3 or 6 digits of a fraction if any. */
+export function formatTimeOfDay(timeOfDayUs: number): string {
   const hour = padded(Math.floor(timeOfDayUs / US_PER_HOUR), 2);
   const minute = padded(Math.floor((timeOfDayUs % US_PER_HOUR) / US_PER_MINUTE), 2);
   const second = padded(Math.floor((timeOfDayUs % US_PER_MINUTE) / US_PER_SECOND), 2);
-  return `${date}${separator}${hour}:${minute}:${second}${fractionText(timeOfDayUs % US_PER_SECOND)}`;
+  return `${hour}:${minute}:${second}${fractionText(timeOfDayUs % US_PER_SECOND)}`;
 }
 
-function fractionText(microsecond: number): string {
+/** With three or six digits; nothing for none. */
+export function fractionText(microsecond: number): string {
   if (microsecond === 0) return '';
   if (microsecond % 1000 === 0) return `.${padded(microsecond / 1000, 3)}`;
   return `.${padded(microsecond, 6)}`;

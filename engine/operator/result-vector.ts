@@ -13,6 +13,8 @@ export function vectorOfValues(values: readonly SqlValue[], type: SqlType): Vect
     case 'FLOAT64':
     case 'TIMESTAMP':
     case 'DATETIME':
+    case 'DATE':
+    case 'TIME':
       return numbersOf(values) ?? valueVector(values);
     default:
       return valueVector(values);

@@ -1,8 +1,9 @@
 import { unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import { type SqlType, typeName } from '../column/type.ts';
-import { isNested, type SqlValue } from '../column/value.ts';
-import { formatDatetime } from '../function/timestamp-text.ts';
+import { isInterval, isNested, type SqlValue } from '../column/value.ts';
+import { formatInterval } from '../function/interval-text.ts';
+import { formatDate, formatDatetime, formatTimeOfDay } from '../function/timestamp-text.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 import type { AggregateCall, SortKey, TimeWindow } from './logical-plan.ts';
 
@@ -120,12 +121,27 @@ export function literalText(value: SqlValue, type: SqlType): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'object') {
     if (isNested(value)) return 'nested';
+    if (isInterval(value)) return `interval ${quoted(formatInterval(value))}`;
     const inner: SqlType = type.kind === 'ARRAY' ? type.element : { kind: 'DYNAMIC' };
     return `[${value.map((element) => literalText(element, inner)).join(', ')}]`;
   }
-  const isTime = type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
-  if (!isTime || typeof value === 'boolean') return String(value);
-  return `${type.kind.toLowerCase()} ${quoted(formatDatetime(value))}`;
+  const text = typeof value === 'boolean' ? undefined : timeText(value, type);
+  return text === undefined ? String(value) : `${type.kind.toLowerCase()} ${quoted(text)}`;
+}
+
+/** `undefined` for a number that is no time. */
+function timeText(value: number | bigint, { kind }: SqlType): string | undefined {
+  switch (kind) {
+    case 'TIMESTAMP':
+    case 'DATETIME':
+      return formatDatetime(value);
+    case 'DATE':
+      return formatDate(Number(value));
+    case 'TIME':
+      return formatTimeOfDay(Number(value));
+    default:
+      return undefined;
+  }
 }
 
 /** A text between quotes, on one line. */

@@ -1,10 +1,11 @@
 import type { Chunk } from '../column/chunk.ts';
 import type { JsonBuffer } from '../column/json-buffer.ts';
 import type { SqlType } from '../column/type.ts';
-import { isNested, type SqlValue } from '../column/value.ts';
+import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { base64OfBytes } from '../function/byte-text.ts';
-import { datetimeIsoText } from '../function/timestamp-text.ts';
+import { formatInterval } from '../function/interval-text.ts';
+import { datetimeIsoText, formatDate, formatTimeOfDay } from '../function/timestamp-text.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { QueryError } from '../query-error.ts';
@@ -112,12 +113,29 @@ function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
     out.string(type.kind === 'BYTES' ? base64OfBytes(value) : value);
   } else if (typeof value === 'boolean') {
     out.raw(value ? 'true' : 'false');
+  } else if (isInterval(value)) {
+    out.string(formatInterval(value));
   } else if (typeof value === 'object') {
     writeComposite(value, type, out);
-  } else if (type.kind === 'DATETIME') {
-    out.string(datetimeIsoText(value));
   } else {
-    writeNumber(value, type, out);
+    writeAmount(value, type, out);
+  }
+}
+
+/** What a number stands for, its type tells. */
+function writeAmount(value: number | bigint, type: SqlType, out: JsonBuffer): void {
+  switch (type.kind) {
+    case 'DATETIME':
+      out.string(datetimeIsoText(value));
+      break;
+    case 'DATE':
+      out.string(formatDate(Number(value)));
+      break;
+    case 'TIME':
+      out.string(formatTimeOfDay(Number(value)));
+      break;
+    default:
+      writeNumber(value, type, out);
   }
 }
 

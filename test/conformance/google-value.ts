@@ -1,6 +1,7 @@
 import { unreachable } from '../../engine/assert.ts';
 import { numberText } from '../../engine/column/json-buffer.ts';
 import type { SqlType, StructField } from '../../engine/column/type.ts';
+import { fractionText, intervalOfBytes, timeText } from './google-time.ts';
 
 /**
  * A value as it goes to Google's engine: INT64 a number or bigint, TIMESTAMP and DATETIME
@@ -18,8 +19,9 @@ export type GoogleInput =
 
 /**
  * A value as it comes back, in the form that weir's answers give it: TIMESTAMP in microseconds, an
- * integer beyond 2^53 as its digits, DATETIME as ISO text, NaN and infinities by name, a NULL array
- * as an empty one, and a record that is no element of a list as a list of one.
+ * integer beyond 2^53 as its digits, DATETIME, DATE and TIME as ISO text, INTERVAL as its canonical
+ * text, BYTES in base64, NaN and infinities by name, a NULL array as an empty one, and a record that
+ * is no element of a list as a list of one.
  */
 export type GoogleValue =
   | null
@@ -51,6 +53,10 @@ export type ValueMessage = {
     readonly bit_field_datetime_seconds?: string;
     readonly nanos?: number;
   };
+  /** Days since the epoch. */
+  readonly date_value?: number;
+  readonly time_value?: string;
+  readonly interval_value?: Uint8Array;
   readonly array_value?: { readonly element?: readonly ValueMessage[] };
   readonly struct_value?: { readonly field?: readonly ValueMessage[] };
 };
@@ -94,7 +100,7 @@ export function typeMessage(type: SqlType): TypeMessage {
   }
 }
 
-/** The type, or undefined when weir has none such (BYTES, DATE, NUMERIC and others). */
+/** The type, or undefined when weir has none such (NUMERIC, JSON and others). */
 export function findType(message: TypeMessage): SqlType | undefined {
   if (message.array_type !== undefined) {
     const element = findType(message.array_type.element_type);
@@ -182,9 +188,7 @@ function datetimeText(message: NonNullable<ValueMessage['datetime_value']>): str
   const day = `${part(26n, 14n).padStart(4, '0')}-${part(22n, 4n)}-${part(17n, 5n)}`;
   const time = `${part(12n, 5n)}:${part(6n, 6n)}:${part(0n, 6n)}`;
   const micros = Math.trunc((message.nanos ?? 0) / 1000);
-  const digits = micros % 1000 === 0 ? 3 : 6;
-  const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0').slice(0, digits)}`;
-  return `${day}T${time}${fraction}`;
+  return `${day}T${time}${fractionText(micros)}`;
 }
 
 const EXACT_MAX = 2n ** 53n;
@@ -218,7 +222,15 @@ export function decodedValue(message: ValueMessage, type: SqlType): GoogleValue 
     const { seconds = '0', nanos = 0 } = message.timestamp_value;
     return integerValue(BigInt(seconds) * SECOND_US + BigInt(Math.trunc(nanos / 1000)));
   }
-  return message.datetime_value === undefined ? null : datetimeText(message.datetime_value);
+  if (message.datetime_value !== undefined) return datetimeText(message.datetime_value);
+  if (message.date_value !== undefined) return dateText(message.date_value);
+  if (message.time_value !== undefined) return timeText(BigInt(message.time_value));
+  if (message.interval_value !== undefined) return intervalOfBytes(message.interval_value);
+  return null;
+}
+
+function dateText(dayNumber: number): string {
+  return new Date(dayNumber * 86_400_000).toISOString().slice(0, 10);
 }
 
 function recordOf(message: ValueMessage, type: SqlType & { readonly kind: 'STRUCT' }): GoogleValue {

@@ -1,12 +1,13 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
-import { DATETIME, TIMESTAMP } from '../../column/type.ts';
+import { TIMESTAMP } from '../../column/type.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { ScalarFunction } from '../../function/scalar-function.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindAggregate } from './bind-aggregate.ts';
 import { bindCoalesce, bindIf } from './bind-conditional.ts';
-import { asTexts, call, intervalArguments, partLiteral } from './bind-operator.ts';
+import { asTexts, partLiteral } from './bind-operator.ts';
+import { bindCurrentTime, intervalArguments } from './bind-time.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames, isCallable } from './function-names.ts';
 import { chooseOverload } from './overload.ts';
@@ -39,11 +40,8 @@ export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expres
       return bindCoalesce('COALESCE', syntax.arguments, syntax.span, context);
     case 'ifnull':
       return bindCoalesce('IFNULL', syntax.arguments, syntax.span, context);
-    case 'current_timestamp':
-    case 'current_datetime':
-      return currentTime(name, syntax);
     default:
-      return bindScalar(name, syntax, context);
+      return bindCurrentTime(name, syntax, context) ?? bindScalar(name, syntax, context);
   }
 }
 
@@ -71,17 +69,6 @@ function functionName(syntax: CallSyntax): string {
   if (name.startsWith(SAFE_PREFIX)) return name;
   const last = name.slice(name.lastIndexOf('.') + 1);
   return QUALIFIED_FUNCTIONS.has(last) ? last : name;
-}
-
-function currentTime(
-  name: 'current_timestamp' | 'current_datetime',
-  syntax: CallSyntax,
-): Expression {
-  if (syntax.arguments.length > 0) {
-    refuse(`${name.toUpperCase()} takes no arguments here; times are UTC`, syntax.span);
-  }
-  if (name === 'current_timestamp') return { ...NOW };
-  return { op: 'cast', type: DATETIME, input: NOW, safe: false, span: syntax.span };
 }
 
 function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext): Expression {
@@ -147,22 +134,4 @@ function datePart(syntax: Syntax, context: ExpressionContext): Expression | unde
   const day = syntax.arguments[0]!;
   if (day.kind !== 'name') return undefined;
   return partLiteral({ span, text: `${syntax.name.text}(${day.name.text})` }, context);
-}
-
-/** `EXTRACT(part FROM input [AT TIME ZONE zone])` as `extract(part, input[, zone])`. */
-export function bindExtract(
-  syntax: Syntax & { readonly kind: 'extract' },
-  context: ExpressionContext,
-): Expression {
-  const part = syntax.part.text.toUpperCase();
-  if (part === 'DATE' || part === 'TIME') {
-    refuse(
-      `EXTRACT(${part} FROM …) is not supported, for there is no type ${part}; ` +
-        'TIMESTAMP_TRUNC(…, DAY) or FORMAT_TIMESTAMP may do',
-      syntax.part.span,
-    );
-  }
-  const inputs = [partLiteral(syntax.part, context), context.bind(syntax.input)];
-  if (syntax.timeZone !== undefined) inputs.push(context.bind(syntax.timeZone));
-  return call('extract', inputs, syntax.span, context);
 }

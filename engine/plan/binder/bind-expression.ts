@@ -3,12 +3,13 @@ import { BOOL, BYTES, FLOAT64, type SqlType, STRING, typeName } from '../../colu
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindField, bindName, bindSubscript } from './bind-access.ts';
-import { bindCall, bindExtract } from './bind-call.ts';
+import { bindCall } from './bind-call.ts';
 import { bindBetween, bindIn, bindIs, bindLike } from './bind-comparison.ts';
 import { bindArray, bindCase, bindCast } from './bind-conditional.ts';
 import { bindBinary, bindUnary, integerLiteral } from './bind-operator.ts';
 import { bindStruct } from './bind-struct.ts';
 import { bindSubquery } from './bind-subquery.ts';
+import { bindExtract, bindInterval } from './bind-time.ts';
 import type { Binding } from './binding.ts';
 import { coerce } from './coercion.ts';
 import type { CommonTables } from './common-tables.ts';
@@ -62,12 +63,9 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'string':
       return { op: 'literal', type: STRING, value: syntax.value };
     case 'typed-literal':
-      if (syntax.type === 'DATE' || syntax.type === 'TIME') {
-        refuse(`a ${syntax.type} literal is not supported`, syntax.span);
-      }
-      return timeLiteral(syntax.text, { kind: syntax.type }, syntax.span);
+      return timeLiteral(syntax.text, syntax.type, syntax.span);
     case 'interval':
-      return refuse('an INTERVAL can only be added to or subtracted from a time', syntax.span);
+      return bindInterval(syntax, context);
     case 'parameter':
       return context.binding.parameter(syntax.name, syntax.span);
     case 'name':

@@ -7,13 +7,12 @@ import type { Name, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { comparison, isComparison, not, refuseBareNull } from './bind-comparison.ts';
 import { castTo } from './cast-type.ts';
-import { coerce, isNumber, isTime } from './coercion.ts';
+import { coerce, isNumber } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { chooseOverload } from './overload.ts';
 import { refuse } from './refusal.ts';
 
 type Kind<K extends Syntax['kind']> = Syntax & { readonly kind: K };
-type Interval = Kind<'interval'>;
 
 export function integerLiteral(value: bigint, span: Span): Expression {
   if (value < INT64_MIN || value > INT64_MAX) {
@@ -62,7 +61,7 @@ export function bindBinary(syntax: Binary, context: ExpressionContext): Expressi
   let first = syntax.left;
   for (; isOperation(first); first = first.left) chain.push(first);
   const innermost = must(chain.pop());
-  let bound = bindFirstOperation(innermost, context);
+  let bound = bindOperation(context.bind(innermost.left), innermost, context);
   for (const link of chain.reverse()) bound = bindOperation(bound, link, context);
   return bound;
 }
@@ -73,24 +72,12 @@ function isOperation(syntax: Syntax): syntax is Binary {
   return syntax.kind === 'binary' && syntax.operator !== 'and' && syntax.operator !== 'or';
 }
 
-/** Only here may an INTERVAL stand on the left. */
-function bindFirstOperation(syntax: Binary, context: ExpressionContext): Expression {
-  if (syntax.left.kind === 'interval' && syntax.operator === '+') {
-    const time = context.bind(syntax.right);
-    return shiftTime(time, '+', syntax.left, syntax.span, context);
-  }
-  return bindOperation(context.bind(syntax.left), syntax, context);
-}
-
 /** `left operator right`, where left is bound already. */
 function bindOperation(left: Expression, syntax: Binary, context: ExpressionContext): Expression {
   const { operator, span } = syntax;
   const { binding } = context;
   refuseBareNull(operator, [syntax.left, syntax.right]);
   binding.spend(1, span);
-  if (syntax.right.kind === 'interval' && (operator === '+' || operator === '-')) {
-    return shiftTime(left, operator, syntax.right, span, context);
-  }
   refuseUnknownOperator(operator, span);
   const right = context.bind(syntax.right);
   const bound = isComparison(operator)
@@ -111,7 +98,10 @@ export function asTexts(inputs: readonly Expression[], span: Span): readonly Exp
   );
 }
 
-const TEXTUAL: ReadonlySet<string> = new Set(['BOOL', 'INT64', 'FLOAT64', 'TIMESTAMP', 'DATETIME']);
+const TEXTUAL: ReadonlySet<string> = new Set([
+  ...['BOOL', 'INT64', 'FLOAT64'],
+  ...['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'INTERVAL'],
+]);
 
 /** A chain of ANDs, or of ORs, becomes one call: its length is no depth. */
 function bindLogical(
@@ -127,33 +117,6 @@ function bindLogical(
   terms.push(chain);
   const bound = terms.reverse().map((term) => context.bindAs(term, BOOL, operator.toUpperCase()));
   return { op: 'call', type: BOOL, name: operator, arguments: bound, span: syntax.span };
-}
-
-/** `time + INTERVAL 1 DAY`, by the function that does the same. */
-function shiftTime(
-  time: Expression,
-  sign: '+' | '-',
-  interval: Interval,
-  span: Span,
-  context: ExpressionContext,
-): Expression {
-  if (!isTime(time.type)) {
-    refuse(`an INTERVAL can be added to TIMESTAMP or DATETIME; got ${typeName(time.type)}`, span);
-  }
-  const name = `${time.type.kind.toLowerCase()}_${sign === '+' ? 'add' : 'sub'}`;
-  return call(name, [time, ...intervalArguments(interval, context)], span, context);
-}
-
-/** `INTERVAL 5 MINUTE` as the two arguments that functions take. */
-export function intervalArguments(
-  interval: Interval,
-  context: ExpressionContext,
-): readonly [Expression, Expression] {
-  if (interval.lastPart !== undefined) {
-    refuse('INTERVAL … TO … is not supported', interval.lastPart.span);
-  }
-  const amount = context.bindAs(interval.amount, INT64, 'INTERVAL');
-  return [amount, partLiteral(interval.part, context)];
 }
 
 /** A date part as functions take it; it remembers its place, for whoever does not know the part. */

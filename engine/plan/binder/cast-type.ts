@@ -2,11 +2,14 @@ import {
   arrayOf,
   BOOL,
   BYTES,
+  DATE,
   DATETIME,
   FLOAT64,
   INT64,
+  INTERVAL,
   type SqlType,
   STRING,
+  TIME,
   TIMESTAMP,
   typeName,
   typesEqual,
@@ -19,7 +22,9 @@ import { typedNull } from './coercion.ts';
 import { hint, refuse } from './refusal.ts';
 
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
-  [BOOL, INT64, FLOAT64, STRING, BYTES, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
+  [...[BOOL, INT64, FLOAT64, STRING, BYTES], ...[TIMESTAMP, DATETIME, DATE, TIME, INTERVAL]].map(
+    (type) => [type.kind, type],
+  ),
 );
 
 /** The type that stands before a constructor: `ARRAY<STRUCT<a INT64>>`. */

@@ -9,7 +9,7 @@ import {
 } from '../../column/type.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { timeLiteral } from './time-literal.ts';
+import { type TimeKind, timeLiteral } from './time-literal.ts';
 
 /**
  * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that
@@ -23,6 +23,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (from.kind === 'NULL') return type.kind === 'FLOAT64' ? 0.5 : 0;
   if (from.kind === 'DYNAMIC') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'INT64' && type.kind === 'FLOAT64') return 1;
+  if (from.kind === 'DATE' && type.kind === 'DATETIME') return 1;
   if (from.kind === 'STRING' && isTime(type)) return isGiven(expression) ? 2 : undefined;
   if (from.kind === 'ARRAY' && type.kind === 'ARRAY' && expression.op === 'array') {
     return costOfAll(expression.elements, () => type.element);
@@ -57,7 +58,9 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
   if (expression.op === 'literal') {
     if (expression.value === null) return nullOf(type);
     if (type.kind === 'FLOAT64') return { op: 'literal', type, value: Number(expression.value) };
-    return timeLiteral(String(expression.value), type, binding.originOf(expression)?.span);
+    if (from.kind === 'STRING' && isTime(type)) {
+      return timeLiteral(String(expression.value), type.kind, binding.originOf(expression)?.span);
+    }
   }
   const inner = (input: Expression, wanted: SqlType) => coerce(input, wanted, binding)!;
   if (expression.op === 'array' && type.kind === 'ARRAY') {
@@ -165,8 +168,9 @@ export function isNumber(type: SqlType): boolean {
   return type.kind === 'INT64' || type.kind === 'FLOAT64';
 }
 
-export function isTime(type: SqlType): boolean {
-  return type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
+/** Whether a literal text is read as one. */
+export function isTime(type: SqlType): type is { readonly kind: TimeKind } {
+  return ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME'].includes(type.kind);
 }
 
 /** Whether GROUP BY, ORDER BY and comparisons take it. */
@@ -181,7 +185,7 @@ function isGiven(expression: Expression): boolean {
 
 function isReadable(type: SqlType): boolean {
   if (type.kind === 'ARRAY') return isReadable(type.element);
-  return isScalar(type) && !isTime(type) && type.kind !== 'BYTES';
+  return isScalar(type) && !isTime(type) && type.kind !== 'INTERVAL' && type.kind !== 'BYTES';
 }
 
 function differInNamesOnly(

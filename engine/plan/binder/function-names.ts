@@ -1,12 +1,13 @@
 import { aggregateFunctionNames } from '../../aggregate/registry.ts';
 import { scalarFunctionNames } from '../../function/registry.ts';
+import { CURRENT_TIME_NAMES } from './bind-time.ts';
 
 /** Functions that the binder itself takes apart. */
-const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', 'current_timestamp', 'current_datetime'];
+const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', ...CURRENT_TIME_NAMES];
 
 /** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
-  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract'],
+  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract', 'interval'],
   ...['is_null', 'is_true', 'is_false'],
   ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
 ]);

@@ -1,6 +1,7 @@
 import { assert, must, unreachable } from '../../assert.ts';
 import { type SqlType, typeName } from '../../column/type.ts';
-import type { SqlValue } from '../../column/value.ts';
+import { isInterval, type SqlValue } from '../../column/value.ts';
+import { formatInterval } from '../../function/interval-text.ts';
 import type { Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
@@ -90,6 +91,7 @@ export class ExpressionIdentities {
 }
 
 function literalText(value: SqlValue): string {
+  if (isInterval(value)) return `interval ${formatInterval(value)}`;
   if (Object.is(value, -0)) return 'number -0';
   return `${typeof value} ${String(value)}`;
 }

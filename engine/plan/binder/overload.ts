@@ -1,9 +1,9 @@
-import { FLOAT64, INT64, type SqlType, typeName, typesEqual } from '../../column/type.ts';
+import { FLOAT64, INT64, type SqlType, typeName } from '../../column/type.ts';
 import type { ParameterType } from '../../function/scalar-function.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { coerce, coercionCost, commonType, isNumber, isScalar } from './coercion.ts';
+import { coerce, coercionCost, commonType, isNumber, isScalar, isTime } from './coercion.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
 
@@ -32,28 +32,21 @@ export type ChosenOverload<S extends Signature> = {
 
 /**
  * The overload that fits with the fewest coercions, the first of equals, and the arguments as it
- * takes them; refuses with what was got and what there is. A text that would be a TIMESTAMP to one
- * overload and a DATETIME to another is refused, too: GoogleSQL would read it as a DATE.
+ * takes them; refuses with what was got and what there is. So of the types that a text may be read as
+ * it is that of the first overload.
  */
 export function chooseOverload<S extends Signature>(call: OverloadCall<S>): ChosenOverload<S> {
   let best: { readonly overload: S; readonly types: readonly SqlType[] } | undefined;
   let bestCost = Number.POSITIVE_INFINITY;
-  let rival: readonly SqlType[] | undefined;
   for (const overload of call.overloads) {
     const types = wantedTypes(overload, call.arguments);
     if (types === undefined) continue;
     const cost = totalCost(call.arguments, types);
-    if (cost === undefined || cost > bestCost) continue;
-    if (cost === bestCost) {
-      rival = types;
-    } else {
-      best = { overload, types };
-      bestCost = cost;
-      rival = undefined;
-    }
+    if (cost === undefined || cost >= bestCost) continue;
+    best = { overload, types };
+    bestCost = cost;
   }
   if (best === undefined) return refuseArguments(call);
-  if (rival !== undefined) refuseAmbiguousText(call, best.types, rival);
   checkParts(call, best.overload);
   const coerced = call.arguments.map(
     (argument, index) => coerce(argument, best.types[index]!, call.binding)!,
@@ -61,23 +54,6 @@ export function chooseOverload<S extends Signature>(call: OverloadCall<S>): Chos
   const { result } = best.overload;
   const type = typeof result === 'function' ? result(coerced.map((each) => each.type)) : result;
   return { overload: best.overload, arguments: coerced, type };
-}
-
-function refuseAmbiguousText<S extends Signature>(
-  call: OverloadCall<S>,
-  types: readonly SqlType[],
-  rival: readonly SqlType[],
-): void {
-  const index = call.arguments.findIndex(
-    ({ type }, at) =>
-      type.kind === 'STRING' && types[at]!.kind !== 'STRING' && !typesEqual(types[at]!, rival[at]!),
-  );
-  if (index < 0) return;
-  const [one, other] = [typeName(types[index]!), typeName(rival[index]!)];
-  refuse(
-    `${call.name.toUpperCase()} takes ${one} or ${other}; write ${one} '…' or ${other} '…' in place of a text`,
-    spanOf(call, index),
-  );
 }
 
 /** A date part that the function does not know is refused where it stands. */
@@ -179,7 +155,7 @@ function refuseArguments(call: {
   const isDynamicForTime =
     call.arguments.some(({ type }) => type.kind === 'DYNAMIC') &&
     call.overloads.every(({ parameters }) =>
-      parameters.some((each) => typeof each === 'object' && isTimeKind(each)),
+      parameters.some((each) => typeof each === 'object' && isTime(each)),
     );
   const help = isDynamicForTime
     ? '; to read a metadata field as a time write TIMESTAMP(field)'
@@ -188,10 +164,6 @@ function refuseArguments(call: {
     `${name} takes ${taken.join(' or ')}; got (${typesText(call.arguments)})${help}`,
     call.span,
   );
-}
-
-function isTimeKind(type: SqlType): boolean {
-  return type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
 }
 
 function signatureText(signature: Signature): string {

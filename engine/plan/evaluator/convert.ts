@@ -25,7 +25,7 @@ export function readAsFunction(input: VectorFunction, type: SqlType): VectorFunc
 function readByForm(vector: Vector, type: SqlType): Vector | undefined {
   if (type.kind === 'DYNAMIC') return vector;
   const isList = type.kind === 'ARRAY';
-  const isTime = type.kind === 'TIMESTAMP' || type.kind === 'DATETIME';
+  const isWritten = isWrittenAsText(type);
   switch (vector.kind) {
     case 'number':
       if (type.kind === 'FLOAT64') return vector;
@@ -36,7 +36,7 @@ function readByForm(vector: Vector, type: SqlType): Vector | undefined {
       break;
     case 'dictionary':
       // A dictionary with a block of strings holds nothing else.
-      if (vector.dictionary.strings === undefined || isTime) return undefined;
+      if (vector.dictionary.strings === undefined || isWritten) return undefined;
       if (type.kind === 'STRING') return vector;
       break;
     case 'nested':
@@ -46,6 +46,11 @@ function readByForm(vector: Vector, type: SqlType): Vector | undefined {
       return undefined;
   }
   return constantVector(null, vector.count);
+}
+
+/** Whether strings of events are read as the type. */
+function isWrittenAsText({ kind }: SqlType): boolean {
+  return ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'INTERVAL'].includes(kind);
 }
 
 /** Whether all entries are safe integers, as INT64 has them in this form. */
