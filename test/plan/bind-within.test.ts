@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { STRING } from '../../engine/column/type.ts';
 import { prepareQuery } from '../../engine/engine.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
@@ -148,4 +149,51 @@ test('what is too much of a table of the other text is refused where the text na
   assert.equal(error.code, 'query_limit');
   const word = sql.slice(error.span?.start, error.span?.end);
   assert.match(word, /^own AS o\d+$/, `${error.message} at ${word}`);
+});
+
+/** Names that mean a table of the other text, one of the text's own, a source, or nothing. */
+const NAME = fc.constantFrom('own', 'named', 'mine', 'edge.logs', '`edge.logs`', 'OWN', 'nothing');
+
+/** Queries of one column, nested, joined and united, over any of the names. */
+const { query: QUERY } = fc.letrec<{ query: string; table: string }>((tie) => ({
+  table: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    NAME,
+    tie('query').map((query) => `(${query})`),
+  ),
+  query: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    NAME.map((name) => `SELECT id FROM ${name}`),
+    tie('table').map((table) => `SELECT a.id FROM ${table} AS a WHERE a.id != 'x' OR TRUE`),
+    fc
+      .tuple(tie('table'), tie('table'))
+      .map(([left, right]) => `SELECT a.id FROM ${left} AS a JOIN ${right} AS b ON a.id = b.id`),
+    fc.tuple(tie('query'), tie('query')).map(([left, right]) => `(${left}) UNION ALL (${right})`),
+    fc
+      .tuple(fc.constantFrom('own', 'mine', 'named', '`edge.logs`'), tie('query'), tie('query'))
+      .map(([name, table, query]) => `WITH ${name} AS (${table}) ${query}`),
+  ),
+}));
+
+test('whatever a text is made of, each scan in its plan has the condition of the other text', () => {
+  let boundCount = 0;
+  fc.assert(
+    fc.property(QUERY, (sql) => {
+      let bound: ReturnType<typeof bind>;
+      try {
+        bound = bind(sql);
+      } catch (error) {
+        assert.ok(error instanceof QueryError, `${sql}: ${error}`);
+        return;
+      }
+      boundCount += 1;
+      const lines = planText(bound.plan).split('\n');
+      for (const [index, line] of lines.entries()) {
+        if (!line.trim().startsWith('scan ')) continue;
+        assert.match(lines[index - 1]!, /^ *filter \(project#\d+ = @project\)$/, sql);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.ok(boundCount > 100, `only ${boundCount} texts were bound`);
 });
