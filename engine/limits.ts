@@ -70,6 +70,12 @@ export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 export const BOUND_NODES_MAX = 300_000;
 
 /**
+ * … of a text that names another's tables: it is not saved but sent, and bound while others wait. The
+ * longest that log pages send come to some thousands; this many take about a tenth of a second.
+ */
+export const BOUND_NODES_WITHIN_MAX = 50_000;
+
+/**
  * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
  * up to eight frames to a node; the parser's own limit on nesting is hit before in most texts.
  */

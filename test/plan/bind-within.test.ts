@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { STRING } from '../../engine/column/type.ts';
 import { prepareQuery } from '../../engine/engine.ts';
+import { BOUND_NODES_WITHIN_MAX } from '../../engine/limits.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
@@ -149,6 +150,16 @@ test('what is too much of a table of the other text is refused where the text na
   assert.equal(error.code, 'query_limit');
   const word = sql.slice(error.span?.start, error.span?.end);
   assert.match(word, /^own AS o\d+$/, `${error.message} at ${word}`);
+});
+
+test('a text that is sent may come to less than one that is saved', () => {
+  const tables = (count: number) => Array.from({ length: count }, (_, index) => `own AS o${index}`);
+  const united = (count: number) =>
+    Array.from({ length: count }, () => `(SELECT o0.id FROM ${tables(90).join(', ')})`).join(
+      ' UNION ALL ',
+    );
+  assert.doesNotThrow(() => bind(united(2)));
+  assert.match(refusal(united(12)).message, new RegExp(`more than ${BOUND_NODES_WITHIN_MAX} expr`));
 });
 
 /** Names that mean a table of the other text, one of the text's own, a source, or nothing. */

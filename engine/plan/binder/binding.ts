@@ -1,6 +1,11 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { SqlType } from '../../column/type.ts';
-import { BIND_DEPTH_MAX, BOUND_NODES_MAX, PLAN_DEPTH_MAX } from '../../limits.ts';
+import {
+  BIND_DEPTH_MAX,
+  BOUND_NODES_MAX,
+  BOUND_NODES_WITHIN_MAX,
+  PLAN_DEPTH_MAX,
+} from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { CommonTable } from '../../sql/ast.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
@@ -36,12 +41,14 @@ export class Binding {
   readonly #origins = new WeakMap<Expression, Origin>();
   readonly #planDepths = new WeakMap<LogicalPlan, number>();
   readonly #outerIds = new Set<ColumnId>();
+  readonly #nodesMax: number;
   #columnCount = 0;
   #nodeCount = 0;
   #depth = 0;
 
   constructor(environment: BindEnvironment) {
     this.sources = environment.sources;
+    this.#nodesMax = environment.within === undefined ? BOUND_NODES_MAX : BOUND_NODES_WITHIN_MAX;
     for (const declaration of environment.parameters) {
       this.#declarations.set(declaration.name.toLowerCase(), declaration);
     }
@@ -94,10 +101,10 @@ export class Binding {
   /** Counts expression nodes made, copies of inlined ones included. */
   spend(nodes: number, span: Span): void {
     this.#nodeCount += nodes;
-    if (this.#nodeCount > BOUND_NODES_MAX) {
+    if (this.#nodeCount > this.#nodesMax) {
       throw new QueryError(
         'query_limit',
-        `the query is too large once its tables and aliases are written out: more than ${BOUND_NODES_MAX} expressions`,
+        `the query is too large once its tables and aliases are written out: more than ${this.#nodesMax} expressions`,
         span,
       );
     }
@@ -105,7 +112,7 @@ export class Binding {
 
   /** Spends for a second use of an expression already bound. */
   spendCopy(expression: Expression, span: Span): void {
-    this.spend(nodeCount(expression, BOUND_NODES_MAX), span);
+    this.spend(nodeCount(expression, this.#nodesMax), span);
   }
 
   /** Runs `step` one level deeper; refuses a text nested too deeply before the stack would. */
