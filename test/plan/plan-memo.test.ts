@@ -217,6 +217,27 @@ test('late values anywhere but in bounds of a scan make a plan of each call', ()
   equal(isShared(`SELECT id ${from} CURRENT_TIMESTAMP() > '2026-01-01'`), false);
 });
 
+test("a caller's text that comes again needs nothing but its windows, whatever its times are", async () => {
+  const memo = new PlanMemo();
+  const names = ['a page of the newest', 'a chart by minute', 'a count', 'one entry'];
+  const texts = (await goldenTexts()).filter(({ name }) => names.includes(name));
+  equal(texts.length, names.length);
+  for (const { query, calls, valuesOf, rowsMax } of texts) {
+    const planAt = (seconds: number) => {
+      const startUs = NOW_US - 3_600_000_000 + seconds * 1_000_000;
+      const parameters = new Map([
+        ...valuesOf(calls[0]!),
+        ['iso_timestamp_start', startUs] as const,
+      ]);
+      const nowUs = NOW_US + seconds * 1_000_000;
+      return memo.planOf(query.bound, { parameters, nowUs, rowsMax, sources: BUILT_IN_SOURCES });
+    };
+    const [, second, third] = [0, 5, 10].map(planAt);
+    notEqual(third!.template, undefined);
+    equal(third!.template?.number, second!.template?.number);
+  }
+});
+
 test('what fails at some times fails then, and not before', () => {
   const memo = new PlanMemo();
   const query = bound(
