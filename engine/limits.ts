@@ -211,3 +211,9 @@ export const READERS_BYTES_MAX = 32 * 1024 * 1024;
  * is mended, or one that was merged or dropped meanwhile has another in its place.
  */
 export const UNREADABLE_TRIES_MAX = 16;
+
+/** Rows, over all groups, that one ARRAY_AGG, STRING_AGG or ARRAY_CONCAT_AGG holds at a time. */
+export const COLLECTED_VALUES_MAX = 2_000_000;
+
+/** … and bytes of their values and keys: an answer could not give more back, nor a heap hold it. */
+export const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import type { OrderDirection } from '../function/order-direction.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
 
 /** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
@@ -8,7 +9,23 @@ export type AggregateFunction = {
   /** Lower case. */
   readonly name: string;
   readonly overloads: readonly AggregateOverload[];
+  /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
+  readonly modifiers?: readonly AggregateModifier[] | undefined;
 };
+
+/** `DISTINCT`, `IGNORE NULLS` and `RESPECT NULLS`, `ORDER BY`, `LIMIT`. */
+export type AggregateModifier = 'distinct' | 'nulls' | 'order' | 'limit';
+
+/** The modifiers of one call, DISTINCT apart, which needs no function's help. */
+export type CallModifiers = {
+  /** As the text has it; what holds without is up to the function. */
+  readonly nulls?: 'ignore' | 'respect' | undefined;
+  /** Directions of the keys that rows are taken by: their vectors follow those of the arguments. */
+  readonly order: readonly OrderDirection[];
+  readonly limit?: number | undefined;
+};
+
+export const NO_MODIFIERS: CallModifiers = { order: [] };
 
 export type AggregateOverload = {
   /** Arguments evaluated per row. */
@@ -17,7 +34,11 @@ export type AggregateOverload = {
   readonly constants?: readonly SqlType[] | undefined;
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
   /** A fresh state. Checks `constants` and throws a QueryError when one is out of its range. */
-  readonly create: (types: readonly SqlType[], constants: readonly SqlValue[]) => AggregateState;
+  readonly create: (
+    types: readonly SqlType[],
+    constants: readonly SqlValue[],
+    modifiers: CallModifiers,
+  ) => AggregateState;
 };
 
 /**
@@ -28,7 +49,8 @@ export type AggregateOverload = {
 export interface AggregateState {
   /**
    * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
-   * never falls from call to call. `vectors` may be kept by nobody.
+   * never falls from call to call. `vectors`, the arguments and the keys of the order, may be kept by
+   * nobody.
    */
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void;
   /**
@@ -40,4 +62,6 @@ export interface AggregateState {
   partial(groupCount: number): unknown;
   /** The answer of one group. */
   finalize(group: number): SqlValue;
+  /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
+  clear?(group: number): void;
 }

@@ -3,18 +3,17 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { DISTINCT_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
-import type { AggregateOverload, AggregateState } from './aggregate-function.ts';
+import type { AggregateState } from './aggregate-function.ts';
 import type { GroupKeys } from './group-table.ts';
 import { GroupTable } from './group-table.ts';
 import { PairSet } from './pair-set.ts';
 
-/** The DISTINCT form of an aggregate: each group's distinct arguments count once. */
-export function distinctState(
-  overload: AggregateOverload,
-  types: readonly SqlType[],
-  constants: readonly SqlValue[],
-): AggregateState {
-  return new DistinctState(overload.create(types, constants), types);
+/**
+ * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
+ * types, count once. The keys of an order are among the arguments, so they make no more of them.
+ */
+export function distinctState(plain: AggregateState, types: readonly SqlType[]): AggregateState {
+  return new DistinctState(plain, types);
 }
 
 const VALUE_LIMIT = {

@@ -1,3 +1,5 @@
+import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
 import { compareNumbers } from '../function/comparison.ts';
 
 /**
@@ -40,6 +42,18 @@ export function canonicalNumber(value: number | bigint): number | bigint {
   const double = Number(value);
   if (Math.abs(double) < WIDE_NUMBER_MAX || !Number.isFinite(double)) return value;
   return BigInt(double) === value ? double : value;
+}
+
+/** One form for all values of a type that are equal as keys: 0 for -0, `canonicalNumber` of DYNAMIC. */
+export function canonicalValue(value: SqlValue, type: SqlType): SqlValue {
+  if (typeof value === 'number') {
+    return type.kind === 'DYNAMIC' ? canonicalNumber(value + 0) : value + 0;
+  }
+  if (typeof value === 'bigint') return canonicalNumber(value);
+  if (!Array.isArray(value)) return value;
+  if (type.kind === 'ARRAY') return value.map((each) => canonicalValue(each, type.element));
+  if (type.kind !== 'STRUCT') return value;
+  return value.map((each, index) => canonicalValue(each, type.fields[index]!.type));
 }
 
 /**

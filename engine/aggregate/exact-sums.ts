@@ -1,6 +1,7 @@
 import { assert } from '../assert.ts';
 import { SUM_LIMBS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
+import type { ExactNumber } from './exact-number.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 
 /**
@@ -85,6 +86,18 @@ export class ExactSums {
     // rounded; with more the result is a normal double, so scaling it is exact.
     const magnitude = scaled(Number(head), 32 * (this.#low + bottom) - 1074 + scale);
     return isNegative ? -magnitude : magnitude;
+  }
+
+  /** The group's sum, not rounded. */
+  exact(group: number): ExactNumber {
+    const exponent = 32 * this.#low - 1074;
+    if (group >= this.#groupCapacity) return { units: 0n, exponent };
+    const stride = this.#stride;
+    let units = 0n;
+    for (let k = stride - 1; k >= 0; k--) {
+      units = (units << 32n) + BigInt(this.#limbs[group * stride + k]!);
+    }
+    return { units, exponent };
   }
 
   /** The sums of groups [0, groupCount) as plain data; `undefined` when all are 0. */

@@ -1,3 +1,4 @@
+import { BOOL } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
 import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
@@ -16,11 +17,18 @@ export const MIN: AggregateFunction = extreme('min', 'least');
 /** MAX(x): NaN if any value is, NULL if none is there. */
 export const MAX: AggregateFunction = extreme('max', 'greatest');
 
-/**
- * ANY_VALUE(x): GoogleSQL leaves open which; here it is the least in the order of ORDER BY, so that
- * the answer does not depend on how rows are ordered or split.
- */
-export const ANY_VALUE: AggregateFunction = extreme('any_value', 'least');
+/** LOGICAL_AND(x): whether x is TRUE in all rows that have it, which is its least value. */
+export const LOGICAL_AND: AggregateFunction = logical('logical_and', 'least');
+
+/** LOGICAL_OR(x): whether x is TRUE in any row, which is its greatest value. */
+export const LOGICAL_OR: AggregateFunction = logical('logical_or', 'greatest');
+
+function logical(name: string, side: Side): AggregateFunction {
+  return {
+    name,
+    overloads: [{ parameters: [BOOL], result: BOOL, create: () => new ExtremeState(side) }],
+  };
+}
 
 function extreme(name: string, side: Side): AggregateFunction {
   return {
@@ -55,7 +63,7 @@ type ExtremePartial = {
 };
 
 /** The least or greatest value per group and kind; which kind counts is decided at the end. */
-class ExtremeState implements AggregateState {
+export class ExtremeState implements AggregateState {
   readonly #side: Side;
   readonly #sign: 1 | -1;
   readonly #reader = new NumberReader();

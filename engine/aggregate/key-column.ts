@@ -1,22 +1,17 @@
-import { JsonNested } from '../column/json-nested.ts';
 import type { SqlType } from '../column/type.ts';
-import { typeName } from '../column/type.ts';
-import type { Interval, SqlValue } from '../column/value.ts';
-import { isInterval, isNested } from '../column/value.ts';
+import type { Interval, Nested, SqlValue } from '../column/value.ts';
+import { isInterval } from '../column/value.ts';
 import type { Dictionary, NumberVector, Vector } from '../column/vector.ts';
 import { numberVector, TRUE, UNKNOWN, valueAt, valueVector } from '../column/vector.ts';
+import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/interval.ts';
-import { nestedText } from '../function/json-text.ts';
-import { QueryError } from '../query-error.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
-import { canonicalNumber, WIDE_NUMBER_MIN } from './dynamic-order.ts';
+import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { grownFloat64, grownInt32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
+import { fromPortable, type PortableValue, toPortable } from './portable-value.ts';
 
 const ABSENT = -1;
-
-/** A record or a list as a key: its JSON, which is also how it crosses threads. */
-type NestedKey = { readonly json: string };
 
 /**
  * The distinct values of one column, fit for `postMessage`. Value `i` is `numbers[i]` where
@@ -28,13 +23,13 @@ export type DistinctValues = {
   readonly others: readonly OtherKey[];
 };
 
-type OtherKey = null | boolean | bigint | string | Interval | NestedKey;
+type OtherKey = Exclude<PortableValue, number>;
 
 /**
  * The distinct values of one column, numbered 0, 1, 2 … in the order they are first met. NULL is a
  * value; 0 and -0 are one, NaN is one, numbers of one value are one whatever their form, records
- * and lists are compared by their JSON. Of equal INTERVALs the least by `compareAmounts` is kept, in
- * whatever order they come. FLOAT64 keeps doubles only.
+ * and lists are compared by their JSON, ARRAYs and STRUCTs by their parts. Of equal INTERVALs the
+ * least by `compareAmounts` is kept, in whatever order they come. FLOAT64 keeps doubles only.
  */
 export class KeyColumn {
   readonly #type: SqlType;
@@ -42,7 +37,8 @@ export class KeyColumn {
   readonly #numberIds = new NumberIndex();
   /** Ids of strings, booleans, bigints and NULL. */
   readonly #otherIds = new Map<SqlValue, number>();
-  readonly #nestedIds = new Map<string, number>();
+  /** Ids of records, lists, ARRAYs and STRUCTs, by a text that only equal ones share. */
+  readonly #compositeIds = new Map<string, number>();
   /** By the microseconds that comparisons go by. */
   readonly #intervalIds = new Map<bigint, number>();
   #nanId = ABSENT;
@@ -96,10 +92,7 @@ export class KeyColumn {
   value(id: number): SqlValue {
     const index = this.#otherIndexes[id]!;
     if (index < 0) return this.#numbers[id]!;
-    const key = this.#others[index]!;
-    if (typeof key !== 'object' || key === null || !('json' in key)) return key;
-    const bytes = new TextEncoder().encode(key.json);
-    return new JsonNested(bytes, 0, bytes.length);
+    return fromPortable(this.#others[index]!);
   }
 
   /** The values with the given ids, as a vector. */
@@ -132,9 +125,7 @@ export class KeyColumn {
       if (otherIndex < 0) {
         ids[index] = this.#numberId(theirs.numbers[index]!);
       } else {
-        const key = theirs.others[otherIndex]!;
-        const isJson = typeof key === 'object' && key !== null && 'json' in key;
-        ids[index] = isJson ? this.#nestedId(key.json) : this.#id(key);
+        ids[index] = this.#id(fromPortable(theirs.others[otherIndex]!));
       }
     }
     return ids;
@@ -178,14 +169,7 @@ export class KeyColumn {
     if (typeof value === 'number') return this.#numberId(value);
     if (typeof value === 'bigint') return this.#wideId(value);
     if (typeof value === 'object' && value !== null) {
-      if (isInterval(value)) return this.#intervalId(value);
-      if (!isNested(value)) {
-        throw new QueryError(
-          'query_failed',
-          `keys of groups and DISTINCT must be scalars; got ${typeName(this.#type)}`,
-        );
-      }
-      return this.#nestedId(nestedText(value));
+      return isInterval(value) ? this.#intervalId(value) : this.#compositeId(value);
     }
     return this.#otherId(value);
   }
@@ -222,11 +206,12 @@ export class KeyColumn {
     return id;
   }
 
-  #nestedId(json: string): number {
-    let id = this.#nestedIds.get(json);
+  #compositeId(value: Nested | readonly SqlValue[]): number {
+    const key = dynamicKey(value);
+    let id = this.#compositeIds.get(key);
     if (id === undefined) {
-      id = this.#addOther({ json });
-      this.#nestedIds.set(json, id);
+      id = this.#addOther(toPortable(canonicalValue(value, this.#type)) as OtherKey);
+      this.#compositeIds.set(key, id);
     }
     return id;
   }

@@ -1,13 +1,20 @@
 import type { AggregateFunction } from './aggregate-function.ts';
+import { ANY_VALUE } from './any-value.ts';
 import { APPROX_QUANTILES } from './approx-quantiles.ts';
+import { BIT_AND, BIT_OR, BIT_XOR } from './bits.ts';
+import { ARRAY_AGG, ARRAY_CONCAT_AGG, STRING_AGG } from './collect.ts';
 import { COUNT, COUNTIF } from './count.ts';
-import { ANY_VALUE, MAX, MIN } from './extreme.ts';
+import { LOGICAL_AND, LOGICAL_OR, MAX, MIN } from './extreme.ts';
+import { COVARIANCES, VARIANCES } from './moments.ts';
 import { AVG, SUM } from './sum.ts';
 
 const FUNCTIONS: ReadonlyMap<string, AggregateFunction> = new Map(
-  [ANY_VALUE, APPROX_QUANTILES, AVG, COUNT, COUNTIF, MAX, MIN, SUM].map(
-    (aggregate) => [aggregate.name, aggregate] as const,
-  ),
+  [
+    ...[ANY_VALUE, APPROX_QUANTILES, ARRAY_AGG, ARRAY_CONCAT_AGG, AVG, BIT_AND, BIT_OR, BIT_XOR],
+    ...[COUNT, COUNTIF, LOGICAL_AND, LOGICAL_OR, MAX, MIN, STRING_AGG, SUM],
+    ...COVARIANCES,
+    ...VARIANCES,
+  ].map((aggregate) => [aggregate.name, aggregate] as const),
 );
 
 /** The aggregate function of that name, in any case. */
@@ -17,5 +24,5 @@ export function findAggregateFunction(name: string): AggregateFunction | undefin
 
 /** Names of all aggregate functions, lower case, sorted. */
 export function aggregateFunctionNames(): readonly string[] {
-  return [...FUNCTIONS.keys()];
+  return [...FUNCTIONS.keys()].sort();
 }

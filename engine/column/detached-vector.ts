@@ -26,7 +26,8 @@ export function detachedVector(vector: Vector): Vector {
 /** Where one record at a time becomes text. */
 const text = new JsonBuffer();
 
-function detachedValue(value: SqlValue): SqlValue {
+/** The value without anything that lies in a segment: records and lists become their JSON text. */
+export function detachedValue(value: SqlValue): SqlValue {
   if (Array.isArray(value)) return value.map(detachedValue);
   if (!isNested(value)) return value;
   value.writeJson(text);

@@ -56,13 +56,15 @@ export type ScalarOverload = {
  * TIMESTAMP, INT64 to FLOAT64, DYNAMIC by use). `any`: everything as it is. `same`: like `any`, but
  * all `same` arguments are brought to one common supertype. `number`: INT64 or FLOAT64, brought to
  * a common one with the other `number` arguments; DYNAMIC is read as FLOAT64. `orderable`: as
- * `same`, without records and lists. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought
- * to one common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the
+ * `same`, without records and lists. `element`: as `any`, without ARRAY, for no array holds another;
+ * a bare NULL is an INT64. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought to one
+ * common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the
  * function, passed to it as an upper-case STRING literal (`WEEK(MONDAY)` with its argument).
  */
 export type ParameterType =
   | SqlType
   | 'any'
+  | 'element'
   | 'same'
   | 'number'
   | 'orderable'

@@ -14,7 +14,7 @@ import { sortedRows } from './sort-order.ts';
 export type AggregateOptions = {
   readonly keys: readonly { readonly expression: VectorFunction; readonly type: SqlType }[];
   readonly aggregates: readonly {
-    /** The arguments evaluated per row. */
+    /** What is evaluated per row: the arguments, then the keys of an order. */
     readonly arguments: readonly VectorFunction[];
     /** The type of the result. */
     readonly type: SqlType;

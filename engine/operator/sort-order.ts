@@ -1,33 +1,18 @@
 import type { VectorFunction } from '../column/chunk.ts';
-import type { SqlValue } from '../column/value.ts';
 import type { DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
+import { compareByKey, type OrderDirection } from '../function/order-direction.ts';
 
-/** One key of an ORDER BY. Where NULLs stand is apart from the direction of the others. */
-export type OrderKey = {
-  readonly expression: VectorFunction;
-  readonly descending: boolean;
-  readonly nullsFirst: boolean;
-};
-
-type Direction = Omit<OrderKey, 'expression'>;
-
-/** Negative when `left` stands before `right`, 0 when the key cannot tell them apart. */
-export function compareByKey(key: Direction, left: SqlValue, right: SqlValue): number {
-  if (left === null || right === null) {
-    if (left === right) return 0;
-    return (left === null) === key.nullsFirst ? -1 : 1;
-  }
-  return key.descending ? compareValues(right, left) : compareValues(left, right);
-}
+/** One key of an ORDER BY. */
+export type OrderKey = OrderDirection & { readonly expression: VectorFunction };
 
 /**
  * The rows [0, count) in order: by the keys, then by row, so that the order is total. `vectors`
  * are the keys' values, parallel to `keys`.
  */
 export function sortedRows(
-  keys: readonly Direction[],
+  keys: readonly OrderDirection[],
   vectors: readonly Vector[],
   count: number,
 ): Int32Array {
@@ -69,7 +54,7 @@ function isSorted(rows: Int32Array, compare: RowComparator): boolean {
 }
 
 /** Compares rows by one key; `undefined` when all rows are equal in it. */
-function rowComparator(key: Direction, vector: Vector): RowComparator | undefined {
+function rowComparator(key: OrderDirection, vector: Vector): RowComparator | undefined {
   if (vector.kind === 'constant') return undefined;
   if (vector.kind === 'number') return numberComparator(key, vector);
   if (vector.kind === 'dictionary') return numberComparator(key, dictionaryRanks(vector));
@@ -78,7 +63,7 @@ function rowComparator(key: Direction, vector: Vector): RowComparator | undefine
 }
 
 /** The fast form of `compareByKey` for numbers. */
-function numberComparator(key: Direction, vector: NumberVector): RowComparator {
+function numberComparator(key: OrderDirection, vector: NumberVector): RowComparator {
   const { values, nulls } = vector;
   const sign = key.descending ? -1 : 1;
   if (nulls === undefined) {

@@ -4,12 +4,12 @@ import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
+import { compareByKey } from '../function/order-direction.ts';
 import { MATERIALIZED_ROWS_MAX, TOP_CHUNKS_MAX } from '../limits.ts';
 import { concatChunks, detachedChunk, tooManyRows } from './collect.ts';
 import type { Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
 import type { OrderKey } from './sort-order.ts';
-import { compareByKey } from './sort-order.ts';
 
 /**
  * The first `count` rows of an order, without sorting or keeping the others. Rows equal in all

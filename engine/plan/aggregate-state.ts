@@ -1,5 +1,6 @@
-import type { AggregateState } from '../aggregate/aggregate-function.ts';
+import type { AggregateState, CallModifiers } from '../aggregate/aggregate-function.ts';
 import { distinctState } from '../aggregate/distinct.ts';
+import { havingState } from '../aggregate/having.ts';
 import { findAggregateFunction } from '../aggregate/registry.ts';
 import { must } from '../assert.ts';
 import { evaluateConstant } from './evaluate.ts';
@@ -12,7 +13,16 @@ export function aggregateStateOf(call: AggregateCall): AggregateState {
   const types = call.arguments.map((argument) => argument.type);
   const overload = overloadOf(call.name, aggregate.overloads, types);
   const constants = call.constants.map(evaluateConstant);
-  return call.distinct
-    ? distinctState(overload, types, constants)
-    : overload.create(types, constants);
+  const modifiers = modifiersOf(call);
+  const keyTypes = (call.orderBy ?? []).map((key) => key.expression.type);
+  const create = () => {
+    const plain = overload.create(types, constants, modifiers);
+    return call.distinct ? distinctState(plain, [...types, ...keyTypes]) : plain;
+  };
+  return call.having === undefined ? create() : havingState(create, call.having.extreme);
+}
+
+function modifiersOf({ nulls, orderBy = [], limit }: AggregateCall): CallModifiers {
+  const count = limit === undefined ? undefined : Number(evaluateConstant(limit) ?? 0);
+  return { nulls, order: orderBy, limit: count === undefined ? undefined : Math.max(0, count) };
 }

@@ -22,6 +22,7 @@ import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
+import { rowExpressionsOf } from './aggregate-call.ts';
 import { aggregateStateOf } from './aggregate-state.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
 import { compileExpression } from './evaluate.ts';
@@ -204,7 +205,7 @@ class Execution {
         type: column.type,
       })),
       aggregates: plan.aggregates.map(({ column, call }) => ({
-        arguments: this.#compileAll(call.arguments, plan.input),
+        arguments: this.#compileAll(rowExpressionsOf(call), plan.input),
         type: column.type,
         create: () => aggregateStateOf(call),
       })),

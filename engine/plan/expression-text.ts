@@ -41,7 +41,20 @@ export class ExpressionText {
     const { name, distinct, arguments: inputs, constants } = item.call;
     const all = [...inputs, ...constants];
     const list = all.length === 0 ? '*' : this.#list(all);
-    return `${this.column(item.column)} := ${name}(${distinct ? 'distinct ' : ''}${list})`;
+    const modifiers = this.#modifiers(item.call);
+    return `${this.column(item.column)} := ${name}(${distinct ? 'distinct ' : ''}${list}${modifiers})`;
+  }
+
+  #modifiers({ nulls, having, orderBy, limit }: AggregateCall): string {
+    const texts = [
+      nulls === undefined ? '' : ` ${nulls} nulls`,
+      having === undefined ? '' : ` having ${having.extreme} ${this.of(having.expression)}`,
+      orderBy === undefined
+        ? ''
+        : ` order by ${orderBy.map((key) => this.sortKey(key)).join(', ')}`,
+      limit === undefined ? '' : ` limit ${this.of(limit)}`,
+    ];
+    return texts.join('');
   }
 
   /** NULLs are told only where they do not stand as they do by default. */

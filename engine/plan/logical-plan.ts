@@ -1,3 +1,4 @@
+import type { Extreme } from '../aggregate/having.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -159,6 +160,17 @@ export type AggregateCall = {
   /** Arguments that are constants of the query, such as the 100 of APPROX_QUANTILES(x, 100). */
   readonly constants: readonly Expression[];
   readonly distinct: boolean;
+  /** IGNORE NULLS or RESPECT NULLS; absent: as the function has it. */
+  readonly nulls?: 'ignore' | 'respect' | undefined;
+  /**
+   * The order in which rows are taken, for a function whose answer depends on it; absent for all
+   * others. What it leaves open is settled by the optimiser.
+   */
+  readonly orderBy?: readonly SortKey[] | undefined;
+  /** At most so many rows, the first of the order: an INT64 constant or parameter. */
+  readonly limit?: Expression | undefined;
+  /** HAVING MAX or MIN: only the rows of a group where the expression is greatest, or least. */
+  readonly having?: { readonly extreme: Extreme; readonly expression: Expression } | undefined;
 };
 
 export type Sort = {

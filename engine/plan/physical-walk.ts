@@ -1,3 +1,4 @@
+import { rowExpressionsOf } from './aggregate-call.ts';
 import type { Apply, Expression } from './expression.ts';
 import { appliesIn } from './expression-walk.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
@@ -63,7 +64,7 @@ export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
     case 'aggregate':
       return [
         ...plan.keys.map((item) => item.expression),
-        ...plan.aggregates.flatMap((item) => item.call.arguments),
+        ...plan.aggregates.flatMap((item) => rowExpressionsOf(item.call)),
       ];
     case 'sort':
     case 'top':

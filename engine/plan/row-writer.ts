@@ -165,10 +165,23 @@ function writeComposite(values: readonly SqlValue[], type: SqlType, out: JsonBuf
   out.raw('[');
   for (const [index, value] of values.entries()) {
     if (index > 0) out.raw(',');
-    if (element.kind === 'STRUCT' && Array.isArray(value)) writeStruct(value, element, out);
-    else writeValue(value, element, out);
+    writeElement(value, element, out);
   }
   out.raw(']');
+}
+
+/** A record in a list stands there as it is: the list is the one around it. */
+function writeElement(value: SqlValue, type: SqlType, out: JsonBuffer): void {
+  if (value === null) {
+    throw new QueryError(
+      'query_failed',
+      'an array in an answer cannot hold NULL, as in BigQuery: leave NULLs out, with IGNORE NULLS ' +
+        'or a condition, or write another value in their place',
+    );
+  }
+  if (type.kind === 'STRUCT' && Array.isArray(value)) writeStruct(value, type, out);
+  else if (isNested(value)) value.writeJson(out);
+  else writeValue(value, type, out);
 }
 
 /** Fields without a name are called by their position, as BigQuery's JSON does. */

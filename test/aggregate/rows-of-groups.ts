@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { AggregateState } from '../../engine/aggregate/aggregate-function.ts';
+import { type AggregateState, NO_MODIFIERS } from '../../engine/aggregate/aggregate-function.ts';
 import { distinctState } from '../../engine/aggregate/distinct.ts';
 import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { must } from '../../engine/assert.ts';
@@ -26,12 +26,12 @@ export function maker(
   constants: readonly SqlValue[] = [],
 ): StateMaker {
   const overload = must(findAggregateFunction(name)?.overloads.at(-1));
-  return () => overload.create([type], constants);
+  return () => overload.create([type], constants, NO_MODIFIERS);
 }
 
 export function distinctMaker(name: string, type: SqlType): StateMaker {
   const overload = must(findAggregateFunction(name)?.overloads.at(-1));
-  return () => distinctState(overload, [type], []);
+  return () => distinctState(overload.create([type], [], NO_MODIFIERS), [type]);
 }
 
 /** The answers of groups [0, groupCount), the rows given at once, as plain values. */

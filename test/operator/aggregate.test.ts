@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { NO_MODIFIERS } from '../../engine/aggregate/aggregate-function.ts';
 import { distinctState } from '../../engine/aggregate/distinct.ts';
 import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import type { Chunk } from '../../engine/column/chunk.ts';
@@ -25,6 +26,7 @@ function call(name: string, type: SqlType, inputs: readonly number[] = []): Aggr
       overload.create(
         inputs.map(() => type),
         [],
+        NO_MODIFIERS,
       ),
   };
 }
@@ -116,7 +118,7 @@ test('counts distinct values once over all parts', () => {
         {
           arguments: [column(1)],
           type: INT64,
-          create: () => distinctState(count, [DYNAMIC], []),
+          create: () => distinctState(count.create([DYNAMIC], [], NO_MODIFIERS), [DYNAMIC]),
         },
       ],
     },

@@ -133,7 +133,28 @@ test('COUNT takes a star, or a value', () => {
   expectOutput('SELECT COUNT(*) AS c, COUNT(DISTINCT id) AS d FROM logs', 'c INT64, d INT64');
   expectRefusal('SELECT ^COUNT()', 'COUNT takes * or a value');
   expectRefusal('SELECT ^SUM(*)', 'SUM does not take *');
-  expectRefusal('SELECT ^COUNT(DISTINCT metadata) FROM logs', 'takes no lists or records');
+  expectOutput('SELECT COUNT(DISTINCT metadata) AS n FROM logs', 'n INT64');
+});
+
+test('what stands beside the arguments of an aggregate is up to the function', () => {
+  expectOutput(
+    'SELECT ARRAY_AGG(DISTINCT id IGNORE NULLS ORDER BY id DESC LIMIT 3) AS a FROM logs',
+    'a ARRAY<STRING>',
+  );
+  expectOutput("SELECT STRING_AGG(id, '-' ORDER BY timestamp) AS a FROM logs", 'a STRING');
+  expectOutput('SELECT SUM(1 HAVING MAX timestamp) AS a FROM logs', 'a INT64');
+  expectRefusal('SELECT ^SUM(1 ORDER BY id) FROM logs', 'SUM does not take ORDER BY');
+  expectRefusal('SELECT ^SUM(1 LIMIT 1) FROM logs', 'SUM does not take LIMIT');
+  expectRefusal('SELECT ^COUNT(id IGNORE NULLS) FROM logs', 'COUNT does not take IGNORE NULLS');
+  expectRefusal('SELECT ^CORR(DISTINCT 1, 2) FROM logs', 'CORR does not take DISTINCT');
+  expectRefusal('SELECT ^UPPER(id LIMIT 1) FROM logs', 'UPPER is no aggregate');
+  expectRefusal('SELECT ARRAY_AGG(id ORDER BY ^1) FROM logs', 'takes no positions');
+  expectRefusal(
+    'SELECT ARRAY_AGG(DISTINCT id ORDER BY ^timestamp) FROM logs',
+    'with DISTINCT an aggregate can ORDER BY its arguments only',
+  );
+  expectRefusal('SELECT SUM(1 HAVING MAX ^metadata) FROM logs', 'takes no lists or records');
+  expectRefusal('SELECT ^ARRAY_AGG(metadata) FROM logs', 'takes (any type but ARRAY)');
 });
 
 test('a date part that a function does not know is refused where it stands', () => {

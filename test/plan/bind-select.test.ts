@@ -142,9 +142,9 @@ test('aggregates are refused where there are no groups, and inside one another',
   expectRefusal('SELECT 1 FROM UNNEST([^count(*)])', 'cannot stand in UNNEST');
 });
 
-test('lists and records are no keys', () => {
-  expectRefusal('SELECT 1 FROM logs GROUP BY ^metadata', 'GROUP BY takes no lists or records');
-  expectRefusal('SELECT DISTINCT ^metadata FROM logs', 'SELECT DISTINCT takes no lists or records');
+test('lists and records are keys of groups, and not of an order', () => {
+  expectOutput('SELECT 1 AS x FROM logs GROUP BY metadata', 'x INT64');
+  expectOutput('SELECT DISTINCT id, metadata AS x FROM logs', 'id STRING, x ARRAY<DYNAMIC>');
   expectRefusal('SELECT 1 FROM logs ORDER BY ^metadata', 'ORDER BY takes no lists or records');
 });
 

@@ -45,6 +45,17 @@ export class Aggregates {
   #key(call: AggregateCall): string {
     const all = (expressions: readonly Expression[]) =>
       expressions.map((expression) => this.#binding.identities.of(expression)).join(' ');
-    return `${call.name} ${call.distinct} ${all(call.arguments)} / ${all(call.constants)}`;
+    const { orderBy = [], having, limit } = call;
+    const order = orderBy.map(
+      (key) => `${this.#binding.identities.of(key.expression)} ${key.descending} ${key.nullsFirst}`,
+    );
+    return [
+      `${call.name} ${call.distinct} ${call.nulls ?? ''}`,
+      all(call.arguments),
+      all(call.constants),
+      order.join(' '),
+      having === undefined ? '' : `${having.extreme} ${all([having.expression])}`,
+      limit === undefined ? '' : all([limit]),
+    ].join(' / ');
   }
 }

@@ -1,8 +1,15 @@
-import type { AggregateFunction, AggregateOverload } from '../../aggregate/aggregate-function.ts';
+import type {
+  AggregateFunction,
+  AggregateModifier,
+  AggregateOverload,
+} from '../../aggregate/aggregate-function.ts';
+import { typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { columnsOf } from '../expression-walk.ts';
+import type { AggregateCall, SortKey } from '../logical-plan.ts';
 import type { CallSyntax } from './bind-call.ts';
+import { bindRowCount, sortKey } from './bind-order.ts';
 import { isScalar } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { chooseOverload, type Signature } from './overload.ts';
@@ -20,18 +27,12 @@ export function bindAggregate(
   if (place.aggregates === undefined) {
     refuse(`${name} is an aggregate and cannot stand in ${place.text}`, span);
   }
-  if (syntax.star && found.name !== 'count') refuse(`${name} does not take *`, span);
-  if (syntax.distinct && syntax.arguments.length === 0) {
-    refuse(`${name}(DISTINCT …) needs an argument`, span);
-  }
+  checkForm(found, syntax);
   const inside = context.in({
     text: `the arguments of ${name}`,
     scope: place.argumentScope ?? place.scope,
   });
   const inputs = syntax.arguments.map((argument) => inside.bind(argument));
-  if (!syntax.star && found.name === 'count' && inputs.length === 0) {
-    refuse('COUNT takes * or a value', span);
-  }
   const chosen = chooseOverload({
     name: found.name,
     overloads: found.overloads.map(signatureOf),
@@ -43,14 +44,86 @@ export function bindAggregate(
   const perRow = chosen.arguments.slice(0, rowCount);
   const constants = chosen.arguments.slice(rowCount);
   checkConstants(name, constants, span);
-  if (syntax.distinct && perRow.some(({ type }) => !isScalar(type))) {
-    refuse(`${name}(DISTINCT …) takes no lists or records`, span);
+  const call: AggregateCall = {
+    name: found.name,
+    arguments: perRow,
+    constants,
+    distinct: syntax.distinct,
+    nulls: syntax.nulls,
+    orderBy: takes(found, 'order') ? bindOrderOfRows(syntax, perRow, inside) : undefined,
+    limit: bindRowCount('LIMIT', syntax.limit, binding),
+    having: bindHaving(syntax, inside),
+  };
+  return place.aggregates.add(call, chosen.type, span);
+}
+
+/** What may stand between the parentheses, as far as the function alone decides. */
+function checkForm(found: AggregateFunction, syntax: CallSyntax): void {
+  const { span } = syntax;
+  const name = found.name.toUpperCase();
+  if (syntax.star && found.name !== 'count') refuse(`${name} does not take *`, span);
+  if (!syntax.star && found.name === 'count' && syntax.arguments.length === 0) {
+    refuse('COUNT takes * or a value', span);
   }
-  return place.aggregates.add(
-    { name: found.name, arguments: perRow, constants, distinct: syntax.distinct },
-    chosen.type,
-    span,
-  );
+  if (syntax.distinct && syntax.arguments.length === 0) {
+    refuse(`${name}(DISTINCT …) needs an argument`, span);
+  }
+  const written: readonly (readonly [AggregateModifier, string, boolean])[] = [
+    ['distinct', 'DISTINCT', syntax.distinct],
+    ['nulls', `${(syntax.nulls ?? '').toUpperCase()} NULLS`, syntax.nulls !== undefined],
+    ['order', 'ORDER BY', syntax.orderBy !== undefined],
+    ['limit', 'LIMIT', syntax.limit !== undefined],
+  ];
+  for (const [modifier, text, isWritten] of written) {
+    if (isWritten && !takes(found, modifier)) refuse(`${name} does not take ${text}`, span);
+  }
+}
+
+function takes({ modifiers = ['distinct'] }: AggregateFunction, modifier: AggregateModifier) {
+  return modifiers.includes(modifier);
+}
+
+/**
+ * The keys by which rows are taken. Distinct values have no order of their own, so without ORDER BY
+ * they go by value: the answer must not depend on which row came first.
+ */
+function bindOrderOfRows(
+  syntax: CallSyntax,
+  perRow: readonly Expression[],
+  inside: ExpressionContext,
+): readonly SortKey[] {
+  const { binding } = inside;
+  const items = syntax.orderBy ?? [];
+  if (syntax.distinct && items.length === 0) {
+    return perRow.map((expression) => ({ expression, descending: false, nullsFirst: true }));
+  }
+  return items.map((item) => {
+    const { expression: written, span } = item;
+    if (written.kind === 'integer') {
+      refuse('ORDER BY inside an aggregate takes no positions of the select list', span);
+    }
+    const key = sortKey(item, inside.bind(written), binding);
+    const isArgument = perRow.some(
+      (each) => binding.identities.of(each) === binding.identities.of(key.expression),
+    );
+    if (syntax.distinct && !isArgument) {
+      refuse('with DISTINCT an aggregate can ORDER BY its arguments only', span);
+    }
+    return key;
+  });
+}
+
+function bindHaving({ having }: CallSyntax, inside: ExpressionContext): AggregateCall['having'] {
+  if (having === undefined) return undefined;
+  const { extreme, expression: written } = having;
+  const expression = inside.bind(written);
+  if (!isScalar(expression.type)) {
+    refuse(
+      `HAVING ${extreme.toUpperCase()} takes no lists or records; got ${typeName(expression.type)}`,
+      written.span,
+    );
+  }
+  return { extreme, expression };
 }
 
 /** Constants stand after the arguments evaluated per row; the result depends on the latter only. */

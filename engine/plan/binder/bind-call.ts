@@ -28,10 +28,12 @@ const SAFE_PREFIX = 'safe.';
 const NOW: Expression = { op: 'now', type: TIMESTAMP };
 
 export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expression {
-  refuseModifiers(syntax);
+  const { over } = syntax;
+  if (over !== undefined) refuse('a window function (OVER) is not supported', over.span);
   const name = functionName(syntax);
   const aggregate = findAggregateFunction(name);
   if (aggregate !== undefined) return bindAggregate(aggregate, syntax, context);
+  refuseModifiers(name, syntax);
   if (syntax.star || syntax.distinct) return refuseAggregateForm(name, syntax);
   switch (name) {
     case 'if':
@@ -45,16 +47,17 @@ export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expres
   }
 }
 
-/** What may stand in and behind the parentheses of an aggregate, and has no meaning here yet. */
-function refuseModifiers(syntax: CallSyntax): void {
-  const { over, nulls, having, orderBy, limit, span } = syntax;
-  if (over !== undefined) refuse('a window function (OVER) is not supported', over.span);
+/** What may stand between the parentheses of an aggregate only. */
+function refuseModifiers(name: string, syntax: CallSyntax): void {
+  const { nulls, having, orderBy, limit, span } = syntax;
   const modifier =
     (nulls !== undefined && `${nulls.toUpperCase()} NULLS`) ||
     (having !== undefined && `HAVING ${having.extreme.toUpperCase()}`) ||
     (orderBy !== undefined && 'ORDER BY') ||
     (limit !== undefined && 'LIMIT');
-  if (modifier !== false) refuse(`${modifier} inside a function call is not supported`, span);
+  if (modifier !== false && functionNames().includes(name)) {
+    refuse(`${name.toUpperCase()} is no aggregate and does not take ${modifier}`, span);
+  }
 }
 
 function refuseAggregateForm(name: string, syntax: CallSyntax): never {

@@ -18,18 +18,24 @@ export function bindOrder(
   context: ExpressionContext,
 ): readonly BoundOrder[] {
   return items.map((item) => {
-    const { expression: syntax, descending, nulls, span } = item;
+    const { expression: syntax, span } = item;
     const expression =
       syntax.kind === 'integer'
         ? columnAtOrdinal(list, syntax, 'ORDER BY').expression
         : context.bind(syntax);
-    context.binding.spendCopy(expression, span);
-    if (!isScalar(expression.type)) {
-      refuse(`ORDER BY takes no lists or records; got ${typeName(expression.type)}`, span);
-    }
-    const nullsFirst = nulls === undefined ? !descending : nulls === 'first';
-    return { key: { expression, descending, nullsFirst }, span };
+    return { key: sortKey(item, expression, context.binding), span };
   });
+}
+
+/** One item of an ORDER BY, given what it means. */
+export function sortKey(item: OrderItem, expression: Expression, binding: Binding): SortKey {
+  const { descending, nulls, span } = item;
+  binding.spendCopy(expression, span);
+  if (!isScalar(expression.type)) {
+    refuse(`ORDER BY takes no lists or records; got ${typeName(expression.type)}`, span);
+  }
+  const nullsFirst = nulls === undefined ? !descending : nulls === 'first';
+  return { expression, descending, nullsFirst };
 }
 
 export function sorted(

@@ -1,4 +1,4 @@
-import { BOOL, typeName } from '../../column/type.ts';
+import { BOOL } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
@@ -10,7 +10,6 @@ import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
 import { structOfColumns } from './bind-struct.ts';
 import type { TableBinder } from './bind-table.ts';
 import type { Binding } from './binding.ts';
-import { isScalar } from './coercion.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
@@ -129,11 +128,8 @@ function bindKeys(groupBy: readonly Syntax[] | 'all', context: KeyContext): read
   const { binding } = context;
   const keys = new Map<number, GroupKey>();
   const written =
-    groupBy === 'all'
-      ? impliedKeys(context)
-      : groupBy.map((syntax) => ({ ...bindKey(syntax, context), span: syntax.span }));
-  for (const { name, expression, span } of written) {
-    checkScalar('GROUP BY', expression, span);
+    groupBy === 'all' ? impliedKeys(context) : groupBy.map((syntax) => bindKey(syntax, context));
+  for (const { name, expression } of written) {
     const identity = binding.identities.of(expression);
     if (keys.has(identity)) continue;
     keys.set(identity, { column: binding.newColumn(name, expression.type), expression });
@@ -203,7 +199,6 @@ function groupStage(
 /** DISTINCT is a grouping by the whole list; above it only the list's values are left. */
 function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
   const keys = stage.list.map((column) => {
-    checkScalar('SELECT DISTINCT', column.expression, column.span);
     return {
       column: binding.newColumn(column.name, column.expression.type),
       expression: column.expression,
@@ -266,9 +261,4 @@ function projectedStruct(stage: Stage, span: Span, binding: Binding): Relation {
   const columns = [{ column, expression }];
   const plan = binding.plan({ op: 'project', input: stage.plan, columns }, span);
   return { plan, columns: [column], spans: [span], isValue: true };
-}
-
-function checkScalar(clause: string, expression: Expression, span: Span): void {
-  if (isScalar(expression.type)) return;
-  refuse(`${clause} takes no lists or records; got ${typeName(expression.type)}`, span);
 }

@@ -97,6 +97,7 @@ function wantedTypes(
     const kind = kinds[index]!;
     if (typeof kind === 'object') return kind;
     if (kind === 'any') return expression.type;
+    if (kind === 'element') return elementType(expression.type);
     if (kind === 'list') return isList(expression.type) ? expression.type : undefined;
     if (kind === 'part') return isPart(expression) ? expression.type : undefined;
     return common.get(kind);
@@ -119,6 +120,11 @@ function numberType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL');
   if (typed.some(({ type }) => !isNumber(type) && type.kind !== 'DYNAMIC')) return undefined;
   return typed.every(({ type }) => type.kind === 'INT64') ? INT64 : FLOAT64;
+}
+
+function elementType(type: SqlType): SqlType | undefined {
+  if (type.kind === 'NULL') return INT64;
+  return type.kind === 'ARRAY' ? undefined : type;
 }
 
 /** A bare NULL may be a list, too. */
@@ -178,6 +184,7 @@ function signatureText(signature: Signature): string {
 
 const PARAMETER_TEXTS = {
   any: 'any type',
+  element: 'any type but ARRAY',
   same: 'one type',
   number: 'INT64 or FLOAT64',
   orderable: 'one orderable type',

@@ -19,6 +19,8 @@ export function settleOrder(plan: LogicalPlan, ids: ColumnIds, isKept: boolean):
   return isKept ? breakTies(stamped, arrivals) : stamped;
 }
 
+type Aggregated = Extract<LogicalPlan, { op: 'aggregate' }>['aggregates'][number];
+
 /**
  * What is still seen of an order from above: all of it, what it is among rows that a sort above
  * holds for equal, or nothing.
@@ -35,6 +37,7 @@ function dropSorts(plan: LogicalPlan, seen: Seen): LogicalPlan {
     case 'sort':
       return seen === 'nothing' ? dropSorts(plan.input, seen) : below('ties');
     case 'aggregate':
+      return below(plan.aggregates.some(takesOrder) ? 'all' : 'nothing');
     case 'join':
       return below('nothing');
     case 'union':
@@ -45,6 +48,12 @@ function dropSorts(plan: LogicalPlan, seen: Seen): LogicalPlan {
     default:
       return below(seen);
   }
+}
+
+/** Whether an aggregate's answer depends on the order of the rows below it. */
+function takesOrder({ call }: Aggregated): boolean {
+  // Values that are distinct do not arrive: the keys tell all of them apart.
+  return call.orderBy !== undefined && !call.distinct;
 }
 
 /** Moves sorts and limits to where they meet, bottom up, and joins them. */
@@ -153,13 +162,31 @@ function withArrivals(
     }
     case 'union':
       return withUnionArrivals(plan, ids);
-    case 'aggregate': {
-      const below = withArrivals(plan.input, ids);
-      return { plan: { ...plan, input: below.plan }, arrivals: [] };
-    }
+    case 'aggregate':
+      return { plan: withTakingOrder(plan, withArrivals(plan.input, ids)), arrivals: [] };
     default:
       return { plan, arrivals: [] };
   }
+}
+
+/**
+ * Aggregates whose answer depends on the order of rows take them in the order that a subquery below
+ * gives them, if it gives one; else by their own keys, then by arrival.
+ */
+function withTakingOrder(
+  plan: Extract<LogicalPlan, { op: 'aggregate' }>,
+  below: { readonly plan: LogicalPlan; readonly arrivals: readonly Column[] },
+): LogicalPlan {
+  const { plan: input, arrivals } = below;
+  if (arrivals.length === 0 || !plan.aggregates.some(takesOrder)) return { ...plan, input };
+  if (isOrdered(input)) return { ...plan, input: breakTies(input, arrivals) };
+  const aggregates = plan.aggregates.map((item) => {
+    if (!takesOrder(item)) return item;
+    const { orderBy = [] } = item.call;
+    const keys = [...orderBy, ...tieKeys(orderBy[0], arrivals)];
+    return { ...item, call: { ...item.call, orderBy: keys } };
+  });
+  return { ...plan, input, aggregates };
 }
 
 /** Rows of a union go by the position of their input, then by what arrivals that has. */

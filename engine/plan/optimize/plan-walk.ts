@@ -1,4 +1,5 @@
 import { unreachable } from '../../assert.ts';
+import { mapCall } from '../aggregate-call.ts';
 import type { Column, ColumnId, Expression, Subquery } from '../expression.ts';
 import { columnReference, rewrite, subqueriesIn, substitute } from '../expression-walk.ts';
 import type { LogicalPlan, Union } from '../logical-plan.ts';
@@ -82,11 +83,7 @@ export function mapExpressions(
         keys: plan.keys.map((item) => ({ ...item, expression: change(item.expression) })),
         aggregates: plan.aggregates.map((item) => ({
           ...item,
-          call: {
-            ...item.call,
-            arguments: item.call.arguments.map(change),
-            constants: item.call.constants.map(change),
-          },
+          call: mapCall(item.call, change),
         })),
       };
     case 'sort':

@@ -1,4 +1,5 @@
 import { unreachable } from '../../assert.ts';
+import { rowExpressionsOf } from '../aggregate-call.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { collectColumns } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
@@ -58,7 +59,7 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
       const aggregates = plan.aggregates.filter((item) => required.has(item.column.id));
       const read = [
         ...plan.keys.map((item) => item.expression),
-        ...aggregates.flatMap((item) => item.call.arguments),
+        ...aggregates.flatMap((item) => rowExpressionsOf(item.call)),
       ];
       return { ...plan, aggregates, input: pruneColumns(plan.input, reading(new Set(), read)) };
     }
