@@ -277,6 +277,8 @@ function readNewestFirst(plan: PhysicalPlan, timestamp: ColumnId): PhysicalPlan 
       return { ...plan, inputs };
     }
     case 'join':
+      // Which rows of the right side a full join has left is known only when all of the left are.
+      if (plan.kind === 'full') return plan;
       return { ...plan, left: readNewestFirst(plan.left, timestamp) };
     case 'scan': {
       const column = plan.columns.findIndex((candidate) => candidate.id === timestamp);

@@ -110,6 +110,98 @@ test('a condition on the outer side of a LEFT JOIN is pushed, one on the inner s
   assert.ok(plan.indexOf(filters[0]!) < plan.findIndex((line) => line.startsWith('left join')));
 });
 
+test('an outer join whose added rows a condition drops is an inner one', () => {
+  const joinOf = (kind: string, condition: string) =>
+    planOf(
+      `SELECT a.id FROM \`postgres.logs\` AS a ${kind} JOIN \`gotrue.logs.prod\` AS b ON a.id = b.id
+       WHERE ${condition}`,
+    ).find((line) => line.includes(' join on'));
+  assert.equal(joinOf('LEFT', "b.project = 'x'"), 'inner join on (id = id)');
+  assert.equal(joinOf('LEFT', 'b.project IS NOT NULL'), 'inner join on (id = id)');
+  assert.equal(joinOf('LEFT', "b.project = 'x' OR a.id = 'y'"), 'left join on (id = id)');
+  assert.equal(joinOf('FULL', "a.project = 'x'"), 'left join on (id = id)');
+  assert.equal(
+    joinOf('FULL', 'a.project = b.project'),
+    'inner join on ((id = id) and (project = project))',
+  );
+  assert.equal(joinOf('FULL', "a.id = 'x' OR b.id = 'x'"), 'full join on (id = id)');
+});
+
+test('what is compared with a column holds for the column it is equal to', () => {
+  const scans = planOf(
+    `SELECT a.id FROM \`postgres.logs\` AS a JOIN \`gotrue.logs.prod\` AS b ON a.timestamp = b.timestamp
+     WHERE a.timestamp >= '2026-01-15'`,
+  ).filter((line) => line.startsWith('scan'));
+  assert.equal(scans.length, 2);
+  assert.ok(scans.every((line) => line.includes('[2026-01-15 00:00:00, )')));
+});
+
+test('a relation of one row is constants, and narrows the window of what it is joined with', () => {
+  const plan = planOf(
+    `WITH params AS (SELECT TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR) AS first)
+     SELECT id FROM \`postgres.logs\`, params WHERE timestamp >= first`,
+  );
+  assert.ok(plan.at(-1)!.startsWith('scan `postgres.logs` [2026-01-15 11:00:00, )'));
+});
+
+/** Two sources as one relation, newest first in each. */
+const ENTRIES = `WITH entries AS (
+  (SELECT id, timestamp, 'database' AS kind FROM \`postgres.logs\` ORDER BY timestamp DESC)
+  UNION ALL
+  SELECT id, timestamp, 'auth' FROM \`gotrue.logs.prod\`)`;
+
+test('conditions go into the inputs of a union, and their windows into the scans', () => {
+  const plan = planOf(
+    `${ENTRIES} SELECT id FROM entries WHERE timestamp >= '2026-01-15' AND id != 'x'`,
+  );
+  const ends = plan.filter((line) => line.startsWith('scan') || line.startsWith('filter'));
+  assert.deepEqual(
+    ends.map((line) => line.replace(/:.*/, '')),
+    [
+      "filter (id != 'x')",
+      'scan `postgres.logs` [2026-01-15 00',
+      "filter (id != 'x')",
+      'scan `gotrue.logs.prod` [2026-01-15 00',
+    ],
+  );
+});
+
+test('a union does without the inputs that no row of can pass', () => {
+  const scans = (kind: string) =>
+    planOf(`${ENTRIES} SELECT id FROM entries WHERE kind = '${kind}'`).filter((line) =>
+      line.startsWith('scan'),
+    );
+  assert.deepEqual(
+    scans('auth').map((line) => line.replace(/:.*/, '')),
+    ['scan `gotrue.logs.prod`'],
+  );
+  assert.deepEqual(scans('none'), []);
+});
+
+test('a union reads of its inputs what is read of it', () => {
+  const plan = planOf(`${ENTRIES} SELECT COUNT(*) AS n FROM entries`);
+  assert.deepEqual(
+    plan.filter((line) => line.startsWith('scan') || line.startsWith('sort')),
+    ['scan `postgres.logs`:', 'scan `gotrue.logs.prod`:'],
+  );
+});
+
+test('a limit above a union bounds each of its inputs, in the order of each', () => {
+  const plan = planOf(`${ENTRIES} SELECT id FROM entries LIMIT 3 OFFSET 2`);
+  assert.deepEqual(
+    plan.filter((line) => line.startsWith('limit') || line.startsWith('sort')),
+    ['limit 3 offset 2', 'limit 5', 'sort timestamp desc, arrival desc', 'limit 5', 'sort arrival'],
+  );
+});
+
+test('rows of several inputs that an order holds for equal go by input, then by arrival', () => {
+  const plan = planOf(`${ENTRIES} SELECT id FROM entries ORDER BY timestamp DESC`);
+  assert.deepEqual(
+    plan.filter((line) => line.startsWith('sort')),
+    ['sort timestamp desc, input desc, arrival desc'],
+  );
+});
+
 test('conditions on group keys go below the grouping, others stay above', () => {
   const plan = planOf(
     `SELECT project, COUNT(*) AS n FROM \`postgres.logs\` GROUP BY project

@@ -8,6 +8,8 @@ import {
   substitute,
 } from '../expression-walk.ts';
 import type { Aggregate, Join, LogicalPlan, Union, Unnest } from '../logical-plan.ts';
+import { impliedByEquality } from './equal-columns.ts';
+import { rejectsNulls } from './null-rejection.ts';
 import {
   columnsInInput,
   outputIds,
@@ -93,7 +95,8 @@ function pushThroughAggregate(plan: Aggregate, conditions: readonly Expression[]
   return filtered({ ...plan, input: push(plan.input, below) }, kept);
 }
 
-function pushThroughJoin(plan: Join, conditions: readonly Expression[]): LogicalPlan {
+function pushThroughJoin(join: Join, conditions: readonly Expression[]): LogicalPlan {
+  const plan = withoutUndoneRows(join, conditions);
   const leftIds = outputIds(plan.left);
   const rightIds = outputIds(plan.right);
   const onTerms = plan.on === undefined ? [] : conjunctsOf(plan.on);
@@ -106,22 +109,39 @@ function pushThroughJoin(plan: Join, conditions: readonly Expression[]): Logical
   if (plan.kind === 'left') {
     const ofLeft = divide(conditions, leftIds);
     const ofRight = divide(onTerms, rightIds);
+    // Rows of the right that equal none of the rows left over on the left are partners of none.
+    const implied = impliedByEquality([...ofLeft.within, ...ofRight.beyond]);
     return filtered(
       {
         ...plan,
         left: push(plan.left, ofLeft.within),
-        right: push(plan.right, ofRight.within),
+        right: push(plan.right, [...ofRight.within, ...divide(implied, rightIds).within]),
         on: conjunctionOf(ofRight.beyond.length === 0 ? [TRUE_LITERAL] : ofRight.beyond),
       },
       ofLeft.beyond,
     );
   }
-  const ofLeft = divide([...onTerms, ...conditions], leftIds);
+  const terms = [...onTerms, ...conditions];
+  const ofLeft = divide([...terms, ...impliedByEquality(terms)], leftIds);
   const ofRight = divide(ofLeft.beyond, rightIds);
   const left = push(plan.left, ofLeft.within);
   const right = push(plan.right, ofRight.within);
   if (ofRight.beyond.length === 0) return { op: 'join', kind: 'cross', left, right };
   return { op: 'join', kind: 'inner', left, right, on: conjunctionOf(ofRight.beyond) };
+}
+
+/** An outer join does without the rows that a condition above it drops in any case. */
+function withoutUndoneRows(join: Join, conditions: readonly Expression[]): Join {
+  if (join.kind !== 'left' && join.kind !== 'full') return join;
+  const drops = (side: LogicalPlan) => {
+    const ids = outputIds(side);
+    return conditions.some((term) => rejectsNulls(term, ids));
+  };
+  const keepsLeft = !drops(join.right);
+  const keepsRight = join.kind === 'full' && !drops(join.left);
+  if (keepsLeft) return keepsRight ? join : { ...join, kind: 'left' };
+  if (!keepsRight) return { ...join, kind: 'inner' };
+  return { ...join, kind: 'left', left: join.right, right: join.left };
 }
 
 const TRUE_LITERAL: Expression = { op: 'literal', type: { kind: 'BOOL' }, value: true };

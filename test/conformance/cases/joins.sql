@@ -63,3 +63,24 @@ WITH params AS (SELECT TIMESTAMP '2026-01-15 11:00:00+00' AS first, TIMESTAMP '2
 WITH params AS (SELECT TIMESTAMP '2026-01-15 11:00:00+00' AS first) SELECT id, first FROM params, logs WHERE timestamp >= params.first ORDER BY id;
 SELECT l.id FROM logs AS l JOIN (SELECT project FROM owners ORDER BY id LIMIT 1) AS o ON l.project = o.project ORDER BY l.id;
 SELECT l.id FROM (SELECT project FROM owners ORDER BY id LIMIT 1) AS o JOIN logs AS l ON l.project = o.project ORDER BY l.id;
+
+-- tests: WHERE above an outer join
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE b > 0;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE b IS NOT NULL;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE b IS NULL OR b > 5 ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE NOT (b = 3) ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE (b = 3) IS NULL ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE (b = 2) IS TRUE ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE COALESCE(b, 7) = 7 ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2, 3]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b WHERE a > 1 AND a < 3 ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2, 3]) AS a LEFT JOIN UNNEST([2, 3]) AS b ON a = b AND a > 2 ORDER BY a;
+SELECT a, b FROM UNNEST([1, 2]) AS a FULL JOIN UNNEST([2, 3]) AS b ON a = b WHERE a > 0 AND b > 0;
+SELECT a, b FROM UNNEST([1, 2]) AS a FULL JOIN UNNEST([2, 3]) AS b ON a = b WHERE b IN (2, 3) ORDER BY b;
+SELECT a, b FROM UNNEST([1, 2]) AS a FULL JOIN UNNEST([2, 3]) AS b ON a = b WHERE a + b > 0;
+SELECT a, b FROM UNNEST([1, 2]) AS a FULL JOIN UNNEST([2, 3]) AS b ON a = b WHERE a > 0 OR b > 0 ORDER BY a, b;
+SELECT k FROM (SELECT 1 AS k) FULL JOIN (SELECT 3 AS k) USING (k) WHERE k > 2;
+SELECT l.id, o.id AS owner FROM logs AS l FULL JOIN owners AS o ON l.project = o.project WHERE l.project = 'x' ORDER BY l.id, owner;
+SELECT l.id, o.id AS owner FROM logs AS l FULL JOIN owners AS o ON l.project = o.project WHERE o.project = 'x' ORDER BY l.id, owner;
+SELECT l.id, o.id AS owner FROM logs AS l LEFT JOIN owners AS o ON l.project = o.project WHERE l.project = 'x' ORDER BY l.id, owner;
+SELECT l.id, o.id AS owner FROM logs AS l, owners AS o WHERE l.project = o.project AND l.project IN ('x', 'y') ORDER BY l.id, owner;
+SELECT l.id, o.id AS owner FROM logs AS l JOIN owners AS o ON l.timestamp = o.timestamp WHERE l.timestamp >= '2026-01-15' ORDER BY l.id, owner;

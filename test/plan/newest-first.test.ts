@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { optimize } from '../../engine/plan/optimize/optimize.ts';
+import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { parseQuery } from '../../engine/sql/parser.ts';
+import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+
+/** Of each scan of a text, whether it is read from its newest end. */
+function newestFirst(text: string): readonly boolean[] {
+  const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
+  const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: BUILT_IN_SOURCES };
+  const plan = physicalPlanOf(optimize(bound, context));
+  return scansOf(plan).map((scan) => scan.newestFirst);
+}
+
+test('the newest of a union are found from the newest ends of all its inputs', () => {
+  const inputs = `SELECT id, timestamp FROM \`postgres.logs\`
+    UNION ALL SELECT id, timestamp FROM \`gotrue.logs.prod\``;
+  assert.deepEqual(newestFirst(`${inputs} ORDER BY timestamp DESC LIMIT 5`), [true, true]);
+  assert.deepEqual(newestFirst(`${inputs} ORDER BY timestamp LIMIT 5`), [false, false]);
+  assert.deepEqual(newestFirst(`${inputs} ORDER BY id DESC LIMIT 5`), [false, false]);
+});
+
+test('the newest of a join are found from the newest end of the side that keeps its order', () => {
+  const joined = (kind: string) =>
+    newestFirst(
+      `SELECT a.id FROM \`postgres.logs\` AS a ${kind} JOIN \`gotrue.logs.prod\` AS b ON a.id = b.id
+       ORDER BY a.timestamp DESC LIMIT 5`,
+    );
+  assert.deepEqual(joined('INNER'), [true, false]);
+  assert.deepEqual(joined('LEFT'), [true, false]);
+  assert.deepEqual(joined('RIGHT'), [false, false]);
+  assert.deepEqual(joined('FULL'), [false, false]);
+});
+
+test('a side that the text bounds is the one kept in a table', () => {
+  const text = `SELECT a.id FROM (SELECT id FROM \`gotrue.logs.prod\` ORDER BY timestamp LIMIT 1) AS b
+    JOIN \`postgres.logs\` AS a ON a.id = b.id ORDER BY a.timestamp DESC LIMIT 5`;
+  assert.deepEqual(newestFirst(text), [false, true]);
+});
