@@ -24,11 +24,14 @@ export class JsonNested implements Nested {
   readonly #bytes: Uint8Array;
   readonly #start: number;
   readonly #end: number;
+  readonly isPlain: boolean;
 
-  constructor(bytes: Uint8Array, start: number, end: number) {
+  /** `isPlain`: no part of an event, but JSON that a query parsed. */
+  constructor(bytes: Uint8Array, start: number, end: number, isPlain = false) {
     this.#bytes = bytes;
     this.#start = skipSpace(bytes, start);
     this.#end = end;
+    this.isPlain = isPlain;
     this.isList = bytes[this.#start] === LIST_START;
   }
 
@@ -60,6 +63,10 @@ export class JsonNested implements Nested {
 
   writeJson(out: JsonWriter): void {
     writeJsonText(out, this.#bytes, this.#start, this.#end, false);
+  }
+
+  plainJson(): string {
+    return decodeWtf8(this.#bytes, this.#start, this.#end);
   }
 
   #onlyRecord(): JsonNested | undefined {
@@ -99,18 +106,18 @@ export class JsonNested implements Nested {
   }
 
   #value(at: number): SqlValue {
-    return readJson(this.#bytes, at, endOfValue(this.#bytes, at, this.#end));
+    return readJson(this.#bytes, at, endOfValue(this.#bytes, at, this.#end), this.isPlain);
   }
 }
 
-/** The valid JSON value `bytes[start, end)`, without space around it. */
-export function readJson(bytes: Uint8Array, start: number, end: number): SqlValue {
+/** The valid JSON value `bytes[start, end)`, without space around it. `isPlain` as of `JsonNested`. */
+export function readJson(bytes: Uint8Array, start: number, end: number, isPlain = false): SqlValue {
   switch (bytes[start]) {
     case 0x22:
       return readString(bytes, start, end);
     case LIST_START:
     case MAP_START:
-      return new JsonNested(bytes, start, end);
+      return new JsonNested(bytes, start, end, isPlain);
     case 0x74:
       return true;
     case 0x66:

@@ -50,6 +50,10 @@ export interface Nested {
   field(name: string): SqlValue;
   /** The elements of a list; a record is a list of itself. */
   elements(): readonly SqlValue[];
+  /** Whether it is no part of an event but of JSON that a query parsed, which has its own text. */
+  readonly isPlain?: boolean | undefined;
+  /** That text, where `isPlain`. */
+  plainJson?(): string;
   /** Writes the value as it was sent, each map that is a field's value as a one-element list. */
   writeJson(out: JsonWriter): void;
 }

@@ -49,7 +49,37 @@ export function findJson(json: string, steps: readonly JsonStep[]): string | und
   return json.slice(at, skipValue(json, at));
 }
 
-function isJson(text: string): boolean {
+/** The texts of the elements of a valid JSON list; `undefined` for another value. */
+export function jsonElements(json: string): string[] | undefined {
+  const start = skipSpace(json, 0);
+  if (json[start] !== '[') return undefined;
+  const elements: string[] = [];
+  let next = skipSpace(json, start + 1);
+  while (next < json.length && json[next] !== ']') {
+    const end = skipValue(json, next);
+    elements.push(json.slice(next, end));
+    next = skipComma(json, end);
+  }
+  return elements;
+}
+
+/** The names of the members of a valid JSON map, and their values' texts; `undefined` for another value. */
+export function jsonMembers(json: string): [name: string, value: string][] | undefined {
+  const start = skipSpace(json, 0);
+  if (json[start] !== '{') return undefined;
+  const members: [string, string][] = [];
+  let next = skipSpace(json, start + 1);
+  while (json[next] === '"') {
+    const end = skipString(json, next);
+    const valueAt = skipSpace(json, skipSpace(json, end) + 1);
+    const valueEnd = skipValue(json, valueAt);
+    members.push([JSON.parse(json.slice(next, end)) as string, json.slice(valueAt, valueEnd)]);
+    next = skipComma(json, valueEnd);
+  }
+  return members;
+}
+
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

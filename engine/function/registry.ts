@@ -8,6 +8,7 @@ import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
 import { hashFunctions } from './hash-functions.ts';
 import { jsonFunctions } from './json-functions.ts';
+import { jsonKindFunctions } from './json-kind-functions.ts';
 import { letterFunctions } from './letter-functions.ts';
 import { mathFunctions } from './math-functions.ts';
 import { numberArrayFunctions } from './number-array-functions.ts';
@@ -42,6 +43,7 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
     ...timeArrayFunctions,
     ...arrayFunctions,
     ...jsonFunctions,
+    ...jsonKindFunctions,
   ].map((each) => [each.name, each]),
 );
 

@@ -15,6 +15,7 @@ import type { Evaluate } from './definition.ts';
 import { scalarFunction, typed } from './definition.ts';
 import type { Int64 } from './int64.ts';
 import { canonicalInteger, checkedInt64, floorDivide } from './int64.ts';
+import { asKind } from './json-kind-functions.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 import { instantUs, localUs, mustTimeZone, zoneNamed } from './time-zone.ts';
 import {
@@ -97,6 +98,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
     ),
     plain([DATETIME], STRING, typed(formatDatetime)),
     plain([TIME], STRING, typed(formatTimeOfDay)),
+    asKind('STRING', STRING),
   ),
   scalarFunction('unix_date', plain([DATE], INT64, typed(asItIs))),
   scalarFunction('date_from_unix_date', plain([INT64], DATE, typed(checkedDay))),

@@ -26,6 +26,12 @@ export const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['cot', 'csc', 'sec', 'coth', 'csch', 'sech'].map(
     (name) => [name, 'this engine lacks it'] as const,
   ),
+  ...['parse_json', 'json_type', 'json_keys', 'bool', 'int64', 'float64'].map(
+    (name) => [name, 'this engine gives no values of JSON back'] as const,
+  ),
+  ...['lax_bool', 'lax_int64', 'lax_float64', 'lax_string'].map(
+    (name) => [name, 'this engine gives no values of JSON back'] as const,
+  ),
   ['approx_quantiles', 'an approximation differs by engine; held against exact loops instead'],
 ]);
 

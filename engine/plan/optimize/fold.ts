@@ -1,5 +1,5 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
-import type { SqlValue } from '../../column/value.ts';
+import { isNested, type SqlValue } from '../../column/value.ts';
 import { compileRegex } from '../../function/regular-expression.ts';
 import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
@@ -90,11 +90,17 @@ function foldConstant(expression: Expression): Expression {
   if (!childrenOf(expression).every(isLiteral)) return expression;
   try {
     if (isLargeArray(expression)) return expression;
-    return { op: 'literal', type: expression.type, value: evaluateConstant(expression) };
+    const value = evaluateConstant(expression);
+    // A plan travels between threads, and a record that a text was parsed to cannot.
+    return holdsNested(value) ? expression : { op: 'literal', type: expression.type, value };
   } catch (error) {
     if (error instanceof QueryError) return expression;
     throw error;
   }
+}
+
+function holdsNested(value: SqlValue): boolean {
+  return Array.isArray(value) ? value.some(holdsNested) : isNested(value);
 }
 
 /** Planning happens on the main thread: what takes long to compute is left to a worker. */
