@@ -333,6 +333,7 @@ class Execution {
   /** The rows that this execution, of a subquery, is for. */
   #outerRows({ columns }: Extract<PhysicalPlan, { op: 'outer' }>, sink: Sink): boolean {
     const { rows, captures } = must(this.#outer, 'a subquery runs for rows');
+    this.#context.checkpoint();
     const vectors = columns.map(({ capture }) =>
       capture === undefined ? ordinals(rows.count) : rows.column(captures.indexOf(capture)),
     );

@@ -119,8 +119,9 @@ function planOf(sql: string): { plan: PhysicalPlan; newWriter: () => RowWriter }
   return { plan, newWriter: () => new RowWriter(bound.output, plan, new JsonBuffer()) };
 }
 
+/** The same segments for each scan. */
 function contextOf(segments: readonly Segment[], profiler?: PlanProfiler): ExecutionContext {
-  return { segments: [segments], checkpoint: () => {}, profiler };
+  return { segments: [segments, segments], checkpoint: () => {}, profiler };
 }
 
 function run(sql: string, isProfiled: boolean): Run {
@@ -155,6 +156,15 @@ test('a join counts the rows of both its sides', () => {
   const countOf = (op: string) => counts.find(([name]) => name === op)?.[1];
   // The open segment is that of x, whose chain has three; each of the four of x finds two partners.
   assert.deepEqual([countOf('join'), countOf('rows'), countOf('scan')], ['8', '3', '5']);
+});
+
+test('the operators of a subquery count their rows, and stand behind those that it has its rows from', () => {
+  const sql = `SELECT id FROM logs AS t WHERE project = 'x' AND EXISTS(
+    SELECT 1 FROM logs AS u, UNNEST(u.metadata) AS m WHERE m.n = 3 AND u.id = t.id)`;
+  assert.deepEqual(rowCounts(sql), [
+    ...['project 2', 'top 2', 'filter 2', 'scan 4'],
+    ...['project 2', 'join 2', 'outer 4', 'aggregate 3', 'filter 3', 'unnest 6', 'scan 5'],
+  ]);
 });
 
 test('a scan tells what it read, and from where on rows were wanted in the end', () => {
@@ -201,6 +211,8 @@ test('a measured run answers what any other does', () => {
     NEWEST,
     'SELECT id, metadata FROM logs WHERE id > "a"',
     'SELECT 1 AS one',
+    'SELECT id, (SELECT COUNT(*) FROM UNNEST(t.metadata)) AS n FROM logs AS t',
+    'SELECT id FROM logs WHERE id IN (SELECT id FROM logs WHERE project = "x")',
   ]) {
     assert.equal(run(sql, true).json, run(sql, false).json);
   }

@@ -109,6 +109,10 @@ const SELECTS = [
   `SELECT id FROM \`postgres.logs\`,
     UNNEST(generate_timestamp_trunc_array(1, 'hour_minute')) AS minute
     WHERE TIMESTAMP_TRUNC(timestamp, MINUTE) = minute AND $`,
+  'SELECT id FROM `postgres.logs` AS t WHERE EXISTS(SELECT 1 FROM `gotrue.logs.prod` WHERE $ AND id = t.id) AND $',
+  'SELECT id, (SELECT COUNT(*) FROM `gotrue.logs.prod` WHERE id = t.id) AS n FROM `postgres.logs` AS t WHERE $',
+  'SELECT id FROM `postgres.logs` WHERE timestamp > (SELECT MAX(timestamp) FROM `gotrue.logs.prod` WHERE $)',
+  'SELECT id FROM `postgres.logs` WHERE $ AND timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (SELECT 5) DAY)',
 ];
 
 const anyTime = fc.integer({ min: -2, max: 2 }).map((days) => NOW_US + days * 86_400_000_000);

@@ -24,23 +24,25 @@ export class OuterScope {
 
   find(name: Name): Expression | undefined {
     const found = this.#scope.find(name, this.#binding);
-    return found && this.#inside(found, { span: name.span, text: name.text });
+    return found && this.#inside(found, name.text, { span: name.span, text: name.text });
   }
 
   /** Its columns are captured when they are named, so that the others are not. */
   findVariable(name: string): RangeVariable | undefined {
     const variable = this.#scope.findVariable(name);
     if (variable === undefined) return undefined;
-    const inside = (expression: Expression) => this.#inside(expression, undefined);
     const columns = (list: readonly ScopeColumn[]) =>
-      list.map((column) => ({ ...column, expression: inside(column.expression) }));
+      list.map((column) => ({
+        ...column,
+        expression: this.#inside(column.expression, column.name),
+      }));
     const { dynamic } = variable;
     return {
       ...variable,
       columns: columns(variable.columns),
       star: columns(variable.star),
-      value: inside(variable.value),
-      dynamic: dynamic && { ...dynamic, record: inside(dynamic.record) },
+      value: this.#inside(variable.value, name),
+      dynamic: dynamic && { ...dynamic, record: this.#inside(dynamic.record, name) },
     };
   }
 
@@ -61,20 +63,20 @@ export class OuterScope {
   }
 
   /** What is a constant outside is the same constant inside; a row is taken apart. */
-  #inside(expression: Expression, origin: Origin | undefined): Expression {
+  #inside(expression: Expression, name: string, origin?: Origin | undefined): Expression {
     if (expression.op === 'struct') {
-      const fields = expression.fields.map((field) => this.#inside(field, origin));
+      const fields = expression.fields.map((field) => this.#inside(field, name, origin));
       return { ...expression, fields };
     }
     if (columnsOf(expression).size === 0) return expression;
-    return columnReference(this.#capture(expression, origin));
+    return columnReference(this.#capture(expression, name, origin));
   }
 
-  #capture(expression: Expression, origin: Origin | undefined): Column {
+  #capture(expression: Expression, name: string, origin: Origin | undefined): Column {
     const identity = this.#binding.identities.of(expression);
     const known = this.#captures.get(identity);
     if (known !== undefined) return known.column;
-    const column = this.#binding.newOuterColumn(origin?.text ?? '', expression.type);
+    const column = this.#binding.newOuterColumn(name, expression.type);
     const copy = { ...expression };
     if (origin !== undefined) this.#binding.at(copy, origin.span, origin.text);
     const capture = { column, expression: copy };
@@ -87,7 +89,8 @@ export class OuterScope {
     if (expression.op === 'column') this.#place(expression);
     const outside = this.#outsidePath(expression);
     if (outside !== undefined) {
-      return columnReference(this.#capture(outside, this.#binding.originOf(expression)));
+      const origin = this.#binding.originOf(expression);
+      return columnReference(this.#capture(outside, origin?.text ?? '', origin));
     }
     const children = childrenOf(expression);
     const inside = children.map((child) => this.#paths(child));

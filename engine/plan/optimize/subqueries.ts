@@ -6,6 +6,7 @@ import { columnReference, columnsOf, isLiteral, rewrite, substitute } from '../e
 import type { BoundQuery, LogicalPlan, Rows } from '../logical-plan.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { decorrelated } from './decorrelate.ts';
+import { onceEach } from './once-each.ts';
 import {
   ColumnIds,
   expressionsOf,
@@ -45,7 +46,10 @@ function settle(subquery: Subquery, ids: ColumnIds, optimizeInner: OptimizeInner
   const own = decorrelated(withFewerRows(withFewerCaptures(subquery)), ids);
   const output = [own.value, own.ordinal].filter((column) => column !== undefined);
   const query = { plan: own.plan, output, parameters: [] };
-  const plan = optimizeInner(query, ids, own.form === 'array');
+  const optimized = optimizeInner(query, ids, own.form === 'array');
+  const isAsked = own.form === 'exists' || own.form === 'any';
+  const read = new Set(output.map(({ id }) => id));
+  const plan = isAsked ? onceEach(optimized, read) : optimized;
   const settled: Subquery = { ...own, plan, isOptimized: true };
   return constantOf(settled) ?? settled;
 }
