@@ -135,6 +135,12 @@ export const DROPPED_IDS_MAX = 256;
 /** Elements of a constant array computed while planning: some tenths of a millisecond. */
 export const FOLDED_ELEMENTS_MAX = 4096;
 
+/**
+ * Characters and elements of a value that planning may put in the place of its expression. Plans are made
+ * on the main thread, whose heap is everybody's: larger values are left to the worker that needs them.
+ */
+export const FOLDED_VALUE_SIZE_MAX = 16_384;
+
 /** Rows of a constant relation computed while planning; longer ones are left to a worker. */
 export const FOLDED_ROWS_MAX = 10_000;
 

@@ -3,7 +3,13 @@ import { FOLDED_ROWS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateRelation } from '../execute.ts';
 import type { Expression } from '../expression.ts';
-import { columnReference, columnsOf, isUnsettled, substitute } from '../expression-walk.ts';
+import {
+  childrenOf,
+  columnReference,
+  columnsOf,
+  isUnsettled,
+  substitute,
+} from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
 import { generatesArrays } from './fold.ts';
@@ -34,15 +40,27 @@ function computeRelation(plan: LogicalPlan): LogicalPlan {
   }
 }
 
-/** Whether computing the relation would hold the main thread: a long product, or a large array. */
+/**
+ * Whether computing the relation would hold the main thread or fill its memory: a long product, a large
+ * array, or a call whose values may each be much longer than what they are made of.
+ */
 function isLong(plan: LogicalPlan): boolean {
   if (plan.op === 'unnest') return plan.array.op !== 'literal' && columnsOf(plan.array).size === 0;
-  if (expressionsOf(plan).some(generatesArrays)) return true;
+  if (expressionsOf(plan).some((each) => generatesArrays(each) || makesLongValues(each)))
+    return true;
   const rowCounts = inputsOf(plan).map((input) => (input.op === 'rows' ? input.rows.length : 1));
   if (plan.op === 'union')
     return rowCounts.reduce((sum, count) => sum + count, 0) > FOLDED_ROWS_MAX;
   return rowCounts.reduce((product, count) => product * count, 1) > FOLDED_ROWS_MAX;
 }
+
+function makesLongValues(expression: Expression): boolean {
+  const isLongCall = expression.op === 'call' && TYPES_LONG.has(expression.type.kind);
+  return isLongCall || childrenOf(expression).some(makesLongValues);
+}
+
+/** Types whose values may be of any length. */
+const TYPES_LONG: ReadonlySet<string> = new Set(['STRING', 'BYTES', 'ARRAY', 'DYNAMIC']);
 
 function isConstant(plan: LogicalPlan): boolean {
   return plan.op === 'rows' || plan.op === 'one-row';

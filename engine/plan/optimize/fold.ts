@@ -1,7 +1,7 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { compileRegex } from '../../function/regular-expression.ts';
-import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
+import { FOLDED_ELEMENTS_MAX, FOLDED_VALUE_SIZE_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateConstant } from '../evaluate.ts';
 import { boundOverload } from '../evaluator/overload.ts';
@@ -91,6 +91,7 @@ function foldConstant(expression: Expression): Expression {
   try {
     if (isLargeArray(expression)) return expression;
     const value = evaluateConstant(expression);
+    if (sizeOfValue(value) > FOLDED_VALUE_SIZE_MAX) return expression;
     // A plan travels between threads, and a record that a text was parsed to cannot.
     return holdsNested(value) ? expression : { op: 'literal', type: expression.type, value };
   } catch (error) {
@@ -101,6 +102,18 @@ function foldConstant(expression: Expression): Expression {
 
 function holdsNested(value: SqlValue): boolean {
   return Array.isArray(value) ? value.some(holdsNested) : isNested(value);
+}
+
+/** Characters and elements, counted no further than is too many. */
+function sizeOfValue(value: SqlValue): number {
+  if (typeof value === 'string') return value.length;
+  if (!Array.isArray(value)) return 1;
+  let size = value.length;
+  for (const element of value) {
+    if (size > FOLDED_VALUE_SIZE_MAX) break;
+    size += sizeOfValue(element);
+  }
+  return size;
 }
 
 /** Planning happens on the main thread: what takes long to compute is left to a worker. */
