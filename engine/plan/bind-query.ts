@@ -1,6 +1,6 @@
 import { unreachable } from '../assert.ts';
 import type { Query, QueryBody } from '../sql/ast.ts';
-import { findStar } from '../sql/star.ts';
+import { findOutputStar } from '../sql/star.ts';
 import { bindOrder, bindRowCount, sorted } from './binder/bind-order.ts';
 import { bindSelect } from './binder/bind-select.ts';
 import { bindSetOperation } from './binder/bind-set-operation.ts';
@@ -22,7 +22,7 @@ import type { BoundQuery } from './logical-plan.ts';
 export function bindQuery(query: Query, environment: BindEnvironment): BoundQuery {
   const binding = new Binding(environment);
   const { within } = environment;
-  if (within !== undefined) checkNoStar(query);
+  if (within !== undefined) checkOutputNamed(query);
   const tables =
     within === undefined
       ? CommonTables.none(bindRelation)
@@ -36,11 +36,14 @@ export function bindQuery(query: Query, environment: BindEnvironment): BoundQuer
   };
 }
 
-/** What another text's tables give may grow; who stands outside of that text says what it wants. */
-function checkNoStar(query: Query): void {
-  const star = findStar(query);
+/**
+ * What another text's tables give may grow: who stands outside of that text says what leaves. Inside of
+ * its subqueries and CTEs more columns change nothing.
+ */
+function checkOutputNamed(query: Query): void {
+  const star = findOutputStar(query);
   if (star === undefined) return;
-  refuse('a select list cannot have the wildcard * here; name the columns', star);
+  refuse('the result cannot have the wildcard * here; name its columns', star);
 }
 
 /** A query at any level, with the CTEs in scope around it, and the names of the query it is part of. */

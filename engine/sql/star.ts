@@ -1,19 +1,28 @@
+import { unreachable } from '../assert.ts';
 import type { Span } from '../query-error.ts';
-import type { Query } from './ast.ts';
+import type { Query, QueryBody } from './ast.ts';
 
-/** The first `*` or `t.*` in a select list at any level of the query; COUNT(*) is none. */
-export function findStar(query: Query): Span | undefined {
-  let first: Span | undefined;
-  const nodes: object[] = [query];
-  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
-    if ('kind' in node && node.kind === 'star') {
-      // Every node of the tree has its place.
-      const { span } = node as unknown as { readonly span: Span };
-      if (first === undefined || span.start < first.start) first = span;
-    }
-    for (const child of Object.values(node)) {
-      if (typeof child === 'object' && child !== null) nodes.push(child);
-    }
+/**
+ * The first `*` or `t.*` among the columns a query gives: in its own select list, or in those its set
+ * operation is of. What subqueries and CTEs select is seen by the query alone, and COUNT(*) is none.
+ */
+export function findOutputStar(query: Query): Span | undefined {
+  return findBodyStar(query.body);
+}
+
+function findBodyStar(body: QueryBody): Span | undefined {
+  switch (body.kind) {
+    case 'select':
+      return body.items.find((item) => item.kind === 'star')?.span;
+    case 'query':
+      return findOutputStar(body.query);
+    case 'set-operation':
+      for (const input of body.inputs) {
+        const star = findBodyStar(input);
+        if (star !== undefined) return star;
+      }
+      return undefined;
+    default:
+      return unreachable(body);
   }
-  return first;
 }
