@@ -33,8 +33,14 @@ export const SQL_TREE_DEPTH_MAX = 1000;
 /** Groups of one aggregation. */
 export const GROUPS_MAX = 1_000_000;
 
-/** Rows a sort or a join's build side may hold. */
+/** Rows a sort, a window or a join's build side may hold. */
 export const MATERIALIZED_ROWS_MAX = 2_000_000;
+
+/**
+ * Elements of the lists and characters of the texts that one aggregate gives over frames: frames
+ * that grow by a row each give lists whose lengths add up to the square of the rows. 256 MB.
+ */
+export const WINDOW_VALUES_MAX = 33_554_432;
 
 /** Distinct values per group that quantiles stay exact for; beyond, a t-digest takes over. */
 export const EXACT_QUANTILE_VALUES_MAX = 16_384;

@@ -28,7 +28,25 @@ export function sortedRows(
   return rows;
 }
 
-type RowComparator = (left: number, right: number) => number;
+export type RowComparator = (left: number, right: number) => number;
+
+/** Compares rows by the keys alone: 0 where none of them tells two apart. */
+export function keyComparator(
+  keys: readonly OrderDirection[],
+  vectors: readonly Vector[],
+): RowComparator {
+  const comparators = keys.flatMap((key, index) => rowComparator(key, vectors[index]!) ?? []);
+  const [first] = comparators;
+  if (first === undefined) return () => 0;
+  if (comparators.length === 1) return first;
+  return (left, right) => {
+    for (const compare of comparators) {
+      const order = compare(left, right);
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
+}
 
 function chainComparators(comparators: readonly RowComparator[]): RowComparator {
   const [first, second] = comparators as [RowComparator, RowComparator | undefined];

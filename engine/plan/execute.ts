@@ -22,6 +22,7 @@ import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
+import { WindowSink } from '../operator/window.ts';
 import { rowExpressionsOf } from './aggregate-call.ts';
 import { aggregateStateOf } from './aggregate-state.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
@@ -36,9 +37,11 @@ import {
   layoutOf,
   type PhysicalPlan,
   type PhysicalScan,
+  type PhysicalWindow,
 } from './physical-plan.ts';
 import { rowInputsOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
+import { frameOf, windowRunOf } from './window-call.ts';
 
 /** What a plan runs over. */
 export type ExecutionContext = {
@@ -177,6 +180,11 @@ class Execution {
         return this.#union(plan, sink);
       case 'aggregate':
         return this.group(plan).emit(sink);
+      case 'window': {
+        const window = this.#window(plan);
+        this.drive(plan.input, window);
+        return window.emit(sink);
+      }
       case 'sort': {
         const sort = new SortSink({
           keys: this.#orderKeys(plan.keys, plan.input),
@@ -217,6 +225,24 @@ class Execution {
       this.drive(plan.input, sink);
     }
     return sink;
+  }
+
+  #window(plan: PhysicalWindow): WindowSink {
+    return new WindowSink({
+      partitionBy: plan.partitionBy.map((expression) => ({
+        expression: this.#compile(expression, plan.input),
+        type: expression.type,
+      })),
+      orderBy: this.#orderKeys(plan.orderBy, plan.input),
+      ties: this.#orderKeys(plan.ties ?? [], plan.input),
+      calls: plan.calls.map(({ column, call }) => ({
+        arguments: this.#compileAll(rowExpressionsOf(call.function), plan.input),
+        frame: call.frame && frameOf(call.frame),
+        run: windowRunOf(call, column.type),
+      })),
+      width: layoutOf(plan.input).length,
+      checkpoint: this.#context.checkpoint,
+    });
   }
 
   #top(plan: Extract<PhysicalPlan, { op: 'top' }>): TopSink {

@@ -5,7 +5,13 @@ import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { formatInterval } from '../function/interval-text.ts';
 import { formatDate, formatDatetime, formatTimeOfDay } from '../function/timestamp-text.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
-import type { AggregateCall, SortKey, TimeWindow } from './logical-plan.ts';
+import type {
+  AggregateCall,
+  FrameBound,
+  SortKey,
+  TimeWindow,
+  WindowColumn,
+} from './logical-plan.ts';
 
 /** Operators that stand between their arguments. */
 const INFIXES: ReadonlySet<string> = new Set([
@@ -40,7 +46,7 @@ export class ExpressionText {
   aggregate(item: { readonly column: Column; readonly call: AggregateCall }): string {
     const { name, distinct, arguments: inputs, constants } = item.call;
     const all = [...inputs, ...constants];
-    const list = all.length === 0 ? '*' : this.#list(all);
+    const list = all.length === 0 && name === 'count' ? '*' : this.#list(all);
     const modifiers = this.#modifiers(item.call);
     return `${this.column(item.column)} := ${name}(${distinct ? 'distinct ' : ''}${list}${modifiers})`;
   }
@@ -49,12 +55,27 @@ export class ExpressionText {
     const texts = [
       nulls === undefined ? '' : ` ${nulls} nulls`,
       having === undefined ? '' : ` having ${having.extreme} ${this.of(having.expression)}`,
-      orderBy === undefined
+      orderBy === undefined || orderBy.length === 0
         ? ''
         : ` order by ${orderBy.map((key) => this.sortKey(key)).join(', ')}`,
       limit === undefined ? '' : ` limit ${this.of(limit)}`,
     ];
     return texts.join('');
+  }
+
+  windowCall({ column, call }: WindowColumn): string {
+    const { frame, ignoresNulls } = call;
+    const nulls = ignoresNulls ? ' ignore nulls' : '';
+    const over =
+      frame === undefined
+        ? ''
+        : ` ${frame.unit} from ${this.#bound(frame.start)} to ${this.#bound(frame.end)}`;
+    return `${this.aggregate({ column, call: call.function })}${nulls}${over}`;
+  }
+
+  #bound(bound: FrameBound): string {
+    const words = bound.kind.replace('-', ' ');
+    return 'amount' in bound ? `${this.of(bound.amount)} ${words}` : words;
   }
 
   /** NULLs are told only where they do not stand as they do by default. */

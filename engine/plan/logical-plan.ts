@@ -8,8 +8,9 @@ import type { Column, ColumnId, Expression } from './expression.ts';
  * What a query means, apart from how it is run: relational operators over typed columns. A plain
  * value that knows nothing of segments, so that another engine could render it as its own SQL.
  *
- * Row order: a Sort orders; Filter, Project, Limit and Unnest keep the order of their input; a Union
- * gives the rows of its first input before those of the second, and so on; all others leave it open.
+ * Row order: a Sort orders; Filter, Project, Limit, Unnest and Window keep the order of their input;
+ * a Union gives the rows of its first input before those of the second, and so on; all others leave
+ * it open.
  */
 export type LogicalPlan =
   | Scan
@@ -22,6 +23,7 @@ export type LogicalPlan =
   | Join
   | Union
   | Aggregate
+  | Window
   | Sort
   | Limit;
 
@@ -172,6 +174,45 @@ export type AggregateCall = {
   /** HAVING MAX or MIN: only the rows of a group where the expression is greatest, or least. */
   readonly having?: { readonly extreme: Extreme; readonly expression: Expression } | undefined;
 };
+
+/**
+ * Adds a column for each call, computed over the rows of the same partition. All rows stay. Without
+ * an order all rows of a partition are peers.
+ */
+export type Window = {
+  readonly op: 'window';
+  readonly input: LogicalPlan;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly SortKey[];
+  /**
+   * What decides between peers where an answer hangs on their order, such as a row's number: the
+   * order of the input where there are none.
+   */
+  readonly ties?: readonly SortKey[] | undefined;
+  readonly calls: readonly WindowColumn[];
+};
+
+export type WindowColumn = { readonly column: Column; readonly call: WindowCall };
+
+export type WindowCall = {
+  /** An aggregate, or by its name one of the functions that are only called over windows. */
+  readonly function: AggregateCall;
+  /** Of the latter that can leave NULLs out. */
+  readonly ignoresNulls: boolean;
+  /** Absent in the text: RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW. */
+  readonly frame?: WindowFrame | undefined;
+};
+
+export type WindowFrame = {
+  readonly unit: 'rows' | 'range';
+  readonly start: FrameBound;
+  readonly end: FrameBound;
+};
+
+/** Amounts are constants or parameters; of a RANGE they are of the type of the order's one key. */
+export type FrameBound =
+  | { readonly kind: 'unbounded-preceding' | 'current-row' | 'unbounded-following' }
+  | { readonly kind: 'preceding' | 'following'; readonly amount: Expression };
 
 export type Sort = {
   readonly op: 'sort';

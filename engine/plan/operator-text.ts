@@ -96,7 +96,10 @@ type SharedOperator =
       readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
     }
   | { readonly op: 'union'; readonly columns: readonly UnionColumn[] }
+  | Pick<Extract<LogicalPlan, { op: 'window' }>, WindowParts>
   | { readonly op: 'sort'; readonly keys: Extract<LogicalPlan, { op: 'sort' }>['keys'] };
+
+type WindowParts = 'op' | 'partitionBy' | 'orderBy' | 'ties' | 'calls';
 
 type Computed = { readonly column: Column; readonly expression: Expression };
 
@@ -141,6 +144,14 @@ function sharedOperatorText(plan: SharedOperator, text: ExpressionText): Operato
       const by = keys.length === 0 ? '' : ` by ${keys.join(', ')}`;
       const compute = calls.length === 0 ? '' : ` compute ${calls.join(', ')}`;
       return { line: `aggregate${by}${compute}`, parts: [`aggregate${by}`, ...calls] };
+    }
+    case 'window': {
+      const calls = plan.calls.map((each) => text.windowCall(each));
+      const by = plan.partitionBy.map((key) => text.of(key));
+      const order = [...plan.orderBy, ...(plan.ties ?? [])].map((key) => text.sortKey(key));
+      const partition = by.length === 0 ? '' : ` by ${by.join(', ')}`;
+      const head = `window${partition}${order.length === 0 ? '' : ` order ${order.join(', ')}`}`;
+      return { line: `${head} compute ${calls.join(', ')}`, parts: [head, ...calls] };
     }
     case 'sort':
       return listed(

@@ -13,6 +13,7 @@ import type {
   SortKey,
   TimeWindow,
   UnionColumn,
+  WindowColumn,
 } from './logical-plan.ts';
 import { decorrelated } from './optimize/decorrelate.ts';
 import { ColumnIds, inputsOf, mapExpressions } from './optimize/plan-walk.ts';
@@ -70,6 +71,7 @@ export type PhysicalPlan =
       readonly keys: readonly ComputedColumn[];
       readonly aggregates: readonly { readonly column: Column; readonly call: AggregateCall }[];
     }
+  | PhysicalWindow
   | { readonly op: 'sort'; readonly input: PhysicalPlan; readonly keys: readonly SortKey[] }
   /** The first `count` rows by the keys; keeps no others. */
   | {
@@ -86,6 +88,16 @@ export type PhysicalPlan =
       /** Counts the rows of each value of this column apart. */
       readonly per?: ColumnId | undefined;
     };
+
+/** Keeps all rows, then computes the calls over them. */
+export type PhysicalWindow = {
+  readonly op: 'window';
+  readonly input: PhysicalPlan;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly SortKey[];
+  readonly ties?: readonly SortKey[] | undefined;
+  readonly calls: readonly WindowColumn[];
+};
 
 export type ComputedColumn = { readonly column: Column; readonly expression: Expression };
 
@@ -203,6 +215,7 @@ function convert(logical: LogicalPlan, numbering: Numbering): PhysicalPlan {
     case 'project':
     case 'unnest':
     case 'aggregate':
+    case 'window':
     case 'sort':
       return { ...plan, input: convert(plan.input, numbering) };
     case 'join':
@@ -374,6 +387,8 @@ export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
       return [...layoutOf(plan.left), ...layoutOf(plan.right)];
     case 'aggregate':
       return [...plan.keys, ...plan.aggregates].map((item) => item.column.id);
+    case 'window':
+      return [...layoutOf(plan.input), ...plan.calls.map((item) => item.column.id)];
     default:
       return layoutOf(plan.input);
   }

@@ -1,7 +1,7 @@
 import { rowExpressionsOf } from './aggregate-call.ts';
 import type { Apply, Expression } from './expression.ts';
 import { appliesIn } from './expression-walk.ts';
-import type { PhysicalPlan } from './physical-plan.ts';
+import type { PhysicalPlan, PhysicalWindow } from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */
 export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
@@ -66,8 +66,18 @@ export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
         ...plan.keys.map((item) => item.expression),
         ...plan.aggregates.flatMap((item) => rowExpressionsOf(item.call)),
       ];
+    case 'window':
+      return windowExpressions(plan);
     case 'sort':
     case 'top':
       return plan.keys.map((key) => key.expression);
   }
+}
+
+function windowExpressions({ partitionBy, orderBy, ties = [], calls }: PhysicalWindow) {
+  return [
+    ...partitionBy,
+    ...[...orderBy, ...ties].map((key) => key.expression),
+    ...calls.flatMap((item) => rowExpressionsOf(item.call.function)),
+  ];
 }

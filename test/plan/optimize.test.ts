@@ -227,3 +227,19 @@ test('an array that is long, or as long as rows say, is not made while planning'
   assert.ok(!isComputed(`SELECT ARRAY_LENGTH(${seconds('4096')}) AS n`));
   assert.ok(!isComputed(`SELECT ARRAY_LENGTH(${seconds('n')}) AS m FROM UNNEST([1, 2]) AS n`));
 });
+
+test('a condition on the keys of a window sinks below it, any other stays', () => {
+  const text = (condition: string) =>
+    `SELECT id FROM (SELECT id, project, ROW_NUMBER() OVER (PARTITION BY project ORDER BY id) AS n
+     FROM \`postgres.logs\`) WHERE ${condition}`;
+  assert.deepEqual(planOf(text("project = 'alpha' AND n = 1")).slice(-4), [
+    'filter (row_number = 1)',
+    'window by project order id, arrival compute row_number := row_number()',
+    "filter (project = 'alpha')",
+    "scan `postgres.logs` project 'alpha': id, project, arrival",
+  ]);
+  assert.deepEqual(planOf(text("id = 'x'")).slice(-2), [
+    "filter (id = 'x')",
+    'scan `postgres.logs`: id, arrival',
+  ]);
+});

@@ -3,7 +3,7 @@ import type {
   AggregateModifier,
   AggregateOverload,
 } from '../../aggregate/aggregate-function.ts';
-import { typeName } from '../../column/type.ts';
+import { type SqlType, typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { columnsOf } from '../expression-walk.ts';
@@ -21,17 +21,30 @@ export function bindAggregate(
   syntax: CallSyntax,
   context: ExpressionContext,
 ): Expression {
-  const { place, binding } = context;
+  const { place } = context;
   const { span } = syntax;
   const name = found.name.toUpperCase();
   if (place.aggregates === undefined) {
     refuse(`${name} is an aggregate and cannot stand in ${place.text}`, span);
   }
-  checkForm(found, syntax);
   const inside = context.in({
     text: `the arguments of ${name}`,
     scope: place.argumentScope ?? place.scope,
   });
+  const { call, type } = bindAggregateCall(found, syntax, inside);
+  return place.aggregates.add(call, type, span);
+}
+
+/** The call alone, its arguments bound by `inside`. */
+export function bindAggregateCall(
+  found: AggregateFunction,
+  syntax: CallSyntax,
+  inside: ExpressionContext,
+): { readonly call: AggregateCall; readonly type: SqlType } {
+  const { binding } = inside;
+  const { span } = syntax;
+  const name = found.name.toUpperCase();
+  checkForm(found, syntax);
   const inputs = syntax.arguments.map((argument) => inside.bind(argument));
   const chosen = chooseOverload({
     name: found.name,
@@ -54,7 +67,7 @@ export function bindAggregate(
     limit: bindRowCount('LIMIT', syntax.limit, binding),
     having: bindHaving(syntax, inside),
   };
-  return place.aggregates.add(call, chosen.type, span);
+  return { call, type: chosen.type };
 }
 
 /** What may stand between the parentheses, as far as the function alone decides. */

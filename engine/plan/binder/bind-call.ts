@@ -2,12 +2,14 @@ import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { TIMESTAMP } from '../../column/type.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { ScalarFunction } from '../../function/scalar-function.ts';
+import { findWindowFunction } from '../../operator/window-functions.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindAggregate } from './bind-aggregate.ts';
 import { bindCoalesce, bindIf } from './bind-conditional.ts';
 import { asTexts, partLiteral } from './bind-operator.ts';
 import { bindCurrentTime, intervalArguments } from './bind-time.ts';
+import { bindWindowCall } from './bind-window.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames, isCallable } from './function-names.ts';
 import { chooseOverload } from './overload.ts';
@@ -28,9 +30,13 @@ const SAFE_PREFIX = 'safe.';
 const NOW: Expression = { op: 'now', type: TIMESTAMP };
 
 export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expression {
-  const { over } = syntax;
-  if (over !== undefined) refuse('a window function (OVER) is not supported', over.span);
   const name = functionName(syntax);
+  const { over } = syntax;
+  if (over !== undefined) return bindWindowCall(name, { ...syntax, over }, context);
+  if (findWindowFunction(name) !== undefined) {
+    const upper = name.toUpperCase();
+    refuse(`${upper} is computed over a window: write ${upper}(…) OVER (…)`, syntax.span);
+  }
   const aggregate = findAggregateFunction(name);
   if (aggregate !== undefined) return bindAggregate(aggregate, syntax, context);
   refuseModifiers(name, syntax);

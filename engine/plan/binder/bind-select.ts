@@ -1,6 +1,7 @@
 import { BOOL } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
+import { mapCall } from '../aggregate-call.ts';
 import type { Expression } from '../expression.ts';
 import { columnReference, columnsOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
@@ -10,6 +11,7 @@ import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
 import { structOfColumns } from './bind-struct.ts';
 import type { TableBinder } from './bind-table.ts';
 import type { Binding } from './binding.ts';
+import type { ExpressionContext } from './context.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
@@ -21,17 +23,22 @@ import {
   impliedName,
   type SelectColumn,
 } from './select-list.ts';
+import { type BoundWindow, Windows } from './windows.ts';
 
 /** A SELECT on its way up: a plan, and what its list and order mean over that plan's columns. */
 type Stage = {
   readonly plan: LogicalPlan;
   readonly list: readonly SelectColumn[];
   readonly order: readonly BoundOrder[];
+  readonly windows: readonly BoundWindow[];
+  readonly qualify: BoundQualify | undefined;
 };
 
+type BoundQualify = { readonly predicate: Expression; readonly span: Span };
+
 /**
- * One SELECT with the ORDER BY behind it: FROM, WHERE, GROUP BY, HAVING, then either DISTINCT and
- * the order, or the order and the select list. The order lies below the list, so that it may use
+ * One SELECT with the ORDER BY behind it: FROM, WHERE, GROUP BY, HAVING, windows, QUALIFY, then
+ * either DISTINCT and the order, or the order and the select list. The order lies below the list, so that it may use
  * what the list leaves out, and what only the list needs is computed after a LIMIT.
  */
 export function bindSelect(
@@ -40,32 +47,37 @@ export function bindSelect(
   tables: TableBinder,
   binding: Binding,
 ): Relation {
-  refuseUnsupported(select);
   const nothing = { plan: { op: 'one-row' } as const, variables: [] };
   const from = select.from === undefined ? nothing : tables.bind(select.from);
   const scope = tables.scopeOf(from.variables);
   const aggregates = new Aggregates(binding);
-  const listPlace = { text: 'the select list', scope, aggregates };
+  const windows = new Windows(binding, select.windows ?? []);
+  const listPlace = { text: 'the select list', scope, aggregates, windows };
   const list = bindSelectList(select.items, scope, tables.expressionsAt(listPlace));
-  const after = tables.expressionsAt({
-    text: 'ORDER BY',
+  const place = {
     scope: new AliasScope(list, scope),
     aggregates,
     // An alias that is itself an aggregate cannot be meant inside another one.
     argumentScope: new AliasScope(
-      list.filter((column) => !aggregates.areIn(column.expression)),
+      list.filter(({ expression }) => !isComputedLater(expression, { aggregates, windows })),
       scope,
     ),
-  });
+  };
+  const inOrder = tables.expressionsAt({ ...place, text: 'ORDER BY', windows });
+  const inQualify = tables.expressionsAt({ ...place, text: 'QUALIFY', windows });
+  const inHaving = tables.expressionsAt({ ...place, text: 'HAVING' });
+  const order = bindOrder(orderBy, list, inOrder);
+  const qualify = bindQualify(select.qualify, inQualify, windows);
   const stage: Stage = {
     plan: filtered(from.plan, select.where, scope, tables, binding),
     list,
-    order: bindOrder(orderBy, list, after),
+    order,
+    windows: windows.list(),
+    qualify,
   };
-  const having =
-    select.having === undefined ? undefined : after.bindAs(select.having, BOOL, 'HAVING');
-  const keys = bindKeys(select.groupBy, { list, scope, aggregates, tables, binding });
-  if (select.from === undefined) refuseWithoutFrom(select, orderBy, aggregates);
+  const having = bindHaving(select.having, inHaving, windows);
+  const keys = bindKeys(select.groupBy, { list, scope, aggregates, windows, tables, binding });
+  if (select.from === undefined) refuseWithoutFrom(select, orderBy, { aggregates, windows });
   if (select.having !== undefined && keys.length === 0 && aggregates.list().length === 0) {
     refuse('HAVING needs a GROUP BY or an aggregate; write WHERE', select.having.span);
   }
@@ -74,32 +86,60 @@ export function bindSelect(
     keys.length > 0 ||
     aggregates.list().length > 0 ||
     having !== undefined;
-  const group = { keys, aggregates, having, span: select.span };
+  const group = { keys, aggregates, windows, having, span: select.span };
   const grouped = isGrouped ? groupStage(stage, group, binding) : stage;
-  const top = select.distinct ? distinctStage(grouped, select.span, binding) : grouped;
+  const windowed = windowStage(grouped, binding);
+  const top = select.distinct ? distinctStage(windowed, select.span, binding) : windowed;
   const ordered = { ...top, plan: sorted(top.plan, top.order, binding) };
   if (select.asStruct === true) return projectedStruct(ordered, select.span, binding);
   return projected(ordered, select.span, binding);
 }
 
-/** Clauses that have no meaning here yet. */
-function refuseUnsupported(select: Select): void {
-  if (select.qualify !== undefined) refuse('QUALIFY is not supported', select.qualify.span);
-  const window = select.windows?.[0];
-  if (window !== undefined) refuse('WINDOW is not supported', window.name.span);
+/** Whether an expression reads what is computed of groups or of other rows. */
+function isComputedLater(expression: Expression, { aggregates, windows }: Collected): boolean {
+  return aggregates.areIn(expression) || windows.areIn(expression);
+}
+
+type Collected = { readonly aggregates: Aggregates; readonly windows: Windows };
+
+function bindHaving(
+  syntax: Syntax | undefined,
+  context: ExpressionContext,
+  windows: Windows,
+): Expression | undefined {
+  if (syntax === undefined) return undefined;
+  const having = context.bindAs(syntax, BOOL, 'HAVING');
+  // By an alias of the select list.
+  if (windows.areIn(having)) refuse('a window function cannot stand in HAVING', syntax.span);
+  return having;
+}
+
+function bindQualify(
+  syntax: Syntax | undefined,
+  context: ExpressionContext,
+  windows: Windows,
+): BoundQualify | undefined {
+  if (syntax === undefined) return undefined;
+  const predicate = context.bindAs(syntax, BOOL, 'QUALIFY');
+  if (windows.list().length > 0) return { predicate, span: syntax.span };
+  return refuse('QUALIFY needs a window function (OVER); write WHERE or HAVING', syntax.span);
 }
 
 /** One row of constants has nothing to count, to compare or to order. */
 function refuseWithoutFrom(
   select: Select,
   orderBy: readonly OrderItem[],
-  aggregates: Aggregates,
+  { aggregates, windows }: Collected,
 ): void {
   const order = orderBy[0];
   if (order !== undefined) refuse('a SELECT without FROM cannot have ORDER BY', order.span);
   if (select.distinct) refuse('a SELECT without FROM cannot be DISTINCT', select.span);
-  if (aggregates.list().length === 0) return;
-  refuse('a SELECT without FROM cannot have an aggregate', select.span);
+  if (aggregates.list().length > 0) {
+    refuse('a SELECT without FROM cannot have an aggregate', select.span);
+  }
+  if (windows.list().length > 0) {
+    refuse('a SELECT without FROM cannot have a window function', select.span);
+  }
 }
 
 function filtered(
@@ -119,6 +159,7 @@ type KeyContext = {
   readonly list: readonly SelectColumn[];
   readonly scope: FromScope;
   readonly aggregates: Aggregates;
+  readonly windows: Windows;
   readonly tables: TableBinder;
   readonly binding: Binding;
 };
@@ -138,9 +179,10 @@ function bindKeys(groupBy: readonly Syntax[] | 'all', context: KeyContext): read
 }
 
 /** GROUP BY ALL: what the list has that is read from the rows and not computed of groups. */
-function impliedKeys({ list, aggregates, binding }: KeyContext): readonly SelectColumn[] {
+function impliedKeys(context: KeyContext): readonly SelectColumn[] {
+  const { list, binding } = context;
   return list.filter(({ expression, span }) => {
-    if (aggregates.areIn(expression) || columnsOf(expression).size === 0) return false;
+    if (isComputedLater(expression, context) || columnsOf(expression).size === 0) return false;
     binding.spendCopy(expression, span);
     return true;
   });
@@ -148,7 +190,7 @@ function impliedKeys({ list, aggregates, binding }: KeyContext): readonly Select
 
 function bindKey(
   syntax: Syntax,
-  { list, scope, aggregates, tables, binding }: KeyContext,
+  { list, scope, aggregates, windows, tables, binding }: KeyContext,
 ): { readonly name: string; readonly expression: Expression } {
   const column =
     syntax.kind === 'integer'
@@ -163,6 +205,9 @@ function bindKey(
   if (aggregates.areIn(column.expression)) {
     refuse(`GROUP BY cannot use ${column.name}, for it is computed by an aggregate`, syntax.span);
   }
+  if (windows.areIn(column.expression)) {
+    refuse(`GROUP BY cannot use ${column.name}, for it is computed over a window`, syntax.span);
+  }
   binding.spendCopy(column.expression, syntax.span);
   return column;
 }
@@ -173,16 +218,18 @@ function groupStage(
   group: {
     readonly keys: readonly GroupKey[];
     readonly aggregates: Aggregates;
+    readonly windows: Windows;
     readonly having: Expression | undefined;
     readonly span: Span;
   },
   binding: Binding,
 ): Stage {
-  const { keys, aggregates, having, span } = group;
+  const { keys, aggregates, windows, having, span } = group;
   const kept = new KeptValues({
     binding,
     keys,
     aggregates,
+    windows,
     refusal: (path) => `${path} is neither in GROUP BY nor inside an aggregate`,
   });
   const aggregate = binding.plan(
@@ -210,12 +257,25 @@ function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
     refusal: (path) => `ORDER BY can use only what SELECT DISTINCT selects; ${path} is not`,
   });
   const plan = binding.plan({ op: 'aggregate', input: stage.plan, keys, aggregates: [] }, span);
-  const { order } = keptAbove(kept, { list: [], order: stage.order });
+  const { order } = keptAbove(kept, { ...stage, list: [] });
   const list = stage.list.map((column, index) => ({
     ...column,
     expression: columnReference(keys[index]!.column),
   }));
-  return { plan, list, order };
+  return { plan, list, order, windows: [], qualify: undefined };
+}
+
+/** What is computed over windows, and the QUALIFY above it. */
+function windowStage(stage: Stage, binding: Binding): Stage {
+  let { plan } = stage;
+  for (const { span, ...window } of stage.windows) {
+    plan = binding.plan({ op: 'window', input: plan, ...window }, span);
+  }
+  if (stage.qualify !== undefined) {
+    const { predicate, span } = stage.qualify;
+    plan = binding.plan({ op: 'filter', input: plan, predicate }, span);
+  }
+  return { ...stage, plan, windows: [], qualify: undefined };
 }
 
 function keptAbove(kept: KeptValues, stage: Omit<Stage, 'plan'>): Omit<Stage, 'plan'> {
@@ -227,7 +287,27 @@ function keptAbove(kept: KeptValues, stage: Omit<Stage, 'plan'>): Omit<Stage, 'p
     ...each,
     key: { ...each.key, expression: kept.above(each.key.expression) },
   }));
-  return { list, order };
+  const windows = stage.windows.map((window) => keptWindow(kept, window));
+  const qualify = stage.qualify && {
+    ...stage.qualify,
+    predicate: kept.above(stage.qualify.predicate),
+  };
+  return { list, order, windows, qualify };
+}
+
+function keptWindow(kept: KeptValues, window: BoundWindow): BoundWindow {
+  return {
+    ...window,
+    partitionBy: window.partitionBy.map((key) => kept.above(key)),
+    orderBy: window.orderBy.map((key) => ({ ...key, expression: kept.above(key.expression) })),
+    calls: window.calls.map(({ column, call }) => ({
+      column,
+      call: {
+        ...call,
+        function: mapCall(call.function, (each) => kept.above(each)),
+      },
+    })),
+  };
 }
 
 /** The select list; a column that is merely passed on keeps its id. */

@@ -5,6 +5,7 @@ import type { Aggregates } from './aggregates.ts';
 import type { Binding } from './binding.ts';
 import type { CommonTables } from './common-tables.ts';
 import type { NameScope } from './scope.ts';
+import type { Windows } from './windows.ts';
 
 /** Where an expression stands: what its names mean and whether aggregates may appear. */
 export type Place = {
@@ -15,6 +16,8 @@ export type Place = {
   readonly aggregates?: Aggregates | undefined;
   /** What names mean inside an aggregate's arguments, if not what they mean outside. */
   readonly argumentScope?: NameScope | undefined;
+  /** Collects the calls over windows of the SELECT; absent where none may stand. */
+  readonly windows?: Windows | undefined;
 };
 
 /** Binds the expressions of one place. The parts of the binder see one another through it. */

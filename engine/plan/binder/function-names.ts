@@ -1,5 +1,6 @@
 import { aggregateFunctionNames } from '../../aggregate/registry.ts';
 import { scalarFunctionNames } from '../../function/registry.ts';
+import { windowFunctionNames } from '../../operator/window-functions.ts';
 import { CURRENT_TIME_NAMES } from './bind-time.ts';
 
 /** Functions that the binder itself takes apart. */
@@ -22,6 +23,7 @@ export function functionNames(): readonly string[] {
   return [
     ...SPECIAL_FORMS,
     ...aggregateFunctionNames(),
+    ...windowFunctionNames(),
     ...scalarFunctionNames().filter(isCallable),
   ];
 }

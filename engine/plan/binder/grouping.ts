@@ -3,6 +3,7 @@ import { childrenOf, columnReference, withChildren } from '../expression-walk.ts
 import type { Aggregates } from './aggregates.ts';
 import type { Binding, Origin } from './binding.ts';
 import { refuse } from './refusal.ts';
+import type { Windows } from './windows.ts';
 
 export type GroupKey = { readonly column: Column; readonly expression: Expression };
 
@@ -14,12 +15,15 @@ export class KeptValues {
   readonly #binding: Binding;
   readonly #keys: ReadonlyMap<number, Column>;
   readonly #aggregates: Aggregates | undefined;
+  readonly #windows: Windows | undefined;
   readonly #refusal: (path: string) => string;
 
   constructor(options: {
     readonly binding: Binding;
     readonly keys: readonly GroupKey[];
     readonly aggregates?: Aggregates | undefined;
+    /** Computed above the operator, so that what they give needs no keeping. */
+    readonly windows?: Windows | undefined;
     /** The sentence for a column that is not kept. */
     readonly refusal: (path: string) => string;
   }) {
@@ -27,6 +31,7 @@ export class KeptValues {
     this.#binding = options.binding;
     this.#keys = new Map(options.keys.map((key) => [identities.of(key.expression), key.column]));
     this.#aggregates = options.aggregates;
+    this.#windows = options.windows;
     this.#refusal = options.refusal;
   }
 
@@ -43,6 +48,7 @@ export class KeptValues {
     if (key !== undefined) return this.#at(columnReference(key), origin);
     if (expression.op === 'column') {
       if (this.#aggregates?.has(expression.id) === true) return expression;
+      if (this.#windows?.has(expression.id) === true) return expression;
       refuse(this.#refusal(origin?.text ?? 'a column'), origin?.span);
     }
     const children = childrenOf(expression);

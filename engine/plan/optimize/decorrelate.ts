@@ -3,7 +3,7 @@ import { BOOL, INT64 } from '../../column/type.ts';
 import { aggregateStateOf } from '../aggregate-state.ts';
 import type { Column, ColumnId, Expression, Subquery } from '../expression.ts';
 import { columnReference, columnsOf, conjunctionOf, substitute } from '../expression-walk.ts';
-import type { Aggregate, Join, LogicalPlan, Outer, Union } from '../logical-plan.ts';
+import type { Aggregate, Join, LogicalPlan, Outer, Union, Window } from '../logical-plan.ts';
 import { type ColumnIds, expressionsOf, inputsOf, mapExpressions, outputOf } from './plan-walk.ts';
 
 /**
@@ -106,6 +106,12 @@ class Decorrelation {
         return this.#union(plan);
       case 'aggregate':
         return this.#aggregate(plan);
+      case 'window': {
+        const input = this.#reading(plan);
+        const own = mapExpressions(plan, (each) => reading(each, input.captured)) as Window;
+        const partitionBy = [columnReference(input.ordinal), ...own.partitionBy];
+        return { ...input, plan: { ...own, input: input.plan, partitionBy } };
+      }
       default:
         return unreachable(plan);
     }

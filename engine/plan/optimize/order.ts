@@ -44,6 +44,7 @@ function dropSorts(plan: LogicalPlan, seen: Seen): LogicalPlan {
       // Equal rows of several inputs go by arrival.
       return below(seen === 'all' ? 'all' : 'nothing');
     case 'limit':
+    case 'window':
       return below('all');
     default:
       return below(seen);
@@ -162,6 +163,15 @@ function withArrivals(
     }
     case 'union':
       return withUnionArrivals(plan, ids);
+    case 'window': {
+      const below = withArrivals(plan.input, ids);
+      if (isOrdered(below.plan)) {
+        const input = breakTies(below.plan, below.arrivals);
+        return { plan: { ...plan, input }, arrivals: below.arrivals };
+      }
+      const ties = tieKeys(plan.orderBy[0], below.arrivals);
+      return { plan: { ...plan, input: below.plan, ties }, arrivals: below.arrivals };
+    }
     case 'aggregate':
       return { plan: withTakingOrder(plan, withArrivals(plan.input, ids)), arrivals: [] };
     default:
@@ -254,6 +264,9 @@ function breakTies(plan: LogicalPlan, arrivals: readonly Column[]): LogicalPlan 
     case 'unnest':
       if (isOrdered(plan.input)) return { ...plan, input: breakTies(plan.input, arrivals) };
       return sortedByArrival(plan, arrivals);
+    case 'window':
+      // Its input has been told apart already where it has an order.
+      return isOrdered(plan.input) ? plan : sortedByArrival(plan, arrivals);
     default:
       return sortedByArrival(plan, arrivals);
   }
@@ -272,6 +285,7 @@ function isOrdered(plan: LogicalPlan): boolean {
     case 'filter':
     case 'unnest':
     case 'project':
+    case 'window':
       return isOrdered(plan.input);
     case 'union':
       return plan.inputs.some(isOrdered);

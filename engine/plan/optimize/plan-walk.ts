@@ -2,7 +2,7 @@ import { unreachable } from '../../assert.ts';
 import { mapCall } from '../aggregate-call.ts';
 import type { Column, ColumnId, Expression, Subquery } from '../expression.ts';
 import { columnReference, rewrite, subqueriesIn, substitute } from '../expression-walk.ts';
-import type { LogicalPlan, Union } from '../logical-plan.ts';
+import type { FrameBound, LogicalPlan, SortKey, Union, Window } from '../logical-plan.ts';
 
 /** The plans directly below one. */
 export function inputsOf(plan: LogicalPlan): readonly LogicalPlan[] {
@@ -86,11 +86,10 @@ export function mapExpressions(
           call: mapCall(item.call, change),
         })),
       };
+    case 'window':
+      return mapWindow(plan, change);
     case 'sort':
-      return {
-        ...plan,
-        keys: plan.keys.map((key) => ({ ...key, expression: change(key.expression) })),
-      };
+      return { ...plan, keys: mapKeys(plan.keys, change) };
     case 'limit':
       return {
         ...plan,
@@ -100,6 +99,35 @@ export function mapExpressions(
     default:
       return unreachable(plan);
   }
+}
+
+type Change = (expression: Expression) => Expression;
+
+function mapKeys(keys: readonly SortKey[], change: Change): readonly SortKey[] {
+  return keys.map((key) => ({ ...key, expression: change(key.expression) }));
+}
+
+function mapWindow(plan: Window, change: Change): Window {
+  const mapBound = (bound: FrameBound): FrameBound =>
+    'amount' in bound ? { ...bound, amount: change(bound.amount) } : bound;
+  return {
+    ...plan,
+    partitionBy: plan.partitionBy.map(change),
+    orderBy: mapKeys(plan.orderBy, change),
+    ties: plan.ties === undefined ? undefined : mapKeys(plan.ties, change),
+    calls: plan.calls.map(({ column, call }) => ({
+      column,
+      call: {
+        ...call,
+        function: mapCall(call.function, change),
+        frame: call.frame && {
+          ...call.frame,
+          start: mapBound(call.frame.start),
+          end: mapBound(call.frame.end),
+        },
+      },
+    })),
+  };
 }
 
 /** Every expression of one operator (not of its inputs). */
@@ -141,6 +169,8 @@ export function outputOf(plan: LogicalPlan): readonly Column[] {
     }
     case 'join':
       return [...outputOf(plan.left), ...outputOf(plan.right)];
+    case 'window':
+      return [...outputOf(plan.input), ...plan.calls.map((item) => item.column)];
     default:
       return outputOf(plan.input);
   }

@@ -2,7 +2,8 @@ import { unreachable } from '../../assert.ts';
 import { rowExpressionsOf } from '../aggregate-call.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { collectColumns } from '../expression-walk.ts';
-import type { LogicalPlan } from '../logical-plan.ts';
+import type { LogicalPlan, Window } from '../logical-plan.ts';
+import { expressionsOf } from './plan-walk.ts';
 
 /**
  * Leaves out every column that nothing above reads: scans read only what is used, projections and
@@ -63,6 +64,8 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
       ];
       return { ...plan, aggregates, input: pruneColumns(plan.input, reading(new Set(), read)) };
     }
+    case 'window':
+      return pruneWindow(plan, required);
     case 'sort': {
       const read = plan.keys.map((key) => key.expression);
       return { ...plan, input: pruneColumns(plan.input, reading(required, read)) };
@@ -74,6 +77,13 @@ export function pruneColumns(plan: LogicalPlan, required: ReadonlySet<ColumnId>)
     default:
       return unreachable(plan);
   }
+}
+
+function pruneWindow(plan: Window, required: ReadonlySet<ColumnId>): LogicalPlan {
+  const calls = plan.calls.filter((item) => required.has(item.column.id));
+  if (calls.length === 0) return pruneColumns(plan.input, required);
+  const kept = { ...plan, calls };
+  return { ...kept, input: pruneColumns(plan.input, reading(required, expressionsOf(kept))) };
 }
 
 function reading(

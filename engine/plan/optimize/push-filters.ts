@@ -7,7 +7,7 @@ import {
   isLiteral,
   substitute,
 } from '../expression-walk.ts';
-import type { Aggregate, Join, LogicalPlan, Union, Unnest } from '../logical-plan.ts';
+import type { Aggregate, Join, LogicalPlan, Union, Unnest, Window } from '../logical-plan.ts';
 import { impliedByEquality } from './equal-columns.ts';
 import { rejectsNulls } from './null-rejection.ts';
 import {
@@ -21,9 +21,9 @@ import {
 
 /**
  * Brings every condition as near to its scan as its columns allow: through projections (their
- * expressions put in place of their columns), unions, sorts, unnests, groupings (keys only) and joins. A
- * condition over both sides of a cross join makes it an inner one. A plan whose condition can never
- * hold becomes no rows.
+ * expressions put in place of their columns), unions, sorts, unnests, groupings and windows (keys
+ * only) and joins. A condition over both sides of a cross join makes it an inner one. A plan whose
+ * condition can never hold becomes no rows.
  */
 export function pushFilters(plan: LogicalPlan): LogicalPlan {
   return push(plan, []);
@@ -59,6 +59,8 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
       );
     case 'aggregate':
       return pushThroughAggregate(plan, conditions);
+    case 'window':
+      return pushThroughWindow(plan, conditions);
     case 'limit':
       return filtered({ ...plan, input: push(plan.input, []) }, conditions);
     case 'scan':
@@ -93,6 +95,15 @@ function pushThroughAggregate(plan: Aggregate, conditions: readonly Expression[]
   const below = within.filter(isMovable).map((term) => substitute(term, keys));
   const kept = [...within.filter((term) => !isMovable(term)), ...beyond];
   return filtered({ ...plan, input: push(plan.input, below) }, kept);
+}
+
+/** A partition is left out as a whole, by its keys, or not at all. */
+function pushThroughWindow(plan: Window, conditions: readonly Expression[]): LogicalPlan {
+  const keys = new Set(plan.partitionBy.flatMap((key) => (key.op === 'column' ? [key.id] : [])));
+  const { within, beyond } = divide(conditions, keys);
+  const movable = within.filter((term) => columnsOf(term).size > 0);
+  const kept = [...within.filter((term) => columnsOf(term).size === 0), ...beyond];
+  return filtered({ ...plan, input: push(plan.input, movable) }, kept);
 }
 
 function pushThroughJoin(join: Join, conditions: readonly Expression[]): LogicalPlan {
@@ -196,6 +207,7 @@ function isEmptyByInput(plan: LogicalPlan): boolean {
     case 'sort':
     case 'limit':
     case 'unnest':
+    case 'window':
       return isEmpty(plan.input);
     case 'aggregate':
       return plan.keys.length > 0 && isEmpty(plan.input);

@@ -1,0 +1,174 @@
+import { unreachable } from '../assert.ts';
+import type { SqlValue } from '../column/value.ts';
+import { type Vector, valueAt } from '../column/vector.ts';
+import { compareValues } from '../function/comparison.ts';
+import { forEachStanding, type Standing, type WindowRows } from './window-rows.ts';
+
+/** The rows around each row that a function looks at, its amounts known. */
+export type Frame = {
+  readonly unit: 'rows' | 'range';
+  readonly start: Bound;
+  readonly end: Bound;
+};
+
+/** `amount` is an INT64 or FLOAT64 of at least 0: rows, or what the key may differ by. */
+export type Bound =
+  | { readonly kind: 'unbounded-preceding' | 'current-row' | 'unbounded-following' }
+  | { readonly kind: 'preceding' | 'following'; readonly amount: number | bigint };
+
+/** What holds where a text gives no frame: without an order all rows of a partition are peers. */
+export const DEFAULT_FRAME: Frame = {
+  unit: 'range',
+  start: { kind: 'unbounded-preceding' },
+  end: { kind: 'current-row' },
+};
+
+/** The positions [starts[p], ends[p]) that the row at position p sees; both never fall within a partition. */
+export type FrameBounds = { readonly starts: Int32Array; readonly ends: Int32Array };
+
+/** The order's one key, which the amounts of a RANGE are added to. */
+export type RangeKey = { readonly vector: Vector; readonly descending: boolean };
+
+/** The frames of all rows. `key` must be there when a bound of a RANGE has an amount. */
+export function frameBounds(
+  rows: WindowRows,
+  frame: Frame,
+  key?: RangeKey | undefined,
+): FrameBounds {
+  const starts = new Int32Array(rows.count);
+  const ends = new Int32Array(rows.count);
+  const edges = frame.unit === 'rows' ? ROW_EDGES : rangeEdges(rows, key);
+  forEachStanding(rows, (at) => {
+    const { position, partitionEnd } = at;
+    starts[position] = edges.start(frame.start, at);
+    // A frame that ends before it starts is empty.
+    ends[position] = Math.min(partitionEnd, Math.max(starts[position]!, edges.end(frame.end, at)));
+  });
+  return { starts, ends };
+}
+
+/** Where a bound lies, clamped to the partition: its first position, and the one after its last. */
+type Edges = {
+  readonly start: (bound: Bound, at: Standing) => number;
+  readonly end: (bound: Bound, at: Standing) => number;
+};
+
+/** A frame ends behind the row that its last bound names. */
+const ROW_EDGES: Edges = {
+  start: (bound, at) => rowEdge(bound, at, 0),
+  end: (bound, at) => rowEdge(bound, at, 1),
+};
+
+function rowEdge(bound: Bound, at: Standing, behind: 0 | 1): number {
+  const clamp = (position: number) =>
+    Math.min(at.partitionEnd, Math.max(at.partitionStart, position));
+  switch (bound.kind) {
+    case 'unbounded-preceding':
+      return at.partitionStart;
+    case 'unbounded-following':
+      return at.partitionEnd;
+    case 'current-row':
+      return at.position + behind;
+    case 'preceding':
+      return clamp(at.position - Number(bound.amount) + behind);
+    case 'following':
+      return clamp(at.position + Number(bound.amount) + behind);
+    default:
+      return unreachable(bound);
+  }
+}
+
+/** All peers of a row count as the row. */
+function rangeEdges(rows: WindowRows, key: RangeKey | undefined): Edges {
+  const search = key === undefined ? undefined : new KeySearch(rows, key);
+  const edge = (bound: Bound, at: Standing, side: 'start' | 'end') => {
+    switch (bound.kind) {
+      case 'unbounded-preceding':
+        return at.partitionStart;
+      case 'unbounded-following':
+        return at.partitionEnd;
+      case 'current-row':
+        return side === 'start' ? at.peerStart : at.peerEnd;
+      default:
+        return search!.find(bound, at, side);
+    }
+  };
+  return {
+    start: (bound, at) => edge(bound, at, 'start'),
+    end: (bound, at) => edge(bound, at, 'end'),
+  };
+}
+
+/** Finds where keys lie that differ by an amount from that of a row. */
+class KeySearch {
+  readonly #rows: WindowRows;
+  readonly #key: RangeKey;
+
+  constructor(rows: WindowRows, key: RangeKey) {
+    this.#rows = rows;
+    this.#key = key;
+  }
+
+  /** NULL and NaN differ from themselves by nothing, and from no number by any amount. */
+  find(
+    bound: Bound & { readonly amount: number | bigint },
+    at: Standing,
+    side: 'start' | 'end',
+  ): number {
+    const value = this.#at(at.position);
+    if (!isOrdinary(value)) return side === 'start' ? at.peerStart : at.peerEnd;
+    const isLess = (bound.kind === 'preceding') !== this.#key.descending;
+    const limit = shifted(value, bound.amount, isLess);
+    // The first position whose key does not stand before the limit, or stands behind it.
+    let low = at.partitionStart;
+    let high = at.partitionEnd;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#standsBefore(middle, limit, side, at)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #standsBefore(
+    position: number,
+    limit: number | bigint,
+    side: 'start' | 'end',
+    at: Standing,
+  ): boolean {
+    const value = this.#at(position);
+    // All that are no ordinary numbers stand together on one side of those that are.
+    if (!isOrdinary(value)) return position < at.position;
+    const order = compareValues(value, limit) * (this.#key.descending ? -1 : 1);
+    return side === 'start' ? order < 0 : order <= 0;
+  }
+
+  #at(position: number): SqlValue {
+    return valueAt(this.#key.vector, this.#rows.order[position]!);
+  }
+}
+
+function isOrdinary(value: SqlValue): value is number | bigint {
+  return typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value));
+}
+
+/**
+ * A double beyond 2^53 is rounded, and still lies beyond all integers that are numbers; two bigints, or
+ * one of them, stay exact.
+ */
+function shifted(
+  value: number | bigint,
+  amount: number | bigint,
+  isLess: boolean,
+): number | bigint {
+  if (typeof value === 'number' && typeof amount === 'number') {
+    return isLess ? value - amount : value + amount;
+  }
+  if (typeof value === 'number' && !Number.isInteger(value)) {
+    return isLess ? value - Number(amount) : value + Number(amount);
+  }
+  if (typeof amount === 'number' && !Number.isInteger(amount)) {
+    return isLess ? Number(value) - amount : Number(value) + amount;
+  }
+  return isLess ? BigInt(value) - BigInt(amount) : BigInt(value) + BigInt(amount);
+}

@@ -1,0 +1,122 @@
+import { INT64, type SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import { takeVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
+import { QueryError } from '../query-error.ts';
+import type { WindowFunction, WindowInput, WindowKernel } from './window-function.ts';
+import { forEachStanding, type WindowRows } from './window-rows.ts';
+
+/** LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE: the value of another row. */
+export const NAVIGATION_FUNCTIONS: readonly WindowFunction[] = [
+  shifting('lag', -1),
+  shifting('lead', 1),
+  {
+    ...picking('first_value'),
+    overloads: [{ parameters: ['any'], result: firstType }],
+    prepare: () => pickingKernel((start) => start),
+  },
+  {
+    ...picking('last_value'),
+    overloads: [{ parameters: ['any'], result: firstType }],
+    prepare: () => pickingKernel((_, end) => end - 1),
+  },
+  {
+    ...picking('nth_value'),
+    overloads: [{ parameters: ['any', INT64], result: firstType }],
+    prepare: ([given]) => {
+      const nth = nthOf(given!);
+      return pickingKernel((start) => start + nth - 1);
+    },
+  },
+];
+
+function firstType(types: readonly SqlType[]): SqlType {
+  return types[0]!;
+}
+
+/** LAG and LEAD: `direction` is where the other row stands. */
+function shifting(name: string, direction: -1 | 1): WindowFunction {
+  return {
+    name,
+    overloads: [{ parameters: ['same', INT64, 'same'], optionalCount: 2, result: firstType }],
+    perRowCount: 1,
+    order: 'required',
+    isFramed: false,
+    prepare: ([offset = 1, otherwise = null]) => {
+      const distance = direction * distanceOf(name, offset);
+      return (rows, { vectors }) => {
+        const sources = new Int32Array(rows.count);
+        forEachStanding(rows, ({ position, partitionStart, partitionEnd }) => {
+          const other = position + distance;
+          const isInside = other >= partitionStart && other < partitionEnd;
+          sources[rows.order[position]!] = isInside ? rows.order[other]! : -1;
+        });
+        return takenOr(vectors[0]!, sources, otherwise);
+      };
+    },
+  };
+}
+
+function distanceOf(name: string, value: SqlValue): number {
+  if (value !== null && Number(value) >= 0) return Number(value);
+  const got = value === null ? 'NULL' : String(value);
+  throw new QueryError(
+    'query_failed',
+    `${name.toUpperCase()} takes an offset of at least 0; got ${got}`,
+  );
+}
+
+/** The values of the rows `sources`, and `otherwise` where that is -1. */
+function takenOr(vector: Vector, sources: Int32Array, otherwise: SqlValue): Vector {
+  if (otherwise === null) return takeVector(vector, sources, sources.length);
+  return valueVector(Array.from(sources, (row) => (row < 0 ? otherwise : valueAt(vector, row))));
+}
+
+function picking(name: string) {
+  return { name, perRowCount: 1, order: 'required', isFramed: true, ignoresNulls: false } as const;
+}
+
+function nthOf(value: SqlValue): number {
+  if (value !== null && Number(value) >= 1) return Number(value);
+  const got = value === null ? 'NULL' : String(value);
+  throw new QueryError('query_failed', `NTH_VALUE takes a number of at least 1; got ${got}`);
+}
+
+/** `pick` chooses among the candidates [start, end) of a frame; one outside of them is none. */
+function pickingKernel(pick: (start: number, end: number) => number): WindowKernel {
+  return (rows, input) => {
+    const { starts, ends } = input.frames();
+    const candidates = candidatesOf(rows, input);
+    const sources = new Int32Array(rows.count);
+    for (let position = 0; position < rows.count; position++) {
+      const start = candidates.countBefore(starts[position]!);
+      const end = candidates.countBefore(ends[position]!);
+      const index = pick(start, end);
+      const isInside = index >= start && index < end;
+      sources[rows.order[position]!] = isInside ? rows.order[candidates.positionOf(index)]! : -1;
+    }
+    return takeVector(input.vectors[0]!, sources, rows.count);
+  };
+}
+
+/** The positions whose values count, numbered in order. */
+type Candidates = {
+  /** How many of them stand before a position. */
+  readonly countBefore: (position: number) => number;
+  readonly positionOf: (index: number) => number;
+};
+
+function candidatesOf(rows: WindowRows, { vectors, ignoresNulls }: WindowInput): Candidates {
+  if (!ignoresNulls) return { countBefore: (position) => position, positionOf: (index) => index };
+  const counts = new Int32Array(rows.count + 1);
+  const positions = new Int32Array(rows.count);
+  let count = 0;
+  for (let position = 0; position < rows.count; position++) {
+    counts[position] = count;
+    if (valueAt(vectors[0]!, rows.order[position]!) !== null) positions[count++] = position;
+  }
+  counts[rows.count] = count;
+  return {
+    countBefore: (position) => counts[position]!,
+    positionOf: (index) => positions[index]!,
+  };
+}

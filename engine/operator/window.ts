@@ -1,0 +1,123 @@
+import type { AggregateState } from '../aggregate/aggregate-function.ts';
+import { GroupTable } from '../aggregate/group-table.ts';
+import { type Chunk, PairChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
+import type { SqlType } from '../column/type.ts';
+import type { Vector } from '../column/vector.ts';
+import { CollectSink } from './collect.ts';
+import { concatVectors } from './merge-vectors.ts';
+import { type Checkpoint, pushInChunks, type Sink } from './sink.ts';
+import type { OrderKey } from './sort-order.ts';
+import { aggregateFrames, type FrameShape } from './window-aggregate.ts';
+import { DEFAULT_FRAME, type Frame, type FrameBounds, frameBounds } from './window-frame.ts';
+import type { WindowKernel } from './window-function.ts';
+import { type WindowRows, windowRows } from './window-rows.ts';
+
+export type WindowOptions = {
+  readonly partitionBy: readonly { readonly expression: VectorFunction; readonly type: SqlType }[];
+  readonly orderBy: readonly OrderKey[];
+  /** What decides between rows that are equal in all keys of the order. */
+  readonly ties: readonly OrderKey[];
+  readonly calls: readonly WindowCallOptions[];
+  /** Columns of the rows that come in. */
+  readonly width: number;
+  readonly checkpoint: Checkpoint;
+};
+
+export type WindowCallOptions = {
+  /** What is evaluated per row. */
+  readonly arguments: readonly VectorFunction[];
+  /** Absent: what holds where the text gives none. */
+  readonly frame?: Frame | undefined;
+  readonly run:
+    | { readonly kind: 'function'; readonly kernel: WindowKernel; readonly ignoresNulls: boolean }
+    | {
+        readonly kind: 'aggregate';
+        readonly create: () => AggregateState;
+        readonly type: SqlType;
+        readonly collects: boolean;
+      };
+};
+
+/** Keeps all rows and gives them as they came, with a column for each call. */
+export class WindowSink implements Sink {
+  readonly #options: WindowOptions;
+  readonly #rows: CollectSink;
+
+  /** Holds as many rows as a `CollectSink` may. */
+  constructor(options: WindowOptions) {
+    this.#options = options;
+    this.#rows = new CollectSink(options.width);
+  }
+
+  push(chunk: Chunk): boolean {
+    return this.#rows.push(chunk);
+  }
+
+  /** All rows in one chunk of any length; at least one must have been pushed. */
+  finalize(): Chunk {
+    const { orderBy, width, calls } = this.#options;
+    const keys = orderBy.map((key) => this.#evaluated(key.expression));
+    const rows = this.#windowRows(keys);
+    const framesOf = ({ frame = DEFAULT_FRAME }: WindowCallOptions) => {
+      const key = keys[0] && { vector: keys[0], descending: orderBy[0]!.descending };
+      return frameBounds(rows, frame, key);
+    };
+    const results = calls.map((call) => this.#result(call, rows, () => framesOf(call)));
+    return new PairChunk(this.#rows.materialize(), width, new VectorChunk(results, rows.count));
+  }
+
+  /** Pushes all rows; what `sink` answered last. */
+  emit(sink: Sink): boolean {
+    return this.#rows.rowCount === 0 || pushInChunks(this.finalize(), sink);
+  }
+
+  #windowRows(keys: readonly Vector[]): WindowRows {
+    const { partitionBy, orderBy, ties } = this.#options;
+    const tieVectors = ties.map((key) => this.#evaluated(key.expression));
+    return windowRows(
+      {
+        partitionOf: this.#partitionNumbers(partitionBy),
+        directions: orderBy,
+        vectors: keys,
+        ties: { directions: ties, vectors: tieVectors },
+      },
+      this.#rows.rowCount,
+    );
+  }
+
+  #partitionNumbers(partitionBy: WindowOptions['partitionBy']): Int32Array {
+    const numbers = new Int32Array(this.#rows.rowCount);
+    if (partitionBy.length === 0) return numbers;
+    const table = new GroupTable(partitionBy.map(({ type }) => type));
+    let start = 0;
+    for (const chunk of this.#rows.chunks) {
+      const keys = partitionBy.map(({ expression }) => expression(chunk));
+      numbers.set(table.assign(keys, chunk.count).subarray(0, chunk.count), start);
+      start += chunk.count;
+    }
+    return numbers;
+  }
+
+  #result(call: WindowCallOptions, rows: WindowRows, frames: () => FrameBounds): Vector {
+    const vectors = call.arguments.map((argument) => this.#evaluated(argument));
+    const { run, frame = DEFAULT_FRAME } = call;
+    if (run.kind === 'function') {
+      return run.kernel(rows, { vectors, ignoresNulls: run.ignoresNulls, frames });
+    }
+    const shape = shapeOf(frame, this.#options.orderBy.length > 0);
+    const { checkpoint } = this.#options;
+    return aggregateFrames(rows, { ...run, vectors }, { shape, bounds: frames }, checkpoint);
+  }
+
+  #evaluated(expression: VectorFunction): Vector {
+    return concatVectors(this.#rows.chunks.map(expression));
+  }
+}
+
+/** Without an order all rows are peers, so that no RANGE leaves one out. */
+function shapeOf({ unit, start, end }: Frame, isOrdered: boolean): FrameShape {
+  if (unit === 'range' && !isOrdered) return 'whole';
+  const isGrowing = start.kind === 'unbounded-preceding';
+  if (end.kind === 'unbounded-following') return isGrowing ? 'whole' : 'shrinking';
+  return isGrowing ? 'growing' : 'sliding';
+}

@@ -1,0 +1,247 @@
+import { findAggregateFunction } from '../../aggregate/registry.ts';
+import { INT64, type SqlType, typeName } from '../../column/type.ts';
+import type { WindowFunction } from '../../operator/window-function.ts';
+import { findWindowFunction } from '../../operator/window-functions.ts';
+import type {
+  FrameBound as BoundSyntax,
+  WindowFrame as FrameSyntax,
+  Expression as Syntax,
+  Window as WindowSyntax,
+} from '../../sql/ast.ts';
+import type { Expression } from '../expression.ts';
+import { columnsOf } from '../expression-walk.ts';
+import type { AggregateCall, FrameBound, SortKey, WindowFrame } from '../logical-plan.ts';
+import { bindAggregateCall } from './bind-aggregate.ts';
+import type { CallSyntax } from './bind-call.ts';
+import { sortKey } from './bind-order.ts';
+import { coerce, isNumber } from './coercion.ts';
+import type { ExpressionContext } from './context.ts';
+import { functionNames } from './function-names.ts';
+import { chooseOverload } from './overload.ts';
+import { hint, refuse } from './refusal.ts';
+import type { WindowRows } from './windows.ts';
+
+/** A call with OVER becomes a column of the Window below. */
+export function bindWindowCall(
+  name: string,
+  syntax: CallSyntax & { readonly over: WindowSyntax },
+  context: ExpressionContext,
+): Expression {
+  const { place } = context;
+  const { span } = syntax;
+  const { windows } = place;
+  if (windows === undefined) {
+    refuse(`a window function (OVER) cannot stand in ${place.text}`, span);
+  }
+  const inside = context.in({
+    text: 'a window function',
+    scope: place.scope,
+    aggregates: place.aggregates,
+    argumentScope: place.argumentScope,
+  });
+  const over = windows.resolved(syntax.over);
+  const called = bindCalled(name, syntax, over, inside);
+  const { rows, frame } = bindRows(over, inside);
+  const all = [
+    ...called.function.arguments,
+    ...rows.partitionBy,
+    ...rows.orderBy.map((key) => key.expression),
+  ];
+  // By an alias of the select list.
+  if (all.some((each) => windows.areIn(each))) {
+    refuse('a window function cannot stand in a window function', span);
+  }
+  const call = { function: called.function, ignoresNulls: called.ignoresNulls, frame };
+  return windows.add(rows, call, called.type, span);
+}
+
+type Called = {
+  readonly function: AggregateCall;
+  readonly ignoresNulls: boolean;
+  readonly type: SqlType;
+};
+
+function bindCalled(
+  name: string,
+  syntax: CallSyntax,
+  over: WindowSyntax,
+  inside: ExpressionContext,
+): Called {
+  const upper = name.toUpperCase();
+  const written =
+    (syntax.orderBy !== undefined && 'ORDER BY') ||
+    (syntax.limit !== undefined && 'LIMIT') ||
+    (syntax.having !== undefined && 'HAVING');
+  if (written !== false) {
+    refuse(`${upper} takes no ${written} in its arguments where it has OVER`, syntax.span);
+  }
+  const found = findWindowFunction(name);
+  if (found !== undefined) return bindWindowFunction(found, syntax, over, inside);
+  const aggregate = findAggregateFunction(name);
+  if (aggregate === undefined) return refuseOver(name, syntax);
+  if (syntax.distinct && (over.orderBy.length > 0 || over.frame !== undefined)) {
+    const got = over.orderBy.length > 0 ? 'ORDER BY' : 'frame';
+    refuse(`the window of ${upper}(DISTINCT …) takes no ${got}`, over.span);
+  }
+  const { call, type } = bindAggregateCall(aggregate, syntax, inside);
+  return { function: call, ignoresNulls: false, type };
+}
+
+function refuseOver(name: string, syntax: CallSyntax): never {
+  const { text, span } = syntax.name;
+  const names = functionNames();
+  if (names.includes(name)) {
+    refuse(`${name.toUpperCase()} is neither an aggregate nor a window function: no OVER`, span);
+  }
+  const nearest = hint(
+    name,
+    names.map((each) => each.toUpperCase()),
+  );
+  return refuse(`there is no function ${text}${nearest}`, span);
+}
+
+function bindWindowFunction(
+  found: WindowFunction,
+  syntax: CallSyntax,
+  over: WindowSyntax,
+  inside: ExpressionContext,
+): Called {
+  const { span, nulls } = syntax;
+  const name = found.name.toUpperCase();
+  if (syntax.star) refuse(`${name} does not take *`, span);
+  if (syntax.distinct) refuse(`${name} does not take DISTINCT`, span);
+  if (nulls !== undefined && found.ignoresNulls === undefined) {
+    refuse(`${name} does not take ${nulls.toUpperCase()} NULLS`, span);
+  }
+  checkWindow(found, over);
+  const chosen = chooseOverload({
+    name: found.name,
+    overloads: found.overloads,
+    arguments: syntax.arguments.map((argument) => inside.bind(argument)),
+    span,
+    binding: inside.binding,
+  });
+  const constants = chosen.arguments.slice(found.perRowCount);
+  for (const [index, constant] of constants.entries()) {
+    if (columnsOf(constant).size === 0) continue;
+    const number = found.perRowCount + index + 1;
+    refuse(`argument ${number} of ${name} must be a constant, the same for all rows`, span);
+  }
+  return {
+    function: {
+      name: found.name,
+      arguments: chosen.arguments.slice(0, found.perRowCount),
+      constants,
+      distinct: false,
+    },
+    ignoresNulls: nulls === undefined ? found.ignoresNulls === true : nulls === 'ignore',
+    type: chosen.type,
+  };
+}
+
+function checkWindow(found: WindowFunction, over: WindowSyntax): void {
+  const name = found.name.toUpperCase();
+  if (found.order === 'required' && over.orderBy.length === 0) {
+    refuse(`${name} needs a window with ORDER BY`, over.span);
+  }
+  if (found.order === 'forbidden' && over.orderBy.length > 0) {
+    refuse(`the window of ${name} takes no ORDER BY`, over.orderBy[0]!.span);
+  }
+  if (!found.isFramed && over.frame !== undefined) {
+    refuse(`the window of ${name} takes no frame`, over.frame.span);
+  }
+}
+
+function bindRows(
+  over: WindowSyntax,
+  inside: ExpressionContext,
+): { readonly rows: WindowRows; readonly frame: WindowFrame | undefined } {
+  const partitionBy = over.partitionBy.map((key) => inside.bind(key));
+  const orderBy = over.orderBy.map((item) =>
+    sortKey(item, inside.bind(item.expression), inside.binding),
+  );
+  if (over.frame === undefined) return { rows: { partitionBy, orderBy }, frame: undefined };
+  checkBounds(over.frame);
+  const isRange = over.frame.unit === 'range';
+  if (isRange && orderBy.length === 0) checkWithoutOrder(over.frame);
+  const isShifted = [over.frame.start, over.frame.end].some((bound) => 'amount' in bound);
+  if (!isRange || !isShifted) {
+    return { rows: { partitionBy, orderBy }, frame: bindFrame(over.frame, INT64, inside) };
+  }
+  const key = rangeKey(over, orderBy, inside);
+  const frame = bindFrame(over.frame, key.expression.type, inside);
+  return { rows: { partitionBy, orderBy: [key] }, frame };
+}
+
+/** Refuses a frame that could only be empty, or begins after all rows. */
+function checkBounds({ start, end, span }: FrameSyntax): void {
+  if (start.kind === 'unbounded-following') {
+    refuse('a frame cannot begin with UNBOUNDED FOLLOWING', span);
+  }
+  if (end.kind === 'unbounded-preceding') {
+    refuse('a frame cannot end with UNBOUNDED PRECEDING', span);
+  }
+  if (BOUND_PLACES.indexOf(start.kind) <= BOUND_PLACES.indexOf(end.kind)) return;
+  const words = (kind: string) => kind.replace('-', ' ').toUpperCase();
+  refuse(`a frame that begins with ${words(start.kind)} cannot end with ${words(end.kind)}`, span);
+}
+
+/** From the first row of a partition to its last. */
+const BOUND_PLACES: readonly BoundSyntax['kind'][] = [
+  'unbounded-preceding',
+  'preceding',
+  'current-row',
+  'following',
+  'unbounded-following',
+];
+
+/** All rows are equal then. */
+function checkWithoutOrder({ start, end, span }: FrameSyntax): void {
+  if (start.kind === 'unbounded-preceding' && end.kind === 'unbounded-following') return;
+  refuse(
+    'a RANGE without ORDER BY holds all rows: ' +
+      'write RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or an ORDER BY',
+    span,
+  );
+}
+
+/** The key that the amounts of a RANGE are added to: one number. */
+function rangeKey(
+  over: WindowSyntax,
+  orderBy: readonly SortKey[],
+  inside: ExpressionContext,
+): SortKey {
+  const [key] = orderBy;
+  if (key === undefined || orderBy.length > 1) {
+    refuse(`a RANGE with a number needs one key in ORDER BY; got ${orderBy.length}`, over.span);
+  }
+  const { type } = key.expression;
+  if (isNumber(type)) return key;
+  const number =
+    type.kind === 'DYNAMIC'
+      ? coerce(key.expression, { kind: 'FLOAT64' }, inside.binding)
+      : undefined;
+  if (number !== undefined) return { ...key, expression: number };
+  return refuse(
+    `a RANGE with a number needs a number in ORDER BY; got ${typeName(type)}`,
+    over.orderBy[0]!.span,
+  );
+}
+
+function bindFrame(frame: FrameSyntax, type: SqlType, inside: ExpressionContext): WindowFrame {
+  const bound = (syntax: BoundSyntax): FrameBound =>
+    'amount' in syntax
+      ? { kind: syntax.kind, amount: bindAmount(syntax.amount, type, inside) }
+      : syntax;
+  return { unit: frame.unit, start: bound(frame.start), end: bound(frame.end) };
+}
+
+/** Whether it is at least 0 is asked when the call's parameters are known. */
+function bindAmount(syntax: Syntax, type: SqlType, inside: ExpressionContext): Expression {
+  const amount = inside.bindAs(syntax, type, 'the bound of a frame');
+  if (amount.type.kind === 'NULL' || (amount.op === 'literal' && amount.value === null)) {
+    refuse('the bound of a frame cannot be NULL', syntax.span);
+  }
+  if (columnsOf(amount).size === 0) return amount;
+  return refuse('the bound of a frame must be a constant, the same for all rows', syntax.span);
+}
