@@ -6,6 +6,7 @@ import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
 import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
+import { formatFunctions } from './format-functions.ts';
 import { hashFunctions } from './hash-functions.ts';
 import { jsonFunctions } from './json-functions.ts';
 import { jsonKindFunctions } from './json-kind-functions.ts';
@@ -44,6 +45,7 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
     ...arrayFunctions,
     ...jsonFunctions,
     ...jsonKindFunctions,
+    ...formatFunctions,
   ].map((each) => [each.name, each]),
 );
 
