@@ -17,7 +17,7 @@ import {
   yearOf,
 } from './calendar.ts';
 import type { Int64 } from './int64.ts';
-import { canonicalInteger, floorDivide } from './int64.ts';
+import { addInt64, canonicalInteger, floorDivide } from './int64.ts';
 
 export type TimeUnit =
   | 'MICROSECOND'
@@ -135,6 +135,15 @@ export function truncateUs(us: Int64, part: TimePart): Int64 {
   const lengthUs = fixedPartUs(part.unit);
   if (lengthUs !== undefined) return multiplyExactly(floorUnits(us, lengthUs), lengthUs);
   return checkedTimestampUs(joinUs(truncateDay(splitUs(us).dayNumber, part), 0));
+}
+
+/** `us` if a part starts there, else the start of the next one; throws beyond year 9999. */
+export function startAtOrAfter(us: Int64, part: TimePart): Int64 {
+  const start = truncateUs(us, part);
+  if (start === us) return us;
+  const lengthUs = fixedPartUs(part.unit);
+  if (lengthUs !== undefined) return addInt64(start, lengthUs);
+  return joinUs(lastDayOf(splitUs(us).dayNumber, part) + 1, 0);
 }
 
 /** The first day of the week, month … that a day lies in. */

@@ -4,6 +4,7 @@ import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
 import { eventPathOf } from './event-path.ts';
 import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
+import { timeStepsOf } from './time-steps.ts';
 
 /**
  * Tells each scan what its filters imply: a window of time, which replaces the comparisons it is
@@ -129,28 +130,32 @@ function scopeFilteredScan(
   return kept.length === 0 ? scoped : filterOf(scoped, kept, context);
 }
 
-/** `timestamp OP constant` as a half-open window in microseconds. */
+/**
+ * `timestamp OP constant` as a half-open window in microseconds; `DATE(timestamp) OP constant` and its
+ * kin, too, whose values are whole numbers: to be above one is to be at least the next.
+ */
 function boundOf(term: Expression, timestamp: ColumnId): TimeWindow | undefined {
   if (term.op !== 'call' || term.arguments.length !== 2) return undefined;
   const [left, right] = term.arguments as readonly [Expression, Expression];
-  const isFlipped = right.op === 'column' && right.id === timestamp;
-  const column = isFlipped ? right : left;
+  const isFlipped = left.op === 'literal';
   const constant = isFlipped ? left : right;
-  if (column.op !== 'column' || column.id !== timestamp) return undefined;
   if (constant.op !== 'literal' || typeof constant.value !== 'number') return undefined;
-  const value = constant.value;
-  if (!Number.isSafeInteger(value) || !Number.isSafeInteger(value + 1)) return undefined;
+  const steps = timeStepsOf(isFlipped ? right : left);
+  if (steps === undefined || steps.column !== timestamp) return undefined;
+  const firstUs = steps.firstUs(constant.value);
+  const beyondUs = steps.firstUs(constant.value + 1);
+  if (firstUs === undefined || beyondUs === undefined) return undefined;
   switch (isFlipped ? FLIPPED.get(term.name) : term.name) {
     case '>':
-      return { startUs: value + 1, endUs: Infinity };
+      return { startUs: beyondUs, endUs: Infinity };
     case '>=':
-      return { startUs: value, endUs: Infinity };
+      return { startUs: firstUs, endUs: Infinity };
     case '<':
-      return { startUs: -Infinity, endUs: value };
+      return { startUs: -Infinity, endUs: firstUs };
     case '<=':
-      return { startUs: -Infinity, endUs: value + 1 };
+      return { startUs: -Infinity, endUs: beyondUs };
     case '=':
-      return { startUs: value, endUs: value + 1 };
+      return { startUs: firstUs, endUs: beyondUs };
     default:
       return undefined;
   }
