@@ -22,7 +22,15 @@ export const MONTHS = [
   'November',
   'December',
 ];
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+export const WEEKDAYS = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+];
 
 /** Elements that stand for several others. */
 const COMPOUND: ReadonlyMap<string, string> = new Map([
@@ -48,15 +56,17 @@ export function tokensOf(format: string): readonly Token[] {
   // Row after row asks for the same format.
   if (latest?.format === format) return latest.tokens;
   const expanded = format.replace(
-    /%([%FTRDrcxX])/g,
+    /%(?:E(?=[cxX]))?([%FTRDrcxX])/g,
     (whole, name: string) => COMPOUND.get(name) ?? whole,
   );
-  const tokens = (expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|.)?|[^%]+/gs) ?? []).map(
-    (piece): Token => {
-      if (piece === '%%') return { text: '%' };
-      return piece.startsWith('%') ? { element: piece.slice(1) } : { text: piece };
-    },
-  );
+  const tokens = (
+    expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|E[CyY]|O[deHImMSUuVwWy]|.)?|[^%]+/gs) ?? []
+  ).map((piece): Token => {
+    if (piece === '%%') return { text: '%' };
+    if (!piece.startsWith('%')) return { text: piece };
+    // As in POSIX's own locale, where E and O make no difference.
+    return { element: piece.slice(/^%(?:E[CyY]|O.)$/.test(piece) ? 2 : 1) };
+  });
   latest = { format, tokens };
   return tokens;
 }

@@ -1,6 +1,8 @@
+import { GENERATE_DATE_ARRAY } from './date-array-function.ts';
 import { EXTRACT } from './extract-function.ts';
 import { intervalFunctions } from './interval-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
+import { timeBucketFunctions } from './time-bucket-functions.ts';
 import { timeConversionFunctions } from './time-conversion-functions.ts';
 import { timeShiftFunctions } from './time-shift-functions.ts';
 import { timeTextFunctions } from './time-text-functions.ts';
@@ -11,4 +13,6 @@ export const timeFunctions: readonly ScalarFunction[] = [
   EXTRACT,
   ...timeTextFunctions,
   ...intervalFunctions,
+  ...timeBucketFunctions,
+  GENERATE_DATE_ARRAY,
 ];

@@ -194,7 +194,7 @@ function isoThursday(dayNumber: number): number {
 }
 
 /** The Monday of the week that 4 January lies in. */
-function startOfIsoYear(year: number): number {
+export function startOfIsoYear(year: number): number {
   const fourth = startOfYear(year) + 3;
   return fourth - daysIntoWeek(fourth, MONDAY);
 }

@@ -23,6 +23,9 @@ export const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ['to_base32', 'this engine lacks it'],
   ['from_base32', 'this engine lacks it'],
   ['array_slice', 'newer than this engine'],
+  ...['timestamp_bucket', 'datetime_bucket', 'date_bucket'].map(
+    (name) => [name, 'newer than this engine'] as const,
+  ),
   ...['cot', 'csc', 'sec', 'coth', 'csch', 'sech'].map(
     (name) => [name, 'this engine lacks it'] as const,
   ),
