@@ -22,6 +22,13 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
     '>=',
     comparison('>=', 'orderable', (left, right) => isLessOrEqual(right, left)),
   ),
+  // As GROUP BY has it: NULL and NaN are equal to themselves.
+  scalarFunction('is_distinct', {
+    parameters: ['same', 'same'],
+    result: BOOL,
+    nulls: 'handle',
+    evaluate: typed((left: SqlValue, right: SqlValue) => compareValues(left, right) !== 0),
+  }),
   scalarFunction('in', {
     parameters: ['same'],
     variadic: 'same',

@@ -209,7 +209,8 @@ export type Expression =
       readonly kind: 'is';
       readonly span: Span;
       readonly input: Expression;
-      readonly test: 'null' | 'true' | 'false';
+      /** `unknown` is NULL of a BOOL. */
+      readonly test: 'null' | 'true' | 'false' | 'unknown';
       readonly negated: boolean;
     }
   /** `a IS [NOT] DISTINCT FROM b`. */
@@ -244,6 +245,15 @@ export type Expression =
       readonly span: Span;
       readonly input: Expression;
       readonly pattern: Expression;
+      readonly negated: boolean;
+    }
+  /** `a LIKE ANY (b, c)`, or SOME, and `a LIKE ALL (b, c)`; one pattern or more. */
+  | {
+      readonly kind: 'like-list';
+      readonly span: Span;
+      readonly input: Expression;
+      readonly patterns: readonly Expression[];
+      readonly all: boolean;
       readonly negated: boolean;
     }
   /** `(SELECT …)` as a value, `ARRAY(SELECT …)`, `EXISTS(SELECT …)`. */

@@ -153,14 +153,8 @@ function parseComparison(cursor: TokenCursor, input: Expression, start: Span): E
   switch (keyword) {
     case 'IN':
       return parseIn(cursor, { input, start, negated });
-    case 'LIKE': {
-      const { keyword: quantifier } = cursor.token;
-      if (quantifier === 'ANY' || quantifier === 'SOME' || quantifier === 'ALL') {
-        throw cursor.unsupported(`LIKE ${quantifier}`);
-      }
-      const pattern = parseCompared(cursor);
-      return { kind: 'like', span: cursor.spanFrom(start), input, pattern, negated };
-    }
+    case 'LIKE':
+      return parseLike(cursor, { input, start, negated });
     case 'BETWEEN': {
       const low = parseCompared(cursor);
       cursor.mustWord('AND');
@@ -198,8 +192,7 @@ function parseIs(cursor: TokenCursor, input: Expression, start: Span): Expressio
     const right = parseCompared(cursor);
     return { kind: 'distinct-from', span: cursor.spanFrom(start), left: input, right, negated };
   }
-  if (cursor.isWord('UNKNOWN')) throw cursor.unsupported('IS UNKNOWN');
-  for (const test of ['null', 'true', 'false'] as const) {
+  for (const test of ['null', 'true', 'false', 'unknown'] as const) {
     if (cursor.acceptWords(test.toUpperCase())) {
       return { kind: 'is', span: cursor.spanFrom(start), input, test, negated };
     }
@@ -207,7 +200,24 @@ function parseIs(cursor: TokenCursor, input: Expression, start: Span): Expressio
   throw cursor.unexpected();
 }
 
+/** What stands before IN or LIKE. */
 type Membership = { readonly input: Expression; readonly start: Span; readonly negated: boolean };
+
+function parseLike(cursor: TokenCursor, { input, start, negated }: Membership): Expression {
+  const { keyword } = cursor.token;
+  if (keyword !== 'ANY' && keyword !== 'SOME' && keyword !== 'ALL') {
+    const pattern = parseCompared(cursor);
+    return { kind: 'like', span: cursor.spanFrom(start), input, pattern, negated };
+  }
+  cursor.advance();
+  if (cursor.isWord('UNNEST')) throw cursor.unsupported(`LIKE ${keyword} UNNEST`);
+  cursor.mustSymbol('(');
+  const { query, list: patterns } = parseQueryOrList(cursor);
+  if (query !== undefined) throw cursor.unsupported(`LIKE ${keyword} (SELECT …)`, query.span);
+  cursor.mustSymbol(')');
+  const all = keyword === 'ALL';
+  return { kind: 'like-list', span: cursor.spanFrom(start), input, patterns, all, negated };
+}
 
 function parseIn(cursor: TokenCursor, { input, start, negated }: Membership): Expression {
   if (cursor.acceptWords('UNNEST')) {

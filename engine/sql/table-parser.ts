@@ -20,11 +20,35 @@ function parseJoins(cursor: TokenCursor, first: TableExpression, start: Span): T
   for (;;) {
     const join = acceptJoin(cursor);
     if (join === undefined) return left;
-    const right = parseTable(cursor);
+    const right = parseRight(cursor, join);
     const condition = parseCondition(cursor, join, right);
     left = { kind: 'join', span: cursor.spanFrom(start), join, left, right, ...condition };
   }
 }
+
+/**
+ * What stands to the right of a join. Another join before this one's condition belongs to it:
+ * `a JOIN b JOIN c ON … ON …`.
+ */
+function parseRight(cursor: TokenCursor, join: Join): TableExpression {
+  const start = cursor.token.span;
+  const table = parseTable(cursor);
+  if (join === 'comma' || join === 'cross' || mayBeArray(table)) return table;
+  if (!JOIN_WORDS.has(cursor.token.keyword)) return table;
+  cursor.enter();
+  const right = parseJoins(cursor, table, start);
+  cursor.leave();
+  return right;
+}
+
+const JOIN_WORDS: ReadonlySet<string> = new Set([
+  'JOIN',
+  'INNER',
+  'CROSS',
+  'LEFT',
+  'RIGHT',
+  'FULL',
+]);
 
 function acceptJoin(cursor: TokenCursor): Join | undefined {
   if (cursor.acceptSymbol(',')) return 'comma';
@@ -50,9 +74,12 @@ function parseCondition(cursor: TokenCursor, join: Join, right: TableExpression)
   if (join === 'comma' || join === 'cross') return {};
   if (cursor.acceptWords('ON')) return { on: parseExpression(cursor) };
   if (cursor.acceptWords('USING')) return { using: parseUsing(cursor) };
-  const mayBeArray = right.kind === 'unnest' || (right.kind === 'table' && right.path.length > 1);
-  if (mayBeArray) return {};
+  if (mayBeArray(right)) return {};
   throw cursor.unexpected();
+}
+
+function mayBeArray(table: TableExpression): boolean {
+  return table.kind === 'unnest' || (table.kind === 'table' && table.path.length > 1);
 }
 
 type Condition = Pick<JoinExpression, 'on' | 'using'>;

@@ -67,6 +67,9 @@ test('IN takes a list or an array, LIKE a pattern, IS a constant', () => {
     'a is null': '(is-null a)',
     'a + b is not true': '(not is-true (+ a b))',
     'a is false': '(is-false a)',
+    'a is not unknown': '(not is-unknown a)',
+    "a like any ('x%', b)": '(like-any a "x%" b)',
+    'a not like all (b)': '(not like-all a b)',
   });
 });
 

@@ -62,6 +62,10 @@ test('a join with an array of the row may go without ON', () => {
   assert.equal(sketchTables('t LEFT JOIN UNNEST(t.m) AS m'), '(left t unnest<t.m> m)');
   assert.equal(sketchTables('t LEFT JOIN UNNEST(m) m ON true'), '(left t unnest<m> m true)');
   assert.equal(sketchTables('t JOIN t.m AS m, m.n'), '(comma (inner t t/m m) m/n)');
+  assert.equal(
+    sketchTables('t LEFT JOIN t.m AS m JOIN u ON x JOIN v JOIN w ON y ON z'),
+    '(inner (inner (left t t/m m) u x) (inner v w y) z)',
+  );
   assert.throws(() => sketchTables('t JOIN u'), /expected ON or USING; got the end of the query/);
 });
 

@@ -82,6 +82,10 @@ function sketch(node: Expression): string {
     }
     case 'like':
       return list(negation(node), 'like', sketch(node.input), sketch(node.pattern));
+    case 'like-list': {
+      const name = `like-${node.all ? 'all' : 'any'}`;
+      return list(negation(node), name, sketch(node.input), ...node.patterns.map(sketch));
+    }
     case 'case': {
       const branches = node.branches.map(({ when, then }) => list(sketch(when), sketch(then)));
       return list('case', optional(node.operand), ...branches, optional(node.otherwise));

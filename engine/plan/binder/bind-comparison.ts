@@ -16,7 +16,15 @@ import type { Expression } from '../expression.ts';
 import { combined } from './bind-struct.ts';
 import { bindInQuery } from './bind-subquery.ts';
 import type { Binding } from './binding.ts';
-import { coerce, coerceAll, comparable, isNumber, isScalar, isTime } from './coercion.ts';
+import {
+  coerce,
+  coerceAll,
+  commonType,
+  comparable,
+  isNumber,
+  isScalar,
+  isTime,
+} from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
 import { structField } from './scope.ts';
@@ -119,7 +127,7 @@ export function bindIs(syntax: Kind<'is'>, context: ExpressionContext): Expressi
   const result: Expression = {
     op: 'call',
     type: BOOL,
-    name: `is_${test}`,
+    name: test === 'unknown' ? 'is_null' : `is_${test}`,
     arguments: [input],
     span,
   };
@@ -220,13 +228,57 @@ function comparableWithElements(
 export function bindLike(syntax: Kind<'like'>, context: ExpressionContext): Expression {
   const { span, negated } = syntax;
   refuseBareNull('LIKE', [syntax.input, syntax.pattern]);
-  const bound = [context.bind(syntax.input), context.bind(syntax.pattern)];
+  const result = like(context.bind(syntax.input), syntax.pattern, span, context);
+  return negated ? not(result, span) : result;
+}
+
+/** `x LIKE ANY (a, b)` is `x LIKE a OR x LIKE b`, and ALL the same with AND. */
+export function bindLikeList(syntax: Kind<'like-list'>, context: ExpressionContext): Expression {
+  const { span, negated, patterns } = syntax;
+  const input = context.bind(syntax.input);
+  const terms = patterns.map((pattern, index) => {
+    if (index > 0) context.binding.spendCopy(input, span);
+    return like(input, pattern, span, context);
+  });
+  const name = syntax.all ? 'and' : 'or';
+  const result: Expression = { op: 'call', type: BOOL, name, arguments: terms, span };
+  return negated ? not(result, span) : result;
+}
+
+function like(
+  input: Expression,
+  pattern: Syntax,
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const bound = [input, context.bind(pattern)];
   const type = bound.some((operand) => operand.type.kind === 'BYTES') ? BYTES : STRING;
   const operands = coerceAll(bound, type, context.binding);
   if (operands === undefined) {
     return refuse(`LIKE takes STRING or BYTES on both sides; got ${typesText(bound)}`, span);
   }
-  const result: Expression = { op: 'call', type: BOOL, name: 'like', arguments: operands, span };
+  return { op: 'call', type: BOOL, name: 'like', arguments: operands, span };
+}
+
+/** `a IS DISTINCT FROM b`: whether a GROUP BY would put them into two groups. */
+export function bindDistinctFrom(
+  syntax: Kind<'distinct-from'>,
+  context: ExpressionContext,
+): Expression {
+  const { span, negated } = syntax;
+  const bound = [context.bind(syntax.left), context.bind(syntax.right)];
+  const type = commonType(bound);
+  const operands =
+    comparable(bound, context.binding) ??
+    (type === undefined ? undefined : coerceAll(bound, type, context.binding));
+  if (operands === undefined) return refuseComparison('IS DISTINCT FROM', bound, span);
+  const result: Expression = {
+    op: 'call',
+    type: BOOL,
+    name: 'is_distinct',
+    arguments: operands,
+    span,
+  };
   return negated ? not(result, span) : result;
 }
 

@@ -4,7 +4,14 @@ import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindField, bindName, bindSubscript } from './bind-access.ts';
 import { bindCall } from './bind-call.ts';
-import { bindBetween, bindIn, bindIs, bindLike } from './bind-comparison.ts';
+import {
+  bindBetween,
+  bindDistinctFrom,
+  bindIn,
+  bindIs,
+  bindLike,
+  bindLikeList,
+} from './bind-comparison.ts';
 import { bindArray, bindCase, bindCast } from './bind-conditional.ts';
 import { bindBinary, bindUnary, integerLiteral } from './bind-operator.ts';
 import { bindStruct } from './bind-struct.ts';
@@ -86,6 +93,8 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
       return bindIn(syntax, context);
     case 'like':
       return bindLike(syntax, context);
+    case 'like-list':
+      return bindLikeList(syntax, context);
     case 'case':
       return bindCase(syntax, context);
     case 'cast':
@@ -99,7 +108,7 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'bytes':
       return { op: 'literal', type: BYTES, value: syntax.value };
     case 'distinct-from':
-      return refuse('IS DISTINCT FROM is not supported', syntax.span);
+      return bindDistinctFrom(syntax, context);
     case 'subquery':
       return bindSubquery(syntax, context);
     case 'struct':

@@ -9,7 +9,7 @@ const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', ...CURRENT_TIME_NAMES];
 /** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
   ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract', 'interval'],
-  ...['is_null', 'is_true', 'is_false'],
+  ...['is_null', 'is_true', 'is_false', 'is_distinct'],
   ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
 ]);
 

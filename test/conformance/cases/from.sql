@@ -111,3 +111,8 @@ SELECT id, m.n, o FROM logs LEFT JOIN UNNEST(metadata) AS m WITH OFFSET AS o ORD
 SELECT x, o FROM UNNEST([]) AS x WITH OFFSET AS o;
 SELECT id, v, o FROM logs, UNNEST(metadata) AS m, UNNEST(m.v) AS v WITH OFFSET AS o ORDER BY id, o, v;
 SELECT a, b FROM UNNEST(['x', 'y']) AS a WITH OFFSET AS i JOIN UNNEST(['p', 'q']) AS b WITH OFFSET AS j ON i = j ORDER BY a;
+
+-- tests: a join inside a join
+SELECT a, c FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS b) AS y JOIN (SELECT 1 AS c) AS z ON b = c ON a = b;
+SELECT a, b, c FROM (SELECT 1 AS a) AS x LEFT JOIN (SELECT 2 AS b) AS y JOIN (SELECT 2 AS c) AS z ON b = c ON a = b;
+SELECT a FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS b) AS y JOIN (SELECT 1 AS c) AS z ON b = c;

@@ -13,10 +13,6 @@ SELECT ARRAY_CONCAT([1], [2]) AS x;
 -- tests: bit operators
 SELECT 5 & 3 AS a, 5 | 3 AS b, 5 ^ 3 AS c, ~5 AS d, 1 << 3 AS e, 8 >> 1 AS f;
 
--- tests: IS DISTINCT FROM / LIKE ANY
-SELECT 1 IS DISTINCT FROM 2 AS x;
-SELECT 'a' LIKE ANY ('a', 'b') AS x;
-
 -- tests: modifiers of aggregates / aggregates of lists
 SELECT COUNT(x HAVING MAX x) AS n FROM UNNEST([1, 2, 2]) AS x;
 SELECT ANY_VALUE(x HAVING MIN x) AS n FROM UNNEST([1, 2, 2]) AS x;
