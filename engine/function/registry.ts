@@ -4,6 +4,7 @@ import { bitFunctions } from './bit-functions.ts';
 import { byteFunctions } from './byte-functions.ts';
 import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
+import { dateArrayFunctions } from './date-array-functions.ts';
 import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
 import { formatFunctions } from './format-functions.ts';
@@ -12,6 +13,7 @@ import { jsonFunctions } from './json-functions.ts';
 import { jsonKindFunctions } from './json-kind-functions.ts';
 import { letterFunctions } from './letter-functions.ts';
 import { mathFunctions } from './math-functions.ts';
+import { netFunctions } from './net-functions.ts';
 import { numberArrayFunctions } from './number-array-functions.ts';
 import { regexFunctions } from './regex-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
@@ -46,6 +48,8 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
     ...jsonFunctions,
     ...jsonKindFunctions,
     ...formatFunctions,
+    ...netFunctions,
+    ...dateArrayFunctions,
   ].map((each) => [each.name, each]),
 );
 
