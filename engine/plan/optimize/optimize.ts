@@ -52,8 +52,8 @@ const SUBQUERIES: Pass = {
 
 const SETTLE_ORDER: Pass = {
   name: 'settle order',
-  apply: (plan, _context, { plan: bound, output }) =>
-    withoutArrivals(settleOrder(plan, new ColumnIds(plan, bound), true), output),
+  apply: (plan, _context, { output }) =>
+    withoutArrivals(settleOrder(plan, new ColumnIds(plan), true), output),
 };
 
 /** In the order they run, which matters only for how much they find to do. */
@@ -68,11 +68,6 @@ export const PASSES: readonly Pass[] = [
   { name: 'spread emptiness', apply: spreadEmptiness },
   { name: 'bucket lists as ranges', apply: bucketListsAsRanges },
   { name: 'lift projections', apply: liftProjections },
-  {
-    // An aggregate that nobody reads needs no order either.
-    name: 'prune what is computed in vain',
-    apply: (plan, _context, { output }) => pruneColumns(plan, idsOf(output)),
-  },
   SETTLE_ORDER,
   SCOPE_SCANS,
   { name: 'needed texts', apply: needTexts },

@@ -234,10 +234,9 @@ export function substituteInPlan(
 export class ColumnIds {
   #next: ColumnId;
 
-  /** A rewritten plan may have lost columns of the one it was: with both, no id comes to mean two. */
-  constructor(...plans: readonly LogicalPlan[]) {
+  constructor(plan: LogicalPlan) {
     let highest = -1;
-    for (const node of plans.flatMap((plan) => [...plansWithin(plan)])) {
+    for (const node of plansWithin(plan)) {
       const captured = subqueriesOf(node).flatMap(({ captures }) => captures);
       const columns = [...outputOf(node), ...captured.map(({ column }) => column)];
       for (const column of columns) highest = Math.max(highest, column.id);
