@@ -229,3 +229,9 @@ export const COLLECTED_VALUES_MAX = 2_000_000;
 
 /** … and bytes of their values and keys: an answer could not give more back, nor a heap hold it. */
 export const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Bytes of the sketches of one APPROX_COUNT_DISTINCT: 16,384 groups of many values each. */
+export const SKETCHES_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Values one APPROX_TOP_COUNT or APPROX_TOP_SUM may ask for: an answer of a cell stays short. */
+export const TOP_VALUES_MAX = 10_000;

@@ -11,13 +11,14 @@ import { grownFloat64 } from './growth.ts';
 import type { NumberCountsPartial } from './number-counts.ts';
 import { NumberCounts } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
-import { pickQuantiles } from './quantile-ranks.ts';
+import { pickQuantiles, type SortedCounts } from './quantile-ranks.ts';
 import type { ValueCountsPartial } from './value-counts.ts';
 import { ValueCounts } from './value-counts.ts';
 
 /**
  * APPROX_QUANTILES(x, n): n + 1 values of x, the first its least and the last its greatest; NULL
- * when there is none. NULLs are left out, NaN is less than all numbers.
+ * when there is none. NULLs are left out, with RESPECT NULLS they are less than all; NaN is less than
+ * all numbers.
  *
  * Element i is the value of rank max(⌈i·N/n⌉, 1) among the N values, exactly, as long as a group has
  * at most EXACT_QUANTILE_VALUES_MAX distinct values; integers in [0, 65,536), infinities and numbers
@@ -30,12 +31,14 @@ import { ValueCounts } from './value-counts.ts';
  */
 export const APPROX_QUANTILES: AggregateFunction = {
   name: 'approx_quantiles',
+  modifiers: ['distinct', 'nulls'],
   overloads: [
     {
       parameters: ['orderable'],
       constants: [INT64],
       result: (types: readonly SqlType[]) => arrayOf(types[0]!),
-      create: (_types, constants) => new QuantilesState(quantileCount(constants[0])),
+      create: (_types, constants, { nulls }) =>
+        new QuantilesState(quantileCount(constants[0]), nulls === 'respect'),
     },
   ],
 };
@@ -54,7 +57,10 @@ type QuantilesPartial = {
   readonly strings: ValueCountsPartial<string>;
   /** Counts of FALSE at 2·group, of TRUE at 2·group + 1. */
   readonly truths: Float64Array;
+  readonly nulls: Float64Array;
 };
+
+const NOTHING: SortedCounts<SqlValue> = { values: [], counts: [], total: 0 };
 
 /** How often each value came, by group and kind; which kind counts is decided at the end. */
 class QuantilesState implements AggregateState {
@@ -63,14 +69,19 @@ class QuantilesState implements AggregateState {
   readonly #numbers = new NumberCounts();
   readonly #strings = new ValueCounts<string>('strings');
   #truths = new Float64Array(0);
+  readonly #respectsNulls: boolean;
+  /** Counts of NULLs, where they are respected. */
+  #nulls = new Float64Array(0);
 
-  constructor(count: number) {
+  constructor(count: number, respectsNulls: boolean) {
     this.#quantileCount = count;
+    this.#respectsNulls = respectsNulls;
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#numbers.reserve(groupCount);
     const vector = vectors[0]!;
+    if (this.#respectsNulls) this.#addNulls(groups, count, groupCount, vector);
     const numbers = this.#reader.read(vector, count);
     if (numbers !== undefined) {
       const { values, nulls } = numbers;
@@ -99,6 +110,10 @@ class QuantilesState implements AggregateState {
     for (let index = 0; index < theirs.truths.length; index++) {
       this.#addTruth(groups[index >> 1]!, (index & 1) === 1, theirs.truths[index]!);
     }
+    this.#nulls = grownFloat64(this.#nulls, groupCount);
+    for (let index = 0; index < theirs.nulls.length; index++) {
+      this.#nulls[groups[index]!]! += theirs.nulls[index]!;
+    }
   }
 
   partial(groupCount: number): QuantilesPartial {
@@ -106,6 +121,7 @@ class QuantilesState implements AggregateState {
       numbers: this.#numbers.partial(groupCount),
       strings: this.#strings.partial(),
       truths: this.#truths.slice(0, 2 * groupCount),
+      nulls: this.#nulls.slice(0, groupCount),
     };
   }
 
@@ -116,15 +132,31 @@ class QuantilesState implements AggregateState {
     const kind = orderedKind(numbers.total > 0, this.#strings.has(group), falses + trues > 0);
     switch (kind) {
       case 'number':
-        return pickQuantiles(numbers, this.#quantileCount);
+        return this.#pick(numbers, group);
       case 'string':
-        return pickQuantiles(this.#strings.sorted(group), this.#quantileCount);
+        return this.#pick(this.#strings.sorted(group), group);
       case 'boolean': {
         const sorted = { values: [false, true], counts: [falses, trues], total: falses + trues };
-        return pickQuantiles(sorted, this.#quantileCount);
+        return this.#pick(sorted, group);
       }
       case undefined:
-        return null;
+        return (this.#nulls[group] ?? 0) === 0 ? null : this.#pick(NOTHING, group);
+    }
+  }
+
+  #pick({ values, counts, total }: SortedCounts<SqlValue>, group: number): readonly SqlValue[] {
+    const nulls = this.#nulls[group] ?? 0;
+    const all =
+      nulls === 0
+        ? { values, counts, total }
+        : { values: [null, ...values], counts: [nulls, ...counts], total: nulls + total };
+    return pickQuantiles(all, this.#quantileCount);
+  }
+
+  #addNulls(groups: Int32Array, count: number, groupCount: number, vector: Vector): void {
+    this.#nulls = grownFloat64(this.#nulls, groupCount);
+    for (let row = 0; row < count; row++) {
+      if (valueAt(vector, row) === null) this.#nulls[groups[row]!]!++;
     }
   }
 

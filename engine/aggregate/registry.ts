@@ -1,6 +1,8 @@
 import type { AggregateFunction } from './aggregate-function.ts';
 import { ANY_VALUE } from './any-value.ts';
+import { APPROX_COUNT_DISTINCT } from './approx-count-distinct.ts';
 import { APPROX_QUANTILES } from './approx-quantiles.ts';
+import { APPROX_TOP_COUNT, APPROX_TOP_SUM } from './approx-top.ts';
 import { BIT_AND, BIT_OR, BIT_XOR } from './bits.ts';
 import { ARRAY_AGG, ARRAY_CONCAT_AGG, STRING_AGG } from './collect.ts';
 import { COUNT, COUNTIF } from './count.ts';
@@ -10,7 +12,8 @@ import { AVG, SUM } from './sum.ts';
 
 const FUNCTIONS: ReadonlyMap<string, AggregateFunction> = new Map(
   [
-    ...[ANY_VALUE, APPROX_QUANTILES, ARRAY_AGG, ARRAY_CONCAT_AGG, AVG, BIT_AND, BIT_OR, BIT_XOR],
+    ...[APPROX_COUNT_DISTINCT, APPROX_QUANTILES, APPROX_TOP_COUNT, APPROX_TOP_SUM],
+    ...[ANY_VALUE, ARRAY_AGG, ARRAY_CONCAT_AGG, AVG, BIT_AND, BIT_OR, BIT_XOR],
     ...[COUNT, COUNTIF, LOGICAL_AND, LOGICAL_OR, MAX, MIN, STRING_AGG, SUM],
     ...COVARIANCES,
     ...VARIANCES,

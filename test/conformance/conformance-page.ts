@@ -35,6 +35,9 @@ export const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['lax_bool', 'lax_int64', 'lax_float64', 'lax_string'].map(
     (name) => [name, 'this engine gives no values of JSON back'] as const,
   ),
+  ['approx_count_distinct', 'this engine lacks it; held against exact counts instead'],
+  ['approx_top_count', 'this engine lacks it; held against exact counts instead'],
+  ['approx_top_sum', 'this engine lacks it; held against exact sums instead'],
   ['approx_quantiles', 'an approximation differs by engine; held against exact loops instead'],
 ]);
 

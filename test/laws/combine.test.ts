@@ -54,6 +54,8 @@ type AggregateCase = {
 
 const AGGREGATES: ReadonlyMap<string, AggregateCase> = new Map<string, AggregateCase>([
   ['any_value', { kinds: Object.keys(KINDS) }],
+  ['approx_count_distinct', { kinds: Object.keys(KINDS) }],
+  ['approx_top_count', { kinds: Object.keys(KINDS), constants: [2] }],
   ['bit_and', { kinds: ['integer'] }],
   ['bit_or', { kinds: ['integer'] }],
   ['bit_xor', { kinds: ['integer'] }],
@@ -175,6 +177,7 @@ for (const [name, { kinds, constants = [] }] of AGGREGATES) {
 
 /** Over two arguments, or over rows in an order: see `test/aggregate/divided-rows.test.ts`. */
 const ELSEWHERE = [
+  'approx_top_sum',
   'array_agg',
   'array_concat_agg',
   'corr',

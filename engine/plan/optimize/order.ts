@@ -14,8 +14,8 @@ import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from '
  */
 export function settleOrder(plan: LogicalPlan, ids: ColumnIds, isKept: boolean): LogicalPlan {
   const sunk = sink(dropSorts(plan, isKept ? 'all' : 'nothing'));
+  // A limit or an aggregate further down takes its rows in an order, even if these here have none.
   const { plan: stamped, arrivals } = withArrivals(sunk, ids);
-  if (arrivals.length === 0) return sunk;
   return isKept ? breakTies(stamped, arrivals) : stamped;
 }
 
