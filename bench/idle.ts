@@ -22,7 +22,7 @@ import { mustGet } from './service-reading.ts';
 const IDLE_BYTES_MAX = 150e6;
 
 type Size = {
-  /** Before resident memory is looked at. */
+  /** Before resident memory is looked at: threads end that had nothing to do for a minute. */
   readonly restS: number;
   /** Each posts some events of every source and calls once. */
   readonly rounds: number;
@@ -31,7 +31,7 @@ type Size = {
 
 const SIZES: ReadonlyMap<string, Size> = new Map([
   ['small', { restS: 0.2, rounds: 2, roundMs: 10 }],
-  ['large', { restS: 30, rounds: 120, roundMs: 500 }],
+  ['large', { restS: 65, rounds: 120, roundMs: 500 }],
 ]);
 
 const EVENTS_PER_POST = 5;
@@ -57,19 +57,21 @@ async function measure(
   const service = await ServiceProcess.start(command, { PROFILE: profile });
   try {
     await wait(size.restS * 1000);
-    const bytes = service.residentBytes();
-    const bar = barText('<= 150 MB', bytes <= IDLE_BYTES_MAX);
-    tell(`${profile}, idle for ${size.restS} s with nothing stored`, bytes, bar);
+    tellIdle(`${profile}, idle for ${size.restS} s with nothing stored`, service.residentBytes());
     const eventCount = await useALittle(service, size);
     tell(
       `${profile}, after ${eventCount} events and ${size.rounds} calls`,
       service.residentBytes(),
     );
     await wait(size.restS * 1000);
-    tell(`${profile}, idle again for ${size.restS} s`, service.residentBytes());
+    tellIdle(`${profile}, idle again for ${size.restS} s`, service.residentBytes());
   } finally {
     await service.kill();
   }
+}
+
+function tellIdle(stage: string, bytes: number): void {
+  tell(stage, bytes, barText('<= 150 MB', bytes <= IDLE_BYTES_MAX));
 }
 
 function tell(stage: string, bytes: number, bar = ''): void {

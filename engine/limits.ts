@@ -178,6 +178,12 @@ export const STOP_MS_MAX = 2_000;
 export const SEAL_TIME_MS_MAX = 600_000;
 
 /**
+ * Milliseconds after which a thread ends that has had nothing to do: each takes some 15 MB, and what
+ * its tasks left. To start one takes some 100 ms.
+ */
+export const THREAD_IDLE_MS_MAX = 60_000;
+
+/**
  * How much the threads that seal, merge and pack stand back behind those that answer (nice). At 5 the
  * system gives them a third of another's time where both want a core: senders and callers hardly notice
  * them, and they still seal what one thread takes in beside queries.

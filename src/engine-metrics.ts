@@ -5,8 +5,13 @@ import type { Reading, StatsMetric } from './read-metric.ts';
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   {
     name: 'weir_workers',
-    help: 'Threads that run queries, seal and merge',
+    help: 'Threads that may run queries, seal and merge; they start when they are needed',
     read: (s) => s.workers,
+  },
+  {
+    name: 'weir_workers_alive',
+    help: 'Threads that are there now',
+    read: (s) => s.workersAlive,
   },
   {
     name: 'weir_workers_lost_total',

@@ -7,8 +7,10 @@ export type FailureCode = QueryErrorCode | 'internal';
 
 /** What the workers have done since the start, and do now. Plain numbers; counts never go down. */
 export type PoolStats = {
-  /** Threads that there are to be; one that is lost is replaced at once. */
+  /** Threads that there may be; they start when they are needed. */
   readonly workers: number;
+  /** … and those that there are now. */
+  readonly workersAlive: number;
   /** Threads that died of themselves: out of memory, or by an error outside of a task. */
   readonly workersLost: number;
   /** Threads ended by force, for what they ran did not stop in time. */
@@ -37,6 +39,7 @@ export type PoolStats = {
 type Counts = Omit<
   PoolStats,
   | 'workers'
+  | 'workersAlive'
   | 'workersLost'
   | 'workersEnded'
   | 'queriesWaiting'

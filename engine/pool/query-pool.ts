@@ -11,6 +11,7 @@ import {
   QUERY_TIME_MS_MAX,
   SEAL_TIME_MS_MAX,
   STOP_MS_MAX,
+  THREAD_IDLE_MS_MAX,
   WORKER_HEAP_BYTES_MAX,
 } from '../limits.ts';
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
@@ -53,6 +54,7 @@ export type PoolLimits = {
   readonly stopMsMax: number;
   readonly sealMsMax: number;
   readonly queriesWaitingMax: number;
+  readonly threadIdleMsMax: number;
 };
 
 const LIMITS: PoolLimits = {
@@ -61,6 +63,7 @@ const LIMITS: PoolLimits = {
   stopMsMax: STOP_MS_MAX,
   sealMsMax: SEAL_TIME_MS_MAX,
   queriesWaitingMax: QUERIES_WAITING_MAX,
+  threadIdleMsMax: THREAD_IDLE_MS_MAX,
 };
 
 export type QueryPoolOptions = {
@@ -98,11 +101,17 @@ export class QueryPool {
     const threads = {
       workerUrl: options.workerUrl ?? new URL(`./worker.${extension}`, import.meta.url),
       heapBytesMax: this.#limits.heapBytesMax,
+      idleMsMax: this.#limits.threadIdleMsMax,
     };
-    this.#queries = threadGroup({ ...threads, count: this.#workerCount });
+    this.#queries = threadGroup({ ...threads, count: this.#workerCount, keptCount: 1 });
     // Taking in is one thread's work, and half the cores keep up with it.
     const backgroundCount = Math.ceil(this.#workerCount / 2);
-    this.#background = threadGroup({ ...threads, count: backgroundCount, nice: BACKGROUND_NICE });
+    this.#background = threadGroup({
+      ...threads,
+      count: backgroundCount,
+      keptCount: 0,
+      nice: BACKGROUND_NICE,
+    });
   }
 
   /**
@@ -166,7 +175,8 @@ export class QueryPool {
           () => {},
           () => {},
         );
-      for (let idle = scheduler.idleCount; idle > 0; idle--) scheduler.add('ahead', { start });
+      const idleCount = threads.aliveCount - scheduler.runningCount;
+      for (let idle = 0; idle < idleCount; idle++) scheduler.add('ahead', { start });
     }
   }
 
@@ -181,6 +191,7 @@ export class QueryPool {
     return {
       ...this.#counters.counts(),
       workers: queries.threads.count + background.threads.count,
+      workersAlive: queries.threads.aliveCount + background.threads.aliveCount,
       workersLost: queries.threads.lostCount + background.threads.lostCount,
       workersEnded: queries.threads.endedCount + background.threads.endedCount,
       queriesWaiting: this.#waiting.size,

@@ -41,11 +41,6 @@ export class TaskScheduler {
     return this.#waiting.ahead.size + this.#waiting.turn.size;
   }
 
-  /** Threads that have nothing to do. */
-  get idleCount(): number {
-    return this.#threadCount - this.#runningCount;
-  }
-
   /** Resolves once nothing waits and nothing runs. */
   idle(): Promise<void> {
     if (this.#idle === undefined) {
@@ -61,7 +56,7 @@ export class TaskScheduler {
   }
 
   #startNext(): void {
-    while (this.idleCount > 0) {
+    while (this.#runningCount < this.#threadCount) {
       const job = this.#takeNext();
       if (job === undefined) return;
       void this.#start(job);

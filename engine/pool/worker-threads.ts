@@ -14,6 +14,10 @@ export type ThreadRun = {
 
 export type WorkerThreadsOptions = {
   readonly count: number;
+  /** Threads that stay when there is nothing to do. */
+  readonly keptCount: number;
+  /** Milliseconds that the others have nothing to do before they end. */
+  readonly idleMsMax: number;
   /** Module with the function `runTask` of a task. */
   readonly workerUrl: URL;
   readonly heapBytesMax: number;
@@ -27,8 +31,9 @@ export type WorkerThreadsOptions = {
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Threads that each run one task at a time. A thread that dies fails the task it was running, and
- * is replaced; the process and the other threads go on.
+ * Threads that each run one task at a time; they start when they are needed, and those that are not
+ * for a while end, with all the memory that they hold. A thread that dies fails the task it was
+ * running, and is replaced; the process and the other threads go on.
  *
  * A thread dies when its heap is full, when something throws outside of a task, or when it is told
  * to. What a task does wrong is in its answer (`failure`, `bug`), so that a rejection by the pool
@@ -38,8 +43,6 @@ export class WorkerThreads {
   readonly #piscina: Piscina<Task, TaskAnswer>;
   readonly count: number;
   readonly #heapBytesMax: number;
-  #isEnding = false;
-  #isClosing = false;
   #lostCount = 0;
   #endedCount = 0;
 
@@ -49,19 +52,22 @@ export class WorkerThreads {
     this.#piscina = new Piscina<Task, TaskAnswer>({
       filename: options.workerUrl.href,
       name: 'runTask',
-      minThreads: options.count,
+      minThreads: options.keptCount,
       maxThreads: options.count,
-      idleTimeout: Number.POSITIVE_INFINITY,
+      idleTimeout: options.idleMsMax,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
       recordTiming: false,
       niceIncrement: options.nice ?? 0,
     });
-    // A thread that died between two tasks; it is counted below, and nobody waits for it.
-    this.#piscina.on('error', () => {});
-    this.#piscina.on('workerDestroy', () => {
-      if (this.#isEnding) this.#endedCount++;
-      else if (!this.#isClosing) this.#lostCount++;
+    // A thread that died between two tasks: nobody waits for it.
+    this.#piscina.on('error', () => {
+      this.#lostCount++;
     });
+  }
+
+  /** Threads that there are now. */
+  get aliveCount(): number {
+    return this.#piscina.threads.length;
   }
 
   /** Threads that died of themselves. */
@@ -89,21 +95,21 @@ export class WorkerThreads {
         if (endedBy !== undefined) throw endedBy;
         // A task that could not be sent: no thread has seen it.
         if (cause instanceof Error && cause.name === 'DataCloneError') throw cause;
+        this.#lostCount++;
         throw new QueryError('worker_lost', this.#describeLoss(cause), undefined, { cause });
       },
     );
     const end = (error: Error): void => {
-      endedBy ??= error;
-      this.#isEnding = true;
+      if (endedBy !== undefined) return;
+      endedBy = error;
+      this.#endedCount++;
       abort.emit('abort');
-      this.#isEnding = false;
     };
     return { answer, end };
   }
 
   /** Ends all threads. Nothing may be running. */
   async close(): Promise<void> {
-    this.#isClosing = true;
     await this.#piscina.close();
   }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from '../../engine/pool/query-pool.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -279,6 +279,25 @@ test('sealing leaves a thread to queries', async () => {
   openGate();
   await Promise.all(sealings);
   equal(pool.stats().sealsSucceeded, 3);
+});
+
+test('threads end that have nothing to do, all but one, and start again when they are needed', async () => {
+  start(2, { threadIdleMsMax: 100 });
+  for (const round of [1, 2]) {
+    const running = [1, 2].map(() => pool.run(query('wait for the gate')));
+    const sealing = seal('answer');
+    await untilBegun(2);
+    equal(pool.stats().workersAlive, 3, `round ${round}`);
+    openGate();
+    await Promise.all([...running, sealing]);
+    while (pool.stats().workersAlive > 1) await wait(20);
+    shared.fill(0);
+  }
+  const { workers, workersLost, workersEnded } = pool.stats();
+  deepEqual(
+    { workers, workersLost, workersEnded },
+    { workers: 3, workersLost: 0, workersEnded: 0 },
+  );
 });
 
 test('a sealing that loses its thread rejects, and can be tried again', async () => {
