@@ -1,10 +1,10 @@
+import { assert } from '../assert.ts';
 import { arithmeticFunctions, safeOverload } from './arithmetic-functions.ts';
 import { arrayFunctions } from './array-functions.ts';
 import { bitFunctions } from './bit-functions.ts';
 import { byteFunctions } from './byte-functions.ts';
 import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
-import { dateArrayFunctions } from './date-array-functions.ts';
 import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
 import { formatFunctions } from './format-functions.ts';
@@ -24,34 +24,36 @@ import { timeFunctions } from './time-functions.ts';
 import { trimFunctions } from './trim-functions.ts';
 import { truthFunctions } from './truth-functions.ts';
 
+const all: readonly ScalarFunction[] = [
+  ...truthFunctions,
+  ...comparisonFunctions,
+  ...arithmeticFunctions,
+  ...textFunctions,
+  ...trimFunctions,
+  ...fillFunctions,
+  ...searchFunctions,
+  ...letterFunctions,
+  ...codePointFunctions,
+  ...regexFunctions,
+  ...byteFunctions,
+  ...hashFunctions,
+  ...mathFunctions,
+  ...bitFunctions,
+  ...numberArrayFunctions,
+  ...errorFunctions,
+  ...timeFunctions,
+  ...timeArrayFunctions,
+  ...arrayFunctions,
+  ...jsonFunctions,
+  ...jsonKindFunctions,
+  ...formatFunctions,
+  ...netFunctions,
+];
+
 const functions: ReadonlyMap<string, ScalarFunction> = new Map(
-  [
-    ...truthFunctions,
-    ...comparisonFunctions,
-    ...arithmeticFunctions,
-    ...textFunctions,
-    ...trimFunctions,
-    ...fillFunctions,
-    ...searchFunctions,
-    ...letterFunctions,
-    ...codePointFunctions,
-    ...regexFunctions,
-    ...byteFunctions,
-    ...hashFunctions,
-    ...mathFunctions,
-    ...bitFunctions,
-    ...numberArrayFunctions,
-    ...errorFunctions,
-    ...timeFunctions,
-    ...timeArrayFunctions,
-    ...arrayFunctions,
-    ...jsonFunctions,
-    ...jsonKindFunctions,
-    ...formatFunctions,
-    ...netFunctions,
-    ...dateArrayFunctions,
-  ].map((each) => [each.name, each]),
+  all.map((each) => [each.name, each]),
 );
+assert(functions.size === all.length, 'no two functions have one name');
 
 /** `SAFE.` before a function's name: NULL in place of an error. */
 const SAFE_PREFIX = 'safe.';
