@@ -155,7 +155,15 @@ export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expressi
   const input = context.bind(syntax.input);
   const result =
     query !== undefined
-      ? bindInQuery(input, query, span, context)
+      ? bindInQuery(
+          {
+            input,
+            query,
+            span,
+            equal: (...sides) => comparison('=', ...sides, span, context.binding),
+          },
+          context,
+        )
       : syntax.array === undefined
         ? inList(input, syntax.list, span, context)
         : inArray(input, syntax.array, span, context);

@@ -34,16 +34,24 @@ export function bindSubquery(syntax: SubquerySyntax, context: ExpressionContext)
   return { ...shared, form, type: arrayOf(element), value };
 }
 
+export type InQuerySyntax = {
+  readonly input: Expression;
+  readonly query: Query;
+  readonly span: Span;
+  /** `left = right`, of records. */
+  readonly equal: (left: Expression, right: Expression) => Expression;
+};
+
 /** `input IN (SELECT …)`. Both sides are brought to one type, as those of `=` are. */
-export function bindInQuery(
-  input: Expression,
-  query: Query,
-  span: Span,
-  context: ExpressionContext,
-): Expression {
+export function bindInQuery(syntax: InQuerySyntax, context: ExpressionContext): Expression {
+  const { input, query, span } = syntax;
   const { binding } = context;
-  const { plan, captures, columns } = bindPlan(query, context);
-  const column = onlyColumn(columns, 'IN (SELECT …)', query.span);
+  const bound = bindPlan(query, context);
+  const { plan, captures } = bound;
+  const column = onlyColumn(bound.columns, 'IN (SELECT …)', query.span);
+  if (input.type.kind === 'STRUCT' && column.type.kind === 'STRUCT') {
+    return recordInQuery(syntax, { ...bound, column }, context);
+  }
   const operands = comparable([input, columnReference(column)], binding);
   if (operands === undefined) {
     const got = typesText([input, columnReference(column)]);
@@ -57,6 +65,29 @@ export function bindInQuery(
     type: BOOL,
     input: wanted,
     captures,
+    plan: binding.plan(
+      { op: 'project', input: plan, columns: [{ column: value, expression }] },
+      span,
+    ),
+    value,
+    span,
+  } satisfies Subquery;
+}
+
+/** A record is compared field by field with each row, so it is captured. */
+function recordInQuery(
+  { input, span, equal }: InQuerySyntax,
+  { plan, captures, column }: BoundSubquery & { readonly column: Column },
+  { binding }: ExpressionContext,
+): Expression {
+  const wanted = binding.newOuterColumn('input', input.type);
+  const expression = equal(columnReference(wanted), columnReference(column));
+  const value = binding.newColumn('is_equal', BOOL);
+  return {
+    op: 'subquery',
+    form: 'any',
+    type: BOOL,
+    captures: [...captures, { column: wanted, expression: input }],
     plan: binding.plan(
       { op: 'project', input: plan, columns: [{ column: value, expression }] },
       span,
