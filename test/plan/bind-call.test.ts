@@ -153,6 +153,10 @@ test('what stands beside the arguments of an aggregate is up to the function', (
     'SELECT ARRAY_AGG(DISTINCT id ORDER BY ^timestamp) FROM logs',
     'with DISTINCT an aggregate can ORDER BY its arguments only',
   );
+  expectOutput(
+    "SELECT STRING_AGG(DISTINCT m.a, '-' ORDER BY m.a DESC) AS a FROM logs, UNNEST(metadata) AS m",
+    'a STRING',
+  );
   expectRefusal('SELECT SUM(1 HAVING MAX ^metadata) FROM logs', 'takes no lists or records');
   expectRefusal('SELECT ^ARRAY_AGG(metadata) FROM logs', 'takes (any type but ARRAY)');
 });

@@ -63,7 +63,9 @@ export function bindAggregateCall(
     constants,
     distinct: syntax.distinct,
     nulls: syntax.nulls,
-    orderBy: takes(found, 'order') ? bindOrderOfRows(syntax, perRow, inside) : undefined,
+    orderBy: takes(found, 'order')
+      ? bindOrderOfRows(syntax, { inputs, perRow }, inside)
+      : undefined,
     limit: bindRowCount('LIMIT', syntax.limit, binding),
     having: bindHaving(syntax, inside),
   };
@@ -96,16 +98,21 @@ function takes({ modifiers = ['distinct'] }: AggregateFunction, modifier: Aggreg
   return modifiers.includes(modifier);
 }
 
+/** The arguments of a call as they were bound, and the first of them, which each row has, coerced. */
+type Arguments = { readonly inputs: readonly Expression[]; readonly perRow: readonly Expression[] };
+
 /**
  * The keys by which rows are taken. Distinct values have no order of their own, so without ORDER BY
  * they go by value: the answer must not depend on which row came first.
  */
 function bindOrderOfRows(
   syntax: CallSyntax,
-  perRow: readonly Expression[],
+  { inputs, perRow }: Arguments,
   inside: ExpressionContext,
 ): readonly SortKey[] {
   const { binding } = inside;
+  const isSame = (left: Expression, right: Expression) =>
+    binding.identities.of(left) === binding.identities.of(right);
   const items = syntax.orderBy ?? [];
   if (syntax.distinct && items.length === 0) {
     return perRow.map((expression) => ({ expression, descending: false, nullsFirst: true }));
@@ -116,13 +123,15 @@ function bindOrderOfRows(
       refuse('ORDER BY inside an aggregate takes no positions of the select list', span);
     }
     const key = sortKey(item, inside.bind(written), binding);
-    const isArgument = perRow.some(
-      (each) => binding.identities.of(each) === binding.identities.of(key.expression),
+    if (!syntax.distinct) return key;
+    // What is told apart is the argument as the function takes it: a field's value as a text, say.
+    const argument = perRow.find(
+      (each, index) => isSame(each, key.expression) || isSame(inputs[index]!, key.expression),
     );
-    if (syntax.distinct && !isArgument) {
+    if (argument === undefined) {
       refuse('with DISTINCT an aggregate can ORDER BY its arguments only', span);
     }
-    return key;
+    return { ...key, expression: argument };
   });
 }
 
