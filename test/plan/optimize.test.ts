@@ -7,6 +7,7 @@ import type { SqlValue } from '../../engine/column/value.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
+import { QueryError, type Span } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
@@ -217,6 +218,23 @@ test('a number of rows that a parameter gives must be one', () => {
   assert.ok(limited(0).length > 0);
   assert.throws(() => limited(-1), /LIMIT takes a number of rows, at least 0; got -1/);
   assert.throws(() => limited(null), /LIMIT takes a number of rows, at least 0; got null/);
+});
+
+test('a pattern that is none is refused where it stands, and without a place where it was brought', () => {
+  const sql = (pattern: string) => `SELECT id\nFROM \`postgres.logs\` WHERE ${pattern}`;
+  const spanOf = (text: string): Span | undefined => {
+    try {
+      planOf(text, { pattern: [STRING, 'a('] });
+    } catch (error) {
+      assert.ok(error instanceof QueryError && error.code === 'invalid_regular_expression');
+      return error.span;
+    }
+    throw new Error(`${text} is planned`);
+  };
+  const { line, column } = spanOf(sql("REGEXP_CONTAINS(id, CONCAT('a', '('))"))!;
+  assert.deepEqual([line, column], [2, 28]);
+  assert.equal(spanOf(sql('REGEXP_CONTAINS(id, @pattern)')), undefined);
+  assert.equal(spanOf(sql("REGEXP_CONTAINS(id, CONCAT('x', @pattern))")), undefined);
 });
 
 test('an array that is long, or as long as rows say, is not made while planning', () => {

@@ -253,7 +253,10 @@ function testFilters(log: Log, stack: Stack): void {
   test('an expression that is none, and other mistakes, are told with their place', async () => {
     const text = pageText(log);
     for (const [sql, message] of [
-      [pageText(log, "where (regexp_contains(event_message, 'a(b'))"), /a\(b/],
+      [
+        pageText(log, "where (regexp_contains(event_message, 'a(b'))"),
+        /a\(b.*\(line \d+, column \d+\)$/,
+      ],
       [text.replace('select', 'selct'), /\(line 1, column 1\)$/],
       [text.replace('.timestamp', '.timestmp'), /mean timestamp\?.*\(line 1, column \d+\)$/],
       [text.replace('order', 'ordr'), /\(line \d+, column \d+\)$/],

@@ -10,6 +10,8 @@ import { childrenOf, isLiteral, withChildren } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { mapExpressions, rewritePlan } from './plan-walk.ts';
 
+type Call = Extract<Expression, { op: 'call' }>;
+
 /** What a call brings: a value for each parameter the text names, and the run's clock. */
 export type CallValues = {
   readonly parameters: ReadonlyMap<string, SqlValue>;
@@ -48,7 +50,9 @@ function fold(expression: Expression, values: CallValues): Expression {
   if (children.length === 0) return foldNode(expression, values);
   const folded = children.map((child) => fold(child, values));
   const isChanged = folded.some((child, index) => child !== children[index]);
-  return foldNode(isChanged ? withChildren(expression, folded) : expression, values);
+  const node = isChanged ? withChildren(expression, folded) : expression;
+  if (node.op === 'call' && expression.op === 'call') checkPattern(node, expression);
+  return foldNode(node, values);
 }
 
 /** Folds one node whose children are folded already. */
@@ -78,7 +82,6 @@ function foldNode(expression: Expression, values: CallValues): Expression {
       if (expression.name === 'is_null' && expression.arguments[0]?.op === 'parameter') {
         return { op: 'literal', type: BOOL, value: false };
       }
-      checkPattern(expression);
       return foldConstant(expression);
     default:
       return foldConstant(expression);
@@ -140,18 +143,31 @@ function elementCounter(
   return boundOverload(expression.name, types).elementCount;
 }
 
-/** A pattern known before the first row is refused before the first row. */
-function checkPattern(call: Extract<Expression, { op: 'call' }>): void {
+/**
+ * A pattern known before the first row is refused before the first row; with its place where it stands
+ * in the text and no parameter brought it.
+ */
+function checkPattern(call: Call, written: Call): void {
   const pattern = patternOf(call);
-  if (pattern?.op === 'literal' && typeof pattern.value === 'string') compileRegex(pattern.value);
+  if (pattern?.op !== 'literal' || typeof pattern.value !== 'string') return;
+  try {
+    compileRegex(pattern.value);
+  } catch (error) {
+    if (!(error instanceof QueryError) || readsParameter(patternOf(written)!)) throw error;
+    throw new QueryError(error.code, error.message, call.span);
+  }
+}
+
+function readsParameter(expression: Expression): boolean {
+  return expression.op === 'parameter' || childrenOf(expression).some(readsParameter);
 }
 
 /** The regular expression that a call looks for, where it is one of those functions. */
-export function patternOf(call: Extract<Expression, { op: 'call' }>): Expression | undefined {
+export function patternOf(call: Call): Expression | undefined {
   return call.name.startsWith('regexp_') ? call.arguments[1] : undefined;
 }
 
-function foldLogic(call: Extract<Expression, { op: 'call' }>): Expression {
+function foldLogic(call: Call): Expression {
   const decisive = call.name === 'or';
   const kept: Expression[] = [];
   for (const term of call.arguments) {
