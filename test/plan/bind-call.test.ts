@@ -192,6 +192,8 @@ test('only lists have a length', () => {
 test('what texts are joined with is cast to STRING', () => {
   expectExpression("CONCAT('a', 1)", "concat('a', cast(1 as STRING))", 'STRING');
   expectExpression('id || timestamp', '(id#1 || cast(timestamp#2 as STRING))', 'STRING');
+  expectExpression("CONCAT(m.a, '-')", "concat(cast(m#7.a as STRING), '-')", 'STRING');
+  expectExpression("m.a || ['-']", "(read(m#7.a as ARRAY<STRING>) || ['-'])", 'ARRAY<STRING>');
   expectRefusal(
     'SELECT ^CONCAT([1])',
     'CONCAT takes (STRING, STRING, …) or (BYTES, BYTES, …); got (ARRAY<INT64>)',

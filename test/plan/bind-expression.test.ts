@@ -157,7 +157,7 @@ test('arithmetic is over INT64, or over FLOAT64 once one side is', () => {
   expectExpression('@n * 0.5', '(@n * 0.5)', 'FLOAT64');
   expectExpression('m.x - 1', '(read(m#7.x as FLOAT64) - 1)', 'FLOAT64');
   expectExpression('1 / 2', '(1 / 2)', 'FLOAT64');
-  expectExpression("m.x || 'a'", "(read(m#7.x as STRING) || 'a')", 'STRING');
+  expectExpression("m.x || 'a'", "(cast(m#7.x as STRING) || 'a')", 'STRING');
   expectRefusal("SELECT ^LOWER('a') + 1", 'got (STRING, INT64)');
 });
 

@@ -229,6 +229,16 @@ function testRequests(stack: Stack): void {
     );
   });
 
+  test('routes and their answers as one text', () => {
+    const text = (entry: Entry) => `${entry.at(METHOD)} -> ${entry.at(STATUS)}`;
+    return session.expectRows(
+      stack,
+      `select concat(request.method, ' -> ', response.status_code) as answer, count(*) as count
+       ${FROM_EDGE} group by answer order by answer`,
+      Array.from(grouped(requests(), text), ([answer, { length }]) => ({ answer, count: length })),
+    );
+  });
+
   test('places, and requests without one', () =>
     session.expectRows(
       stack,

@@ -91,11 +91,17 @@ function bindOperation(left: Expression, syntax: Binary, context: ExpressionCont
   return binding.at(bound, span, 'binary');
 }
 
-/** What `||` and CONCAT join: numbers, truths and times become texts as CAST writes them. */
+/**
+ * What `||` and CONCAT join: numbers, truths and times become texts as CAST writes them, and so do the
+ * fields of events, whatever they are; beside an array or bytes these are read as such.
+ */
 export function asTexts(inputs: readonly Expression[], span: Span): readonly Expression[] {
-  return inputs.map((input) =>
-    TEXTUAL.has(input.type.kind) ? castTo(input, STRING, { safe: false, span }) : input,
-  );
+  const isText = inputs.every(({ type }) => type.kind !== 'ARRAY' && type.kind !== 'BYTES');
+  return inputs.map((input) => {
+    const { kind } = input.type;
+    const isCast = kind === 'DYNAMIC' ? isText : TEXTUAL.has(kind);
+    return isCast ? castTo(input, STRING, { safe: false, span }) : input;
+  });
 }
 
 const TEXTUAL: ReadonlySet<string> = new Set([
