@@ -1,7 +1,11 @@
 import type { Batch } from './batch.ts';
 import { referenceLength, referenceOffset } from './batch.ts';
 import { equalTokens, hashTokens, type SkeletonTable } from './skeleton-table.ts';
+import { StringList } from './string-list.ts';
 import type { StringTable } from './string-table.ts';
+
+/** Of one row, and then of the next: nothing in it outlives a call. */
+const list = new StringList();
 
 /**
  * What an open segment knows of one batch while it appends it: the codes of the batch's keys, and
@@ -41,6 +45,42 @@ export class BatchTranslation {
     const start = referenceOffset(reference);
     const end = start + referenceLength(reference);
     return this.#strings.intern(this.#view, start, end, guess);
+  }
+
+  /**
+   * The codes of the strings among values [from, from + count) of the batch's slots, as `stringCode`
+   * gives them, and the other values as they are, into `target` from `to` on. `guesses`: where in
+   * `target` what each may well be stands, or -1.
+   */
+  translateSlots(
+    areStrings: Uint8Array,
+    values: { readonly from: number; readonly count: number },
+    target: Float64Array,
+    places: { readonly to: number; readonly guesses: number },
+  ): void {
+    const { slots } = this.batch;
+    const { from, count } = values;
+    const { to, guesses } = places;
+    const strings = this.#strings;
+    const view = this.#view;
+    list.begin(count);
+    for (let slot = 0; slot < count; slot++) {
+      const value = slots[from + slot]!;
+      target[to + slot] = value;
+      if (areStrings[slot] !== 1 || value < 0) continue;
+      const start = referenceOffset(value);
+      const end = start + referenceLength(value);
+      const guess = guesses < 0 ? -1 : target[guesses + slot]!;
+      if (guess >= 0 && strings.has(guess, view, start, end)) {
+        target[to + slot] = guess;
+        continue;
+      }
+      list.add(start, end, to + slot);
+    }
+    strings.internAll(view, list);
+    for (let index = 0; index < list.count; index++) {
+      target[list.places[index]!] = list.codes[index]!;
+    }
   }
 
   /** The skeleton of a row of the batch. */

@@ -50,5 +50,6 @@ export function referenceOffset(reference: number): number {
 }
 
 export function referenceLength(reference: number): number {
-  return reference % STRING_LENGTH_MAX;
+  // `%` of numbers beyond 32 bits is a call into the C library.
+  return reference - referenceOffset(reference) * STRING_LENGTH_MAX;
 }

@@ -150,21 +150,14 @@ export class OpenSegment {
   /** A row's values are those of the row of the same skeleton before it, as often as not. */
   #appendSlots(translation: BatchTranslation, row: number, skeleton: number): void {
     const areStrings = this.#skeletonTable.slotsAreStrings(skeleton);
-    const { slots, slotStarts } = translation.batch;
+    const { slotStarts } = translation.batch;
     const from = slotStarts[row]!;
     const count = areStrings.length;
     assert(slotStarts[row + 1]! - from === count, 'a row has the slots that its tokens count');
-    const target = this.#slots.array;
     const to = this.#slotStarts.array[this.#rowCount]!;
     const before = this.#newestOf[skeleton];
-    const guesses = before === undefined ? to : this.#slotStarts.array[before]!;
-    for (let slot = 0; slot < count; slot++) {
-      const value = slots[from + slot]!;
-      target[to + slot] =
-        areStrings[slot] === 1
-          ? translation.stringCode(value, before === undefined ? -1 : target[guesses + slot])
-          : value;
-    }
+    const guesses = before === undefined ? -1 : this.#slotStarts.array[before]!;
+    translation.translateSlots(areStrings, { from, count }, this.#slots.array, { to, guesses });
     this.#slotStarts.array[this.#rowCount + 1] = to + count;
   }
 

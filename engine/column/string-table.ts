@@ -3,6 +3,7 @@ import { assert, must } from '../assert.ts';
 import { OPEN_BYTES_MAX } from '../limits.ts';
 import { sharedBytes, sharedOffsets } from './shared-array.ts';
 import { type HashKey, keyedHash, quickHash } from './string-hash.ts';
+import type { StringList } from './string-list.ts';
 
 const BYTES_MIN = 256 * 1024;
 const STRINGS_MIN = 4096;
@@ -61,8 +62,11 @@ export class StringTable {
    * it; that is looked at first, as it costs less than finding out.
    */
   intern(view: DataView, start: number, end: number, guess = -1): number {
-    if (guess >= 0 && this.#equals(guess, view, start, end)) return guess;
-    const hash = this.#hash(view, start, end);
+    if (guess >= 0 && this.has(guess, view, start, end)) return guess;
+    return this.#internHashed(view, start, end, this.#hash(view, start, end));
+  }
+
+  #internHashed(view: DataView, start: number, end: number, hash: number): number {
     const place = this.#place(this.#slots, view, start, end, hash);
     if (place >= 0) return this.#slots[place + 1]! - 1;
     const outgrown = this.#findOutgrown(view, start, end, hash);
@@ -75,6 +79,33 @@ export class StringTable {
     this.#slots[free] = hash;
     this.#slots[free + 1] = this.count + 1;
     return this.#append(view, start, end);
+  }
+
+  /**
+   * The codes of strings of `view`, as `intern` gives them one after the other. Places of the table are
+   * far from each other in memory: all are looked at before the first string is searched for, so that
+   * they are fetched side by side.
+   */
+  internAll(view: DataView, strings: StringList): void {
+    const { count, starts, ends, hashes, codes } = strings;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const isGuarded = this.#isGuarded;
+    let fetched = 0;
+    for (let index = 0; index < count; index++) {
+      const hash = this.#hash(view, starts[index]!, ends[index]!);
+      hashes[index] = hash;
+      fetched |= slots[(hash << 1) & mask]!;
+    }
+    strings.fetched = fetched;
+    for (let index = 0; index < count; index++) {
+      const start = starts[index]!;
+      const end = ends[index]!;
+      codes[index] =
+        this.#isGuarded === isGuarded
+          ? this.#internHashed(view, start, end, hashes[index]!)
+          : this.intern(view, start, end);
+    }
   }
 
   /** The code of bytes [start, end) of `view`, or -1. */
@@ -107,13 +138,14 @@ export class StringTable {
         if (probes > PROBES_MAX && !this.#isGuarded) this.#probesWereTooMany = true;
         return ~place;
       }
-      if (slots[place] === hash && this.#equals(code, view, start, end)) return place;
+      if (slots[place] === hash && this.has(code, view, start, end)) return place;
       place = (place + 2) & mask;
       probes++;
     }
   }
 
-  #equals(code: number, view: DataView, start: number, end: number): boolean {
+  /** Whether string `code` is bytes [start, end) of `view`. */
+  has(code: number, view: DataView, start: number, end: number): boolean {
     const offsets = this.#offsets.array;
     let own = offsets[code]!;
     if (offsets[code + 1]! - own !== end - start) return false;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { StringList } from '../../engine/column/string-list.ts';
 import { StringTable } from '../../engine/column/string-table.ts';
 
 function viewOf(text: string): DataView {
@@ -39,6 +40,31 @@ test('a string has one code, counted from zero, whatever is guessed', () => {
         for (const [text, code] of codes) assert.equal(textOf(table, code), text);
       },
     ),
+  );
+});
+
+test('strings interned together have the codes that they have one by one', () => {
+  const text = fc.string({ maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(fc.array(text, { maxLength: 9 }), { maxLength: 9 }), (rows) => {
+      const together = new StringTable();
+      const oneByOne = new StringTable();
+      const list = new StringList();
+      for (const row of rows) {
+        const view = viewOf(row.join(''));
+        list.begin(row.length);
+        let end = 0;
+        for (const [place, each] of row.entries()) {
+          const start = end;
+          end += Buffer.byteLength(each);
+          list.add(start, end, place);
+        }
+        together.internAll(view, list);
+        const codes = row.map((each) => intern(oneByOne, each));
+        assert.deepEqual([...list.codes.subarray(0, list.count)], codes);
+      }
+      assert.equal(together.count, oneByOne.count);
+    }),
   );
 });
 
