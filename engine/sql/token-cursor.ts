@@ -115,15 +115,15 @@ export class TokenCursor {
   mustName(what = 'a name'): Name {
     const token = this.token;
     if (isName(token)) return this.#takeName();
-    const advice = isReserved(token) ? ', a reserved word: write it in backticks' : '';
-    throw this.error(`expected ${what}; got ${this.describe(token)}${advice}`);
+    throw this.error(`expected ${what}; got ${this.describe(token)}${adviceOn(token)}`);
   }
 
   /** The name after a dot, where no word is reserved. */
   mustFieldName(): Name {
     const { kind } = this.token;
     if (kind === 'word' || kind === 'quoted') return this.#takeName();
-    throw this.error(`expected a name after "."; got ${this.describe(this.token)}`);
+    const got = `${this.describe(this.token)}${adviceOn(this.token)}`;
+    throw this.error(`expected a name after "."; got ${got}`);
   }
 
   #takeName(): Name {
@@ -184,6 +184,12 @@ export class TokenCursor {
   leave(): void {
     this.#depth--;
   }
+}
+
+/** What to do about a token where a name has to stand. PostgreSQL has names in double quotes. */
+function adviceOn(token: Token): string {
+  if (token.kind === 'string') return ', a text: names are written in backticks';
+  return isReserved(token) ? ', a reserved word: write it in backticks' : '';
 }
 
 /** Characters of the text that an error repeats: enough to find the place. */

@@ -2,7 +2,7 @@ import type { Token } from './token.ts';
 
 /**
  * The refusal for a token that nothing asked for, if GoogleSQL begins a construct with it that the
- * parser has no form for; `undefined` if the token is simply out of place. To add a construct to
+ * parser has no form for, or PostgreSQL one that GoogleSQL writes otherwise; `undefined` if the token is simply out of place. To add a construct to
  * the language, take its line from here.
  */
 export function findRefusal(token: Token): string | undefined {
@@ -39,6 +39,8 @@ const CLAUSES: ReadonlyMap<string, string> = new Map([
   ['MATCH_RECOGNIZE', refusal('MATCH_RECOGNIZE')],
   ['FOR', refusal('FOR SYSTEM_TIME')],
   ['COLLATE', refusal('COLLATE')],
+  ['ILIKE', refusal('ILIKE', 'write LOWER(…) LIKE …')],
+  ['FILTER', refusal('FILTER', 'write COUNTIF(…), or IF(…) inside the aggregate')],
 ]);
 
 const STATEMENTS: ReadonlySet<string> = new Set([

@@ -200,6 +200,10 @@ test('what texts are joined with is cast to STRING', () => {
   );
 });
 
+test('a function of PostgreSQL is answered with its name here', () => {
+  expectRefusal('SELECT ^NOW() FROM logs', 'the time of the query is CURRENT_TIMESTAMP()');
+});
+
 test('functions without one answer for the same data are refused with the reason', () => {
   expectRefusal('SELECT ^RAND() FROM logs', 'RAND cannot be called: the same data gives the same');
   expectRefusal('SELECT ^GENERATE_UUID() FROM logs', 'so nothing is random');

@@ -43,6 +43,18 @@ test('a reserved word needs backticks to be a name', () => {
   expectRefused('SELECT a AS order FROM t', message, 'order');
 });
 
+test('what PostgreSQL writes otherwise is told in the words of GoogleSQL', () => {
+  const advice = '; got ""t"", a text: names are written in backticks';
+  const from = 'expected a table, a subquery or UNNEST';
+  expectRefused('SELECT a FROM "t"', from + advice, '"t"');
+  expectRefused('SELECT a AS "t" FROM t', `expected a name${advice}`, '"t"');
+  expectRefused('SELECT a."t" FROM t', `expected a name after "."${advice}`, '"t"');
+  const like = 'ILIKE is not supported: write LOWER(…) LIKE …';
+  expectRefused("SELECT a FROM t WHERE a ILIKE 'x'", like, 'ILIKE');
+  const filter = 'FILTER is not supported: write COUNTIF(…), or IF(…) inside the aggregate';
+  expectRefused('SELECT COUNT(*) FILTER (WHERE b) FROM t', filter, 'FILTER');
+});
+
 test('one semicolon may end the text and nothing may follow it', () => {
   expectRefused(
     'SELECT 1; SELECT 2',
