@@ -45,11 +45,11 @@ export const WINDOW_VALUES_MAX = 33_554_432;
 /** Distinct values per group that quantiles stay exact for; beyond, a t-digest takes over. */
 export const EXACT_QUANTILE_VALUES_MAX = 16_384;
 
-/** Characters of a text that REPEAT, LPAD, FORMAT and the like make, as in GoogleSQL: a row stays small. */
+/**
+ * Characters of a text that REPEAT, LPAD, FORMAT and the like make, as in GoogleSQL, and by which CONCAT makes
+ * a text longer: a row stays small.
+ */
 export const MADE_TEXT_LENGTH_MAX = 1_048_576;
-
-/** Characters of a text joined of others: twice the largest that an event can bring, and some. */
-export const CONCATENATION_LENGTH_MAX = 33_554_432;
 
 /** Cells of the table that EDIT_DISTANCE fills for two texts: some tenths of a second. */
 export const EDIT_DISTANCE_CELLS_MAX = 25_000_000;
@@ -62,6 +62,21 @@ export const GENERATED_ARRAY_MAX = 1_048_575;
 
 /** Bytes of a regular expression. */
 export const REGEX_LENGTH_MAX = 1024;
+
+/**
+ * Instructions of a compiled regular expression, its repetitions written out: each character of a text may
+ * meet all of them, and to compile so many takes some 20 ms. RE2 itself allows 1,000 of one character.
+ */
+export const REGEX_PROGRAM_MAX = 10_000;
+
+/**
+ * Characters of a text, times instructions, that one search may come to: at worst two seconds. The patterns
+ * of log pages have some ten instructions, and an event has at most twelve million characters.
+ */
+export const REGEX_STEPS_MAX = 200_000_000;
+
+/** Steps it takes to compile one of these, of the kind that `work-meter.ts` counts: some microseconds. */
+export const REGEX_INSTRUCTION_STEPS = 100;
 
 /** Chunks whose rows a top-N holds at a time: each keeps its read columns alive, some 50 KB. */
 export const TOP_CHUNKS_MAX = 256;
@@ -147,6 +162,15 @@ export const FOLDED_ELEMENTS_MAX = 4096;
  */
 export const FOLDED_VALUE_SIZE_MAX = 16_384;
 
+/**
+ * Steps (`work-meter.ts`) that planning one call may spend on computing constants and compiling patterns, some
+ * 10 ms of the main thread. What is left then is computed by the worker.
+ */
+export const FOLDING_STEPS_MAX = 1_000_000;
+
+/** Steps between two checkpoints of functions: well below a second, and far more than a checkpoint takes. */
+export const CHECKPOINT_STEPS = 1_000_000;
+
 /** Rows of a constant relation computed while planning; longer ones are left to a worker. */
 export const FOLDED_ROWS_MAX = 10_000;
 
@@ -164,6 +188,9 @@ export const ANSWER_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
  * The limits above keep a query well below it; typed arrays lie outside of the heap.
  */
 export const WORKER_HEAP_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** … and bytes of arrays outside of it: columns that a sort, a window or a join holds. */
+export const WORKER_ARRAYS_BYTES_MAX = 1024 * 1024 * 1024;
 
 /**
  * Milliseconds that a task has to come to a checkpoint once it is to stop. Then its worker is ended:

@@ -6,6 +6,7 @@ import { characterCount, charactersOf } from './character.ts';
 import { scalarFunction, textAndBytes, typed } from './definition.ts';
 import type { Int64 } from './int64.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+import { spendSteps } from './work-meter.ts';
 
 /** Forms that Unicode normalizes texts to. */
 const FORMS: readonly string[] = ['NFC', 'NFD', 'NFKC', 'NFKD'];
@@ -141,6 +142,7 @@ function editDistance(left: readonly string[], right: readonly string[]): number
         `got ${left.length} and ${right.length} characters`,
     );
   }
+  spendSteps(left.length * right.length);
   const row = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let line = 1; line <= left.length; line++) {
     let diagonal = row[0]!;

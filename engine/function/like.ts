@@ -1,7 +1,8 @@
 import { RE2JS } from 're2js';
-import { PATTERNS_KEPT_MAX, REGEX_LENGTH_MAX } from '../limits.ts';
+import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
+import { spendSteps } from './work-meter.ts';
 
 /**
  * A LIKE pattern: `%` is any text, `_` one code point, a backslash takes the next character as it
@@ -133,6 +134,14 @@ function compileAsRegex(pattern: string): LikePattern {
       source += RE2JS.quote(character);
     }
   }
+  spendSteps(characters.length * REGEX_INSTRUCTION_STEPS);
   const program = RE2JS.compile(`^(?:${source})$`, RE2JS.DOTALL);
-  return { kind: 'general', text: '', matches: (value) => program.test(value) };
+  return {
+    kind: 'general',
+    text: '',
+    matches: (value) => {
+      spendSteps(characters.length * value.length);
+      return program.test(value);
+    },
+  };
 }

@@ -6,6 +6,7 @@ import type { Int64 } from './int64.ts';
 import { compileRegex } from './regular-expression.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 import { checkTextSize } from './text-size.ts';
+import { spendSteps } from './work-meter.ts';
 
 export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -50,6 +51,9 @@ export const regexFunctions: readonly ScalarFunction[] = [
   ),
 ];
 
+/** Steps it takes to find one match more, beside those for the text. */
+const MATCH_STEPS = 64;
+
 /** Of one match: the UTF-16 units of the whole, and of the group that the functions are about. */
 type Match = {
   readonly start: number;
@@ -64,7 +68,7 @@ type Match = {
  * end of a text there is one only if the text is empty.
  */
 function* matchesOf(name: string, text: string, pattern: string): Generator<Match> {
-  const { program } = compileRegex(pattern);
+  const { program, spend } = compileRegex(pattern);
   const group = program.groupCount();
   if (group > 1) {
     throw new QueryError(
@@ -72,11 +76,13 @@ function* matchesOf(name: string, text: string, pattern: string): Generator<Matc
       `${name} takes a pattern with at most one group; got ${group}`,
     );
   }
+  spend(text);
   const matcher = program.matcher(text);
   let unit = 0;
   do {
     if (!matcher.find(unit)) return;
     const [start, end] = [matcher.start(), matcher.end()];
+    spendSteps(MATCH_STEPS);
     if (start === text.length && text !== '') return;
     yield { start, end, groupStart: matcher.start(group), groupEnd: matcher.end(group) };
     unit = end > start ? end : behindCharacter(text, end);
@@ -165,14 +171,16 @@ type ReplacementPiece = string | number;
 
 /** REGEXP_REPLACE: in the replacement `\0` is the match, `\1` to `\9` its groups, `\\` a backslash. */
 function replaceMatches(text: string, pattern: string, replacement: string): string {
-  const { program } = compileRegex(pattern);
+  const { program, spend } = compileRegex(pattern);
   const pieces = replacementOf(replacement, program.groupCount());
+  spend(text);
   const matcher = program.matcher(text);
   let result = '';
   let done = 0;
   let unit = 0;
   while (unit <= text.length && matcher.find(unit)) {
     const [start, end] = [matcher.start(), matcher.end()];
+    spendSteps(MATCH_STEPS);
     const isEmpty = end === start;
     unit = isEmpty ? behindCharacter(text, end) : end;
     // Behind a match there is no empty one.

@@ -1,6 +1,14 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { PATTERNS_KEPT_MAX, REGEX_LENGTH_MAX } from '../limits.ts';
+import {
+  PATTERNS_KEPT_MAX,
+  REGEX_INSTRUCTION_STEPS,
+  REGEX_LENGTH_MAX,
+  REGEX_PROGRAM_MAX,
+  REGEX_STEPS_MAX,
+} from '../limits.ts';
 import { QueryError } from '../query-error.ts';
+import { instructionsOf } from './regex-size.ts';
+import { spendSteps } from './work-meter.ts';
 
 /** A compiled RE2 expression: unanchored, in time linear in the text. */
 export type CompiledRegex = {
@@ -12,6 +20,8 @@ export type CompiledRegex = {
    */
   readonly literal?: string | undefined;
   readonly program: RE2JS;
+  /** To be called before `program` looks at a text: counts its work, or throws when that is too much. */
+  readonly spend: (text: string) => void;
 };
 
 /** Half of a pair on its own; with the flag `u` whole pairs are one code point and do not match. */
@@ -48,11 +58,38 @@ function compileNew(pattern: string): CompiledRegex {
   }
   const program = compileProgram(pattern);
   const literal = literalOf(pattern);
-  if (literal === undefined) return { test: (text) => program.test(text), program };
-  return { test: (text) => text.includes(literal), literal, program };
+  const instructionCount = instructionsOf(pattern);
+  const spend = (text: string) => spendSteps(checkedSteps(instructionCount, text));
+  if (literal !== undefined) {
+    return { test: (text) => text.includes(literal), literal, program, spend };
+  }
+  const test = (text: string): boolean => {
+    spend(text);
+    return program.test(text);
+  };
+  return { test, program, spend };
+}
+
+/** At worst each character of the text meets each instruction. */
+function checkedSteps(instructionCount: number, text: string): number {
+  const steps = instructionCount * text.length;
+  if (steps <= REGEX_STEPS_MAX) return steps;
+  throw new QueryError(
+    'query_limit',
+    `a regular expression that is ${instructionCount} characters long, repetitions written out, is looked for in at most ` +
+      `${Math.floor(REGEX_STEPS_MAX / instructionCount)} characters; got ${text.length}`,
+  );
 }
 
 function compileProgram(pattern: string): RE2JS {
+  const instructionCount = instructionsOf(pattern);
+  if (instructionCount > REGEX_PROGRAM_MAX) {
+    throw new QueryError(
+      'invalid_regular_expression',
+      `regular expression must have at most ${REGEX_PROGRAM_MAX} characters once its repetitions are written out; got ${instructionCount}`,
+    );
+  }
+  spendSteps(instructionCount * REGEX_INSTRUCTION_STEPS);
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
@@ -69,7 +106,8 @@ function compileProgram(pattern: string): RE2JS {
  * The text that a pattern without operators matches, escapes resolved; `undefined` where that is
  * not plain to see. A lone surrogate could match half of a pair here and never does in RE2.
  */
-function literalOf(pattern: string): string | undefined {
+export function literalOf(pattern: string): string | undefined {
+  if (Buffer.byteLength(pattern) > REGEX_LENGTH_MAX) return undefined;
   if (LONE_SURROGATE.test(pattern)) return undefined;
   let literal = '';
   for (let index = 0; index < pattern.length; index++) {

@@ -1,6 +1,6 @@
 import { arrayOf, BOOL, INT64, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import { CONCATENATION_LENGTH_MAX } from '../limits.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { joinedArrays } from './array-functions.ts';
 import { characterCount, charactersOf } from './character.ts';
@@ -111,13 +111,13 @@ function textTest(evaluate: Evaluate): readonly ScalarOverload[] {
 /** `||` and CONCAT. What joins texts to themselves again and again would outgrow all memory. */
 function joined(...texts: readonly SqlValue[]): string {
   let length = 0;
-  for (const text of texts) length += (text as string).length;
-  if (length > CONCATENATION_LENGTH_MAX) {
-    throw new QueryError(
-      'query_limit',
-      `CONCAT makes texts of at most ${CONCATENATION_LENGTH_MAX} characters; got ${length}`,
-    );
+  let longest = 0;
+  for (const text of texts) {
+    length += (text as string).length;
+    longest = Math.max(longest, (text as string).length);
   }
+  // What is long came from an event, and may get something put to it.
+  checkTextSize('CONCAT', length, longest + MADE_TEXT_LENGTH_MAX);
   return texts.join('');
 }
 

@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8';
 import type { SqlValue } from '../column/value.ts';
-import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { WorkBudget } from '../function/work-meter.ts';
+import { FOLDING_STEPS_MAX, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
 import type { BoundQuery, TimeWindow } from './logical-plan.ts';
@@ -83,7 +84,8 @@ export class PlanMemo {
     if (known.kind === 'folded') return planWhole(known.query, context);
     if (known.kind !== 'template') return planWhole(query, context);
     const { template, sent } = known;
-    const windows = windowsAt(template, context);
+    const budget = new WorkBudget(FOLDING_STEPS_MAX);
+    const windows = budget.run(() => windowsAt(template, context));
     if (windows === undefined) return planWhole(query, context);
     const scans = template.scans.map((scan, index) => ({ ...scan, window: windows[index]! }));
     return { plan: template.plan, scans, template: { ...sent, windows } };
@@ -98,7 +100,8 @@ export class PlanMemo {
 
   #prepare(query: BoundQuery, context: CallContext): Remembered {
     try {
-      const unclocked = { ...context, nowUs: undefined };
+      const budget = new WorkBudget(FOLDING_STEPS_MAX);
+      const unclocked = { ...context, nowUs: undefined, budget };
       const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
       const template = templateOf(folded, unclocked);
       if (template === undefined) return { kind: 'folded', query: folded };

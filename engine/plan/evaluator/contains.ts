@@ -1,6 +1,6 @@
 import { BOOL } from '../../column/type.ts';
 import { compileLike, type LikePattern } from '../../function/like.ts';
-import { compileRegex } from '../../function/regular-expression.ts';
+import { literalOf } from '../../function/regular-expression.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { ByteSearch } from './byte-search.ts';
@@ -50,7 +50,7 @@ function findText(call: Call): TextTest | undefined {
     return pattern.value === 0 && input.op === 'call' ? textOfPosition(input) : undefined;
   }
   if (input.type.kind !== 'STRING' || typeof pattern.value !== 'string') return undefined;
-  const text = call.name === 'regexp_contains' ? regexText(pattern.value) : undefined;
+  const text = call.name === 'regexp_contains' ? literalOf(pattern.value) : undefined;
   const found = text ?? (call.name === 'like' ? likeText(pattern.value) : undefined);
   return found === undefined ? undefined : { input, text: found };
 }
@@ -60,10 +60,6 @@ function textOfPosition(call: Call): TextTest | undefined {
   if (call.name !== 'strpos' || input?.type.kind !== 'STRING') return undefined;
   if (sought?.op !== 'literal' || typeof sought.value !== 'string') return undefined;
   return { input, text: sought.value };
-}
-
-function regexText(pattern: string): string | undefined {
-  return ignoringErrors(() => compileRegex(pattern).literal);
 }
 
 function likeText(pattern: string): string | undefined {

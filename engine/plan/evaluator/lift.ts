@@ -5,6 +5,7 @@ import type { SqlValue } from '../../column/value.ts';
 import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
 import { booleanVector, constantVector, valueAt } from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
+import { spendSteps, stepsOf } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo } from './boolean-memo.ts';
 import type { ByteSearch } from './byte-search.ts';
@@ -83,8 +84,18 @@ function constantOf(vector: Vector): SqlValue {
   return vector.kind === 'constant' ? vector.value : null;
 }
 
-/** Most functions take one to three arguments; spreading an array costs more than they do. */
+/** One value of a function, its work counted by the sizes of what it takes and gives. */
 function evaluateWith(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
+  let steps = 0;
+  for (let index = 0; index < values.length; index++) steps += stepsOf(values[index]);
+  spendSteps(steps);
+  const result = evaluateOn(evaluate, values);
+  spendSteps(stepsOf(result));
+  return result;
+}
+
+/** Most functions take one to three arguments; spreading an array costs more than they do. */
+function evaluateOn(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
   switch (values.length) {
     case 1:
       return evaluate(values[0]!);

@@ -12,19 +12,19 @@ import {
 } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
-import { generatesArrays } from './fold.ts';
+import { type CallValues, generatesArrays } from './fold.ts';
 import { expressionsOf, inputsOf, outputOf, rewritePlan, subqueriesOf } from './plan-walk.ts';
 
 /**
  * Computes every relation that reads no source, now that the parameters are known: a generated list
  * of buckets becomes its rows, a one-row relation of settings becomes literals.
  */
-export function computeConstantRelations(plan: LogicalPlan): LogicalPlan {
-  return rewritePlan(plan, (node) => inlineOneRow(unnestAsJoin(computeRelation(node))));
+export function computeConstantRelations(plan: LogicalPlan, values: CallValues): LogicalPlan {
+  return rewritePlan(plan, (node) => inlineOneRow(unnestAsJoin(computeRelation(node, values))));
 }
 
 /** Bottom-up, so a relation over constants only has `rows` or `one-row` below it. */
-function computeRelation(plan: LogicalPlan): LogicalPlan {
+function computeRelation(plan: LogicalPlan, { budget }: CallValues): LogicalPlan {
   const inputs = inputsOf(plan);
   if (inputs.length === 0 || !inputs.every(isConstant)) return plan;
   // What a subquery comes to is for a worker to find out, unless it has become a constant.
@@ -32,7 +32,9 @@ function computeRelation(plan: LogicalPlan): LogicalPlan {
   if (expressionsOf(plan).some(isUnsettled) || isLong(plan)) return plan;
   const columns = outputOf(plan);
   try {
-    return { op: 'rows', columns, rows: evaluateRelation(physicalPlanOf(plan), columns) };
+    const compute = () => evaluateRelation(physicalPlanOf(plan), columns);
+    const rows = budget === undefined ? compute() : budget.run(compute);
+    return rows === undefined ? plan : { op: 'rows', columns, rows };
   } catch (error) {
     // It may never be needed; if it is, it fails where it runs.
     if (error instanceof QueryError) return plan;

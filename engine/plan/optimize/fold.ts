@@ -1,6 +1,7 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { compileRegex } from '../../function/regular-expression.ts';
+import type { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDED_ELEMENTS_MAX, FOLDED_VALUE_SIZE_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateConstant } from '../evaluate.ts';
@@ -20,6 +21,8 @@ export type CallValues = {
    * but that they are not NULL. What reads them stays as it is.
    */
   readonly nowUs: number | undefined;
+  /** For all that is computed while the call is planned. */
+  readonly budget?: WorkBudget | undefined;
 };
 
 /** Puts the call's values in place of parameters and computes all that needs no row. */
@@ -51,7 +54,7 @@ function fold(expression: Expression, values: CallValues): Expression {
   const folded = children.map((child) => fold(child, values));
   const isChanged = folded.some((child, index) => child !== children[index]);
   const node = isChanged ? withChildren(expression, folded) : expression;
-  if (node.op === 'call' && expression.op === 'call') checkPattern(node, expression);
+  if (node.op === 'call' && expression.op === 'call') checkPattern(node, expression, values);
   return foldNode(node, values);
 }
 
@@ -82,19 +85,20 @@ function foldNode(expression: Expression, values: CallValues): Expression {
       if (expression.name === 'is_null' && expression.arguments[0]?.op === 'parameter') {
         return { op: 'literal', type: BOOL, value: false };
       }
-      return foldConstant(expression);
+      return foldConstant(expression, values);
     default:
-      return foldConstant(expression);
+      return foldConstant(expression, values);
   }
 }
 
 /** A value that fails stays as it is: it fails when, and only when, a row needs it. */
-function foldConstant(expression: Expression): Expression {
+function foldConstant(expression: Expression, { budget }: CallValues): Expression {
   if (!childrenOf(expression).every(isLiteral)) return expression;
   try {
     if (isLargeArray(expression)) return expression;
-    const value = evaluateConstant(expression);
-    if (sizeOfValue(value) > FOLDED_VALUE_SIZE_MAX) return expression;
+    const compute = () => evaluateConstant(expression);
+    const value = budget === undefined ? compute() : budget.run(compute);
+    if (value === undefined || sizeOfValue(value) > FOLDED_VALUE_SIZE_MAX) return expression;
     // A plan travels between threads, and a record that a text was parsed to cannot.
     return holdsNested(value) ? expression : { op: 'literal', type: expression.type, value };
   } catch (error) {
@@ -144,14 +148,16 @@ function elementCounter(
 }
 
 /**
- * A pattern known before the first row is refused before the first row; with its place where it stands
- * in the text and no parameter brought it.
+ * A pattern known before the first row is refused before the first row, where there is time to look at it;
+ * with its place where it stands in the text and no parameter brought it.
  */
-function checkPattern(call: Call, written: Call): void {
+function checkPattern(call: Call, written: Call, { budget }: CallValues): void {
   const pattern = patternOf(call);
   if (pattern?.op !== 'literal' || typeof pattern.value !== 'string') return;
+  const text = pattern.value;
   try {
-    compileRegex(pattern.value);
+    if (budget === undefined) compileRegex(text);
+    else budget.run(() => compileRegex(text));
   } catch (error) {
     if (!(error instanceof QueryError) || readsParameter(patternOf(written)!)) throw error;
     throw new QueryError(error.code, error.message, call.span);

@@ -1,5 +1,7 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import { INT64 } from '../../column/type.ts';
+import { WorkBudget } from '../../function/work-meter.ts';
+import { FOLDING_STEPS_MAX } from '../../limits.ts';
 import type { Column } from '../expression.ts';
 import type { BoundQuery, LogicalPlan } from '../logical-plan.ts';
 import { bucketListsAsRanges } from './bucket-ranges.ts';
@@ -40,7 +42,7 @@ export const SCOPE_SCANS: Pass = {
 const SUBQUERIES: Pass = {
   name: 'subqueries',
   apply: (plan, context) =>
-    settleSubqueries(plan, (query, ids, isOrdered) => {
+    settleSubqueries(plan, context, (query, ids, isOrdered) => {
       const order: Pass = {
         name: SETTLE_ORDER.name,
         apply: (inner) => withoutArrivals(settleOrder(inner, ids, isOrdered), query.output),
@@ -70,7 +72,11 @@ export const PASSES: readonly Pass[] = [
   { name: 'lift projections', apply: liftProjections },
   SETTLE_ORDER,
   SCOPE_SCANS,
-  { name: 'needed texts', apply: needTexts },
+  {
+    name: 'needed texts',
+    apply: (plan, { budget }) =>
+      budget === undefined ? needTexts(plan) : (budget.run(() => needTexts(plan)) ?? plan),
+  },
   {
     name: 'prune columns',
     apply: (plan, _context, { output }) => pruneColumns(plan, idsOf(output)),
@@ -83,8 +89,9 @@ export function optimize(
   context: PlanContext,
   passes: readonly Pass[] = PASSES,
 ): LogicalPlan {
+  const budgeted = { ...context, budget: new WorkBudget(FOLDING_STEPS_MAX) };
   return passes.reduce(
-    (plan, pass) => pass.apply(plan, context, query),
+    (plan, pass) => pass.apply(plan, budgeted, query),
     limited(query.plan, context.rowsMax),
   );
 }

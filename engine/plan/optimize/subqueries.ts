@@ -6,6 +6,7 @@ import { columnReference, columnsOf, isLiteral, rewrite, substitute } from '../e
 import type { BoundQuery, LogicalPlan, Rows } from '../logical-plan.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { decorrelated } from './decorrelate.ts';
+import type { CallValues } from './fold.ts';
 import { onceEach } from './once-each.ts';
 import {
   ColumnIds,
@@ -25,7 +26,11 @@ export type OptimizeInner = (query: BoundQuery, ids: ColumnIds, isOrdered: boole
  * applies all passes to it. One that comes to a constant becomes it, so that what follows can use it
  * as a bound of a scan, say.
  */
-export function settleSubqueries(plan: LogicalPlan, optimizeInner: OptimizeInner): LogicalPlan {
+export function settleSubqueries(
+  plan: LogicalPlan,
+  values: CallValues,
+  optimizeInner: OptimizeInner,
+): LogicalPlan {
   const ids = new ColumnIds(plan);
   let isChanged = false;
   const settled = rewritePlan(plan, (node) => {
@@ -38,7 +43,7 @@ export function settleSubqueries(plan: LogicalPlan, optimizeInner: OptimizeInner
       ),
     );
   });
-  return isChanged ? computeConstantRelations(settled) : plan;
+  return isChanged ? computeConstantRelations(settled, values) : plan;
 }
 
 function settle(subquery: Subquery, ids: ColumnIds, optimizeInner: OptimizeInner): Expression {
