@@ -15,7 +15,8 @@ import {
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
-import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { pausingEvery } from '../function/work-meter.ts';
+import { CHECKPOINT_STEPS, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { newScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
@@ -30,6 +31,7 @@ import { RowWriter } from '../plan/row-writer.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
 import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
+import { checkHeap } from './heap-guard.ts';
 import type {
   FinishTask,
   FragmentTask,
@@ -88,24 +90,29 @@ function answer(task: Task): TaskAnswer {
       return { kind: 'tidied' };
     case 'fragment': {
       const run = startRun(task);
-      const partial = executeFragment(run.plan, run.context);
+      const partial = metered(run, () => executeFragment(run.plan, run.context));
       return { kind: 'partial', partial, stats: run.stats() };
     }
     case 'query': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      executeQuery(run.plan, run.context, rows);
+      metered(run, () => executeQuery(run.plan, run.context, rows));
       return rowsAnswer(rows, run);
     }
     case 'finish': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      finishQuery(run.plan, run.context, task.partials, rows);
+      metered(run, () => finishQuery(run.plan, run.context, task.partials, rows));
       return rowsAnswer(rows, run);
     }
     default:
       return unreachable(task);
   }
+}
+
+/** A run also comes to a checkpoint when its functions have worked for long. */
+function metered<T>(run: Run, work: () => T): T {
+  return pausingEvery(CHECKPOINT_STEPS, run.context.checkpoint, work);
 }
 
 function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer {
@@ -180,6 +187,7 @@ function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
         `a query may run for ${task.timeMsMax} ms; this one took longer`,
       );
     }
+    checkHeap();
   };
   checkpoint();
   const segments = task.segments.map((handles) => handles.map(readSegment));
