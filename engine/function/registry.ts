@@ -5,6 +5,7 @@ import { bitFunctions } from './bit-functions.ts';
 import { byteFunctions } from './byte-functions.ts';
 import { codePointFunctions } from './code-point-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
+import { containsFunctions } from './contains-function.ts';
 import { errorFunctions } from './error-functions.ts';
 import { fillFunctions } from './fill-functions.ts';
 import { formatFunctions } from './format-functions.ts';
@@ -27,6 +28,7 @@ import { truthFunctions } from './truth-functions.ts';
 const all: readonly ScalarFunction[] = [
   ...truthFunctions,
   ...comparisonFunctions,
+  ...containsFunctions,
   ...arithmeticFunctions,
   ...textFunctions,
   ...trimFunctions,

@@ -13,6 +13,15 @@ export type Difference = {
 export const DIFFERENCES: readonly Difference[] = [
   {
     kind: 'differs',
+    why: 'BigQuery has CONTAINS_SUBSTR, and documents what it answers; this engine of Google has not',
+    cases: [
+      "SELECT CONTAINS_SUBSTR('the Blue house', 'blue HOUSE'), CONTAINS_SUBSTR('the red house', 'blue'), CONTAINS_SUBSTR('a', '')",
+      "SELECT CONTAINS_SUBSTR(x, 'b') FROM UNNEST(['abc', NULL, 'A', 'B']) AS x",
+      "SELECT CONTAINS_SUBSTR(('a', NULL), 'a'), CONTAINS_SUBSTR(('b', NULL), 'a'), CONTAINS_SUBSTR(('b', ''), 'a')",
+    ],
+  },
+  {
+    kind: 'differs',
     why: 'two columns of one name would be one key of a JSON object; BigQuery refuses them, too',
     cases: [
       'SELECT 1 AS a, 2 AS a',
