@@ -75,6 +75,9 @@ const REWRITES: Readonly<Record<string, string>> = {
     WHERE EXISTS(
       SELECT 1 FROM \`gotrue.logs.prod\` AS u WHERE u.id = t.id AND u.project = 'x' ORDER BY u.timestamp
     ) AND t.project = 'x'`,
+  'an element of one source that is a column of another': `SELECT t.id
+    FROM \`postgres.logs\` AS t, \`gotrue.logs.prod\` AS u, UNNEST(t.metadata) AS m, UNNEST(m.parsed) AS p
+    WHERE p.session = u.id`,
   'what an event says in one of its own lists': `SELECT
       t.id,
       (SELECT h.value FROM UNNEST(m.headers) AS h WHERE h.name = 'host' LIMIT 1) AS host,

@@ -261,3 +261,12 @@ test('a condition on the keys of a window sinks below it, any other stays', () =
     'scan `postgres.logs`: id, arrival',
   ]);
 });
+
+test('an element of one table and a column of another are equated by a hash, not pair by pair', () => {
+  const plan = planOf(
+    'SELECT l.id FROM `postgres.logs` AS l, `gotrue.logs.prod` AS r, UNNEST(l.metadata) AS m, ' +
+      'UNNEST(m.parsed) AS p WHERE p.session = r.id',
+  );
+  assert.match(plan.join('\n'), /inner join on .*session.* = id/);
+  assert.doesNotMatch(plan.join('\n'), /cross/);
+});

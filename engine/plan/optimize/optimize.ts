@@ -15,6 +15,7 @@ import { ColumnIds } from './plan-walk.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { pushFilters, spreadEmptiness } from './push-filters.ts';
 import { scopeScans } from './scan-scope.ts';
+import { sinkUnnests } from './sink-unnests.ts';
 import { settleSubqueries } from './subqueries.ts';
 
 /** What the optimiser knows of a call, whose clock it may not know yet. */
@@ -63,6 +64,7 @@ export const PASSES: readonly Pass[] = [
   { name: 'fold', apply: foldPlan },
   { name: 'constant relations', apply: computeConstantRelations },
   SUBQUERIES,
+  { name: 'sink unnests', apply: sinkUnnests },
   { name: 'push filters', apply: pushFilters },
   { name: 'joins as filters', apply: joinsAsFilters },
   { name: 'fold what that made constant', apply: foldPlan },
