@@ -1,13 +1,14 @@
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, BOOL, BYTES, DYNAMIC, INT64, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import { ARRAY_ELEMENTS_MAX } from '../limits.ts';
+import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { equalValues } from './comparison.ts';
 import { scalarFunction, typed } from './definition.ts';
 import { elementsOf } from './dynamic.ts';
 import type { Int64 } from './int64.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+import { checkTextSize } from './text-size.ts';
 
 export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction('array_length', {
@@ -141,6 +142,21 @@ export function joinedArrays(name: string): ScalarOverload {
   };
 }
 
+/** What the elements bring may be long; what stands between them or for NULL makes it longer by a MiB at most. */
+function joinTexts(
+  array: readonly (string | null)[],
+  delimiter: string,
+  nullText?: string | undefined,
+): string {
+  const texts = array.flatMap((each) => each ?? nullText ?? []);
+  let given = 0;
+  for (const each of array) given += each?.length ?? 0;
+  let length = delimiter.length * Math.max(0, texts.length - 1);
+  for (const text of texts) length += text.length;
+  checkTextSize('ARRAY_TO_STRING', length, given + MADE_TEXT_LENGTH_MAX);
+  return texts.join(delimiter);
+}
+
 /** ARRAY_TO_STRING: NULLs are left out, or written as the third argument says. */
 function joining(type: SqlType): ScalarOverload {
   return {
@@ -148,8 +164,6 @@ function joining(type: SqlType): ScalarOverload {
     optionalCount: 1,
     result: type,
     nulls: 'propagate',
-    evaluate: typed((array: readonly SqlValue[], delimiter: string, nullText?: string) =>
-      array.flatMap((each) => each ?? nullText ?? []).join(delimiter),
-    ),
+    evaluate: typed(joinTexts),
   };
 }
