@@ -9,7 +9,8 @@ export function parseCall(cursor: TokenCursor, name: Name): Expression {
   cursor.mustSymbol('(');
   const inside = parseInside(cursor);
   cursor.mustSymbol(')');
-  const nulls = inside.nulls ?? parseNulls(cursor);
+  // Of `f(g(x) IGNORE NULLS)` the words are f's: g has them only where OVER follows.
+  const nulls = inside.nulls ?? (cursor.isWord('OVER', 2) ? parseNulls(cursor) : undefined);
   const over =
     cursor.isWord('OVER') && cursor.acceptWords('OVER') ? parseWindow(cursor) : undefined;
   return { kind: 'call', span: cursor.spanFrom(name.span), name, ...inside, nulls, over };

@@ -40,6 +40,8 @@ test('NULLS are ignored or respected inside the parentheses or behind them', () 
   assert.equal(sketchExpression('first_value(a IGNORE NULLS) OVER ()'), inside);
   assert.equal(sketchExpression('first_value(a) IGNORE NULLS OVER ()'), inside);
   assert.equal(sketchExpression('f(a RESPECT NULLS)'), 'f(a respect-nulls)');
+  assert.equal(sketchExpression('f(g(a) IGNORE NULLS)'), 'f(g(a) ignore-nulls)');
+  assert.equal(sketchExpression('f(g(a) IGNORE NULLS OVER ())'), 'f(g(a ignore-nulls) over ())');
 });
 
 test('an aggregate has modifiers behind its arguments', () => {
