@@ -95,7 +95,10 @@ function hasKey(keys: readonly SortKey[], { expression }: SortKey): boolean {
 function sinkLimit(limit: Limit): LogicalPlan {
   const input = limit.input;
   if (input.op === 'project') {
-    return { ...input, input: sinkLimit({ ...limit, input: input.input }) };
+    const per = limit.per && columnBelow(input, limit.per);
+    // Rows counted by what the projection computes are counted above it.
+    if (limit.per !== undefined && per === undefined) return limit;
+    return { ...input, input: sinkLimit({ ...limit, per, input: input.input }) };
   }
   if (input.op === 'union' && limit.per === undefined) return limitInputs(limit, input);
   if (input.op === 'limit' && limit.offset === undefined && limit.per?.id === input.per?.id) {
@@ -107,6 +110,12 @@ function sinkLimit(limit: Limit): LogicalPlan {
     }
   }
   return limit;
+}
+
+/** The column below a projection that it passes on as this one. */
+function columnBelow({ columns }: Project, column: Column): Column | undefined {
+  const passed = columns.find((item) => item.column.id === column.id)?.expression;
+  return passed?.op === 'column' ? { ...column, id: passed.id } : undefined;
 }
 
 /** Of each input of a union no more rows are wanted than of all together. */
