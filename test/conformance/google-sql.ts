@@ -46,6 +46,9 @@ const PACKAGE = '@fivetrandevelopers/zetasql';
 const START_MS_MAX = 20_000;
 /** A query of a test takes a millisecond. */
 const CALL_MS_MAX = 60_000;
+
+/** What a query takes longer than it may: the server goes on with it, and had better be stopped. */
+export class GoogleIsLate extends Error {}
 const MESSAGE_BYTES_MAX = 512 * 1024 * 1024;
 /** Codes of gRPC. */
 const UNIMPLEMENTED = 12;
@@ -63,6 +66,12 @@ type Client = {
   Record<string, (request: object, options: { deadline: number }, callback: Callback) => void>
 >;
 
+type Connection = {
+  readonly client: Client;
+  readonly language: object;
+  readonly callMsMax: number;
+};
+
 /**
  * Google's own GoogleSQL engine: a native server beside us, asked by gRPC over loopback. It is
  * installed by `npm ci --ignore-scripts` in this folder only. The catalogue of the last tables is
@@ -72,12 +81,14 @@ export class GoogleSql {
   readonly #server: ChildProcess;
   readonly #client: Client;
   readonly #language: object;
+  readonly #callMsMax: number;
   #catalog: { readonly tables: readonly GoogleTable[]; readonly id: string } | undefined;
 
-  private constructor(server: ChildProcess, client: Client, language: object) {
+  private constructor(server: ChildProcess, { client, language, callMsMax }: Connection) {
     this.#server = server;
     this.#client = client;
     this.#language = language;
+    this.#callMsMax = callMsMax;
   }
 
   static isInstalled(): boolean {
@@ -85,7 +96,7 @@ export class GoogleSql {
   }
 
   /** Rejects when the package is not installed, or has no server for this machine. */
-  static async start(): Promise<GoogleSql> {
+  static async start(callMsMax = CALL_MS_MAX): Promise<GoogleSql> {
     const manifest = findPackage();
     if (manifest === undefined) {
       throw new Error(`${PACKAGE} is not installed: npm ci --ignore-scripts in test/conformance`);
@@ -103,7 +114,7 @@ export class GoogleSql {
         once(server, 'error').then(([error]) => Promise.reject(error)),
       ]);
       const client = await connect({ manifest, folder, port });
-      return new GoogleSql(server, client, await languageOf(client));
+      return new GoogleSql(server, { client, language: await languageOf(client), callMsMax });
     } catch (error) {
       server.kill('SIGKILL');
       throw error;
@@ -135,7 +146,12 @@ export class GoogleSql {
     }));
     try {
       return answerOf(
-        (await call(this.#client, 'EvaluateQuery', { ...request, params })) as Answer,
+        (await call(
+          this.#client,
+          'EvaluateQuery',
+          { ...request, params },
+          this.#callMsMax,
+        )) as Answer,
       );
     } catch (error) {
       const { code, details } = mustFailure(error);
@@ -248,9 +264,14 @@ function contentOf({ columns, rows }: GoogleTable): object {
   return { table_data: { row } };
 }
 
-function call(client: Client, method: string, request: object): Promise<unknown> {
+function call(
+  client: Client,
+  method: string,
+  request: object,
+  msMax = CALL_MS_MAX,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    client[method]!(request, { deadline: Date.now() + CALL_MS_MAX }, (error, response) =>
+    client[method]!(request, { deadline: Date.now() + msMax }, (error, response) =>
       error === null ? resolve(response) : reject(error),
     );
   });
@@ -259,9 +280,8 @@ function call(client: Client, method: string, request: object): Promise<unknown>
 /** What the server says about the query; a server that is gone or late is no answer. */
 function mustFailure(error: unknown): Failure {
   const failure = error as Failure;
-  if (failure.code === undefined || [UNAVAILABLE, DEADLINE_EXCEEDED].includes(failure.code)) {
-    throw error;
-  }
+  if (failure.code === DEADLINE_EXCEEDED) throw new GoogleIsLate('no answer', { cause: error });
+  if (failure.code === undefined || failure.code === UNAVAILABLE) throw error;
   return failure;
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from './interpreter.ts';
-import type { Value } from './query.ts';
+import type { Query, Type, Value } from './query.ts';
 
 /**
  * The rows of an answer, each the values of its columns in JSON's terms, as the service gives them;
@@ -8,19 +8,39 @@ import type { Value } from './query.ts';
  */
 export type Answer = readonly (readonly unknown[])[] | 'error';
 
-/** The rows of the interpreter as an answer gives them. */
-export function answerOfRows(rows: readonly Row[]): Answer {
-  return rows.map((row) => [...row.values()].map(jsonValue));
+/** The rows of the interpreter as an answer gives them; a list in an answer has no NULLs. */
+export function answerOfRows(rows: readonly Row[], { items }: Query): Answer {
+  return withoutNullElements(
+    rows.map((row) =>
+      items.map(({ name, expression }) => jsonValue(row.get(name)!, expression.type)),
+    ),
+  );
+}
+
+/** The answer, as weir gives it: a list with NULLs is refused, as BigQuery does. */
+export function withoutNullElements(answer: Answer): Answer {
+  if (answer === 'error') return answer;
+  const isRefused = answer.some((row) =>
+    row.some((value) => Array.isArray(value) && value.includes(null)),
+  );
+  return isRefused ? 'error' : answer;
 }
 
 const EXACT_MAX = 2n ** 53n;
+const DAY_MS = 86_400_000;
 
-function jsonValue(value: Value): unknown {
+/** A NULL list is an empty one. */
+function jsonValue(value: Value, type: Type): unknown {
+  if (type.endsWith('[]')) {
+    const element = type.slice(0, -2) as Type;
+    return ((value ?? []) as readonly Value[]).map((item) => jsonValue(item, element));
+  }
+  if (value === null) return null;
+  if (type === 'DATE') return new Date(Number(value) * DAY_MS).toISOString().slice(0, 10);
   if (typeof value === 'bigint') {
     return value >= -EXACT_MAX && value <= EXACT_MAX ? Number(value) : String(value);
   }
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  return Array.isArray(value) ? value.map(jsonValue) : value;
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 /**
@@ -29,7 +49,8 @@ function jsonValue(value: Value): unknown {
  */
 export function areSame(left: Answer, right: Answer, isOrdered: boolean): boolean {
   if (left === 'error' || right === 'error') return left === right;
-  const [one, other] = isOrdered ? [left, right] : [sorted(left), sorted(right)];
+  const lists = [withoutEmptyLists(left), withoutEmptyLists(right)] as const;
+  const [one, other] = isOrdered ? lists : [sorted(lists[0]), sorted(lists[1])];
   return (
     one.length === other.length &&
     one.every((row, index) => {
@@ -39,6 +60,12 @@ export function areSame(left: Answer, right: Answer, isOrdered: boolean): boolea
       );
     })
   );
+}
+
+/** A list that an event has not is NULL; any other NULL list is empty in an answer. */
+function withoutEmptyLists(rows: Exclude<Answer, 'error'>): Exclude<Answer, 'error'> {
+  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+  return rows.map((row) => row.map((value) => (isEmpty(value) ? null : value)));
 }
 
 /** By all but the last digits of numbers. */

@@ -18,8 +18,13 @@ export type CheckOptions = {
   readonly filter?: ((query: Query) => boolean) | undefined;
 };
 
-/** What a check of one case says: what is wrong with it; how many rows it looked at if nothing is. */
-export type Verdict = { readonly wrong: string } | { readonly rowCount: number };
+/**
+ * What a check of one case says: what is wrong with it; how many rows it looked at if nothing is. A
+ * case is made smaller as long as what is wrong is of the same kind.
+ */
+export type Verdict =
+  | { readonly wrong: string; readonly kind?: string }
+  | { readonly rowCount: number };
 
 type Check = (candidate: Case) => Verdict | Promise<Verdict>;
 
@@ -43,30 +48,39 @@ export async function checkCases(
     checked++;
     const verdict = await verdictOf(check, { query, events });
     if ('rowCount' in verdict) rowCount += verdict.rowCount;
-    else await failSmall({ query, events }, check, `seed ${seed + index}`);
+    else await failSmall({ query, events }, { check, verdict, title: `seed ${seed + index}` });
   }
   context.diagnostic(`${count} queries, ${rowCount} rows`);
   if (rowCount < count / 10) fail(`${count} queries looked at ${rowCount} rows only`);
 }
 
-async function failSmall(found: Case, check: Check, title: string): Promise<never> {
+async function failSmall(
+  found: Case,
+  {
+    check,
+    verdict,
+    title,
+  }: { readonly check: Check; readonly verdict: Wrong; readonly title: string },
+): Promise<never> {
   const { query, events } = await shrink(
     found,
-    async (candidate) => (await wrongOf(check, candidate)) !== '',
+    async (candidate) => (await findWrong(check, candidate))?.kind === (verdict.kind ?? ''),
   );
-  const wrong = await wrongOf(check, { query, events });
+  const small = await findWrong(check, { query, events });
   return fail(
-    `${title}: ${wrong}\n${render(query)}\nover ${jsonText(events)}\nfound as ${render(found.query)}`,
+    `${title}: ${small?.wrong}\n${render(query)}\nover ${jsonText(events)}\nfound as ${render(found.query)}`,
   );
 }
 
+type Wrong = Extract<Verdict, { readonly wrong: string }>;
+
 /** What makes no query that can be checked is not wrong. */
-async function wrongOf(check: Check, candidate: Case): Promise<string> {
+async function findWrong(check: Check, candidate: Case): Promise<Required<Wrong> | undefined> {
   try {
     const verdict = await check(candidate);
-    return 'wrong' in verdict ? verdict.wrong : '';
+    return 'wrong' in verdict ? { kind: '', ...verdict } : undefined;
   } catch {
-    return '';
+    return undefined;
   }
 }
 
@@ -77,6 +91,6 @@ async function verdictOf(check: Check, candidate: Case): Promise<Verdict> {
   } catch (error) {
     if (error instanceof OutOfRange) return { rowCount: 0 };
     const sql = render(candidate.query);
-    throw new Error(`${sql}\nover ${jsonText(candidate.events)}`, { cause: error });
+    throw new Error(`${error}\n${sql}\nover ${jsonText(candidate.events)}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { Input, Operation } from './operation.ts';
 import { lazy, strict } from './operation-maker.ts';
 import { SCALARS, type Scalar, type Type, type Value } from './query.ts';
-import { compare, equal } from './value-order.ts';
+import { compare, equal, isIn } from './value-order.ts';
 
 export function truths(): readonly Operation[] {
   return [
@@ -39,7 +39,7 @@ export function comparisons(): readonly Operation[] {
     ...(['INT64', 'FLOAT64', 'STRING', 'TIMESTAMP'] as const).map((type) =>
       lazy('(? IN UNNEST(?))', [type, `${type}[]`], 'BOOL', (value, list) => {
         const elements = list() as readonly Value[] | null;
-        return isIn(value(), elements ?? []);
+        return (elements ?? []).length === 0 ? false : isIn(value(), elements!);
       }),
     ),
   ];
@@ -88,13 +88,6 @@ function membershipsOf(type: Scalar): readonly Operation[] {
 function isAtMost(left: Value, right: Value): Value {
   if (left === null || right === null) return null;
   return isLess(left, right) || equal(left, right);
-}
-
-function isIn(value: Value, list: readonly Value[]): Value {
-  if (list.length === 0) return false;
-  if (value === null) return null;
-  if (list.some((item) => item !== null && equal(value, item))) return true;
-  return list.includes(null) ? null : false;
 }
 
 function read(input: Input): Value {

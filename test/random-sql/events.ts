@@ -85,6 +85,15 @@ export const TIMES: readonly bigint[] = [
   '2026-01-16T00:00:00Z',
 ].map((text) => BigInt(Date.parse(text)) * 1000n);
 
+/** Days since 1970, on the edges of months and years, and a leap day. */
+export const DAYS: readonly bigint[] = [
+  '2026-01-15',
+  '2026-01-14',
+  '2025-12-31',
+  '2024-02-29',
+  '1969-12-31',
+].map((text) => BigInt(Date.parse(text) / 86_400_000));
+
 export const TEXTS = ['', 'x', 'y', 'xy', 'Zx', 'é', ' x', '7', '🦊x'];
 export const INTEGERS = [0n, 1n, 2n, 3n, -1n, 5n];
 export const FLOATS = [0, 0.5, 1, 2.25, -1.5];

@@ -5,7 +5,7 @@ import { checkCases, type Verdict } from './check-cases.ts';
 import { engineAnswer, segmentsOfEvents } from './engine-answer.ts';
 import { TIMES } from './events.ts';
 import { OPERATIONS, operationKey } from './operation.ts';
-import { type Expression, isGrouped, type Query, type Type } from './query.ts';
+import { type Expression, hasWindow, isGrouped, type Query, type Type } from './query.ts';
 import { render } from './render.ts';
 
 const COUNT = 100;
@@ -13,7 +13,13 @@ const COUNT = 100;
 /** A plain list of rows with a condition: what is said of each row can be said of all. */
 function isPlain(query: Query): boolean {
   return (
-    query.where !== undefined && !isGrouped(query) && !query.distinct && query.limit === undefined
+    query.where !== undefined &&
+    query.set === undefined &&
+    query.qualify === undefined &&
+    !query.items.some(({ expression }) => hasWindow(expression)) &&
+    !isGrouped(query) &&
+    !query.distinct &&
+    query.limit === undefined
   );
 }
 

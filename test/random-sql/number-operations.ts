@@ -122,7 +122,7 @@ function halfAwayFromZero(value: number): bigint {
 
 function subscripts(): readonly Operation[] {
   const at = (list: readonly Value[], index: bigint) => list[Number(index)];
-  return (['INT64', 'FLOAT64', 'STRING', 'TIMESTAMP'] as const).flatMap(
+  return (['INT64', 'FLOAT64', 'STRING', 'TIMESTAMP', 'DATE'] as const).flatMap(
     (type): readonly Operation[] => {
       const takes: readonly Type[] = [`${type}[]`, 'INT64'];
       return [

@@ -13,10 +13,24 @@ export type Query = {
   readonly groupBy: readonly GroupKey[];
   /** Names columns of the output, and holds aggregates of its own. */
   readonly having?: Expression | undefined;
+  /** Chooses rows by functions over windows. */
+  readonly qualify?: Expression | undefined;
+  /** Queries whose rows are put beside its own; order and limit are then those of all the rows. */
+  readonly set?: SetOperation | undefined;
   readonly orderBy: readonly OrderKey[];
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
 };
+
+export type SetOperation = { readonly kind: SetKind; readonly queries: readonly Query[] };
+
+export const SET_KINDS = [
+  ' UNION ALL',
+  ' UNION DISTINCT',
+  ' EXCEPT DISTINCT',
+  ' INTERSECT DISTINCT',
+] as const;
+export type SetKind = (typeof SET_KINDS)[number];
 
 export type CommonTable = { readonly name: string; readonly query: Query };
 
@@ -28,21 +42,30 @@ export type GroupKey = {
   readonly form: 'alias' | 'ordinal' | 'expression';
 };
 
-/** Orders by the item of that name, written in one of the three ways. */
-export type OrderKey = {
-  readonly name: string;
-  readonly form: 'alias' | 'ordinal' | 'expression';
+/** Which of two values comes first. */
+export type Direction = {
   readonly direction: '' | ' ASC' | ' DESC';
   readonly nulls: '' | ' NULLS FIRST' | ' NULLS LAST';
 };
 
+/** Orders by the item of that name, written in one of the three ways. */
+export type OrderKey = Direction & {
+  readonly name: string;
+  readonly form: 'alias' | 'ordinal' | 'expression';
+};
+
+/** Orders the values of an aggregate, or the rows of a window. */
+export type Sorting = Direction & { readonly expression: Expression };
+
 export type From = { readonly op: 'from'; readonly first: Table; readonly joins: readonly Join[] };
 
 export type Join = {
-  readonly kind: ',' | ' CROSS JOIN' | ' INNER JOIN' | ' LEFT JOIN';
+  readonly kind: ',' | ' CROSS JOIN' | ' INNER JOIN' | ' LEFT JOIN' | ' RIGHT JOIN' | ' FULL JOIN';
   readonly table: Table;
-  /** With INNER and LEFT; an unnest may do without. */
+  /** Not with a comma and CROSS; an unnest beside INNER and LEFT may do without. */
   readonly on?: Expression | undefined;
+  /** In place of `on`: columns that both sides have, and that are one column from there on. */
+  readonly using?: readonly string[] | undefined;
 };
 
 export type Table =
@@ -56,7 +79,7 @@ export type Table =
       readonly offset?: string | undefined;
     };
 
-export const SCALARS = ['BOOL', 'INT64', 'FLOAT64', 'STRING', 'TIMESTAMP'] as const;
+export const SCALARS = ['BOOL', 'INT64', 'FLOAT64', 'STRING', 'TIMESTAMP', 'DATE'] as const;
 export type Scalar = (typeof SCALARS)[number];
 export type Type =
   | Scalar
@@ -64,12 +87,13 @@ export type Type =
   | 'FLOAT64[]'
   | 'STRING[]'
   | 'TIMESTAMP[]'
+  | 'DATE[]'
   | 'RECORD'
   | 'RECORD[]';
 
 /**
- * One value of a row: BOOL a boolean, INT64 and TIMESTAMP (microseconds) a bigint, FLOAT64 a number,
- * STRING a string, a list an array, a record a Map.
+ * One value of a row: BOOL a boolean, INT64, TIMESTAMP (microseconds) and DATE (days since 1970) a
+ * bigint, FLOAT64 a number, STRING a string, a list an array, a record a Map.
  */
 export type Value =
   | null
@@ -105,16 +129,96 @@ export type Expression =
       readonly operation: string;
       readonly arguments: readonly Expression[];
     }
-  | {
-      readonly op: 'aggregate';
-      readonly type: Scalar;
-      readonly name: AggregateName;
-      readonly isDistinct: boolean;
-      /** Absent for COUNT(*) only. */
-      readonly argument?: Expression | undefined;
-    };
+  | Subquery
+  | Aggregate
+  | Window;
 
-export type AggregateName = 'COUNT' | 'COUNTIF' | 'SUM' | 'AVG' | 'MIN' | 'MAX' | 'ANY_VALUE';
+/** A query as a value: its one value, whether it has rows, whether a value is in it, its list. */
+export type Subquery = {
+  readonly op: 'subquery';
+  readonly type: Type;
+  readonly kind: 'value' | 'EXISTS' | 'IN' | 'NOT IN' | 'ARRAY';
+  /** What is looked for; with IN and NOT IN. */
+  readonly value?: Expression | undefined;
+  readonly query: Query;
+};
+
+export type Aggregate = {
+  readonly op: 'aggregate';
+  readonly type: Type;
+  readonly name: AggregateName;
+  readonly isDistinct: boolean;
+  /** Absent for COUNT(*) only. */
+  readonly argument?: Expression | undefined;
+  /** Between the texts of STRING_AGG. */
+  readonly separator?: string | undefined;
+  /** Of ARRAY_AGG: leaves NULLs out. */
+  readonly ignoresNulls?: boolean | undefined;
+  readonly orderBy?: readonly Sorting[] | undefined;
+  readonly limit?: number | undefined;
+};
+
+export const AGGREGATES = [
+  'COUNT',
+  'COUNTIF',
+  'SUM',
+  'AVG',
+  'MIN',
+  'MAX',
+  'ANY_VALUE',
+  'LOGICAL_AND',
+  'LOGICAL_OR',
+  'BIT_AND',
+  'BIT_OR',
+  'BIT_XOR',
+  'ARRAY_AGG',
+  'STRING_AGG',
+  'VAR_POP',
+  'VAR_SAMP',
+  'STDDEV_POP',
+  'STDDEV_SAMP',
+] as const;
+export type AggregateName = (typeof AGGREGATES)[number];
+
+/** A function over the rows of its own row's partition, or of a frame of it. */
+export type Window = {
+  readonly op: 'window';
+  readonly type: Type;
+  /** An aggregate, or a function that knows places: RANK and the like. */
+  readonly call: Aggregate | WindowCall;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly Sorting[];
+  readonly frame?: Frame | undefined;
+};
+
+export type WindowCall = {
+  readonly op: 'window-call';
+  readonly name: WindowName;
+  readonly argument?: Expression | undefined;
+  /** The buckets of NTILE, the distance of LAG and LEAD, the place of NTH_VALUE. */
+  readonly count?: number | undefined;
+  readonly ignoresNulls?: boolean | undefined;
+};
+
+export type WindowName =
+  | 'ROW_NUMBER'
+  | 'RANK'
+  | 'DENSE_RANK'
+  | 'PERCENT_RANK'
+  | 'CUME_DIST'
+  | 'NTILE'
+  | 'LAG'
+  | 'LEAD'
+  | 'FIRST_VALUE'
+  | 'LAST_VALUE'
+  | 'NTH_VALUE';
+
+/** Ends by their distance from the row, before it negative; an infinite one is unbounded. */
+export type Frame = {
+  readonly unit: 'ROWS' | 'RANGE';
+  readonly start: number;
+  readonly end: number;
+};
 
 /** Whether every two rows of the answer that differ have their places by the query's own order. */
 export function isOrdered(query: Query): boolean {
@@ -129,10 +233,47 @@ export function isGrouped({ items, groupBy }: Pick<Query, 'items' | 'groupBy'>):
 
 export function hasAggregate(expression: Expression): boolean {
   if (expression.op === 'aggregate') return true;
+  if (expression.op === 'subquery') {
+    return expression.value !== undefined && hasAggregate(expression.value);
+  }
   return expression.op === 'call' && expression.arguments.some(hasAggregate);
+}
+
+/** Not of the queries within it. */
+export function hasWindow(expression: Expression): boolean {
+  if (expression.op === 'window') return true;
+  return expression.op === 'call' && expression.arguments.some(hasWindow);
+}
+
+export function hasSubquery(expression: Expression): boolean {
+  if (expression.op === 'subquery') return true;
+  return expression.op === 'call' && expression.arguments.some(hasSubquery);
+}
+
+export function isScalar(type: Type): type is Scalar {
+  return (SCALARS as readonly Type[]).includes(type);
 }
 
 /** A column, or a field of one. */
 export function isPath(expression: Expression): boolean {
   return expression.op === 'field' ? isPath(expression.record) : expression.op === 'column';
+}
+
+/** Whether it may have another value in another row; of the queries within it nothing is known. */
+export function readsColumn(expression: Expression): boolean {
+  switch (expression.op) {
+    case 'column':
+    case 'field':
+    case 'aggregate':
+    case 'window':
+      return true;
+    case 'call':
+      return expression.arguments.some(readsColumn);
+    case 'list':
+      return expression.elements.some(readsColumn);
+    case 'subquery':
+      return expression.value !== undefined && readsColumn(expression.value);
+    default:
+      return false;
+  }
 }

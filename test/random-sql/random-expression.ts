@@ -1,5 +1,5 @@
 import type { Random } from '../../src/traffic/random.ts';
-import { FLOATS, INTEGERS, type Shape, TEXTS, TIMES } from './events.ts';
+import { DAYS, FLOATS, INTEGERS, type Shape, TEXTS, TIMES } from './events.ts';
 import { OPERATIONS, type Operation, operationKey } from './operation.ts';
 import { type Expression, SCALARS, type Scalar, type Type, type Value } from './query.ts';
 
@@ -17,6 +17,8 @@ export type ExpressionOptions = {
   readonly depth: number;
   /** Whether every engine has to evaluate it, so that it may be one that fails. */
   readonly isCertain: boolean;
+  /** A query as a value of that type, where one may stand. */
+  readonly subquery?: ((type: Type) => Expression | undefined) | undefined;
 };
 
 const LITERALS: Readonly<Record<Scalar, readonly Value[]>> = {
@@ -25,14 +27,17 @@ const LITERALS: Readonly<Record<Scalar, readonly Value[]>> = {
   FLOAT64: [...FLOATS, ...FLOATS, Number.NaN, Infinity, -Infinity],
   STRING: TEXTS,
   TIMESTAMP: TIMES,
+  DATE: DAYS,
 };
 
 const BY_RESULT: ReadonlyMap<Type, readonly Operation[]> = new Map(
-  [...SCALARS, 'TIMESTAMP[]' as const].map((type) => [
-    type,
-    [...OPERATIONS.values()].filter((operation) => operation.gives === type),
-  ]),
+  ([...SCALARS, 'INT64[]', 'FLOAT64[]', 'STRING[]', 'TIMESTAMP[]', 'DATE[]'] as const).map(
+    (type) => [type, [...OPERATIONS.values()].filter((operation) => operation.gives === type)],
+  ),
 );
+
+/** How many of the expressions that may be queries are. */
+const SUBQUERY_SHARE = 0.12;
 
 /** A random expression of one type over the names in scope. */
 export function randomExpression(
@@ -41,6 +46,10 @@ export function randomExpression(
   options: ExpressionOptions,
 ): Expression {
   const { scope, depth, isCertain } = options;
+  if (depth > 0 && random.next() < SUBQUERY_SHARE) {
+    const subquery = options.subquery?.(type);
+    if (subquery !== undefined) return subquery;
+  }
   const hasRecords = scope.some((readable) => readable.type === 'RECORD[]');
   const operations = (BY_RESULT.get(type) ?? []).filter(
     ({ takes, canFail }) => (isCertain || !canFail) && (hasRecords || !takes.includes('RECORD[]')),
@@ -79,12 +88,18 @@ export function randomLeaf(random: Random, type: Type, scope: readonly Readable[
   if (type === 'FLOAT64[]') return list(random, type, FLOATS);
   if (type === 'STRING[]') return list(random, type, TEXTS);
   if (type === 'TIMESTAMP[]') return list(random, type, TIMES);
+  if (type === 'DATE[]') return list(random, type, DAYS);
   return literal(random, type as Scalar);
 }
 
 function literal(random: Random, type: Scalar): Expression {
   const value = random.below(10) === 0 ? null : random.pick(LITERALS[type]);
   return { op: 'literal', type, value };
+}
+
+/** A literal that is not NULL. */
+export function randomWritten(random: Random, type: Scalar): Expression {
+  return { op: 'literal', type, value: random.pick(LITERALS[type]) };
 }
 
 /** Of at least one value, which gives the list its type. */

@@ -1,47 +1,69 @@
 import type { Random } from '../../src/traffic/random.ts';
-import { LOGS, METADATA, type Shape, TIMES } from './events.ts';
+import { LOGS, TIMES } from './events.ts';
 import {
   type CommonTable,
   type Expression,
   type From,
   type GroupKey,
+  hasSubquery,
   type Item,
   isGrouped,
-  type Join,
+  isScalar,
   type OrderKey,
   type Query,
-  type Scalar,
-  type Table,
+  readsColumn,
+  SET_KINDS,
+  type SetOperation,
+  type Subquery,
   type Type,
+  type Window,
 } from './query.ts';
+import { randomAggregate, randomDirection } from './random-aggregate.ts';
 import {
   type ExpressionOptions,
-  fieldsOf,
   type Readable,
   randomExpression,
   randomLeaf,
   randomScalar,
 } from './random-expression.ts';
+import {
+  both,
+  type Column,
+  callOf,
+  columnsOf,
+  FromMaker,
+  type FromScope,
+  OWN_NAME,
+} from './random-from.ts';
+import { canPartition, randomWindow } from './random-window.ts';
 
 /** A random query over `logs`, whose subqueries and common tables nest as deep as `depth`. */
 export function randomQuery(random: Random, depth = 2): Query {
-  return new QueryMaker(random).query({ depth, isOutermost: true });
+  return new QueryMaker(random).query({ depth, isOutermost: true, outer: [] });
 }
 
-type Place = { readonly depth: number; readonly isOutermost: boolean };
+type Place = {
+  readonly depth: number;
+  readonly isOutermost: boolean;
+  /** What the query around it lets it read. */
+  readonly outer: readonly Readable[];
+  /** The types of its columns, if somebody wants certain ones. */
+  readonly types?: readonly Type[] | undefined;
+  /** Whether it may have one row at most; of one column then. */
+  readonly isOneRow?: boolean;
+  /** Whether its rows stand in an order that leaves nothing open. */
+  readonly isInOrder?: boolean;
+};
 
-/** Names that `#name` makes; no column of `logs` ends in a digit. */
-const OWN_NAME = /\d$/;
-
-/** A table in FROM and the values that its alias gives. */
-type Source = { readonly table: Table; readonly scope: readonly Readable[] };
-
-type Column = { readonly name: string; readonly type: Type };
+/** A query without WITH, order and limit. */
+type Block = Omit<Query, 'with' | 'set' | 'orderBy' | 'limit' | 'offset'>;
 
 class QueryMaker {
   readonly #random: Random;
   #tables: readonly { readonly name: string; readonly columns: readonly Column[] }[] = [];
   #nameCount = 0;
+  /** Levels of subqueries that an expression may yet have. */
+  #depth = 0;
 
   constructor(random: Random) {
     this.#random = random;
@@ -51,7 +73,7 @@ class QueryMaker {
     const outer = this.#tables;
     const tables: CommonTable[] = [];
     for (let count = this.#commonTableCount(place); count > 0; count--) {
-      const query = this.query({ depth: place.depth - 1, isOutermost: false });
+      const query = this.query({ depth: place.depth - 1, isOutermost: false, outer: [] });
       const name = this.#name('w');
       tables.push({ name, query });
       this.#tables = [...this.#tables, { name, columns: columnsOf(query) }];
@@ -68,26 +90,78 @@ class QueryMaker {
 
   #select(place: Place): Query {
     const random = this.#random;
-    const { from, scope } = this.#from(place.depth);
-    const where = this.#where(from, scope, place);
-    const hasOrder = random.next() < 0.5;
-    const hasLimit = hasOrder && random.next() < 0.5;
-    const hasHaving = random.next() < 0.3;
-    // A limit or HAVING may spare an engine the rows that fail.
-    const isCertain = place.isOutermost && !hasLimit && !hasHaving && random.next() < 0.4;
-    const parts =
-      random.next() < 0.35 ? this.#grouped(scope, isCertain) : this.#plain(scope, isCertain);
+    const set = this.#set(place);
+    const types = set?.types ?? place.types;
+    const isCounted = place.isOneRow === true && set === undefined && random.next() < 0.6;
+    const isLimited = (place.isOneRow === true && !isCounted) || random.next() < 0.25;
+    const hasOrder = isLimited || place.isInOrder === true || random.next() < 0.3;
+    // A limit may spare an engine the rows that fail, and so may rows that come together.
+    const isCertain = place.isOutermost && !isLimited && set === undefined && random.next() < 0.4;
+    const block = this.#block({ ...place, types }, { isCertain, isCounted });
+    const isSortable = block.items.every(({ expression }) => isScalar(expression.type));
+    const isOpen = isCounted || !isSortable;
     return {
-      op: 'query',
+      ...block,
       with: [],
-      ...parts,
-      from,
-      where,
-      having: hasHaving && isGrouped(parts) ? this.#having(scope, parts.items) : undefined,
-      orderBy: hasOrder ? this.#order(parts) : [],
-      limit: hasLimit ? random.pick([0, 1, 2, 3, 3, 5, 5, 10]) : undefined,
-      offset: hasLimit && random.next() < 0.3 ? random.pick([0, 1, 2]) : undefined,
+      set: set?.operation,
+      orderBy: hasOrder && !isOpen ? this.#order(block, set !== undefined) : [],
+      limit: isLimited && !isOpen ? this.#limit(place) : undefined,
+      offset: isLimited && !isOpen && random.next() < 0.3 ? random.pick([0, 1, 2]) : undefined,
     };
+  }
+
+  #limit({ isOneRow }: Place): number {
+    return isOneRow === true ? 1 : this.#random.pick([0, 1, 2, 3, 3, 5, 5, 10]);
+  }
+
+  /** The queries whose rows a query's own are put beside, if any. */
+  #set({ depth, outer, types: wanted, isOutermost }: Place) {
+    const random = this.#random;
+    if (depth === 0 || random.next() > (isOutermost ? 0.15 : 0.08)) return undefined;
+    const types = wanted ?? this.#times(random.pick([1, 2]), () => randomScalar(random));
+    const queries = this.#times(random.pick([1, 1, 2]), () =>
+      this.query({ depth: depth - 1, isOutermost: false, outer, types }),
+    );
+    const operation: SetOperation = { kind: random.pick(SET_KINDS), queries };
+    return { types, operation };
+  }
+
+  #block(
+    place: Place,
+    { isCertain, isCounted }: { readonly isCertain: boolean; readonly isCounted: boolean },
+  ): Block {
+    const random = this.#random;
+    const isWindowed = !isCounted && random.next() < 0.15;
+    const { from, scope: own, unique } = this.#from(place, isWindowed);
+    const scope = [...own, ...(random.next() < 0.7 ? place.outer : [])];
+    this.#depth = place.depth;
+    const where = this.#where(from, scope, place);
+    const isGroupedOne = isCounted || (!isWindowed && random.next() < 0.35);
+    const hasHaving = isGroupedOne && random.next() < (isCounted ? 0.1 : 0.25);
+    const options = { types: place.types, isCertain: isCertain && !hasHaving };
+    if (isGroupedOne) {
+      const parts = this.#grouped(own, { ...options, isCounted });
+      const having = hasHaving && isGrouped(parts) ? this.#having(own, parts.items) : undefined;
+      return { op: 'query', ...parts, from, where, having };
+    }
+    if (isWindowed) return { op: 'query', ...this.#windowed(scope, unique, options), from, where };
+    return { op: 'query', ...this.#plain(scope, options), from, where };
+  }
+
+  #from({ depth, outer }: Place, isUnique: boolean): FromScope {
+    const random = this.#random;
+    const maker = new FromMaker({
+      random,
+      tables: this.#tables,
+      outer,
+      name: (prefix) => this.#name(prefix),
+      subquery: (depth, outer) => this.query({ depth, isOutermost: false, outer }),
+      condition: (scope) => {
+        this.#depth = 0;
+        return this.#value('BOOL', scope, { depth: 1 });
+      },
+    });
+    return maker.from(depth, isUnique);
   }
 
   /** Any condition, or one by which segments and rows of `logs` are skipped, or both. */
@@ -100,10 +174,26 @@ class QueryMaker {
     const logs = [from.first, ...from.joins.map((join) => join.table)].find(
       (table) => table.op === 'logs',
     );
-    if (logs === undefined || random.next() > 0.3) return any;
-    const bound = this.#bound(logs.alias);
-    const bounds = random.next() < 0.3 ? both(bound, this.#bound(logs.alias)) : bound;
-    return any === undefined ? bounds : both(bounds, any);
+    const correlation = logs === undefined ? undefined : this.#correlation(logs.alias, place.outer);
+    const bounds =
+      logs === undefined || random.next() > 0.3
+        ? []
+        : this.#times(random.pick([1, 1, 2]), () => this.#bound(logs.alias));
+    const conditions = [correlation, ...bounds, any].filter((each) => each !== undefined);
+    return conditions.length === 0 ? undefined : conditions.reduce(both);
+  }
+
+  /** That a column of `logs` equals something of the query around it. */
+  #correlation(alias: string, outer: readonly Readable[]): Expression | undefined {
+    const random = this.#random;
+    const name = random.pick(['project', 'event_message', 'timestamp']);
+    const type = name === 'timestamp' ? 'TIMESTAMP' : 'STRING';
+    const others = outer.filter((readable) => readable.type === type);
+    if (others.length === 0 || random.next() > 0.6) return undefined;
+    const column: Expression = { op: 'column', type, table: alias, name, isBare: false };
+    const sides = [column, random.pick(others).expression];
+    const sign = random.pick(['=', '=', '=', '<', '>=']);
+    return callOf(`(? ${sign} ?)`, 'BOOL', random.below(2) === 0 ? sides : sides.toReversed());
   }
 
   /** A comparison of the time or the project of an event with a value that some events have. */
@@ -120,38 +210,77 @@ class QueryMaker {
     return callOf(`(? ${sign} ?)`, 'BOOL', sides);
   }
 
-  #plain(scope: readonly Readable[], isCertain: boolean) {
+  #plain(scope: readonly Readable[], { types, isCertain }: ItemOptions) {
     const random = this.#random;
-    const items = this.#times(random.pick([1, 2, 3]), () =>
-      this.#item(this.#value(randomScalar(random), scope, { depth: 2, isCertain })),
+    const wanted = types ?? this.#itemTypes(isCertain);
+    const items = wanted.map((type) =>
+      this.#item(this.#value(type, scope, { depth: 2, isCertain })),
     );
-    const renamed =
-      random.next() < 0.15 ? { ...items[0]!, name: random.pick(LOGS).name } : items[0]!;
+    // With a column that has no table of its own, the name would be that of two.
+    const isRenamed = !scope.some(({ expression }) => isLoose(expression)) && random.next() < 0.15;
+    const first = isRenamed ? { ...items[0]!, name: random.pick(LOGS).name } : items[0]!;
+    const areScalars = wanted.every(isScalar);
     return {
-      items: [renamed, ...items.slice(1)],
+      items: [first, ...items.slice(1)],
       groupBy: [],
-      distinct: random.next() < 0.2,
+      distinct: areScalars && random.next() < 0.2,
     };
   }
 
-  #grouped(scope: readonly Readable[], isCertain: boolean) {
+  #itemTypes(isCertain: boolean): readonly Type[] {
     const random = this.#random;
-    const keys = this.#times(random.pick([0, 1, 1, 2]), () => this.#item(this.#key(scope)));
-    const results = this.#times(random.pick([1, 2, 2, 3]), () =>
-      this.#item(this.#aggregated(scope, keys, isCertain)),
+    return this.#times(random.pick([1, 2, 3]), () =>
+      !isCertain && random.next() < 0.06 ? random.pick(LISTS) : randomScalar(random),
+    );
+  }
+
+  #grouped(
+    scope: readonly Readable[],
+    { types, isCertain, isCounted }: ItemOptions & { readonly isCounted: boolean },
+  ) {
+    const random = this.#random;
+    const keyCount = isCounted ? 0 : types === undefined ? random.pick([0, 1, 1, 2]) : types.length;
+    const keys = this.#times(keyCount, (index) => this.#item(this.#key(scope, types?.[index])));
+    const wanted = isCounted ? types! : types === undefined ? random.pick(COUNTS) : [];
+    const results = wanted.map((type) =>
+      this.#item(
+        isCounted
+          ? this.#aggregate(scope, keys, false, type)
+          : this.#aggregated(scope, keys, isCertain),
+      ),
     );
     const groupBy = keys.map(
-      ({ name }): GroupKey => ({ name, form: random.pick(['alias', 'ordinal', 'expression']) }),
+      ({ name, expression }): GroupKey => ({
+        name,
+        form: random.pick(hasSubquery(expression) ? SHORT_FORMS : FORMS),
+      }),
     );
     return { items: [...keys, ...results], groupBy, distinct: false };
   }
 
   /** Reads a column at least, for no one groups by a constant. */
-  #key(scope: readonly Readable[]): Expression {
-    const type = randomScalar(this.#random);
+  #key(scope: readonly Readable[], wanted?: Type | undefined): Expression {
+    const type = wanted ?? randomScalar(this.#random);
     const key = this.#value(type, scope, { depth: this.#random.pick([0, 1, 2]) });
     if (readsColumn(key)) return key;
-    return this.#random.pick(scope.filter((readable) => isScalar(readable.type))).expression;
+    const others = scope.filter((readable) =>
+      wanted === undefined ? isScalar(readable.type) : readable.type === wanted,
+    );
+    if (others.length > 0) return this.#random.pick(others).expression;
+    const some = this.#scalarOf(scope);
+    return callOf('IF(?, ?, ?)', type, [
+      callOf('(? IS NULL)', 'BOOL', [some]),
+      randomLeaf(this.#random, type, []),
+      randomLeaf(this.#random, type, []),
+    ]);
+  }
+
+  /** A column, or the length of one. */
+  #scalarOf(scope: readonly Readable[]): Expression {
+    const scalars = scope.filter((readable) => isScalar(readable.type));
+    if (scalars.length > 0) return this.#random.pick(scalars).expression;
+    const lists = scope.filter((readable) => readable.type.endsWith('[]'));
+    return callOf('ARRAY_LENGTH(?)', 'INT64', [this.#random.pick(lists).expression]);
   }
 
   /** An aggregate, or something made of aggregates. */
@@ -162,37 +291,25 @@ class QueryMaker {
       const expression = this.#aggregate(scope, keys, false);
       return { expression, type: expression.type };
     });
-    return this.#value(random.pick(outputs).type, outputs, { depth: 1, isCertain });
+    return this.#outputValue(randomOf(random, outputs).type, outputs, { depth: 1, isCertain });
   }
 
-  #aggregate(scope: readonly Readable[], keys: readonly Item[], isCertain: boolean): Expression {
-    const random = this.#random;
-    const value = (type: Type) => this.#value(type, scope, { depth: 1, isCertain });
-    const call = (
-      type: Scalar,
-      name: Extract<Expression, { op: 'aggregate' }>['name'],
-      argument?: Expression | undefined,
-      isDistinct = false,
-    ): Expression => ({ op: 'aggregate', type, name, argument, isDistinct });
-    const number = random.pick(['INT64', 'FLOAT64'] as const);
-    const scalar = randomScalar(random);
-    const choices: readonly (() => Expression)[] = [
-      () => call('INT64', 'COUNT'),
-      () => call('INT64', 'COUNT', value(scalar)),
-      () => call('INT64', 'COUNT', value(scalar), true),
-      () => call('INT64', 'COUNTIF', value('BOOL')),
-      () => call(number, 'SUM', value(number), random.next() < 0.2),
-      () => call(scalar, random.pick(['MIN', 'MAX']), value(scalar), random.next() < 0.1),
-      // The average of inexact sums is for the last step only.
-      () => (isCertain ? call('FLOAT64', 'AVG', this.#averaged(scope)) : call('INT64', 'COUNT')),
-      () => {
-        // Of a group key, ANY_VALUE has but one value to choose from.
-        if (keys.length === 0) return call('INT64', 'COUNT');
-        const { expression } = random.pick(keys);
-        return call(expression.type as Scalar, 'ANY_VALUE', expression);
+  #aggregate(
+    scope: readonly Readable[],
+    keys: readonly Item[],
+    isCertain: boolean,
+    type?: Type | undefined,
+  ): Expression {
+    return randomAggregate(
+      this.#random,
+      {
+        value: (type) => this.#value(type, scope, { depth: 1, isCertain }),
+        averaged: () => this.#averaged(scope),
+        keys: keys.map(({ expression }) => expression),
+        isLast: isCertain,
       },
-    ];
-    return random.pick(choices)();
+      type,
+    );
   }
 
   /** Finite, for of infinities Google's running mean is NaN, where their sum divided is not. */
@@ -211,163 +328,97 @@ class QueryMaker {
       const expression = this.#aggregate(scope, [], false);
       return { expression, type: expression.type };
     });
-    return this.#value('BOOL', [...outputs, ...aggregates], { depth: 2 });
+    return this.#outputValue('BOOL', [...outputs, ...aggregates], { depth: 2 });
   }
 
-  #order({ items, distinct }: Pick<Query, 'items' | 'distinct'>): readonly OrderKey[] {
+  /** Rows with functions over windows beside their columns, and perhaps chosen by one. */
+  #windowed(
+    scope: readonly Readable[],
+    unique: readonly Expression[] | undefined,
+    { types }: ItemOptions,
+  ) {
+    const random = this.#random;
+    const window = (type?: Type | undefined): Readable => {
+      const expression = this.#window(scope, unique, type);
+      return { expression, type: expression.type };
+    };
+    const wanted = types ?? this.#times(random.pick([1, 2, 3]), () => randomScalar(random));
+    const items = wanted.map((type) => {
+      if (random.next() < 0.3) return this.#item(this.#value(type, scope, { depth: 1 }));
+      if (random.next() < 0.7) return this.#item(window(type).expression);
+      const outputs = [window(type), window()];
+      return this.#item(this.#outputValue(type, outputs, { depth: 1 }));
+    });
+    const chosen = callOf(`(? ${random.pick(['=', '<=', '>', '!='])} ?)`, 'BOOL', [
+      window('INT64').expression,
+      randomLeaf(random, 'INT64', []),
+    ]);
+    const qualify = random.next() < 0.35 ? chosen : undefined;
+    return { items, groupBy: [], distinct: random.next() < 0.1, qualify };
+  }
+
+  #window(
+    scope: readonly Readable[],
+    unique: readonly Expression[] | undefined,
+    type?: Type | undefined,
+  ): Window {
+    return randomWindow(
+      this.#random,
+      {
+        value: (type) => this.#value(type, scope, { depth: 1 }),
+        key: () => {
+          const keys = scope.filter(({ type }) => canPartition(type));
+          const type = keys.length === 0 ? 'BOOL' : randomOf(this.#random, keys).type;
+          return this.#key(scope, type);
+        },
+        unique,
+      },
+      type,
+    );
+  }
+
+  #order(
+    { items, distinct }: Pick<Query, 'items' | 'distinct'>,
+    isSet: boolean,
+  ): readonly OrderKey[] {
     const random = this.#random;
     const order = items
       .map((item) => ({ item, place: random.next() }))
       .sort((left, right) => left.place - right.place);
-    // Distinct rows have no values but the items' own; and a literal orders nothing.
-    const isFree = !distinct && items.every(({ expression }) => readsColumn(expression));
-    const forms = ['alias', 'ordinal', ...(isFree ? (['expression'] as const) : [])] as const;
+    // Distinct rows and those of a set have no values but the items'; and a literal orders nothing.
+    const isFree =
+      !isSet &&
+      !distinct &&
+      items.every(({ expression }) => readsColumn(expression) && !hasSubquery(expression));
+    const forms = isFree ? FORMS : SHORT_FORMS;
     return order.map(({ item }) => ({
       name: item.name,
       // A name that a table has too is not written, for it is not the item's alone.
       form: OWN_NAME.test(item.name) ? random.pick(forms) : 'ordinal',
-      direction: random.pick(['', ' ASC', ' DESC']),
-      nulls: random.pick(['', '', ' NULLS FIRST', ' NULLS LAST']),
+      ...randomDirection(random),
     }));
-  }
-
-  #from(depth: number): { readonly from: From; readonly scope: readonly Readable[] } {
-    const random = this.#random;
-    const { table: first, scope: own } = this.#source(depth);
-    let scope = own;
-    const joins: Join[] = [];
-    for (let count = random.pick([0, 1, 1, 2]); count > 0; count--) {
-      const { table, scope: right } =
-        random.next() < 0.6 ? this.#unnest(scope) : this.#source(depth - 1);
-      joins.push(this.#join(table, scope, right));
-      scope = [...scope, ...right];
-    }
-    return { from: { op: 'from', first, joins }, scope };
-  }
-
-  #join(table: Table, left: readonly Readable[], right: readonly Readable[]): Join {
-    const random = this.#random;
-    const kind = random.pick([
-      ',',
-      ' CROSS JOIN',
-      ' INNER JOIN',
-      ' LEFT JOIN',
-      ' LEFT JOIN',
-      ' LEFT JOIN',
-    ] as const);
-    if (kind === ',' || kind === ' CROSS JOIN') return { kind, table };
-    // Only an array join may go without a condition.
-    if (table.op === 'unnest' && random.next() < 0.4) return { kind, table };
-    return { kind, table, on: this.#joinCondition(left, right) };
-  }
-
-  #joinCondition(left: readonly Readable[], right: readonly Readable[]): Expression {
-    const random = this.#random;
-    const rest = this.#value('BOOL', [...left, ...right], { depth: 1 });
-    const pairs = left.flatMap((one) =>
-      right.filter((other) => areComparable(one.type, other.type)).map((other) => [one, other]),
-    );
-    if (pairs.length === 0 || random.next() < 0.2) return rest;
-    const [one, other] = random.pick(pairs) as [Readable, Readable];
-    const type = one.type;
-    const isHour = type === 'TIMESTAMP' && random.next() < 0.6;
-    const tested = isHour
-      ? callOf('TIMESTAMP_TRUNC(?, HOUR)', type, [one.expression])
-      : one.expression;
-    const sides = random.below(2) === 0 ? [tested, other.expression] : [other.expression, tested];
-    const equality = callOf('(? = ?)', 'BOOL', sides);
-    return random.next() < 0.3 ? both(equality, rest) : equality;
-  }
-
-  #source(depth: number): Source {
-    const random = this.#random;
-    const alias = this.#name('t');
-    if (depth > 0 && random.next() < 0.35) {
-      const query = this.query({ depth: depth - 1, isOutermost: false });
-      const scope = this.#columns(alias, columnsOf(query));
-      return { table: { op: 'subquery', query, alias }, scope };
-    }
-    if (this.#tables.length > 0 && random.next() < 0.5) {
-      const { name, columns } = random.pick(this.#tables);
-      return { table: { op: 'common', name, alias }, scope: this.#columns(alias, columns) };
-    }
-    if (random.next() < 0.1) return this.#unnest([]);
-    return { table: { op: 'logs', alias }, scope: this.#columns(alias, LOGS) };
-  }
-
-  #columns(
-    alias: string,
-    columns: readonly (Column & { readonly shape?: Shape | undefined })[],
-  ): readonly Readable[] {
-    return columns.flatMap(({ name, type, shape }) => {
-      // The names that queries make are found without their table; those of `logs` may be in twice.
-      const isBare = OWN_NAME.test(name) && this.#random.next() < 0.2 && !this.#isReused(name);
-      const expression: Expression = { op: 'column', type, table: alias, name, isBare };
-      const column = { expression, type, shape };
-      if (type !== 'RECORD[]' || this.#random.next() < 0.7) return [column];
-      const position = this.#random.pick(['SAFE_OFFSET(0)', 'SAFE_ORDINAL(2)']);
-      const element = callOf(`?[${position}]`, 'RECORD', [expression]);
-      return [column, ...fieldsOf(element, shape!)];
-    });
-  }
-
-  /** Whether a table of that column may stand twice in one FROM. */
-  #isReused(name: string): boolean {
-    return this.#tables.some(({ columns }) => columns.some((column) => column.name === name));
-  }
-
-  /** One row for each element of a list that the tables before it give, or of one written out. */
-  #unnest(scope: readonly Readable[]): Source {
-    const random = this.#random;
-    const lists = scope.filter(({ type }) => type.endsWith('[]'));
-    const alias = this.#name('e');
-    const offset = random.next() < 0.25 ? this.#name('o') : undefined;
-    const records = lists.filter(({ type }) => type === 'RECORD[]');
-    const chosen =
-      records.length > 0 && random.next() < 0.6
-        ? random.pick(records)
-        : lists.length > 0 && random.next() < 0.7
-          ? random.pick(lists)
-          : undefined;
-    const list = chosen?.expression ?? this.#list();
-    const type = list.type.slice(0, -2) as Type;
-    const element: Expression = { op: 'column', type, name: alias, isBare: false };
-    const own: readonly Readable[] =
-      type === 'RECORD'
-        ? fieldsOf(element, chosen?.shape ?? METADATA)
-        : [{ expression: element, type }];
-    const position: readonly Readable[] =
-      offset === undefined
-        ? []
-        : [
-            {
-              expression: { op: 'column', type: 'INT64', name: offset, isBare: false },
-              type: 'INT64',
-            },
-          ];
-    return { table: { op: 'unnest', list, alias, offset }, scope: [...own, ...position] };
-  }
-
-  #list(): Expression {
-    const random = this.#random;
-    const type = random.pick(['INT64[]', 'STRING[]', 'TIMESTAMP[]', 'TIMESTAMP[]'] as const);
-    const depth = type === 'TIMESTAMP[]' ? 1 : 0;
-    // Of literals only: the list may be long, and every row of the tables before it has one.
-    if (depth === 0) return randomLeaf(random, type, []);
-    const operation = random.pick([
-      'GENERATE_TIMESTAMP_ARRAY(?, ?, INTERVAL 6 HOUR)',
-      'GENERATE_TIMESTAMP_ARRAY(?, ?, INTERVAL 6 DAY)',
-      'GENERATE_TIMESTAMP_ARRAY(?, ?, INTERVAL -1 DAY)',
-    ]);
-    const ends = [1, 2].map(() => randomLeaf(random, 'TIMESTAMP', []));
-    return callOf(operation, type, ends);
   }
 
   #item(expression: Expression): Item {
     return { name: this.#name('c'), expression };
   }
 
+  /** A value of rows, which may ask a query of its own. */
   #value(
+    type: Type,
+    scope: readonly Readable[],
+    options: Pick<ExpressionOptions, 'depth'> & { readonly isCertain?: boolean },
+  ): Expression {
+    return randomExpression(this.#random, type, {
+      isCertain: false,
+      ...options,
+      scope,
+      subquery: this.#depth > 0 ? (type) => this.#subquery(type, scope) : undefined,
+    });
+  }
+
+  /** A value of groups or windows. */
+  #outputValue(
     type: Type,
     scope: readonly Readable[],
     options: Pick<ExpressionOptions, 'depth'> & { readonly isCertain?: boolean },
@@ -375,8 +426,40 @@ class QueryMaker {
     return randomExpression(this.#random, type, { isCertain: false, ...options, scope });
   }
 
-  #times<T>(count: number, make: () => T): readonly T[] {
-    return Array.from({ length: count }, make);
+  #subquery(type: Type, scope: readonly Readable[]): Subquery | undefined {
+    const random = this.#random;
+    const depth = this.#depth;
+    const place = { depth: depth - 1, isOutermost: false };
+    const outer = random.next() < 0.7 ? scope.flatMap(asOuter) : [];
+    const query = (parts: Partial<Place>) => {
+      const made = this.query({ ...place, outer, ...parts });
+      this.#depth = depth;
+      return made;
+    };
+    if (type.endsWith('[]')) {
+      const element = type.slice(0, -2) as Type;
+      if (element === 'RECORD') return undefined;
+      const list = query({ types: [element], isInOrder: true });
+      return { op: 'subquery', type, kind: 'ARRAY', query: list };
+    }
+    if (type !== 'BOOL' || random.next() < 0.3) {
+      if (!isScalar(type)) return undefined;
+      return {
+        op: 'subquery',
+        type,
+        kind: 'value',
+        query: query({ types: [type], isOneRow: true }),
+      };
+    }
+    if (random.next() < 0.5) return { op: 'subquery', type, kind: 'EXISTS', query: query({}) };
+    const sought = randomScalar(random);
+    const value = randomLeaf(random, sought, scope);
+    const kind = random.pick(['IN', 'IN', 'NOT IN'] as const);
+    return { op: 'subquery', type, kind, value, query: query({ types: [sought] }) };
+  }
+
+  #times<T>(count: number, make: (index: number) => T): readonly T[] {
+    return Array.from({ length: count }, (_, index) => make(index));
   }
 
   #name(prefix: string): string {
@@ -385,44 +468,48 @@ class QueryMaker {
   }
 }
 
-function both(left: Expression, right: Expression): Expression {
-  return callOf('(? AND ?)', 'BOOL', [left, right]);
+type ItemOptions = {
+  readonly types: readonly Type[] | undefined;
+  readonly isCertain: boolean;
+};
+
+const SHORT_FORMS = ['alias', 'ordinal'] as const;
+/** No two queries are the same expression, so these are for expressions without. */
+const FORMS = [...SHORT_FORMS, 'expression'] as const;
+
+const LISTS = ['INT64[]', 'FLOAT64[]', 'STRING[]', 'TIMESTAMP[]'] as const;
+
+/** One to three results of a group, of any type. */
+const COUNTS: readonly (readonly undefined[])[] = [
+  [undefined],
+  [undefined, undefined],
+  [undefined, undefined, undefined],
+];
+
+function randomOf(random: Random, readables: readonly Readable[]): Readable {
+  const scalars = readables.filter(({ type }) => isScalar(type));
+  return random.pick(scalars.length > 0 ? scalars : readables);
 }
 
-function callOf(text: string, type: Type, inputs: readonly Expression[]): Expression {
-  const takes = inputs.map((input) => input.type);
-  return { op: 'call', type, operation: `${text} of ${takes.join(', ')}`, arguments: inputs };
+/**
+ * A value as a subquery reads it: by its table, for an event may have any name. It holds no times, so
+ * these are found by name alone.
+ */
+function asOuter(readable: Readable): readonly Readable[] {
+  const { expression, type } = readable;
+  if (expression.op !== 'column' || type === 'RECORD') return [readable];
+  if (expression.table !== undefined) {
+    return [{ ...readable, expression: { ...expression, isBare: false } }];
+  }
+  return !isLoose(expression) && (type === 'TIMESTAMP' || type === 'DATE') ? [readable] : [];
 }
 
-function columnsOf(query: Query): readonly Column[] {
-  return query.items.map(({ name, expression }) => ({ name, type: expression.type }));
+/** Whether it reads a column of `logs` without its table, as USING lets it. */
+function isLoose(expression: Expression): boolean {
+  if (expression.op !== 'column') return false;
+  return expression.table === undefined && !OWN_NAME.test(expression.name);
 }
 
 function outputOf({ name, expression: { type } }: Item): Readable {
   return { expression: { op: 'column', type, name, isBare: false }, type };
-}
-
-function areComparable(left: Type, right: Type): boolean {
-  const areNumbers = [left, right].every((type) => type === 'INT64' || type === 'FLOAT64');
-  return areNumbers || (isScalar(left) && left === right);
-}
-
-function isScalar(type: Type): boolean {
-  return type !== 'RECORD' && !type.endsWith('[]');
-}
-
-export function readsColumn(expression: Expression): boolean {
-  switch (expression.op) {
-    case 'column':
-    case 'field':
-      return true;
-    case 'aggregate':
-      return true;
-    case 'call':
-      return expression.arguments.some(readsColumn);
-    case 'list':
-      return expression.elements.some(readsColumn);
-    default:
-      return false;
-  }
 }

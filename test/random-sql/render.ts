@@ -1,10 +1,23 @@
 import { must, unreachable } from '../../engine/assert.ts';
 import { OPERATIONS } from './operation.ts';
-import type { Expression, From, GroupKey, Query, Table, Value } from './query.ts';
+import type {
+  Aggregate,
+  Expression,
+  Frame,
+  From,
+  GroupKey,
+  Query,
+  Sorting,
+  Subquery,
+  Table,
+  Value,
+  Window,
+  WindowCall,
+} from './query.ts';
 
 /** The query as GoogleSQL text, on one line. */
 export function render(query: Query): string {
-  const { distinct, items, where, having, orderBy, limit, offset } = query;
+  const { distinct, items, where, having, qualify, set, orderBy, limit, offset } = query;
   const tables = query.with.map((table) => `${table.name} AS (${render(table.query)})`);
   const list = items.map((item) => `${renderExpression(item.expression)} AS ${item.name}`);
   const groups = query.groupBy.map((key) => renderKey(key, query));
@@ -15,6 +28,8 @@ export function render(query: Query): string {
     where === undefined ? '' : ` WHERE ${renderExpression(where)}`,
     groups.length === 0 ? '' : ` GROUP BY ${groups.join(', ')}`,
     having === undefined ? '' : ` HAVING ${renderExpression(having)}`,
+    qualify === undefined ? '' : ` QUALIFY ${renderExpression(qualify)}`,
+    ...(set?.queries ?? []).map((other) => `${set?.kind} (${render(other)})`),
     orders.length === 0 ? '' : ` ORDER BY ${orders.join(', ')}`,
     limit === undefined ? '' : ` LIMIT ${limit}`,
     limit === undefined || offset === undefined ? '' : ` OFFSET ${offset}`,
@@ -28,9 +43,10 @@ function renderKey({ name, form }: GroupKey, { items }: Query): string {
 }
 
 function renderFrom({ first, joins }: From): string {
-  const others = joins.map(({ kind, table, on }) => {
+  const others = joins.map(({ kind, table, on, using = [] }) => {
     const condition = on === undefined ? '' : ` ON ${renderExpression(on)}`;
-    return `${kind} ${renderTable(table)}${condition}`;
+    const columns = using.length === 0 ? '' : ` USING (${using.join(', ')})`;
+    return `${kind} ${renderTable(table)}${condition}${columns}`;
   });
   return renderTable(first) + others.join('');
 }
@@ -73,14 +89,72 @@ export function renderExpression(expression: Expression): string {
       // A question mark inside a text literal, such as a pattern's, is no place for an argument.
       return operation.text.replace(/'[^']*'|\?/g, (part) => (part === '?' ? inputs[at++]! : part));
     }
-    case 'aggregate': {
-      const { name, argument, isDistinct } = expression;
-      if (argument === undefined) return `${name}(*)`;
-      return `${name}(${isDistinct ? 'DISTINCT ' : ''}${renderExpression(argument)})`;
-    }
+    case 'subquery':
+      return renderSubquery(expression);
+    case 'aggregate':
+      return renderAggregate(expression);
+    case 'window':
+      return renderWindow(expression);
     default:
       return unreachable(expression);
   }
+}
+
+function renderSubquery({ kind, value, query }: Subquery): string {
+  const text = render(query);
+  if (kind === 'value') return `(${text})`;
+  if (value === undefined) return `${kind}(${text})`;
+  return `(${renderExpression(value)} ${kind} (${text}))`;
+}
+
+function renderAggregate(call: Aggregate): string {
+  const { name, argument, isDistinct, separator, ignoresNulls = false, orderBy = [], limit } = call;
+  if (argument === undefined) return `${name}(*)`;
+  return [
+    `${name}(${isDistinct ? 'DISTINCT ' : ''}${renderExpression(argument)}`,
+    separator === undefined ? '' : `, '${separator}'`,
+    ignoresNulls ? ' IGNORE NULLS' : '',
+    orderBy.length === 0 ? '' : ` ORDER BY ${renderSortings(orderBy)}`,
+    limit === undefined ? '' : ` LIMIT ${limit}`,
+    ')',
+  ].join('');
+}
+
+function renderSortings(keys: readonly Sorting[]): string {
+  return keys
+    .map(
+      ({ expression, direction, nulls }) => `${renderExpression(expression)}${direction}${nulls}`,
+    )
+    .join(', ');
+}
+
+function renderWindow({ call, partitionBy, orderBy, frame }: Window): string {
+  const partition = partitionBy.map(renderExpression).join(', ');
+  const parts = [
+    partition === '' ? '' : `PARTITION BY ${partition}`,
+    orderBy.length === 0 ? '' : `ORDER BY ${renderSortings(orderBy)}`,
+    frame === undefined ? '' : renderFrame(frame),
+  ];
+  const text = call.op === 'aggregate' ? renderAggregate(call) : renderWindowCall(call);
+  return `${text} OVER (${parts.filter((part) => part !== '').join(' ')})`;
+}
+
+function renderWindowCall({ name, argument, count, ignoresNulls = false }: WindowCall): string {
+  const inputs = [
+    ...(argument === undefined ? [] : [renderExpression(argument)]),
+    ...(count === undefined ? [] : [String(count)]),
+  ];
+  return `${name}(${inputs.join(', ')}${ignoresNulls ? ' IGNORE NULLS' : ''})`;
+}
+
+function renderFrame({ unit, start, end }: Frame): string {
+  return `${unit} BETWEEN ${renderBound(start)} AND ${renderBound(end)}`;
+}
+
+function renderBound(distance: number): string {
+  if (distance === 0) return 'CURRENT ROW';
+  const size = Number.isFinite(distance) ? Math.abs(distance) : 'UNBOUNDED';
+  return `${size} ${distance < 0 ? 'PRECEDING' : 'FOLLOWING'}`;
 }
 
 /** NULL needs no type beside the other elements of its list. */
@@ -97,6 +171,8 @@ function renderValue(value: Value, type: string): string {
       return `'${value as string}'`;
     case 'TIMESTAMP':
       return `TIMESTAMP '${timestampText(value as bigint)}'`;
+    case 'DATE':
+      return `DATE '${timestampText((value as bigint) * DAY_US).slice(0, 10)}'`;
     case 'FLOAT64':
       if (!Number.isFinite(value)) return `CAST('${value as number}' AS FLOAT64)`;
       return Number.isInteger(value) ? `${value as number}.0` : String(value);
@@ -104,6 +180,8 @@ function renderValue(value: Value, type: string): string {
       return String(value);
   }
 }
+
+const DAY_US = 86_400_000_000n;
 
 /** `2026-01-15 00:00:00`, with as many digits of a second as there are; UTC. */
 function timestampText(us: bigint): string {

@@ -77,22 +77,51 @@ function* simplerParts<T>(part: T): Generator<T> {
     }
     return;
   }
+  if (isQuery(part)) yield* narrowerSets(part) as Generator<T>;
   if (isExpression(part)) yield* simplerExpressions(part) as Generator<T>;
   for (const [name, inner] of Object.entries(part)) {
-    if (DROPPABLE.has(name) && inner !== undefined && inner !== false) {
+    if (isDroppable(name, part) && inner !== undefined && inner !== false) {
       yield { ...part, [name]: inner === true ? false : undefined };
     }
     if (LISTS.has(name)) {
-      for (const shorter of shorterLists(inner)) yield { ...part, [name]: shorter };
+      for (const shorter of shorterLists(inner)) {
+        if (!FILLED.has(name) || shorter.length > 0) yield { ...part, [name]: shorter };
+      }
     }
     for (const simpler of simplerParts(inner)) yield { ...part, [name]: simpler };
   }
 }
 
 /** Lists whose length is free; a call takes the arguments it takes. */
-const LISTS = new Set(['with', 'items', 'groupBy', 'orderBy', 'joins', 'elements']);
+const LISTS = new Set([
+  'with',
+  'items',
+  'groupBy',
+  'orderBy',
+  'joins',
+  'elements',
+  'using',
+  'queries',
+  'partitionBy',
+]);
 
-const DROPPABLE = new Set(['where', 'having', 'limit', 'offset', 'on', 'distinct', 'isDistinct']);
+/** Lists that are not written when they are empty, or mean another thing. */
+const FILLED = new Set(['items', 'using']);
+
+const DROPPABLE = new Set([
+  'where',
+  'having',
+  'qualify',
+  'set',
+  'limit',
+  'offset',
+  'on',
+  'distinct',
+  'isDistinct',
+  'ignoresNulls',
+  'frame',
+  'separator',
+]);
 
 function* shorterLists(list: readonly unknown[]): Generator<readonly unknown[]> {
   if (list.length > 3) {
@@ -101,6 +130,28 @@ function* shorterLists(list: readonly unknown[]): Generator<readonly unknown[]> 
     yield list.slice(0, half);
   }
   for (const index of list.keys()) yield list.toSpliced(index, 1);
+}
+
+/** RIGHT and FULL JOIN need their condition. */
+function isDroppable(name: string, part: object): boolean {
+  const isNeeded =
+    (name === 'on' || name === 'using') &&
+    'kind' in part &&
+    (part.kind === ' RIGHT JOIN' || part.kind === ' FULL JOIN');
+  return DROPPABLE.has(name) && !isNeeded;
+}
+
+/** Without the same column in all queries of a set. */
+function* narrowerSets(query: Query): Generator<Query> {
+  const { set, items } = query;
+  if (set === undefined) return;
+  for (const index of items.keys()) {
+    const queries = set.queries.map((other) => ({
+      ...other,
+      items: other.items.toSpliced(index, 1),
+    }));
+    yield { ...query, items: items.toSpliced(index, 1), set: { ...set, queries } };
+  }
 }
 
 function isExpression(part: object): part is Expression {
@@ -113,6 +164,7 @@ const SIMPLEST: Readonly<Record<Scalar, readonly Value[]>> = {
   FLOAT64: [0, null],
   STRING: ['x', null],
   TIMESTAMP: [BigInt(Date.parse('2026-01-15')) * 1000n, null],
+  DATE: [0n, null],
 };
 
 /** The arguments of its type, and single values. */

@@ -1,4 +1,4 @@
-import type { Value } from './query.ts';
+import type { Direction, Value } from './query.ts';
 
 /** The order of two values of one scalar type, NULL before all else, NaN before all numbers. */
 export function compare(left: Value, right: Value): number {
@@ -8,6 +8,17 @@ export function compare(left: Value, right: Value): number {
     return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
   }
   return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The order that a text asks for: NULL is the least value, unless it says where NULLs go. */
+export function compareBy(left: Value, right: Value, { direction, nulls }: Direction): number {
+  const isDescending = direction === ' DESC';
+  const isFirst = nulls === '' ? !isDescending : nulls === ' NULLS FIRST';
+  if (left === null || right === null) {
+    return left === right ? 0 : (left === null) === isFirst ? -1 : 1;
+  }
+  const order = compare(left, right);
+  return isDescending ? -order : order;
 }
 
 /** Whether two values are equal where NULL is not asked about: NaN equals nothing. */
@@ -31,4 +42,11 @@ export function groupText(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'number') return Object.is(value, -0) ? '0' : String(value);
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** Whether a value is among others: NULL where a NULL might be it. */
+export function isIn(value: Value, list: readonly Value[]): boolean | null {
+  if (value === null) return null;
+  if (list.some((item) => item !== null && equal(value, item))) return true;
+  return list.includes(null) ? null : false;
 }
