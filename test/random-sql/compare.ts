@@ -186,6 +186,8 @@ function withNamedKeys<T>(part: T): T {
   return { ...copy, groupBy: groupBy.map(named), orderBy: orderBy.map(named) };
 }
 
+const OWN_FAULTS = /ZETASQL_RET_CHECK|arrays with more than \d+ elements/;
+
 async function googleAnswer(
   sql: string,
   tables: readonly GoogleTable[],
@@ -201,8 +203,8 @@ async function googleAnswer(
   }
   if (answer.error === undefined) return { answer: withoutNullElements(answer.rows) };
   const { phase, message } = answer.error;
-  // Its own faults: what it wrote down for itself does not hold, or it says nothing at all.
-  if (message.includes('ZETASQL_RET_CHECK') || message === '') return { answer: undefined };
+  // Its own faults and bounds: what it wrote down for itself does not hold, or it says nothing at all.
+  if (message === '' || OWN_FAULTS.test(message)) return { answer: undefined };
   return { answer: phase === 'unsupported' ? undefined : 'error', message: `${phase}: ${message}` };
 }
 
