@@ -1,5 +1,5 @@
-import type { Int64 } from '../engine/function/int64.ts';
-import { parseTimestamp } from '../engine/function/timestamp-text.ts';
+import type { Int64 } from '../engine/function/number/int64.ts';
+import { parseTimestamp } from '../engine/function/time/timestamp-text.ts';
 import { QueryError } from '../engine/query-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { BOOL, FLOAT64, INT64, type SqlType, STRING, TIMESTAMP } from '../engine/column/type.ts';
 import type { SqlValue } from '../engine/column/value.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from '../engine/function/int64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from '../engine/function/number/int64.ts';
 import type { ParameterType } from './definition.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
 

@@ -2,7 +2,7 @@ import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
-import { canonicalInteger } from '../function/int64.ts';
+import { canonicalInteger } from '../function/number/int64.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { grownInt32, grownUint8 } from './growth.ts';
 

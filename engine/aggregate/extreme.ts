@@ -4,7 +4,7 @@ import { isInterval } from '../column/value.ts';
 import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
 import { TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
-import { compareAmounts } from '../function/interval.ts';
+import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { orderedKind } from './dynamic-order.ts';
 import { keepGreatest, keepLeast } from './extreme-kernels.ts';

@@ -1,7 +1,7 @@
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
-import { checkedInt64 } from '../function/int64.ts';
+import { checkedInt64 } from '../function/number/int64.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import { countPresent } from './count-kernels.ts';
 import { comesInRuns } from './group-runs.ts';

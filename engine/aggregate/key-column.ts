@@ -4,7 +4,7 @@ import { isInterval } from '../column/value.ts';
 import type { Dictionary, NumberVector, Vector } from '../column/vector.ts';
 import { numberVector, TRUE, UNKNOWN, valueAt, valueVector } from '../column/vector.ts';
 import { dynamicKey } from '../function/dynamic.ts';
-import { compareAmounts, totalUs } from '../function/interval.ts';
+import { compareAmounts, totalUs } from '../function/time/interval.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { grownFloat64, grownInt32 } from './growth.ts';

@@ -1,6 +1,6 @@
 import { JsonNested } from '../column/json-nested.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
-import { nestedText } from '../function/json-text.ts';
+import { nestedText } from '../function/json/json-text.ts';
 
 /** A value fit for `postMessage`: a record or a list of an event is its JSON. */
 export type PortableValue =

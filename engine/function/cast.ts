@@ -4,13 +4,13 @@ import { typeName, typesEqual } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
-import { bytesOfText, textOfBytes } from './byte-text.ts';
-import { joinUs, splitUs } from './calendar.ts';
-import { formatFloat64, parseFloat64, trimAscii } from './float-text.ts';
-import type { Int64 } from './int64.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
-import { formatInterval, parseInterval } from './interval-text.ts';
-import { nestedText } from './json-text.ts';
+import { nestedText } from './json/json-text.ts';
+import { formatFloat64, parseFloat64, trimAscii } from './number/float-text.ts';
+import type { Int64 } from './number/int64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
+import { bytesOfText, textOfBytes } from './text/byte-text.ts';
+import { joinUs, splitUs } from './time/calendar.ts';
+import { formatInterval, parseInterval } from './time/interval-text.ts';
 import {
   formatDate,
   formatDatetime,
@@ -20,7 +20,7 @@ import {
   parseDatetime,
   parseTimeOfDay,
   parseTimestamp,
-} from './timestamp-text.ts';
+} from './time/timestamp-text.ts';
 
 /** Kinds that a value of each kind can be cast to, besides its own. */
 const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {

@@ -6,8 +6,8 @@ import type { Comparison } from './comparison-kernels.ts';
 import { comparisonKernel } from './comparison-kernels.ts';
 import { scalarFunction, textAndBytes, typed } from './definition.ts';
 import { elementsOf } from './dynamic.ts';
-import { compileLike } from './like.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+import { compileLike } from './text/like.ts';
 
 export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction('=', comparison('=', 'same', equalValues)),

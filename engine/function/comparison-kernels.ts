@@ -1,7 +1,7 @@
 import type { NumberVector, Vector } from '../column/vector.ts';
 import { booleanVector, constantVector, FALSE, TRUE, UNKNOWN } from '../column/vector.ts';
-import { mergeNulls } from './arithmetic-kernels.ts';
 import type { Kernel } from './definition.ts';
+import { mergeNulls } from './number/arithmetic-kernels.ts';
 
 /** V8 reads an imported constant anew in each round of a loop, ten times the cost of comparing. */
 const NO = FALSE;

@@ -1,7 +1,7 @@
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval, isNested } from '../column/value.ts';
-import { compareIntervals } from './interval.ts';
-import { nestedText } from './json-text.ts';
+import { nestedText } from './json/json-text.ts';
+import { compareIntervals } from './time/interval.ts';
 
 /**
  * The order of ORDER BY, MIN, MAX and GROUP BY: negative, 0 or positive. Total over all values, so

@@ -4,11 +4,11 @@ import type { SqlValue } from '../column/value.ts';
 import { isInterval, isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { compareValues } from './comparison.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from './int64.ts';
-import { totalUs } from './interval.ts';
-import { parseInterval } from './interval-text.ts';
-import { nestedText } from './json-text.ts';
-import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './timestamp-text.ts';
+import { nestedText } from './json/json-text.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
+import { totalUs } from './time/interval.ts';
+import { parseInterval } from './time/interval-text.ts';
+import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './time/timestamp-text.ts';
 
 /**
  * A DYNAMIC value where `type` is wanted: values of other kinds are NULL, and nothing throws.

@@ -3,8 +3,8 @@ import { STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { castValue } from './cast.ts';
-import { formatFloat64 } from './float-text.ts';
-import { nestedText } from './json-text.ts';
+import { nestedText } from './json/json-text.ts';
+import { formatFloat64 } from './number/float-text.ts';
 
 /** A value as `%t` of FORMAT writes it: as CAST to STRING does, the parts of others in brackets. */
 export function plainTextOf(value: SqlValue, type: SqlType): string {

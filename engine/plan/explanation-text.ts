@@ -1,4 +1,4 @@
-import { formatDatetime } from '../function/timestamp-text.ts';
+import { formatDatetime } from '../function/time/timestamp-text.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { count, type QueryExplanation, type RunExplanation } from './explanation.ts';
 import { type PlanTree, treeLines } from './plan-tree.ts';

@@ -1,7 +1,7 @@
 import { must } from '../assert.ts';
 import type { ScanScope } from '../column/snapshot.ts';
 import type { SqlValue } from '../column/value.ts';
-import { formatDatetime } from '../function/timestamp-text.ts';
+import { formatDatetime } from '../function/time/timestamp-text.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { literalText } from './expression-text.ts';
 import type { BoundQuery } from './logical-plan.ts';

@@ -2,8 +2,8 @@ import { unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import { type SqlType, typeName } from '../column/type.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
-import { formatInterval } from '../function/interval-text.ts';
-import { formatDate, formatDatetime, formatTimeOfDay } from '../function/timestamp-text.ts';
+import { formatInterval } from '../function/time/interval-text.ts';
+import { formatDate, formatDatetime, formatTimeOfDay } from '../function/time/timestamp-text.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 import type {
   AggregateCall,

@@ -1,5 +1,5 @@
 import { must } from '../assert.ts';
-import { formatDatetime } from '../function/timestamp-text.ts';
+import { formatDatetime } from '../function/time/timestamp-text.ts';
 import type { Column, ColumnId } from './expression.ts';
 import { ExpressionText, neededTexts, quoted } from './expression-text.ts';
 import { fieldsRead } from './fields-read.ts';

@@ -11,7 +11,7 @@ import {
   splitUs,
   TIMESTAMP_US_MAX,
   TIMESTAMP_US_MIN,
-} from '../../engine/function/calendar.ts';
+} from '../../engine/function/time/calendar.ts';
 
 const FIRST_DAY = -719_162;
 const LAST_DAY = 2_932_896;

@@ -18,7 +18,7 @@ import {
   isLess,
 } from '../../engine/function/comparison.ts';
 import { dynamicKey, readAs } from '../../engine/function/dynamic.ts';
-import { canonicalInteger } from '../../engine/function/int64.ts';
+import { canonicalInteger } from '../../engine/function/number/int64.ts';
 import { jsonNested } from './nested.ts';
 
 const value: fc.Arbitrary<SqlValue> = fc.letrec<{ value: SqlValue }>((tie) => ({

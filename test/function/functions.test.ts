@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arrayOf, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { INT64_MAX, INT64_MIN } from '../../engine/function/int64.ts';
+import { INT64_MAX, INT64_MIN } from '../../engine/function/number/int64.ts';
 import { findScalarFunction, scalarFunctionNames } from '../../engine/function/registry.ts';
 import { call, callAs, overloadOf } from './call.ts';
 import { jsonNested } from './nested.ts';

@@ -13,7 +13,7 @@ import {
   negateInt64,
   remainderInt64,
   subtractInt64,
-} from '../../engine/function/int64.ts';
+} from '../../engine/function/number/int64.ts';
 
 const SAFE_MAX = 2 ** 53 - 1;
 

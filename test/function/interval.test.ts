@@ -8,9 +8,9 @@ import {
   intervalOf,
   justifyInterval,
   totalUs,
-} from '../../engine/function/interval.ts';
-import { formatInterval, parseInterval } from '../../engine/function/interval-text.ts';
-import { formatDate, parseDatetime } from '../../engine/function/timestamp-text.ts';
+} from '../../engine/function/time/interval.ts';
+import { formatInterval, parseInterval } from '../../engine/function/time/interval-text.ts';
+import { formatDate, parseDatetime } from '../../engine/function/time/timestamp-text.ts';
 import { call, callAs } from './call.ts';
 
 const intervals = fc

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { canonicalInteger } from '../../engine/function/int64.ts';
+import { canonicalInteger } from '../../engine/function/number/int64.ts';
 import { call, callAs } from './call.ts';
 
 const int64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(canonicalInteger);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { compileLike } from '../../engine/function/like.ts';
-import { compileRegex } from '../../engine/function/regular-expression.ts';
+import { compileLike } from '../../engine/function/text/like.ts';
+import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 
 test('an expression matches anywhere, as RE2 reads it', () => {
   assert.equal(compileRegex('b+c').test('abbc'), true);

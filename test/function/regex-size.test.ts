@@ -1,7 +1,7 @@
 import { equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
-import { instructionsOf } from '../../engine/function/regex-size.ts';
-import { compileRegex } from '../../engine/function/regular-expression.ts';
+import { instructionsOf } from '../../engine/function/text/regex-size.ts';
+import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 import { REGEX_PROGRAM_MAX, REGEX_STEPS_MAX } from '../../engine/limits.ts';
 
 for (const [pattern, count] of [

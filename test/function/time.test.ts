@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { TIMESTAMP_US_MAX, TIMESTAMP_US_MIN } from '../../engine/function/calendar.ts';
-import { canonicalInteger, type Int64 } from '../../engine/function/int64.ts';
-import { CALENDAR_PARTS } from '../../engine/function/time-part.ts';
+import { canonicalInteger, type Int64 } from '../../engine/function/number/int64.ts';
+import { TIMESTAMP_US_MAX, TIMESTAMP_US_MIN } from '../../engine/function/time/calendar.ts';
+import { CALENDAR_PARTS } from '../../engine/function/time/time-part.ts';
 import {
   datetimeIsoText,
   formatDatetime,
   formatTimestamp,
   parseDatetime,
   parseTimestamp,
-} from '../../engine/function/timestamp-text.ts';
+} from '../../engine/function/time/timestamp-text.ts';
 import { call, callAs } from './call.ts';
 
 const at = parseTimestamp;

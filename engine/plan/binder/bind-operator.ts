@@ -1,6 +1,6 @@
 import { must } from '../../assert.ts';
 import { BOOL, FLOAT64, INT64, STRING, typeName } from '../../column/type.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../function/int64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../function/number/int64.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { Span } from '../../query-error.ts';
 import type { Name, Expression as Syntax } from '../../sql/ast.ts';

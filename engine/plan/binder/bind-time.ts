@@ -8,9 +8,9 @@ import {
   TIMESTAMP,
   typeName,
 } from '../../column/type.ts';
-import { INTERVAL_PARTS } from '../../function/interval.ts';
-import { parseIntervalFields } from '../../function/interval-text.ts';
-import { partFinder } from '../../function/time-part.ts';
+import { INTERVAL_PARTS } from '../../function/time/interval.ts';
+import { parseIntervalFields } from '../../function/time/interval-text.ts';
+import { partFinder } from '../../function/time/time-part.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Name, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';

@@ -1,7 +1,7 @@
 import { assert, must, unreachable } from '../../assert.ts';
 import { type SqlType, typeName } from '../../column/type.ts';
 import { isInterval, type SqlValue } from '../../column/value.ts';
-import { formatInterval } from '../../function/interval-text.ts';
+import { formatInterval } from '../../function/time/interval-text.ts';
 import type { Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';

@@ -4,7 +4,7 @@ import {
   parseDatetime,
   parseTimeOfDay,
   parseTimestamp,
-} from '../../function/timestamp-text.ts';
+} from '../../function/time/timestamp-text.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 

@@ -1,6 +1,6 @@
 import { BOOL } from '../../column/type.ts';
-import { compileLike, type LikePattern } from '../../function/like.ts';
-import { literalOf } from '../../function/regular-expression.ts';
+import { compileLike, type LikePattern } from '../../function/text/like.ts';
+import { literalOf } from '../../function/text/regular-expression.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { ByteSearch } from './byte-search.ts';

@@ -1,5 +1,5 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
-import { fixedPartUs, type TimeUnit } from '../../function/time-part.ts';
+import { fixedPartUs, type TimeUnit } from '../../function/time/time-part.ts';
 import type { Expression } from '../expression.ts';
 import { isLiteral } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';

@@ -1,6 +1,6 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
-import { compileRegex } from '../../function/regular-expression.ts';
+import { compileRegex } from '../../function/text/regular-expression.ts';
 import type { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDED_ELEMENTS_MAX, FOLDED_VALUE_SIZE_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';

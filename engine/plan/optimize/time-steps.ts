@@ -1,8 +1,8 @@
 import type { SqlValue } from '../../column/value.ts';
-import { midnightUs } from '../../function/calendar.ts';
-import type { Int64 } from '../../function/int64.ts';
-import { CALENDAR_PARTS, partFinder, startAtOrAfter } from '../../function/time-part.ts';
-import { UTC_NAMES } from '../../function/time-zone.ts';
+import type { Int64 } from '../../function/number/int64.ts';
+import { midnightUs } from '../../function/time/calendar.ts';
+import { CALENDAR_PARTS, partFinder, startAtOrAfter } from '../../function/time/time-part.ts';
+import { UTC_NAMES } from '../../function/time/time-zone.ts';
 import { QueryError } from '../../query-error.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { isLiteral } from '../expression-walk.ts';

@@ -1,0 +1,169 @@
+import type { SqlType } from '../../column/type.ts';
+import { arrayOf, BOOL, BYTES, DYNAMIC, INT64, STRING } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { equalValues } from '../comparison.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import { elementsOf } from '../dynamic.ts';
+import type { Int64 } from '../number/int64.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { checkTextSize } from '../text/text-size.ts';
+
+export const arrayFunctions: readonly ScalarFunction[] = [
+  scalarFunction('array_length', {
+    parameters: ['list'],
+    result: INT64,
+    nulls: 'propagate',
+    evaluate: (array) => elementsOf(array as SqlValue)?.length ?? null,
+  }),
+  scalarFunction('array_offset', element({ base: 0, safe: false })),
+  scalarFunction('array_safe_offset', element({ base: 0, safe: true })),
+  scalarFunction('array_ordinal', element({ base: 1, safe: false })),
+  scalarFunction('array_safe_ordinal', element({ base: 1, safe: true })),
+  scalarFunction('array_first', endElement('ARRAY_FIRST', 0)),
+  scalarFunction('array_last', endElement('ARRAY_LAST', -1)),
+  scalarFunction('array_reverse', {
+    parameters: ['list'],
+    result: listType,
+    nulls: 'propagate',
+    evaluate: (array) => elementsOf(array as SqlValue)?.toReversed() ?? null,
+  }),
+  scalarFunction('array_slice', {
+    parameters: ['list', INT64, INT64],
+    result: listType,
+    nulls: 'propagate',
+    evaluate: typed((array: SqlValue, start: Int64, end: Int64) => {
+      const elements = elementsOf(array);
+      return elements === null ? null : slice(elements, Number(start), Number(end));
+    }),
+  }),
+  scalarFunction('array_concat', joinedArrays('ARRAY_CONCAT'), {
+    ...joinedArrays('ARRAY_CONCAT'),
+    parameters: [arrayOf(DYNAMIC)],
+    variadic: arrayOf(DYNAMIC),
+    result: arrayOf(DYNAMIC),
+  }),
+  scalarFunction('array_to_string', joining(STRING), joining(BYTES)),
+  scalarFunction('array_includes', {
+    parameters: ['list', 'any'],
+    result: BOOL,
+    nulls: 'propagate',
+    evaluate: typed((array: SqlValue, wanted: SqlValue) => {
+      const elements = elementsOf(array);
+      if (elements === null) return null;
+      return elements.some((each) => each !== null && equalValues(each, wanted) === true);
+    }),
+  }),
+];
+
+/**
+ * `array[OFFSET(i)]` and its kin: counted from `base`; beyond the ends an error, or NULL when
+ * `safe`. A DYNAMIC value that is no list has no elements to be beyond, so it gives NULL.
+ */
+function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): ScalarOverload {
+  return {
+    parameters: ['list', INT64],
+    result: elementType,
+    nulls: 'propagate',
+    evaluate: typed((array: SqlValue, position: Int64) => {
+      const elements = elementsOf(array);
+      if (elements === null) return null;
+      const index = Number(position) - mode.base;
+      if (index >= 0 && index < elements.length) return elements[index] as SqlValue;
+      if (mode.safe) return null;
+      const what = mode.base === 0 ? 'OFFSET' : 'ORDINAL';
+      throw new QueryError(
+        'query_failed',
+        `array index out of bounds: ${what}(${position}) of an array of ${elements.length}`,
+      );
+    }),
+  };
+}
+
+function elementType(types: readonly SqlType[]): SqlType {
+  const array = types[0] as SqlType;
+  return array.kind === 'ARRAY' ? array.element : DYNAMIC;
+}
+
+/** An ARRAY as it is; what a DYNAMIC list becomes when it is made anew. */
+function listType(types: readonly SqlType[]): SqlType {
+  const array = types[0] as SqlType;
+  return array.kind === 'ARRAY' ? array : arrayOf(DYNAMIC);
+}
+
+function endElement(name: string, index: 0 | -1): ScalarOverload {
+  return {
+    parameters: ['list'],
+    result: elementType,
+    nulls: 'propagate',
+    evaluate: typed((array: SqlValue) => {
+      const elements = elementsOf(array);
+      if (elements === null) return null;
+      if (elements.length > 0) return elements.at(index) as SqlValue;
+      throw new QueryError(
+        'query_failed',
+        `${name} takes an array with elements; got an empty one`,
+      );
+    }),
+  };
+}
+
+/**
+ * ARRAY_SLICE: both ends are included; negative ones count from the end. Ends beyond the array are
+ * moved to its own.
+ */
+function slice(elements: readonly SqlValue[], start: number, end: number): readonly SqlValue[] {
+  const count = elements.length;
+  const first = start < 0 ? Math.max(0, count + start) : start;
+  const last = end < 0 ? count + end : end;
+  return elements.slice(first, Math.max(first, last + 1));
+}
+
+/** `||` and ARRAY_CONCAT of arrays. */
+export function joinedArrays(name: string): ScalarOverload {
+  const isOperator = name === '||';
+  return {
+    parameters: isOperator ? ['array', 'array'] : ['array'],
+    variadic: isOperator ? undefined : 'array',
+    result: listType,
+    nulls: 'propagate',
+    evaluate: (...arrays) => {
+      const all = arrays.map((array) => elementsOf(array));
+      const count = all.reduce((sum, elements) => sum + (elements?.length ?? 0), 0);
+      if (count > ARRAY_ELEMENTS_MAX) {
+        throw new QueryError(
+          'query_limit',
+          `${name} makes arrays of at most ${ARRAY_ELEMENTS_MAX} elements; got ${count}`,
+        );
+      }
+      return all.flatMap((elements) => elements ?? []);
+    },
+  };
+}
+
+/** What the elements bring may be long; what stands between them or for NULL makes it longer by a MiB at most. */
+function joinTexts(
+  array: readonly (string | null)[],
+  delimiter: string,
+  nullText?: string | undefined,
+): string {
+  const texts = array.flatMap((each) => each ?? nullText ?? []);
+  let given = 0;
+  for (const each of array) given += each?.length ?? 0;
+  let length = delimiter.length * Math.max(0, texts.length - 1);
+  for (const text of texts) length += text.length;
+  checkTextSize('ARRAY_TO_STRING', length, given + MADE_TEXT_LENGTH_MAX);
+  return texts.join(delimiter);
+}
+
+/** ARRAY_TO_STRING: NULLs are left out, or written as the third argument says. */
+function joining(type: SqlType): ScalarOverload {
+  return {
+    parameters: [arrayOf(type), type, type],
+    optionalCount: 1,
+    result: type,
+    nulls: 'propagate',
+    evaluate: typed(joinTexts),
+  };
+}

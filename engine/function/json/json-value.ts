@@ -1,0 +1,136 @@
+import { assert } from '../../assert.ts';
+import { numberText } from '../../column/json-buffer.ts';
+import { readJson } from '../../column/json-nested.ts';
+import type { SqlType } from '../../column/type.ts';
+import { DYNAMIC, STRING } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import { isNested } from '../../column/value.ts';
+import { QueryError } from '../../query-error.ts';
+import { castValue } from '../cast.ts';
+import { elementsOf } from '../dynamic.ts';
+import { formatFloat64 } from '../number/float-text.ts';
+import type { Int64 } from '../number/int64.ts';
+import { base64OfBytes } from '../text/byte-text.ts';
+import { datetimeIsoText } from '../time/timestamp-text.ts';
+import type { JsonStep } from './json-path.ts';
+import { compactJson, findJson, isJson, jsonElements, jsonMembers } from './json-path.ts';
+import { nestedText } from './json-text.ts';
+
+/** PARSE_JSON: the value of a JSON text; a record and a list are read where they stand in it. */
+export function parseJson(text: string): SqlValue {
+  if (!isJson(text)) {
+    throw new QueryError(
+      'query_failed',
+      `PARSE_JSON takes JSON; got ${JSON.stringify(text.slice(0, 256))}`,
+    );
+  }
+  const bytes = Buffer.from(compactJson(text));
+  return readJson(bytes, 0, bytes.length, true);
+}
+
+/**
+ * The JSON text of the value that the steps lead to; `undefined` when there is none. A text is JSON
+ * itself. In records the steps go as fields and elements do: a record is a list of itself, and a
+ * list of one record is read as that record.
+ */
+export function findJsonIn(json: SqlValue, steps: readonly JsonStep[]): string | undefined {
+  return typeof json === 'string' ? findJson(json, steps) : findInRecord(json, steps);
+}
+
+function findInRecord(record: SqlValue, steps: readonly JsonStep[]): string | undefined {
+  let at = record;
+  for (const step of steps) {
+    const elements = elementsOf(at);
+    if (elements === null) return undefined;
+    if (typeof step === 'number') {
+      at = elements[step] ?? null;
+    } else {
+      const record = isNested(at) ? at : elements.length === 1 ? elements[0]! : null;
+      at = isNested(record) ? record.field(step) : null;
+    }
+  }
+  return at === null ? undefined : jsonTextOf(at, DYNAMIC);
+}
+
+/** Up to here, 2^53, every integer is a double of its own. */
+const EXACT_MAX = 2n ** 53n;
+
+/** A value as TO_JSON_STRING writes it. */
+export function jsonTextOf(value: SqlValue, type: SqlType): string {
+  if (value === null) return 'null';
+  if (isNested(value)) return nestedText(value);
+  switch (type.kind) {
+    case 'INT64': {
+      const isExact = BigInt(value as Int64) <= EXACT_MAX && BigInt(value as Int64) >= -EXACT_MAX;
+      return isExact ? String(value) : `"${value}"`;
+    }
+    case 'FLOAT64':
+      return floatJson(Number(value));
+    case 'BYTES':
+      return `"${base64OfBytes(value as string)}"`;
+    case 'TIMESTAMP':
+      return `"${datetimeIsoText(value as Int64)}Z"`;
+    case 'DATETIME':
+      return `"${datetimeIsoText(value as Int64)}"`;
+    case 'DATE':
+    case 'TIME':
+    case 'INTERVAL':
+      return JSON.stringify(castValue(value, type, STRING, false));
+    case 'ARRAY':
+      return `[${(value as readonly SqlValue[]).map((each) => jsonTextOf(each, type.element)).join(',')}]`;
+    case 'STRUCT': {
+      const fields = type.fields.map(
+        ({ name, type: fieldType }, index) =>
+          `${quoted(name ?? '')}:${jsonTextOf((value as readonly SqlValue[])[index]!, fieldType)}`,
+      );
+      return `{${fields.join(',')}}`;
+    }
+    default:
+      return dynamicJson(value);
+  }
+}
+
+/** As GoogleSQL quotes: JSON itself may hold the two, older JavaScript not. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\u2028\u2029]/g, (unit) =>
+    unit === '\u2028' ? '\\u2028' : '\\u2029',
+  );
+}
+
+/** A value of the kind that it has by itself. */
+function dynamicJson(value: SqlValue): string {
+  if (value === null) return 'null';
+  if (isNested(value)) return nestedText(value);
+  switch (typeof value) {
+    case 'string':
+      return quoted(value);
+    case 'number':
+      return Number.isFinite(value) ? numberText(value) : floatJson(value);
+    case 'object':
+      assert(Array.isArray(value), 'no DYNAMIC value is an INTERVAL');
+      return `[${(value as readonly SqlValue[]).map(dynamicJson).join(',')}]`;
+    default:
+      return String(value);
+  }
+}
+
+function floatJson(value: number): string {
+  if (Number.isNaN(value)) return '"NaN"';
+  if (!Number.isFinite(value)) return value > 0 ? '"Infinity"' : '"-Infinity"';
+  return formatFloat64(value);
+}
+
+/** The same JSON with a line for each element and member, two spaces deeper within each. */
+export function prettyJson(json: string, indent = ''): string {
+  const deeper = `${indent}  `;
+  const elements = jsonElements(json)?.map((each) => prettyJson(each, deeper));
+  const parts =
+    elements ??
+    jsonMembers(json)?.map(
+      ([name, value]) => `${JSON.stringify(name)}: ${prettyJson(value, deeper)}`,
+    );
+  if (parts === undefined) return json;
+  const [open, close] = elements === undefined ? ['{', '}'] : ['[', ']'];
+  if (parts.length === 0) return open + close;
+  return `${open}\n${deeper}${parts.join(`,\n${deeper}`)}\n${indent}${close}`;
+}

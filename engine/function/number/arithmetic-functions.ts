@@ -1,0 +1,167 @@
+import type { SqlType } from '../../column/type.ts';
+import { FLOAT64, INT64 } from '../../column/type.ts';
+import { QueryError } from '../../query-error.ts';
+import type { Evaluate } from '../definition.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import {
+  intervalNegations,
+  intervalProducts,
+  intervalQuotients,
+  timeDifferences,
+  timeSums,
+} from '../time/interval-functions.ts';
+import type { Operation } from './arithmetic-kernels.ts';
+import { floatKernel, integerKernel, safeDivideKernel } from './arithmetic-kernels.ts';
+import {
+  addFloat64,
+  divideFloat64,
+  multiplyFloat64,
+  roundFloat64,
+  subtractFloat64,
+  truncateFloat64,
+} from './float64.ts';
+import type { Int64 } from './int64.ts';
+import {
+  absoluteInt64,
+  addInt64,
+  divideInt64,
+  multiplyInt64,
+  negateInt64,
+  remainderInt64,
+  signInt64,
+  subtractInt64,
+} from './int64.ts';
+
+type Unary = (value: Int64) => Int64;
+type Binary = (left: Int64, right: Int64) => Int64;
+
+export const arithmeticFunctions: readonly ScalarFunction[] = [
+  scalarFunction('+', ...binaryOverloads('+', addInt64, addFloat64), ...timeSums),
+  scalarFunction('-', ...binaryOverloads('-', subtractInt64, subtractFloat64), ...timeDifferences),
+  scalarFunction('*', ...binaryOverloads('*', multiplyInt64, multiplyFloat64), ...intervalProducts),
+  scalarFunction(
+    '/',
+    {
+      parameters: ['number', 'number'],
+      result: FLOAT64,
+      nulls: 'propagate',
+      evaluate: typed(divideFloat64),
+      kernel: floatKernel('/'),
+    },
+    ...intervalQuotients,
+  ),
+  scalarFunction('safe_divide', {
+    parameters: ['number', 'number'],
+    result: FLOAT64,
+    nulls: 'propagate',
+    evaluate: safely(typed(divideFloat64)),
+    kernel: safeDivideKernel,
+  }),
+  scalarFunction('safe_add', ...safeOverloads(addInt64, addFloat64)),
+  scalarFunction('safe_subtract', ...safeOverloads(subtractInt64, subtractFloat64)),
+  scalarFunction('safe_multiply', ...safeOverloads(multiplyInt64, multiplyFloat64)),
+  scalarFunction('safe_negate', ...unaryOverloads(negateInt64, negateFloat64).map(safeOverload)),
+  scalarFunction('neg', ...unaryOverloads(negateInt64, negateFloat64), ...intervalNegations),
+  scalarFunction('abs', ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value)))),
+  scalarFunction('sign', ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)) + 0)),
+  scalarFunction('mod', integerOverload(remainderInt64)),
+  scalarFunction('div', integerOverload(divideInt64)),
+  scalarFunction('round', roundingOverload(roundFloat64)),
+  scalarFunction('trunc', roundingOverload(truncateFloat64)),
+  scalarFunction('ceil', wholeOverload(Math.ceil)),
+  scalarFunction('ceiling', wholeOverload(Math.ceil)),
+  scalarFunction('floor', wholeOverload(Math.floor)),
+];
+
+function negateFloat64(value: Int64): number {
+  return -Number(value);
+}
+
+/**
+ * INT64 of two INT64, else FLOAT64. FLOAT64 stands first and the mixed pairs are written out, so
+ * that a DYNAMIC operand, which fits either, is read as FLOAT64 and keeps its fraction.
+ */
+function binaryOverloads(
+  operation: Exclude<Operation, '/'>,
+  ofInt64: Binary,
+  ofFloat64: Binary,
+): readonly ScalarOverload[] {
+  const floatPairs: readonly (readonly SqlType[])[] = [
+    [FLOAT64, FLOAT64],
+    [FLOAT64, INT64],
+    [INT64, FLOAT64],
+  ];
+  const floats = floatPairs.map(
+    (parameters): ScalarOverload => ({
+      parameters,
+      result: FLOAT64,
+      nulls: 'propagate',
+      evaluate: typed(ofFloat64),
+      kernel: floatKernel(operation),
+    }),
+  );
+  return [...floats, { ...integerOverload(ofInt64), kernel: integerKernel(operation) }];
+}
+
+function integerOverload(evaluate: Binary): ScalarOverload {
+  return {
+    parameters: [INT64, INT64],
+    result: INT64,
+    nulls: 'propagate',
+    evaluate: typed(evaluate),
+  };
+}
+
+function unaryOverloads(ofInt64: Unary, ofFloat64: Unary): readonly ScalarOverload[] {
+  return [
+    { parameters: [FLOAT64], result: FLOAT64, nulls: 'propagate', evaluate: typed(ofFloat64) },
+    { parameters: [INT64], result: INT64, nulls: 'propagate', evaluate: typed(ofInt64) },
+  ];
+}
+
+function safeOverloads(ofInt64: Binary, ofFloat64: Binary): readonly ScalarOverload[] {
+  return binaryOverloads('+', ofInt64, ofFloat64).map(safeOverload);
+}
+
+/** The same, with NULL in place of an error. */
+export function safeOverload(overload: ScalarOverload): ScalarOverload {
+  const { evaluate, evaluateTyped } = overload;
+  return {
+    ...overload,
+    evaluate: safely(evaluate),
+    evaluateTyped: evaluateTyped && ((types) => safely(evaluateTyped(types))),
+    kernel: undefined,
+  };
+}
+
+function safely(evaluate: Evaluate): Evaluate {
+  return (...values) => {
+    try {
+      return evaluate(...values);
+    } catch (error) {
+      if (error instanceof QueryError) return null;
+      throw error;
+    }
+  };
+}
+
+/** ROUND and TRUNC: FLOAT64 whatever they are given, as in GoogleSQL. */
+function roundingOverload(round: (value: number, digits: number) => number): ScalarOverload {
+  return {
+    parameters: ['number', INT64],
+    optionalCount: 1,
+    result: FLOAT64,
+    nulls: 'propagate',
+    evaluate: typed((value: Int64, digits: Int64 = 0) => round(Number(value), Number(digits))),
+  };
+}
+
+function wholeOverload(round: (value: number) => number): ScalarOverload {
+  return {
+    parameters: ['number'],
+    result: FLOAT64,
+    nulls: 'propagate',
+    evaluate: typed((value: Int64) => round(Number(value))),
+  };
+}

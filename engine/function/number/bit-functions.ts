@@ -1,0 +1,155 @@
+import { BYTES, INT64 } from '../../column/type.ts';
+import { QueryError } from '../../query-error.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import type { ScalarFunction } from '../scalar-function.ts';
+import type { Int64 } from './int64.ts';
+import { canonicalInteger } from './int64.ts';
+
+/** Operators on the 64 bits of an INT64, in two's complement, and on the bits of BYTES. */
+export const bitFunctions: readonly ScalarFunction[] = [
+  bitwise(
+    '&',
+    (left, right) => left & right,
+    (left, right) => left & right,
+  ),
+  bitwise(
+    '|',
+    (left, right) => left | right,
+    (left, right) => left | right,
+  ),
+  bitwise(
+    '^',
+    (left, right) => left ^ right,
+    (left, right) => left ^ right,
+  ),
+  scalarFunction(
+    '~',
+    {
+      parameters: [INT64],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((value: Int64) => canonicalInteger(~BigInt(value))),
+    },
+    {
+      parameters: [BYTES],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((bytes: string) => mapBytes(bytes, (byte) => ~byte & 0xff)),
+    },
+  ),
+  shift('<<', (bits, count) => bits << count),
+  // The sign moves with the other bits: zeros come in its place.
+  shift('>>', (bits, count) => bits >> count),
+  scalarFunction(
+    'bit_count',
+    {
+      parameters: [INT64],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((value: Int64) => countOnes(BigInt.asUintN(64, BigInt(value)))),
+    },
+    {
+      parameters: [BYTES],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((bytes: string) => {
+        let count = 0;
+        for (let index = 0; index < bytes.length; index++) {
+          count += countOnes(BigInt(bytes.charCodeAt(index)));
+        }
+        return count;
+      }),
+    },
+  ),
+];
+
+function bitwise(
+  name: string,
+  ofIntegers: (left: bigint, right: bigint) => bigint,
+  ofBytes: (left: number, right: number) => number,
+): ScalarFunction {
+  return scalarFunction(
+    name,
+    {
+      parameters: [INT64, INT64],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((left: Int64, right: Int64) =>
+        canonicalInteger(ofIntegers(BigInt(left), BigInt(right))),
+      ),
+    },
+    {
+      parameters: [BYTES, BYTES],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((left: string, right: string) => {
+        if (left.length !== right.length) {
+          throw new QueryError(
+            'query_failed',
+            `${name} takes BYTES of one length; got ${left.length} and ${right.length}`,
+          );
+        }
+        return mapBytes(left, (byte, index) => ofBytes(byte, right.charCodeAt(index)));
+      }),
+    },
+  );
+}
+
+function mapBytes(bytes: string, map: (byte: number, index: number) => number): string {
+  let mapped = '';
+  for (let index = 0; index < bytes.length; index++) {
+    mapped += String.fromCharCode(map(bytes.charCodeAt(index), index));
+  }
+  return mapped;
+}
+
+/** Bits that move beyond the ends are gone; those that come are 0. */
+function shift(name: string, move: (bits: bigint, count: bigint) => bigint): ScalarFunction {
+  return scalarFunction(
+    name,
+    {
+      parameters: [INT64, INT64],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((value: Int64, count: Int64) => {
+        checkShift(name, count);
+        if (count >= 64) return 0;
+        const bits = BigInt.asUintN(64, BigInt(value));
+        return canonicalInteger(BigInt.asIntN(64, move(bits, BigInt(count))));
+      }),
+    },
+    {
+      parameters: [BYTES, INT64],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((bytes: string, count: Int64) => {
+        checkShift(name, count);
+        return shiftBytes(bytes, name === '<<' ? Number(count) : -Number(count));
+      }),
+    },
+  );
+}
+
+function checkShift(name: string, count: Int64): void {
+  if (count < 0) {
+    throw new QueryError('query_failed', `${name} takes a count of at least 0; got ${count}`);
+  }
+}
+
+/** By `count` bits to the left, or to the right when negative. */
+function shiftBytes(bytes: string, count: number): string {
+  const whole = Math.floor(count / 8);
+  const bits = count - whole * 8;
+  const byteAt = (index: number) =>
+    index >= 0 && index < bytes.length ? bytes.charCodeAt(index) : 0;
+  return mapBytes(bytes, (_, index) => {
+    const pair = (byteAt(index + whole) << 8) | byteAt(index + whole + 1);
+    return (pair >> (8 - bits)) & 0xff;
+  });
+}
+
+function countOnes(bits: bigint): number {
+  let count = 0;
+  for (let rest = bits; rest > 0n; rest &= rest - 1n) count++;
+  return count;
+}

@@ -1,0 +1,92 @@
+import { QueryError } from '../../query-error.ts';
+import type { Int64 } from './int64.ts';
+import { divisionByZero } from './int64.ts';
+
+/**
+ * Arithmetic on FLOAT64. A finite result is wanted of finite operands: GoogleSQL raises an error
+ * where IEEE 754 gives an infinity. Operands may be integers beyond 2^53, for a number of an event
+ * read as FLOAT64 stays as it was sent; they are rounded here.
+ */
+export function addFloat64(left: Int64, right: Int64): number {
+  const sum = Number(left) + Number(right);
+  return Number.isFinite(sum) ? sum : checkedFloat64(sum, left, '+', right);
+}
+
+export function subtractFloat64(left: Int64, right: Int64): number {
+  const difference = Number(left) - Number(right);
+  return Number.isFinite(difference) ? difference : checkedFloat64(difference, left, '-', right);
+}
+
+export function multiplyFloat64(left: Int64, right: Int64): number {
+  const product = Number(left) * Number(right);
+  return Number.isFinite(product) ? product : checkedFloat64(product, left, '*', right);
+}
+
+export function divideFloat64(left: Int64, right: Int64): number {
+  if (Number(right) === 0) throw divisionByZero(`${left} / ${right}`);
+  const quotient = Number(left) / Number(right);
+  return Number.isFinite(quotient) ? quotient : checkedFloat64(quotient, left, '/', right);
+}
+
+function checkedFloat64(result: number, left: Int64, operator: string, right: Int64): number {
+  if (Number.isFinite(Number(left)) && Number.isFinite(Number(right))) {
+    throw new QueryError(
+      'query_failed',
+      `floating point overflow: ${left} ${operator} ${right} does not fit FLOAT64`,
+    );
+  }
+  return result;
+}
+
+/**
+ * ROUND: half away from zero, judged by the exact value of the double. `digits` counts decimals;
+ * negative ones stand before the point.
+ */
+export function roundFloat64(value: number, digits: number): number {
+  return byMagnitude(value, digits, (magnitude) => Number(magnitude.toFixed(digits)), nearest);
+}
+
+/**
+ * TRUNC: toward zero, judged by the exact value of the double: 0.29 lies below 29 hundredths and
+ * becomes 0.28.
+ */
+export function truncateFloat64(value: number, digits: number): number {
+  return byMagnitude(value, digits, (magnitude) => truncateDecimals(magnitude, digits), below);
+}
+
+/** Doubles of this size and up are whole, and more decimals than this change no double. */
+const WHOLE_MIN = 2 ** 52;
+const DECIMALS_MAX = 100;
+const TENS_MAX = 308;
+
+function byMagnitude(
+  value: number,
+  digits: number,
+  atDecimals: (magnitude: number) => number,
+  atTens: (magnitude: number, unit: number) => number,
+): number {
+  const magnitude = Math.abs(value);
+  if (!Number.isFinite(magnitude)) return value;
+  const sign = value < 0 ? -1 : 1;
+  if (digits >= 0) {
+    if (digits > DECIMALS_MAX || magnitude >= WHOLE_MIN) return value;
+    return sign * atDecimals(magnitude);
+  }
+  return digits < -TENS_MAX ? 0 : sign * atTens(magnitude, 10 ** -digits);
+}
+
+/** The nearest multiple of `unit`; the remainder of doubles is exact. */
+function nearest(magnitude: number, unit: number): number {
+  const rest = magnitude % unit;
+  return rest * 2 >= unit ? magnitude - rest + unit : magnitude - rest;
+}
+
+function below(magnitude: number, unit: number): number {
+  return magnitude - (magnitude % unit);
+}
+
+function truncateDecimals(magnitude: number, digits: number): number {
+  if (digits === 0) return Math.floor(magnitude);
+  const text = magnitude.toFixed(DECIMALS_MAX);
+  return Number(text.slice(0, text.indexOf('.') + 1 + digits));
+}

@@ -1,0 +1,100 @@
+import { BYTES, STRING } from '../../column/type.ts';
+import { QueryError } from '../../query-error.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import type { ScalarFunction } from '../scalar-function.ts';
+import { bufferOfBytes, bytesOfBuffer, lenientTextOfBytes } from './byte-text.ts';
+
+/** BYTES written as texts, and read from them. */
+export const byteFunctions: readonly ScalarFunction[] = [
+  textOf('to_hex', (bytes) => bufferOfBytes(bytes).toString('hex')),
+  textOf('to_base64', (bytes) => bufferOfBytes(bytes).toString('base64')),
+  textOf('to_base32', toBase32),
+  textOf('safe_convert_bytes_to_string', lenientTextOfBytes),
+  bytesOf('from_hex', fromHex),
+  bytesOf('from_base64', fromBase64),
+  bytesOf('from_base32', fromBase32),
+];
+
+function textOf(name: string, evaluate: (bytes: string) => string): ScalarFunction {
+  return scalarFunction(name, {
+    parameters: [BYTES],
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed(evaluate),
+  });
+}
+
+function bytesOf(name: string, evaluate: (text: string) => string): ScalarFunction {
+  return scalarFunction(name, {
+    parameters: [STRING],
+    result: BYTES,
+    nulls: 'propagate',
+    evaluate: typed(evaluate),
+  });
+}
+
+/** An odd number of digits is read as if a 0 stood before them. */
+function fromHex(text: string): string {
+  if (!/^[0-9a-fA-F]*$/.test(text)) throw notWritten('FROM_HEX', 'hexadecimal digits', text);
+  const digits = text.length % 2 === 0 ? text : `0${text}`;
+  return bytesOfBuffer(Buffer.from(digits, 'hex'));
+}
+
+/** RFC 4648, section 4; the padding may be left out. */
+function fromBase64(text: string): string {
+  const digits = text.replace(/[ \t\n\r\f\v]+/g, '');
+  const isWhole = /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
+  const count = digits.replace(/=+$/, '').length;
+  if (!isWhole || count % 4 === 1 || (digits.length !== count && digits.length % 4 !== 0)) {
+    throw notWritten('FROM_BASE64', 'a text in base 64', text);
+  }
+  return bytesOfBuffer(Buffer.from(digits, 'base64'));
+}
+
+const BASE32_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** RFC 4648, section 6: five bits to a digit, padded to eight digits. */
+function toBase32(bytes: string): string {
+  let text = '';
+  let bits = 0;
+  let bitCount = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    bits = (bits << 8) | bytes.charCodeAt(index);
+    bitCount += 8;
+    while (bitCount >= 5) {
+      bitCount -= 5;
+      text += BASE32_DIGITS[(bits >> bitCount) & 31];
+    }
+    bits &= (1 << bitCount) - 1;
+  }
+  if (bitCount > 0) text += BASE32_DIGITS[(bits << (5 - bitCount)) & 31];
+  return text.padEnd(Math.ceil(text.length / 8) * 8, '=');
+}
+
+/** Digits without padding that make no whole bytes. */
+const BASE32_REMAINDERS: ReadonlySet<number> = new Set([1, 3, 6]);
+
+function fromBase32(text: string): string {
+  const digits = text.replace(/=+$/, '');
+  const isPadded = text.length % 8 === 0 && text.length - digits.length < 8;
+  if (!isPadded || BASE32_REMAINDERS.has(digits.length % 8) || !/^[A-Z2-7]*$/.test(digits)) {
+    throw notWritten('FROM_BASE32', 'a text in base 32', text);
+  }
+  let bytes = '';
+  let bits = 0;
+  let bitCount = 0;
+  for (const digit of digits) {
+    bits = (bits << 5) | BASE32_DIGITS.indexOf(digit);
+    bitCount += 5;
+    if (bitCount < 8) continue;
+    bitCount -= 8;
+    bytes += String.fromCharCode(bits >> bitCount);
+    bits &= (1 << bitCount) - 1;
+  }
+  return bytes;
+}
+
+function notWritten(name: string, wanted: string, text: string): QueryError {
+  const shown = JSON.stringify(text.slice(0, 64));
+  return new QueryError('query_failed', `${name} takes ${wanted}; got ${shown}`);
+}

@@ -1,0 +1,158 @@
+import { INT64, STRING } from '../../column/type.ts';
+import { EDIT_DISTANCE_CELLS_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { scalarFunction, textAndBytes, typed } from '../definition.ts';
+import type { Int64 } from '../number/int64.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { spendSteps } from '../work-meter.ts';
+import { caseFold } from './case-fold.ts';
+import { characterCount, charactersOf } from './character.ts';
+
+/** Forms that Unicode normalizes texts to. */
+const FORMS: readonly string[] = ['NFC', 'NFD', 'NFKC', 'NFKD'];
+
+/** Functions that look at a text letter by letter. */
+export const letterFunctions: readonly ScalarFunction[] = [
+  scalarFunction('initcap', {
+    parameters: [STRING, STRING],
+    optionalCount: 1,
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed(capitalize),
+  }),
+  scalarFunction(
+    'translate',
+    ...textAndBytes({
+      parameters: [STRING, STRING, STRING],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(translate),
+    }),
+  ),
+  scalarFunction('soundex', {
+    parameters: [STRING],
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed(soundex),
+  }),
+  scalarFunction(
+    'normalize',
+    normalizing((text) => text),
+  ),
+  scalarFunction('normalize_and_casefold', normalizing(caseFold)),
+  scalarFunction(
+    'edit_distance',
+    ...textAndBytes({
+      parameters: [STRING, STRING, INT64],
+      optionalCount: 1,
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((left: string, right: string, max?: Int64) => {
+        if (max !== undefined && max < 0) {
+          throw new QueryError(
+            'query_failed',
+            `EDIT_DISTANCE takes a greatest distance of at least 0; got ${max}`,
+          );
+        }
+        const distance = editDistance(charactersOf(left), charactersOf(right));
+        return max === undefined ? distance : Math.min(distance, Number(max));
+      }),
+    }),
+  ),
+];
+
+const WORD_DELIMITERS = ' \t\n\v\f\r[](){}/|\\<>!?@"^#$&~_,.:;*%+-';
+
+/** INITCAP: the first letter of each word in upper case, the others in lower case. */
+function capitalize(text: string, delimiters = WORD_DELIMITERS): string {
+  const ends = new Set(charactersOf(delimiters));
+  let isStart = true;
+  let result = '';
+  for (const character of charactersOf(text)) {
+    result += isStart ? capitalOf(character) : character.toLowerCase();
+    isStart = ends.has(character);
+  }
+  return result;
+}
+
+/** The character itself where its capital is more than one, as that of `ß` is. */
+function capitalOf(character: string): string {
+  const capital = character.toUpperCase();
+  return characterCount(capital) === 1 ? capital : character;
+}
+
+/** Each character of `source` becomes the one of `target` at its place, or nothing beyond its end. */
+function translate(text: string, source: string, target: string): string {
+  const targets = charactersOf(target);
+  const table = new Map<string, string>();
+  for (const [index, character] of charactersOf(source).entries()) {
+    if (table.has(character)) {
+      throw new QueryError(
+        'query_failed',
+        `TRANSLATE takes each source character once; got ${JSON.stringify(character)} twice`,
+      );
+    }
+    table.set(character, targets[index] ?? '');
+  }
+  return charactersOf(text)
+    .map((character) => table.get(character) ?? character)
+    .join('');
+}
+
+/** Digits of the letters A to Z; `-` is a letter without a sound of its own. */
+const SOUNDEX_DIGITS = '-123-12--22455-12623-1-2-2';
+
+/**
+ * The first letter and three digits for the sounds behind it; empty for a text without letters.
+ * As in GoogleSQL a vowel between two letters of one sound does not part them.
+ */
+function soundex(text: string): string {
+  let result = '';
+  let previous = '';
+  for (const letter of text.replace(/[^A-Za-z]+/g, '')) {
+    const digit = SOUNDEX_DIGITS[letter.toUpperCase().charCodeAt(0) - 65] as string;
+    if (result === '') result = letter;
+    else if (digit !== '-' && digit !== previous) result += digit;
+    if (result.length === 4) break;
+    if (digit !== '-') previous = digit;
+  }
+  return result === '' ? '' : result.padEnd(4, '0');
+}
+
+function normalizing(fold: (text: string) => string): ScalarOverload {
+  function normalize(text: string, form = 'NFC'): string {
+    return fold(text.normalize(form)).normalize(form);
+  }
+  return {
+    parameters: [STRING, 'part'],
+    optionalCount: 1,
+    parts: FORMS,
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed(normalize),
+  };
+}
+
+/** Levenshtein's distance, a row of the table at a time. */
+function editDistance(left: readonly string[], right: readonly string[]): number {
+  if (left.length * right.length > EDIT_DISTANCE_CELLS_MAX) {
+    throw new QueryError(
+      'query_limit',
+      `EDIT_DISTANCE takes texts whose lengths multiplied are at most ${EDIT_DISTANCE_CELLS_MAX}; ` +
+        `got ${left.length} and ${right.length} characters`,
+    );
+  }
+  spendSteps(left.length * right.length);
+  const row = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= left.length; line++) {
+    let diagonal = row[0]!;
+    row[0] = line;
+    for (let column = 1; column <= right.length; column++) {
+      const above = row[column]!;
+      const change = diagonal + (left[line - 1] === right[column - 1] ? 0 : 1);
+      row[column] = Math.min(change, above + 1, row[column - 1]! + 1);
+      diagonal = above;
+    }
+  }
+  return row[right.length]!;
+}

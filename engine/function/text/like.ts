@@ -1,0 +1,147 @@
+import { RE2JS } from 're2js';
+import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { spendSteps } from '../work-meter.ts';
+import { LONE_SURROGATE } from './regular-expression.ts';
+
+/**
+ * A LIKE pattern: `%` is any text, `_` one code point, a backslash takes the next character as it
+ * is. `kind` says what it comes to: the whole text, its start, its end or any part is `text`, or
+ * (`general`) something that only `matches` tells. `%` alone is `contains` of the empty text.
+ */
+export type LikePattern = {
+  readonly kind: 'equals' | 'prefix' | 'suffix' | 'contains' | 'general';
+  /** Empty for `general`. */
+  readonly text: string;
+  readonly matches: (value: string) => boolean;
+};
+
+const compiled = new Map<string, LikePattern>();
+let latest: { readonly pattern: string; readonly like: LikePattern } | undefined;
+
+/** Throws a QueryError for a pattern that ends in a lone backslash. */
+export function compileLike(pattern: string): LikePattern {
+  // Row after row asks for the same pattern.
+  if (latest?.pattern === pattern) return latest.like;
+  let like = compiled.get(pattern);
+  if (like === undefined) {
+    like = compileNew(pattern);
+    if (compiled.size >= PATTERNS_KEPT_MAX) compiled.clear();
+    compiled.set(pattern, like);
+  }
+  latest = { pattern, like };
+  return like;
+}
+
+function compileNew(pattern: string): LikePattern {
+  const { pieces, hasUnderscore } = parseLike(pattern);
+  // Half a surrogate pair must not match inside a whole one; RE2 compares code points.
+  if (hasUnderscore || LONE_SURROGATE.test(pattern)) return compileAsRegex(pattern);
+  const [first, ...rest] = pieces as [string, ...string[]];
+  if (rest.length === 0) {
+    return { kind: 'equals', text: first, matches: (value) => value === first };
+  }
+  const last = rest.pop() as string;
+  const middle = rest.filter((piece) => piece !== '');
+  if (middle.length === 0 && last === '') {
+    if (first === '') return contains('');
+    return { kind: 'prefix', text: first, matches: (value) => value.startsWith(first) };
+  }
+  if (middle.length === 0 && first === '') {
+    return { kind: 'suffix', text: last, matches: (value) => value.endsWith(last) };
+  }
+  if (middle.length === 1 && first === '' && last === '') return contains(middle[0] as string);
+  return {
+    kind: 'general',
+    text: '',
+    matches: (value) => holdsInOrder(value, first, middle, last),
+  };
+}
+
+function contains(text: string): LikePattern {
+  return { kind: 'contains', text, matches: (value) => value.includes(text) };
+}
+
+/** Whether the value is first, then the middle pieces with anything between them, then last. */
+function holdsInOrder(
+  value: string,
+  first: string,
+  middle: readonly string[],
+  last: string,
+): boolean {
+  const end = value.length - last.length;
+  if (end < first.length || !value.startsWith(first) || !value.endsWith(last)) return false;
+  let from = first.length;
+  // The leftmost place for a piece leaves most room for the others.
+  for (const piece of middle) {
+    const at = value.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return from <= end;
+}
+
+type ParsedLike = { readonly pieces: readonly string[]; readonly hasUnderscore: boolean };
+
+/** The texts between the `%`, escapes resolved; an `_` is kept out of them and reported. */
+function parseLike(pattern: string): ParsedLike {
+  const pieces = [''];
+  let hasUnderscore = false;
+  for (let index = 0; index < pattern.length; index++) {
+    let unit = pattern[index] as string;
+    if (unit === '%') {
+      pieces.push('');
+      continue;
+    }
+    if (unit === '_') {
+      hasUnderscore = true;
+      continue;
+    }
+    if (unit === '\\') unit = escapedUnit(pattern, ++index);
+    pieces[pieces.length - 1] += unit;
+  }
+  return { pieces, hasUnderscore };
+}
+
+function escapedUnit(pattern: string, index: number): string {
+  const unit = pattern[index];
+  if (unit === undefined) {
+    throw new QueryError(
+      'query_failed',
+      `LIKE pattern must not end in a lone backslash; got ${JSON.stringify(pattern.slice(0, 256))}`,
+    );
+  }
+  return unit;
+}
+
+/** A `_` between two `%` would cost text times pattern to try place by place; RE2 is linear. */
+function compileAsRegex(pattern: string): LikePattern {
+  const size = Buffer.byteLength(pattern);
+  if (size > REGEX_LENGTH_MAX) {
+    throw new QueryError(
+      'query_limit',
+      `LIKE pattern with "_" must have at most ${REGEX_LENGTH_MAX} bytes; got ${size}`,
+    );
+  }
+  let source = '';
+  const characters = [...pattern];
+  for (let index = 0; index < characters.length; index++) {
+    let character = characters[index] as string;
+    if (character === '%') source += '.*';
+    else if (character === '_') source += '.';
+    else {
+      if (character === '\\') character = characters[++index] as string;
+      source += RE2JS.quote(character);
+    }
+  }
+  spendSteps(characters.length * REGEX_INSTRUCTION_STEPS);
+  const program = RE2JS.compile(`^(?:${source})$`, RE2JS.DOTALL);
+  return {
+    kind: 'general',
+    text: '',
+    matches: (value) => {
+      spendSteps(characters.length * value.length);
+      return program.test(value);
+    },
+  };
+}

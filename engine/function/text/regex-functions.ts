@@ -1,0 +1,232 @@
+import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
+import { QueryError } from '../../query-error.ts';
+import { scalarFunction, textAndBytes, typed } from '../definition.ts';
+import type { Int64 } from '../number/int64.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { spendSteps } from '../work-meter.ts';
+import { characterCount, unitOfCharacter } from './character.ts';
+import { compileRegex } from './regular-expression.ts';
+import { checkTextSize } from './text-size.ts';
+
+export const regexFunctions: readonly ScalarFunction[] = [
+  scalarFunction(
+    'regexp_contains',
+    ...textAndBytes({
+      parameters: [STRING, STRING],
+      result: BOOL,
+      nulls: 'propagate',
+      evaluate: typed((text: string, pattern: string) => compileRegex(pattern).test(text)),
+    }),
+  ),
+  ...['regexp_extract', 'regexp_substr'].map((name) =>
+    scalarFunction(
+      name,
+      ...textAndBytes({
+        parameters: [STRING, STRING, INT64, INT64],
+        optionalCount: 2,
+        result: STRING,
+        nulls: 'propagate',
+        evaluate: typed(extracting(name.toUpperCase())),
+      }),
+    ),
+  ),
+  scalarFunction(
+    'regexp_extract_all',
+    ...textAndBytes({
+      parameters: [STRING, STRING],
+      result: arrayOf(STRING),
+      nulls: 'propagate',
+      evaluate: typed(extractAll),
+    }),
+  ),
+  scalarFunction('regexp_instr', ...textAndBytes(instrOverload())),
+  scalarFunction(
+    'regexp_replace',
+    ...textAndBytes({
+      parameters: [STRING, STRING, STRING],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(replaceMatches),
+    }),
+  ),
+];
+
+/** Steps it takes to find one match more, beside those for the text. */
+const MATCH_STEPS = 64;
+
+/** Of one match: the UTF-16 units of the whole, and of the group that the functions are about. */
+type Match = {
+  readonly start: number;
+  readonly end: number;
+  /** The group if the pattern has one, else the whole; -1 for a group that took no part. */
+  readonly groupStart: number;
+  readonly groupEnd: number;
+};
+
+/**
+ * The matches, none within another. Behind an empty one the search goes on a character later; at the
+ * end of a text there is one only if the text is empty.
+ */
+function* matchesOf(name: string, text: string, pattern: string): Generator<Match> {
+  const { program, spend } = compileRegex(pattern);
+  const group = program.groupCount();
+  if (group > 1) {
+    throw new QueryError(
+      'query_failed',
+      `${name} takes a pattern with at most one group; got ${group}`,
+    );
+  }
+  spend(text);
+  const matcher = program.matcher(text);
+  let unit = 0;
+  do {
+    if (!matcher.find(unit)) return;
+    const [start, end] = [matcher.start(), matcher.end()];
+    spendSteps(MATCH_STEPS);
+    if (start === text.length && text !== '') return;
+    yield { start, end, groupStart: matcher.start(group), groupEnd: matcher.end(group) };
+    unit = end > start ? end : behindCharacter(text, end);
+  } while (unit < text.length);
+}
+
+function behindCharacter(text: string, unit: number): number {
+  return unit + unitOfCharacter(text.slice(unit, unit + 2), 1);
+}
+
+/** REGEXP_EXTRACT: the group of the `occurrence`th match at `position` or behind. */
+function extracting(
+  name: string,
+): (text: string, pattern: string, position?: Int64, occurrence?: Int64) => string | null {
+  return (text, pattern, position = 1, occurrence = 1) => {
+    const found = findMatch(name, text, pattern, { position, occurrence });
+    if (found === undefined || found.match.groupStart < 0) return null;
+    return found.rest.slice(found.match.groupStart, found.match.groupEnd);
+  };
+}
+
+/** A match in the rest of a text, which the pattern sees as if it were the whole. */
+type FoundMatch = { readonly match: Match; readonly rest: string };
+
+function findMatch(
+  name: string,
+  text: string,
+  pattern: string,
+  place: { readonly position: Int64; readonly occurrence: Int64 },
+): FoundMatch | undefined {
+  const { position, occurrence } = place;
+  if (position <= 0 || occurrence <= 0) {
+    throw new QueryError(
+      'query_failed',
+      `${name} takes a position and an occurrence of at least 1; got ${position} and ${occurrence}`,
+    );
+  }
+  const rest = position === 1 ? text : text.slice(unitOfCharacter(text, Number(position) - 1));
+  if (rest === '' && position !== 1) return undefined;
+  let left = Number(occurrence);
+  for (const match of matchesOf(name, rest, pattern)) {
+    if (--left === 0) return { match, rest };
+  }
+  return undefined;
+}
+
+function extractAll(text: string, pattern: string): readonly string[] {
+  return Array.from(matchesOf('REGEXP_EXTRACT_ALL', text, pattern), ({ groupStart, groupEnd }) =>
+    text.slice(groupStart, groupEnd),
+  );
+}
+
+/** REGEXP_INSTR: where the match begins, or (last argument 1) where the text behind it does; from 1. */
+function instrOverload(): ScalarOverload {
+  return {
+    parameters: [STRING, STRING, INT64, INT64, INT64],
+    optionalCount: 3,
+    result: INT64,
+    nulls: 'propagate',
+    evaluate: typed(
+      (
+        text: string,
+        pattern: string,
+        position: Int64 = 1,
+        occurrence: Int64 = 1,
+        end: Int64 = 0,
+      ) => {
+        if (end !== 0 && end !== 1) {
+          throw new QueryError(
+            'query_failed',
+            `REGEXP_INSTR takes 0 (the start of the match) or 1 (its end) as its last argument; got ${end}`,
+          );
+        }
+        const found = findMatch('REGEXP_INSTR', text, pattern, { position, occurrence });
+        if (found === undefined || found.match.groupStart < 0) return 0;
+        const unit = end === 0 ? found.match.groupStart : found.match.groupEnd;
+        const behind = text.length - found.rest.length + unit;
+        return characterCount(text.slice(0, behind)) + 1;
+      },
+    ),
+  };
+}
+
+/** One piece of a replacement: a text, or the number of a group. */
+type ReplacementPiece = string | number;
+
+/** REGEXP_REPLACE: in the replacement `\0` is the match, `\1` to `\9` its groups, `\\` a backslash. */
+function replaceMatches(text: string, pattern: string, replacement: string): string {
+  const { program, spend } = compileRegex(pattern);
+  const pieces = replacementOf(replacement, program.groupCount());
+  spend(text);
+  const matcher = program.matcher(text);
+  let result = '';
+  let done = 0;
+  let unit = 0;
+  while (unit <= text.length && matcher.find(unit)) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    spendSteps(MATCH_STEPS);
+    const isEmpty = end === start;
+    unit = isEmpty ? behindCharacter(text, end) : end;
+    // Behind a match there is no empty one.
+    if (!isEmpty || start > done || start === 0) {
+      result += text.slice(done, start);
+      for (const piece of pieces) {
+        result += typeof piece === 'string' ? piece : (matcher.group(piece) ?? '');
+      }
+      done = end;
+      checkTextSize('REGEXP_REPLACE', result.length, text.length);
+    }
+    if (isEmpty && end === text.length) break;
+  }
+  return result + text.slice(done);
+}
+
+let latest:
+  | { readonly replacement: string; readonly pieces: readonly ReplacementPiece[] }
+  | undefined;
+
+function replacementOf(replacement: string, groupCount: number): readonly ReplacementPiece[] {
+  if (latest?.replacement !== replacement) {
+    latest = { replacement, pieces: parseReplacement(replacement) };
+  }
+  const { pieces } = latest;
+  const missing = pieces.find((piece) => typeof piece === 'number' && piece > groupCount);
+  if (missing !== undefined) {
+    throw new QueryError(
+      'query_failed',
+      `REGEXP_REPLACE knows ${groupCount} groups of the pattern; the replacement asks for group ${missing}`,
+    );
+  }
+  return pieces;
+}
+
+function parseReplacement(replacement: string): readonly ReplacementPiece[] {
+  const pieces: ReplacementPiece[] = [];
+  for (const [token] of replacement.matchAll(/\\[0-9]|\\\\|[^\\]+|\\/g)) {
+    if (token === '\\') {
+      throw new QueryError(
+        'query_failed',
+        `in a replacement a backslash stands before a digit or a backslash; got ${JSON.stringify(replacement.slice(0, 256))}`,
+      );
+    }
+    if (token === '\\\\') pieces.push('\\');
+    else pieces.push(token.startsWith('\\') ? Number(token[1]) : token);
+  }
+  return pieces;
+}

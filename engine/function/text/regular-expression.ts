@@ -1,0 +1,125 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import {
+  PATTERNS_KEPT_MAX,
+  REGEX_INSTRUCTION_STEPS,
+  REGEX_LENGTH_MAX,
+  REGEX_PROGRAM_MAX,
+  REGEX_STEPS_MAX,
+} from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { spendSteps } from '../work-meter.ts';
+import { instructionsOf } from './regex-size.ts';
+
+/** A compiled RE2 expression: unanchored, in time linear in the text. */
+export type CompiledRegex = {
+  /** Whether some part of `text` matches. */
+  readonly test: (text: string) => boolean;
+  /**
+   * Present when the pattern is a plain text: `test` is then the same as searching for it, case and
+   * all, and callers may search bytes instead.
+   */
+  readonly literal?: string | undefined;
+  readonly program: RE2JS;
+  /** To be called before `program` looks at a text: counts its work, or throws when that is too much. */
+  readonly spend: (text: string) => void;
+};
+
+/** Half of a pair on its own; with the flag `u` whole pairs are one code point and do not match. */
+export const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const compiled = new Map<string, CompiledRegex>();
+let latest: { readonly pattern: string; readonly regex: CompiledRegex } | undefined;
+
+/** Throws a QueryError `invalid_regular_expression` for what RE2 does not take, or is too long. */
+export function compileRegex(pattern: string): CompiledRegex {
+  // Row after row asks for the same pattern.
+  if (latest?.pattern === pattern) return latest.regex;
+  const regex = compiled.get(pattern) ?? compileNew(pattern);
+  // A pattern in use moves to the end; the one at the front has been idle longest.
+  compiled.delete(pattern);
+  compiled.set(pattern, regex);
+  if (compiled.size > PATTERNS_KEPT_MAX) {
+    for (const oldest of compiled.keys()) {
+      compiled.delete(oldest);
+      break;
+    }
+  }
+  latest = { pattern, regex };
+  return regex;
+}
+
+function compileNew(pattern: string): CompiledRegex {
+  const size = Buffer.byteLength(pattern);
+  if (size > REGEX_LENGTH_MAX) {
+    throw new QueryError(
+      'invalid_regular_expression',
+      `regular expression must have at most ${REGEX_LENGTH_MAX} bytes; got ${size}`,
+    );
+  }
+  const program = compileProgram(pattern);
+  const literal = literalOf(pattern);
+  const instructionCount = instructionsOf(pattern);
+  const spend = (text: string) => spendSteps(checkedSteps(instructionCount, text));
+  if (literal !== undefined) {
+    return { test: (text) => text.includes(literal), literal, program, spend };
+  }
+  const test = (text: string): boolean => {
+    spend(text);
+    return program.test(text);
+  };
+  return { test, program, spend };
+}
+
+/** At worst each character of the text meets each instruction. */
+function checkedSteps(instructionCount: number, text: string): number {
+  const steps = instructionCount * text.length;
+  if (steps <= REGEX_STEPS_MAX) return steps;
+  throw new QueryError(
+    'query_limit',
+    `a regular expression that is ${instructionCount} characters long, repetitions written out, is looked for in at most ` +
+      `${Math.floor(REGEX_STEPS_MAX / instructionCount)} characters; got ${text.length}`,
+  );
+}
+
+function compileProgram(pattern: string): RE2JS {
+  const instructionCount = instructionsOf(pattern);
+  if (instructionCount > REGEX_PROGRAM_MAX) {
+    throw new QueryError(
+      'invalid_regular_expression',
+      `regular expression must have at most ${REGEX_PROGRAM_MAX} characters once its repetitions are written out; got ${instructionCount}`,
+    );
+  }
+  spendSteps(instructionCount * REGEX_INSTRUCTION_STEPS);
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    const reason = error.message.replace(/^error parsing regexp: /, '');
+    throw new QueryError(
+      'invalid_regular_expression',
+      `regular expression ${JSON.stringify(pattern)} is not valid: ${reason}`,
+    );
+  }
+}
+
+/**
+ * The text that a pattern without operators matches, escapes resolved; `undefined` where that is
+ * not plain to see. A lone surrogate could match half of a pair here and never does in RE2.
+ */
+export function literalOf(pattern: string): string | undefined {
+  if (Buffer.byteLength(pattern) > REGEX_LENGTH_MAX) return undefined;
+  if (LONE_SURROGATE.test(pattern)) return undefined;
+  let literal = '';
+  for (let index = 0; index < pattern.length; index++) {
+    let unit = pattern[index] as string;
+    if (unit === '\\') {
+      index++;
+      unit = pattern[index] ?? '';
+      if (!/^[!-/:-@[-`{-~]$/.test(unit)) return undefined;
+    } else if ('.+*?()|[]{}^$'.includes(unit)) {
+      return undefined;
+    }
+    literal += unit;
+  }
+  return literal;
+}

@@ -1,0 +1,182 @@
+import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { joinedArrays } from '../array/array-functions.ts';
+import type { Evaluate } from '../definition.ts';
+import { ofBytes, scalarFunction, textAndBytes, typed } from '../definition.ts';
+import type { Int64 } from '../number/int64.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { characterCount, charactersOf } from './character.ts';
+import { checkTextSize } from './text-size.ts';
+
+export const textFunctions: readonly ScalarFunction[] = [
+  scalarFunction('||', ...textAndBytes(textToText([STRING, STRING], joined)), joinedArrays('||')),
+  scalarFunction('concat', ...textAndBytes({ ...textToText([STRING], joined), variadic: STRING })),
+  scalarFunction(
+    'lower',
+    textToText(
+      [STRING],
+      typed((text: string) => text.toLowerCase()),
+    ),
+    ofBytes(
+      textToText(
+        [STRING],
+        typed((bytes: string) => bytes.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
+      ),
+    ),
+  ),
+  scalarFunction(
+    'upper',
+    textToText(
+      [STRING],
+      typed((text: string) => text.toUpperCase()),
+    ),
+    ofBytes(
+      textToText(
+        [STRING],
+        typed((bytes: string) => bytes.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+      ),
+    ),
+  ),
+  scalarFunction('length', ...textAndBytes(textToNumber([STRING], typed(characterCount)))),
+  ...['char_length', 'character_length'].map((name) =>
+    scalarFunction(name, textToNumber([STRING], typed(characterCount))),
+  ),
+  ...['byte_length', 'octet_length'].map((name) =>
+    scalarFunction(
+      name,
+      textToNumber(
+        [STRING],
+        typed((text: string) => Buffer.byteLength(text)),
+      ),
+      ofBytes(textToNumber([STRING], typed(characterCount))),
+    ),
+  ),
+  scalarFunction(
+    'starts_with',
+    ...textTest(typed((text: string, start: string) => text.startsWith(start))),
+  ),
+  scalarFunction(
+    'ends_with',
+    ...textTest(typed((text: string, end: string) => text.endsWith(end))),
+  ),
+  scalarFunction(
+    'replace',
+    ...textAndBytes(textToText([STRING, STRING, STRING], typed(replaceAll))),
+  ),
+  ...['substr', 'substring'].map((name) =>
+    scalarFunction(
+      name,
+      ...textAndBytes({
+        ...textToText([STRING, INT64, INT64], typed(substring)),
+        optionalCount: 1,
+      }),
+    ),
+  ),
+  scalarFunction('left', ...cutting('LEFT', (characters, count) => characters.slice(0, count))),
+  scalarFunction(
+    'right',
+    ...cutting('RIGHT', (characters, count) =>
+      characters.slice(Math.max(0, characters.length - count)),
+    ),
+  ),
+  scalarFunction('split', splitting({ optionalCount: 1 }), ofBytes(splitting({}))),
+  scalarFunction(
+    'reverse',
+    ...textAndBytes(
+      textToText(
+        [STRING],
+        typed((text: string) => charactersOf(text).reverse().join('')),
+      ),
+    ),
+  ),
+];
+
+function textToText(parameters: ScalarOverload['parameters'], evaluate: Evaluate): ScalarOverload {
+  return { parameters, result: STRING, nulls: 'propagate', evaluate };
+}
+
+function textToNumber(
+  parameters: ScalarOverload['parameters'],
+  evaluate: Evaluate,
+): ScalarOverload {
+  return { parameters, result: INT64, nulls: 'propagate', evaluate };
+}
+
+function textTest(evaluate: Evaluate): readonly ScalarOverload[] {
+  return textAndBytes({ parameters: [STRING, STRING], result: BOOL, nulls: 'propagate', evaluate });
+}
+
+/** `||` and CONCAT. What joins texts to themselves again and again would outgrow all memory. */
+function joined(...texts: readonly SqlValue[]): string {
+  let length = 0;
+  let longest = 0;
+  for (const text of texts) {
+    length += (text as string).length;
+    longest = Math.max(longest, (text as string).length);
+  }
+  // What is long came from an event, and may get something put to it.
+  checkTextSize('CONCAT', length, longest + MADE_TEXT_LENGTH_MAX);
+  return texts.join('');
+}
+
+function replaceAll(text: string, from: string, to: string): string {
+  if (from === '') return text;
+  if (to.length <= from.length) return text.replaceAll(from, () => to);
+  const pieces = text.split(from);
+  const growth = (pieces.length - 1) * (to.length - from.length);
+  checkTextSize('REPLACE', text.length + growth, text.length);
+  return pieces.join(to);
+}
+
+/**
+ * SUBSTR: `position` from 1, or from the end when negative; 0 counts as 1. Before the start of the
+ * text there is nothing, so that -10 of three characters is their start.
+ */
+function substring(text: string, position: Int64, length?: Int64): string {
+  if (length !== undefined && length < 0) {
+    throw new QueryError('query_failed', `SUBSTR takes a length of at least 0; got ${length}`);
+  }
+  const characters = charactersOf(text);
+  const wanted = Number(position);
+  const start =
+    wanted > 0 ? wanted - 1 : wanted === 0 ? 0 : Math.max(0, characters.length + wanted);
+  const end = length === undefined ? characters.length : start + Number(length);
+  return characters.slice(start, end).join('');
+}
+
+type Cut = (characters: readonly string[], count: number) => readonly string[];
+
+function cutting(name: string, cut: Cut): readonly ScalarOverload[] {
+  return textAndBytes(
+    textToText(
+      [STRING, INT64],
+      typed((text: string, count: Int64) => {
+        if (count < 0) {
+          throw new QueryError(
+            'query_failed',
+            `${name} takes a length of at least 0; got ${count}`,
+          );
+        }
+        return cut(charactersOf(text), Number(count)).join('');
+      }),
+    ),
+  );
+}
+
+function splitting(more: Pick<ScalarOverload, 'optionalCount'>): ScalarOverload {
+  return {
+    parameters: [STRING, STRING],
+    ...more,
+    result: arrayOf(STRING),
+    nulls: 'propagate',
+    evaluate: typed(split),
+  };
+}
+
+/** SPLIT: between commas when nothing is said; between all characters at an empty delimiter. */
+function split(text: string, delimiter = ','): readonly string[] {
+  if (delimiter !== '') return text.split(delimiter);
+  return text === '' ? [''] : charactersOf(text);
+}

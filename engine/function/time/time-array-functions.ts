@@ -1,0 +1,110 @@
+import { arrayOf, INT64, STRING, TIMESTAMP } from '../../column/type.ts';
+import { GENERATED_ARRAY_MAX } from '../../limits.ts';
+import { QueryError } from '../../query-error.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import type { Int64 } from '../number/int64.ts';
+import { canonicalInteger, floorDivide } from '../number/int64.ts';
+import type { ScalarFunction } from '../scalar-function.ts';
+import type { TimePart } from './time-part.ts';
+import { addParts, FIXED_PARTS, fixedPartUs, partFinder, truncateUs } from './time-part.ts';
+
+const findStepPart = partFinder('GENERATE_TIMESTAMP_ARRAY', FIXED_PARTS);
+const findWindowPart = partFinder('GENERATE_TIMESTAMP_TRUNC_ARRAY', FIXED_PARTS);
+
+export const timeArrayFunctions: readonly ScalarFunction[] = [
+  /** `(start, end, step, part)`: INTERVAL comes as its two halves. Both ends are included. */
+  scalarFunction('generate_timestamp_array', {
+    parameters: [TIMESTAMP, TIMESTAMP, INT64, 'part'],
+    parts: FIXED_PARTS,
+    result: arrayOf(TIMESTAMP),
+    nulls: 'propagate',
+    evaluate: typed((startUs: Int64, endUs: Int64, step: Int64, part: string) =>
+      timesOf(seriesOf(startUs, endUs, { count: step, part: findStepPart(part) })),
+    ),
+    elementCount: typed(
+      (startUs: Int64, endUs: Int64, step: Int64, part: string) =>
+        seriesOf(startUs, endUs, { count: step, part: findStepPart(part) }).count,
+    ),
+  }),
+  /** `(n, "unit_step", now)`: the third argument is the run's clock, put there by the binder. */
+  scalarFunction('generate_timestamp_trunc_array', {
+    parameters: [INT64, STRING, TIMESTAMP],
+    result: arrayOf(TIMESTAMP),
+    nulls: 'propagate',
+    evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
+      timesOf(truncatedSeries(count, window, nowUs)),
+    ),
+    elementCount: typed(
+      (count: Int64, window: string, nowUs: Int64) => truncatedSeries(count, window, nowUs).count,
+    ),
+  }),
+];
+
+/** Words of the window's unit and step, the shortest first. */
+const WINDOW_UNITS = ['second', 'minute', 'hour', 'day'];
+
+/** `trunc(now - count units, step)` to `trunc(now, step)`, one per step (contract §3). */
+function truncatedSeries(count: Int64, window: string, nowUs: Int64): Series {
+  const words = window.toLowerCase().split('_');
+  const [unit, step] = words.map((word) => WINDOW_UNITS.indexOf(word)) as [number, number];
+  if (words.length !== 2 || step < 0 || unit < step) {
+    throw new QueryError(
+      'query_failed',
+      `GENERATE_TIMESTAMP_TRUNC_ARRAY takes a window unit_step of the words ${WINDOW_UNITS.join(', ')}, ` +
+        `the unit no shorter than the step; got ${JSON.stringify(window)}`,
+    );
+  }
+  if (count < 0) {
+    throw new QueryError(
+      'query_failed',
+      `GENERATE_TIMESTAMP_TRUNC_ARRAY takes a count of at least 0; got ${count}`,
+    );
+  }
+  const stepPart = findWindowPart(words[1] as string);
+  const windowStartUs = addParts(
+    nowUs,
+    canonicalInteger(-BigInt(count)),
+    findWindowPart(words[0] as string),
+  );
+  const startUs = truncateUs(windowStartUs, stepPart);
+  return seriesOf(startUs, truncateUs(nowUs, stepPart), { count: 1, part: stepPart });
+}
+
+/** `count` times, `stepUs` microseconds apart. */
+type Series = { readonly startUs: Int64; readonly stepUs: bigint; readonly count: number };
+
+/** From `startUs` by steps up, or down, to `endUs`; empty when it lies the other way. */
+function seriesOf(
+  startUs: Int64,
+  endUs: Int64,
+  step: { readonly count: Int64; readonly part: TimePart },
+): Series {
+  const stepUs = BigInt(step.count) * BigInt(fixedPartUs(step.part.unit) as number);
+  if (stepUs === 0n) {
+    throw new QueryError('query_failed', 'GENERATE_TIMESTAMP_ARRAY takes a step other than 0');
+  }
+  const distanceUs = BigInt(endUs) - BigInt(startUs);
+  const count =
+    stepUs > 0n ? floorDivide(distanceUs, stepUs) + 1n : floorDivide(-distanceUs, -stepUs) + 1n;
+  if (count > GENERATED_ARRAY_MAX) {
+    throw new QueryError(
+      'query_limit',
+      `a generated array has at most ${GENERATED_ARRAY_MAX} elements; got ${count}`,
+    );
+  }
+  return { startUs, stepUs, count: Math.max(0, Number(count)) };
+}
+
+function timesOf({ startUs, stepUs, count }: Series): readonly Int64[] {
+  const start = BigInt(startUs);
+  const areSafe = [start, start + BigInt(count) * stepUs].every(
+    (us) => typeof canonicalInteger(us) === 'number',
+  );
+  if (areSafe) {
+    const step = Number(stepUs);
+    return Array.from({ length: count }, (_, index) => Number(startUs) + index * step);
+  }
+  return Array.from({ length: count }, (_, index) =>
+    canonicalInteger(start + BigInt(index) * stepUs),
+  );
+}

@@ -1,0 +1,187 @@
+import { DATE, DATETIME, INT64, type SqlType, STRING, TIME, TIMESTAMP } from '../../column/type.ts';
+import { QueryError } from '../../query-error.ts';
+import type { Evaluate } from '../definition.ts';
+import { scalarFunction, typed } from '../definition.ts';
+import { asKind } from '../json/json-kind-functions.ts';
+import type { Int64 } from '../number/int64.ts';
+import { canonicalInteger, checkedInt64, floorDivide } from '../number/int64.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import {
+  checkedDay,
+  checkedTimestampUs,
+  dayNumberOf,
+  dayOfUs,
+  joinUs,
+  midnightUs,
+  splitUs,
+  US_PER_MILLISECOND,
+  US_PER_SECOND,
+} from './calendar.ts';
+import { instantUs, localUs, mustTimeZone, zoneNamed } from './time-zone.ts';
+import {
+  civilUs,
+  formatDate,
+  formatDatetime,
+  formatTimeOfDay,
+  formatTimestamp,
+  isCivilTime,
+  parseDatetime,
+  parseTimestamp,
+  timeOfDayOf,
+} from './timestamp-text.ts';
+
+export const timeConversionFunctions: readonly ScalarFunction[] = [
+  scalarFunction(
+    'timestamp',
+    zoned(
+      STRING,
+      TIMESTAMP,
+      typed((text: string, zone?: string) =>
+        parseTimestamp(text, zone === undefined ? undefined : mustTimeZone(zone)),
+      ),
+    ),
+    plain([TIMESTAMP], TIMESTAMP, typed(asItIs)),
+    zoned(
+      DATETIME,
+      TIMESTAMP,
+      typed((us: Int64, zone?: string) => instantUs(us, zoneNamed(zone))),
+    ),
+    zoned(
+      DATE,
+      TIMESTAMP,
+      typed((day: number, zone?: string) => instantUs(midnightUs(day), zoneNamed(zone))),
+    ),
+  ),
+  scalarFunction(
+    'datetime',
+    zoned(TIMESTAMP, DATETIME, typed(localTime)),
+    plain([DATETIME], DATETIME, typed(asItIs)),
+    plain([DATE], DATETIME, typed(midnightUs)),
+    plain([DATE, TIME], DATETIME, typed(joinUs)),
+    plain([STRING], DATETIME, typed(parseDatetime)),
+    plain([INT64, INT64, INT64, INT64, INT64, INT64], DATETIME, typed(datetimeOf)),
+  ),
+  scalarFunction(
+    'date',
+    zoned(
+      TIMESTAMP,
+      DATE,
+      typed((us: Int64, zone?: string) => dayOfUs(localTime(us, zone))),
+    ),
+    plain([DATETIME], DATE, typed(dayOfUs)),
+    plain([DATE], DATE, typed(asItIs)),
+    plain(
+      [STRING],
+      DATE,
+      typed((text: string) => dayOfUs(parseTimestamp(text))),
+    ),
+    plain([INT64, INT64, INT64], DATE, typed(dateOf)),
+  ),
+  scalarFunction(
+    'time',
+    zoned(
+      TIMESTAMP,
+      TIME,
+      typed((us: Int64, zone?: string) => timeOfUs(localTime(us, zone))),
+    ),
+    plain([DATETIME], TIME, typed(timeOfUs)),
+    plain([TIME], TIME, typed(asItIs)),
+    plain([INT64, INT64, INT64], TIME, typed(timeOf)),
+  ),
+  scalarFunction(
+    'string',
+    plain([DATE], STRING, typed(formatDate)),
+    zoned(
+      TIMESTAMP,
+      STRING,
+      typed((us: Int64, zone?: string) => formatTimestamp(us, zoneNamed(zone))),
+    ),
+    plain([DATETIME], STRING, typed(formatDatetime)),
+    plain([TIME], STRING, typed(formatTimeOfDay)),
+    asKind('STRING', STRING),
+  ),
+  scalarFunction('unix_date', plain([DATE], INT64, typed(asItIs))),
+  scalarFunction('date_from_unix_date', plain([INT64], DATE, typed(checkedDay))),
+  ...[
+    { unit: 'micros', unitUs: 1 },
+    { unit: 'millis', unitUs: US_PER_MILLISECOND },
+    { unit: 'seconds', unitUs: US_PER_SECOND },
+  ].flatMap(({ unit, unitUs }) => epochConversions(unit, unitUs)),
+];
+
+function zoned(from: SqlType, to: SqlType, evaluate: Evaluate): ScalarOverload {
+  return { parameters: [from, STRING], optionalCount: 1, result: to, nulls: 'propagate', evaluate };
+}
+
+function plain(from: readonly SqlType[], to: SqlType, evaluate: Evaluate): ScalarOverload {
+  return { parameters: from, result: to, nulls: 'propagate', evaluate };
+}
+
+function asItIs(value: Int64): Int64 {
+  return value;
+}
+
+function localTime(us: Int64, zone?: string): Int64 {
+  return localUs(us, zoneNamed(zone));
+}
+
+function timeOfUs(us: Int64): number {
+  return splitUs(us).timeOfDayUs;
+}
+
+const EPOCH_MIDNIGHT = {
+  ...{ year: 1970, month: 1, day: 1 },
+  ...{ hour: 0, minute: 0, second: 0, microsecond: 0 },
+};
+
+/** DATETIME(year, month, day, hour, minute, second). */
+function datetimeOf(...fields: Int64[]): Int64 {
+  const [year, month, day, hour, minute, second] = fields.map(Number) as Six;
+  const time = { year, month, day, hour, minute, second, microsecond: 0 };
+  if (!isCivilTime(time)) throw badFields('DATETIME must be a date and time', fields);
+  return civilUs(time);
+}
+
+type Six = [number, number, number, number, number, number];
+type Three = [number, number, number];
+
+/** DATE(year, month, day). */
+function dateOf(...fields: Int64[]): number {
+  const [year, month, day] = fields.map(Number) as Three;
+  const date = { ...EPOCH_MIDNIGHT, year, month, day };
+  if (!isCivilTime(date)) throw badFields('DATE must be a day', fields);
+  return dayNumberOf(date);
+}
+
+/** TIME(hour, minute, second). */
+function timeOf(...fields: Int64[]): number {
+  const [hour, minute, second] = fields.map(Number) as Three;
+  const time = { ...EPOCH_MIDNIGHT, hour, minute, second };
+  if (!isCivilTime(time)) throw badFields('TIME must be an hour, minute and second', fields);
+  return timeOfDayOf(time);
+}
+
+function badFields(wanted: string, fields: readonly Int64[]): QueryError {
+  const years = wanted.startsWith('TIME') ? 'of one day' : 'of the years 0001 to 9999';
+  return new QueryError('query_failed', `${wanted} ${years}; got (${fields.join(', ')})`);
+}
+
+/** UNIX_…, whole units since 1970 rounded down, and the two names for the way back. */
+function epochConversions(unit: string, unitUs: number): readonly ScalarFunction[] {
+  const since = typed((us: Int64) => canonicalInteger(floorDivide(BigInt(us), BigInt(unitUs))));
+  const from = (name: string) =>
+    typed((amount: Int64) => {
+      const us = BigInt(amount) * BigInt(unitUs);
+      return checkedTimestampUs(checkedInt64(us, () => `${name.toUpperCase()}(${amount})`));
+    });
+  const [short, long] = [`timestamp_${unit}`, `timestamp_from_unix_${unit}`];
+  return [
+    scalarFunction(`unix_${unit}`, plain([TIMESTAMP], INT64, since)),
+    scalarFunction(short, plain([INT64], TIMESTAMP, from(short))),
+    scalarFunction(
+      long,
+      plain([INT64], TIMESTAMP, from(long)),
+      plain([TIMESTAMP], TIMESTAMP, typed(asItIs)),
+    ),
+  ];
+}
