@@ -1,4 +1,5 @@
 import {
+  arrayOf,
   DYNAMIC,
   FLOAT64,
   INT64,
@@ -28,6 +29,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (from.kind === 'ARRAY' && type.kind === 'ARRAY' && expression.op === 'array') {
     return costOfAll(expression.elements, () => type.element);
   }
+  if (isDynamicList(from) && type.kind === 'ARRAY') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
     if (from.fields.length !== type.fields.length) return undefined;
     if (expression.op !== 'struct') return differInNamesOnly(from, type) ? 1 : undefined;
@@ -67,6 +69,7 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     const elements = expression.elements.map((element) => inner(element, type.element));
     return { op: 'array', type, elements };
   }
+  if (isDynamicList(from)) return { op: 'read-as', type, input: expression };
   if (expression.op === 'struct' && type.kind === 'STRUCT') {
     const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
     return { op: 'struct', type, fields };
@@ -80,7 +83,7 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
 /**
  * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. All
  * DYNAMIC stays DYNAMIC. An INT64 beside DYNAMIC counts as FLOAT64, so that numbers of an event with
- * a fraction are not lost.
+ * a fraction are not lost; in lists, too.
  */
 export function commonType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
@@ -95,6 +98,10 @@ export function commonType(expressions: readonly Expression[]): SqlType | undefi
     return commonStruct(typed, structs);
   }
   const candidates = new Map(typed.map(({ type }) => [typeName(type), type]));
+  const whole = typeName(arrayOf(INT64));
+  if (candidates.has(whole) && typed.some(({ type }) => isDynamicList(type))) {
+    candidates.set(whole, arrayOf(FLOAT64));
+  }
   return [...candidates.values()].find((candidate) =>
     expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
   );
@@ -166,6 +173,11 @@ export function nullOf(type: SqlType): Expression {
 
 export function isNumber(type: SqlType): boolean {
   return type.kind === 'INT64' || type.kind === 'FLOAT64';
+}
+
+/** A list made of values of events, as ARRAY_AGG and ARRAY_REVERSE make it. */
+function isDynamicList(type: SqlType): boolean {
+  return type.kind === 'ARRAY' && type.element.kind === 'DYNAMIC';
 }
 
 /** Whether a literal text is read as one. */
