@@ -1,7 +1,7 @@
 import type { Input, Operation } from './operation.ts';
 import { lazy, strict } from './operation-maker.ts';
 import { SCALARS, type Scalar, type Type, type Value } from './query.ts';
-import { compare, equal, isIn } from './value-order.ts';
+import { compare, equal, groupText, isIn } from './value-order.ts';
 
 export function truths(): readonly Operation[] {
   return [
@@ -36,7 +36,7 @@ export function comparisons(): readonly Operation[] {
   return [
     ...pairs.flatMap(([left, right]) => comparisonsOf(left, right)),
     ...SCALARS.flatMap(membershipsOf),
-    ...(['INT64', 'FLOAT64', 'STRING', 'TIMESTAMP'] as const).map((type) =>
+    ...(['INT64', 'FLOAT64', 'STRING', 'TIMESTAMP', 'DATE'] as const).map((type) =>
       lazy('(? IN UNNEST(?))', [type, `${type}[]`], 'BOOL', (value, list) => {
         const elements = list() as readonly Value[] | null;
         return (elements ?? []).length === 0 ? false : isIn(value(), elements!);
@@ -71,6 +71,9 @@ function membershipsOf(type: Scalar): readonly Operation[] {
   const three: readonly Type[] = [type, type, type];
   return [
     lazy('(? IS NULL)', [type], 'BOOL', (value) => value() === null),
+    lazy('(? IS DISTINCT FROM ?)', [type, type], 'BOOL', (one, other) => {
+      return groupText(one()) !== groupText(other());
+    }),
     lazy('(? IS NOT NULL)', [type], 'BOOL', (value) => value() !== null),
     lazy('(? IN (?, ?))', three, 'BOOL', (value, ...list) => isIn(value(), list.map(read))),
     lazy('(? NOT IN (?, ?))', three, 'BOOL', (value, ...list) =>

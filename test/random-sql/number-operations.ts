@@ -32,6 +32,16 @@ export function numbers(): readonly Operation[] {
     strict('CEIL(?)', ['FLOAT64'], 'FLOAT64', (value: number) => Math.ceil(value)),
     strict('MOD(?, 3)', ['INT64'], 'INT64', (value: bigint) => value % 3n),
     strict('DIV(?, 2)', ['INT64'], 'INT64', (value: bigint) => value / 2n),
+    strict('(? & ?)', ['INT64', 'INT64'], 'INT64', (left: bigint, right: bigint) => left & right),
+    strict('(? | ?)', ['INT64', 'INT64'], 'INT64', (left: bigint, right: bigint) => left | right),
+    strict('(? ^ ?)', ['INT64', 'INT64'], 'INT64', (left: bigint, right: bigint) => left ^ right),
+    strict('(~ ?)', ['INT64'], 'INT64', (value: bigint) => ~value),
+    strict('TRUNC(?)', ['FLOAT64'], 'FLOAT64', (value: number) => Math.trunc(value)),
+    strict('ROUND(?)', ['FLOAT64'], 'FLOAT64', (value: number) =>
+      Number.isFinite(value) ? Math.sign(value) * Math.floor(Math.abs(value) + 0.5) : value,
+    ),
+    strict('IS_NAN(?)', ['FLOAT64'], 'BOOL', (value: number) => Number.isNaN(value)),
+    strict('IS_INF(?)', ['FLOAT64'], 'BOOL', (value: number) => Math.abs(value) === Infinity),
     strict('GREATEST(?, ?)', ['INT64', 'INT64'], 'INT64', (left: bigint, right: bigint) =>
       left > right ? left : right,
     ),

@@ -1,6 +1,9 @@
 import { comparisons, conditionals, truths } from './comparison-operations.ts';
+import { dates } from './date-operations.ts';
+import { lists } from './list-operations.ts';
 import { numbers } from './number-operations.ts';
 import type { Type, Value } from './query.ts';
+import { madeTexts } from './text-making-operations.ts';
 import { texts } from './text-operations.ts';
 import { times } from './time-operations.ts';
 
@@ -20,9 +23,17 @@ export type Input = () => Value;
 
 /** All operations by their keys: the text and the types of the arguments. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  [...truths(), ...comparisons(), ...conditionals(), ...numbers(), ...texts(), ...times()].map(
-    (operation) => [operationKey(operation), operation],
-  ),
+  [
+    ...truths(),
+    ...comparisons(),
+    ...conditionals(),
+    ...numbers(),
+    ...texts(),
+    ...madeTexts(),
+    ...times(),
+    ...dates(),
+    ...lists(),
+  ].map((operation) => [operationKey(operation), operation]),
 );
 
 export function operationKey({ text, takes }: Pick<Operation, 'text' | 'takes'>): string {
