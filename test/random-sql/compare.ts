@@ -64,6 +64,7 @@ const NOT_SAID_OF_WEIR = new RegExp(
     // Of two lists of numbers of events: weir reads any such number as FLOAT64.
     'ARRAY_CONCAT for argument types: ARRAY<INT64>, ARRAY<FLOAT64>',
     'ARRAY_CONCAT for argument types: ARRAY<FLOAT64>, ARRAY<INT64>',
+    'IN UNNEST for argument types: FLOAT64, ARRAY<INT64>',
   ].join('|'),
 );
 

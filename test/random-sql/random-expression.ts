@@ -60,8 +60,9 @@ export function randomExpression(
   const certain = operations.filter(({ canFail }) => canFail);
   const isBold = certain.length > 0 && random.next() < 0.3;
   const operation = randomOperation(random, isBold ? certain : operations);
-  // AND, OR and the two halves of BETWEEN may be decided by either side: neither need be evaluated.
-  const isDecided = / (?:AND|OR) /.test(operation.text);
+  // AND, OR and the two halves of BETWEEN may be decided by either side, and of a record one field may
+  // be all that is read: nothing in them need be evaluated.
+  const isDecided = / (?:AND|OR) |STRUCT/.test(operation.text);
   const inner = { ...options, depth: depth - 1, isCertain: isCertain && !isDecided };
   return {
     op: 'call',
