@@ -57,21 +57,27 @@ function fromDate(ms: number): bigint {
   return BigInt(ms / DAY_MS);
 }
 
+/** The first of a month, in milliseconds; JavaScript takes years below 100 for those of 1900. */
+function monthMs(year: number, month: number): number {
+  if (year < 100) throw new OutOfRange(`year ${year}`);
+  return Date.UTC(year, month);
+}
+
 function dayText(day: bigint): string {
   return dateOf(day).toISOString().slice(0, 10);
 }
 
 function firstOfMonth(day: bigint): bigint {
   const date = dateOf(day);
-  return fromDate(Date.UTC(date.getUTCFullYear(), date.getUTCMonth()));
+  return fromDate(monthMs(date.getUTCFullYear(), date.getUTCMonth()));
 }
 
 /** Some months on; the last day of a month that has not that many days. */
 function shifted(day: bigint, months: number): bigint {
   const date = dateOf(day);
   const month = date.getUTCFullYear() * 12 + date.getUTCMonth() + months;
-  const first = Date.UTC(Math.floor(month / 12), ((month % 12) + 12) % 12);
-  const next = Date.UTC(Math.floor((month + 1) / 12), (((month + 1) % 12) + 12) % 12);
+  const first = monthMs(Math.floor(month / 12), ((month % 12) + 12) % 12);
+  const next = monthMs(Math.floor((month + 1) / 12), (((month + 1) % 12) + 12) % 12);
   const length = (next - first) / DAY_MS;
   return fromDate(first) + BigInt(Math.min(date.getUTCDate(), length) - 1);
 }
@@ -112,13 +118,13 @@ const STARTS: Readonly<Record<string, (day: bigint) => bigint>> = {
   MONTH: firstOfMonth,
   QUARTER: (day) => {
     const date = dateOf(day);
-    return fromDate(Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3));
+    return fromDate(monthMs(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3));
   },
   YEAR: firstOfYear,
 };
 
 function firstOfYear(day: bigint): bigint {
-  return fromDate(Date.UTC(dateOf(day).getUTCFullYear(), 0));
+  return fromDate(monthMs(dateOf(day).getUTCFullYear(), 0));
 }
 
 /** The day on or before it that is that day of the week; Sunday is 0. */
