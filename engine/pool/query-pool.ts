@@ -103,13 +103,12 @@ export class QueryPool {
       heapBytesMax: this.#limits.heapBytesMax,
       idleMsMax: this.#limits.threadIdleMsMax,
     };
-    this.#queries = threadGroup({ ...threads, count: this.#workerCount, keptCount: 1 });
+    this.#queries = threadGroup({ ...threads, count: this.#workerCount });
     // Taking in is one thread's work, and half the cores keep up with it.
     const backgroundCount = Math.ceil(this.#workerCount / 2);
     this.#background = threadGroup({
       ...threads,
       count: backgroundCount,
-      keptCount: 0,
       nice: BACKGROUND_NICE,
     });
   }

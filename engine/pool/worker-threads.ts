@@ -14,8 +14,6 @@ export type ThreadRun = {
 
 export type WorkerThreadsOptions = {
   readonly count: number;
-  /** Threads that stay when there is nothing to do. */
-  readonly keptCount: number;
   /** Milliseconds that the others have nothing to do before they end. */
   readonly idleMsMax: number;
   /** Module with the function `runTask` of a task. */
@@ -27,6 +25,9 @@ export type WorkerThreadsOptions = {
    */
   readonly nice?: number | undefined;
 };
+
+/** Threads that stay when there is nothing to do: what comes next begins at once. */
+const THREADS_KEPT = 1;
 
 const MEGABYTE = 1024 * 1024;
 
@@ -52,7 +53,7 @@ export class WorkerThreads {
     this.#piscina = new Piscina<Task, TaskAnswer>({
       filename: options.workerUrl.href,
       name: 'runTask',
-      minThreads: options.keptCount,
+      minThreads: THREADS_KEPT,
       maxThreads: options.count,
       idleTimeout: options.idleMsMax,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
