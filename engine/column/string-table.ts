@@ -17,8 +17,11 @@ const STRINGS_RESERVED = OPEN_BYTES_MAX / 8;
 /** A chain of probes this long does not come about by chance in a table at most half full. */
 const PROBES_MAX = 256;
 
-/** Places moved to a larger table with each new string: twice what it takes to be done in time. */
-const PLACES_MOVED = 4;
+/**
+ * Places moved to a larger table with each new string: eight times what it takes to be done in time,
+ * for until then each new string is looked for in both.
+ */
+const PLACES_MOVED = 16;
 
 /**
  * Distinct strings end to end in shared memory, each under a code: 0, 1, 2 … in order of first
