@@ -32,7 +32,7 @@ import type {
   SegmentTask,
   TaskStats,
 } from './task.ts';
-import { TaskScheduler } from './task-scheduler.ts';
+import { type Job, TaskScheduler } from './task-scheduler.ts';
 import { unreadableError, WorkerThreads, type WorkerThreadsOptions } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
@@ -103,14 +103,17 @@ export class QueryPool {
       heapBytesMax: this.#limits.heapBytesMax,
       idleMsMax: this.#limits.threadIdleMsMax,
     };
-    this.#queries = threadGroup({ ...threads, count: this.#workerCount });
+    this.#queries = threadGroup({ ...threads, count: this.#workerCount, keptCount: 1 });
     // Taking in is one thread's work, and half the cores keep up with it.
     const backgroundCount = Math.ceil(this.#workerCount / 2);
     this.#background = threadGroup({
       ...threads,
       count: backgroundCount,
+      keptCount: 0,
       nice: BACKGROUND_NICE,
     });
+    // What a start has to seal need not wait for a thread.
+    this.#background.scheduler.add('ahead', tidying(this.#background.threads, NONE_DROPPED));
   }
 
   /**
@@ -167,15 +170,10 @@ export class QueryPool {
   /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
   tidy(dropped: DroppedSegments): void {
     for (const { scheduler, threads } of [this.#queries, this.#background]) {
-      const run = () => threads.run({ kind: 'tidy', dropped }).answer;
-      // A thread that dies of it has let go too.
-      const start = () =>
-        run().then(
-          () => {},
-          () => {},
-        );
       const idleCount = threads.aliveCount - scheduler.runningCount;
-      for (let idle = 0; idle < idleCount; idle++) scheduler.add('ahead', { start });
+      for (let idle = 0; idle < idleCount; idle++) {
+        scheduler.add('ahead', tidying(threads, dropped));
+      }
     }
   }
 
@@ -301,6 +299,18 @@ type ThreadGroup = { readonly scheduler: TaskScheduler; readonly threads: Worker
 
 function threadGroup(options: WorkerThreadsOptions): ThreadGroup {
   return { scheduler: new TaskScheduler(options.count), threads: new WorkerThreads(options) };
+}
+
+const NONE_DROPPED: DroppedSegments = { count: 0, ids: [] };
+
+/** Has a thread let go of segments that are no more. One that dies of it has let go too. */
+function tidying(threads: WorkerThreads, dropped: DroppedSegments): Job {
+  const start = () =>
+    threads.run({ kind: 'tidy', dropped }).answer.then(
+      () => {},
+      () => {},
+    );
+  return { start };
 }
 
 function sizeOf(handle: SegmentHandle): number {

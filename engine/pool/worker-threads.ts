@@ -14,6 +14,8 @@ export type ThreadRun = {
 
 export type WorkerThreadsOptions = {
   readonly count: number;
+  /** Threads that stay when there is nothing to do. */
+  readonly keptCount: number;
   /** Milliseconds that the others have nothing to do before they end. */
   readonly idleMsMax: number;
   /** Module with the function `runTask` of a task. */
@@ -25,9 +27,6 @@ export type WorkerThreadsOptions = {
    */
   readonly nice?: number | undefined;
 };
-
-/** Threads that stay when there is nothing to do: what comes next begins at once. */
-const THREADS_KEPT = 1;
 
 const MEGABYTE = 1024 * 1024;
 
@@ -53,7 +52,7 @@ export class WorkerThreads {
     this.#piscina = new Piscina<Task, TaskAnswer>({
       filename: options.workerUrl.href,
       name: 'runTask',
-      minThreads: THREADS_KEPT,
+      minThreads: options.keptCount,
       maxThreads: options.count,
       idleTimeout: options.idleMsMax,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
