@@ -3,7 +3,6 @@ import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { isInterval, isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
-import { compareValues } from './comparison.ts';
 import { nestedText } from './json/json-text.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
 import { totalUs } from './time/interval.ts';
@@ -87,9 +86,6 @@ export function elementsOf(value: SqlValue): readonly SqlValue[] | null {
   if (isNested(value)) return value.elements();
   return isInterval(value) ? null : value;
 }
-
-/** The order of DYNAMIC values: booleans, numbers, strings, then the nested by their JSON text. */
-export const dynamicCompare: (left: SqlValue, right: SqlValue) => number = compareValues;
 
 /**
  * A text that two values share exactly when `compareValues` gives 0: the key under which GROUP BY

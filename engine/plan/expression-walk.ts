@@ -106,6 +106,13 @@ export function columnsOf(expression: Expression): Set<ColumnId> {
   return columns;
 }
 
+/** Whether an expression reads any of these columns. */
+export function readsAny(expression: Expression, ids: ReadonlySet<ColumnId>): boolean {
+  if (ids.size === 0) return false;
+  if (expression.op === 'column') return ids.has(expression.id);
+  return childrenOf(expression).some((child) => readsAny(child, ids));
+}
+
 /** The subqueries of an expression, those in the plans of others left out. */
 export function subqueriesIn(expression: Expression): readonly Subquery[] {
   const inner = childrenOf(expression).flatMap(subqueriesIn);
@@ -153,14 +160,4 @@ export function isLiteral(
   expression: Expression,
 ): expression is Extract<Expression, { op: 'literal' }> {
   return expression.op === 'literal';
-}
-
-/** A text that two expressions share exactly when they are structurally the same; spans do not count. */
-export function expressionKey(expression: Expression): string {
-  return JSON.stringify(expression, (key, value: unknown) => {
-    if (key === 'span') return undefined;
-    if (typeof value === 'bigint') return `bigint ${value}`;
-    if (typeof value === 'number' && !Number.isFinite(value)) return `number ${value}`;
-    return value;
-  });
 }

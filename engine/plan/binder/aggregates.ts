@@ -1,7 +1,7 @@
 import type { SqlType } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { childrenOf, columnReference } from '../expression-walk.ts';
+import { columnReference, readsAny } from '../expression-walk.ts';
 import type { AggregateCall } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 
@@ -19,10 +19,11 @@ export class Aggregates {
 
   /** The column that will hold the aggregate's result. */
   add(call: AggregateCall, type: SqlType, span: Span): Expression {
-    const known = this.#byKey.get(this.#key(call));
+    const key = this.#binding.identities.ofCall(call);
+    const known = this.#byKey.get(key);
     if (known !== undefined) return { ...columnReference(known.column) };
     const column = this.#binding.newColumn(call.name, type);
-    this.#byKey.set(this.#key(call), { column, call });
+    this.#byKey.set(key, { column, call });
     this.#ids.add(column.id);
     return this.#binding.at(columnReference(column), span, call.name.toUpperCase());
   }
@@ -37,25 +38,6 @@ export class Aggregates {
 
   /** Whether an expression reads the result of an aggregate. */
   areIn(expression: Expression): boolean {
-    if (this.#ids.size === 0) return false;
-    if (expression.op === 'column') return this.#ids.has(expression.id);
-    return childrenOf(expression).some((child) => this.areIn(child));
-  }
-
-  #key(call: AggregateCall): string {
-    const all = (expressions: readonly Expression[]) =>
-      expressions.map((expression) => this.#binding.identities.of(expression)).join(' ');
-    const { orderBy = [], having, limit } = call;
-    const order = orderBy.map(
-      (key) => `${this.#binding.identities.of(key.expression)} ${key.descending} ${key.nullsFirst}`,
-    );
-    return [
-      `${call.name} ${call.distinct} ${call.nulls ?? ''}`,
-      all(call.arguments),
-      all(call.constants),
-      order.join(' '),
-      having === undefined ? '' : `${having.extreme} ${all([having.expression])}`,
-      limit === undefined ? '' : all([limit]),
-    ].join(' / ');
+    return readsAny(expression, this.#ids);
   }
 }

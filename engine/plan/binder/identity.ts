@@ -4,7 +4,7 @@ import { isInterval, type SqlValue } from '../../column/value.ts';
 import { formatInterval } from '../../function/time/interval-text.ts';
 import type { Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
-import type { LogicalPlan } from '../logical-plan.ts';
+import type { AggregateCall, LogicalPlan, SortKey } from '../logical-plan.ts';
 
 /**
  * Numbers that are equal exactly when two bound expressions compute the same: how GROUP BY knows
@@ -29,9 +29,34 @@ export class ExpressionIdentities {
     return identity;
   }
 
+  /** Equal exactly when two lists compute the same, one by one. */
+  ofAll(expressions: readonly Expression[]): string {
+    return expressions.map((expression) => this.of(expression)).join(' ');
+  }
+
+  /** Equal exactly when two orders are the same. */
+  ofOrder(keys: readonly SortKey[]): string {
+    return keys
+      .map((key) => `${this.of(key.expression)} ${key.descending} ${key.nullsFirst}`)
+      .join(' ');
+  }
+
+  /** Equal exactly when two calls of aggregates compute the same of the same rows. */
+  ofCall(call: AggregateCall): string {
+    const { name, distinct, nulls = '', orderBy = [], having, limit } = call;
+    return [
+      `${name} ${distinct} ${nulls}`,
+      this.ofAll(call.arguments),
+      this.ofAll(call.constants),
+      this.ofOrder(orderBy),
+      having === undefined ? '' : `${having.extreme} ${this.of(having.expression)}`,
+      limit === undefined ? '' : this.of(limit),
+    ].join(' / ');
+  }
+
   /** One node, its inputs given by their identities. */
   #shape(node: Expression): string {
-    const all = (inputs: readonly Expression[]) => inputs.map((input) => this.of(input)).join(' ');
+    const all = (inputs: readonly Expression[]) => this.ofAll(inputs);
     const type = this.#type(node.type);
     switch (node.op) {
       case 'literal':

@@ -132,9 +132,6 @@ function isInEvents({ type }: Expression): boolean {
   return ['DYNAMIC', 'STRING', 'INT64', 'FLOAT64', 'BOOL'].includes(type.kind);
 }
 
-/** Where no name means anything: LIMIT, and SELECT without FROM. */
-export const EMPTY_SCOPE = new FromScope([]);
-
 /** A field of a range variable by a path such as `t.id`. */
 export function fieldOfVariable(variable: RangeVariable, field: Name): Expression | undefined {
   if (variable.value.op !== 'struct') return undefined;

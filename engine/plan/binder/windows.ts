@@ -2,7 +2,7 @@ import type { SqlType } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Name, NamedWindow, Window as WindowSyntax } from '../../sql/ast.ts';
 import type { ColumnId, Expression } from '../expression.ts';
-import { childrenOf, columnReference } from '../expression-walk.ts';
+import { columnReference, readsAny } from '../expression-walk.ts';
 import type { FrameBound, SortKey, WindowCall, WindowColumn } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 import { hint, refuse } from './refusal.ts';
@@ -96,35 +96,24 @@ export class Windows {
 
   /** Whether an expression reads the result of a call over a window. */
   areIn(expression: Expression): boolean {
-    if (this.#ids.size === 0) return false;
-    if (expression.op === 'column') return this.#ids.has(expression.id);
-    return childrenOf(expression).some((child) => this.areIn(child));
+    return readsAny(expression, this.#ids);
   }
 
   #rowsKey({ partitionBy, orderBy }: WindowRows): string {
-    const order = orderBy.map(
-      ({ expression, descending, nullsFirst }) =>
-        `${this.#binding.identities.of(expression)} ${descending} ${nullsFirst}`,
-    );
-    return `${this.#all(partitionBy)} / ${order.join(' ')}`;
+    const { identities } = this.#binding;
+    return `${identities.ofAll(partitionBy)} / ${identities.ofOrder(orderBy)}`;
   }
 
   #callKey({ function: called, ignoresNulls, frame }: WindowCall): string {
-    const values = `${this.#all(called.arguments)} / ${this.#all(called.constants)}`;
     const rows =
       frame === undefined
         ? ''
         : `${frame.unit} ${this.#boundKey(frame.start)} ${this.#boundKey(frame.end)}`;
-    const modifiers = `${called.distinct} ${called.nulls} ${ignoresNulls}`;
-    return `${called.name} ${modifiers} ${values} / ${rows}`;
+    return `${this.#binding.identities.ofCall(called)} / ${ignoresNulls} / ${rows}`;
   }
 
   #boundKey(bound: FrameBound): string {
     const amount = 'amount' in bound ? this.#binding.identities.of(bound.amount) : '';
     return `${bound.kind} ${amount}`;
-  }
-
-  #all(expressions: readonly Expression[]): string {
-    return expressions.map((expression) => this.#binding.identities.of(expression)).join(' ');
   }
 }
