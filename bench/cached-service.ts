@@ -71,7 +71,7 @@ async function main(): Promise<void> {
     log,
     metrics,
   });
-  addConstantRoute(app);
+  addConstantRoute(app.listener);
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   process.once('SIGTERM', async () => {
     await server.drain(0);

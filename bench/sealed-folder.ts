@@ -14,9 +14,13 @@ const SEAL_MS_MAX = 120_000;
  * Seals and stores every event of a data folder that no service has: time passes for it until nothing
  * is open.
  */
-export async function sealEverything(dataDir: string, nowUs: number): Promise<void> {
+export async function sealEverything(
+  dataDir: string,
+  nowUs: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const backend = openBackend({
-    settings: parseSettings({ DATA_DIR: dataDir }),
+    settings: parseSettings({ ...environment, DATA_DIR: dataDir }),
     log: (entry) => {
       if (entry.level === 'error') throw new Error(JSON.stringify(entry));
     },

@@ -16,7 +16,7 @@ export async function readMetrics(client: HttpClient): Promise<ReadonlyMap<strin
   const lines = (await mustGet(client, '/metrics')).split('\n');
   const metrics = new Map<string, number>();
   for (const line of lines) {
-    const [, name, value] = /^([a-z_]+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+    const [, name, value] = /^([a-z0-9_]+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
     if (name !== undefined) metrics.set(name, Number(value));
   }
   return metrics;

@@ -1,15 +1,19 @@
 import { must } from './assert.ts';
 import { collectGarbage } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
-import type { OpenSegmentHandle, SealedSegmentHandle } from './column/segment.ts';
+import type { OpenSegmentHandle, SealedSegmentHandle, SegmentContent } from './column/segment.ts';
 import {
   isUnreadable,
   type SegmentDamagedError,
   SegmentGoneError,
 } from './column/segment-image.ts';
+import { forgetDropped } from './column/segment-reader.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { UNREADABLE_TRIES_MAX } from './limits.ts';
+import { mayFailForMemo } from './memo/coverage.ts';
+import { type MemoLimits, MemoRuns } from './memo/memo-runs.ts';
+import type { MemoStats } from './memo/partial-memo.ts';
 import { bindQuery } from './plan/bind-query.ts';
 import type { BindEnvironment } from './plan/binder/binding.ts';
 import {
@@ -23,6 +27,8 @@ import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { PlanMemo } from './plan/plan-memo.ts';
 import { giveBack } from './pool/answer-block.ts';
+import { digestOf } from './pool/answer-digest.ts';
+import { type InlineAnswer, type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import type { TaskStats } from './pool/task.ts';
@@ -60,7 +66,7 @@ export type QueryAnswer = {
    * answer that is never released costs its memory, until it is garbage, and nothing else.
    */
   readonly release: () => void;
-  /** Tells answers of different bytes apart; a part of their SHA-256. */
+  /** Tells answers of different bytes apart, while the process lives. To be asked for before `release`. */
   readonly digest: string;
   readonly stats: RunStats;
   /** There when it was asked for. */
@@ -82,11 +88,20 @@ export type EngineOptions = {
   readonly workerCount?: number | undefined;
   /** Bounds of the workers; those of `limits.ts` where left out. */
   readonly poolLimits?: Partial<PoolLimits> | undefined;
+  /** Bounds of the runs on this thread, likewise. */
+  readonly inlineLimits?: Partial<InlineLimits> | undefined;
+  /** Bounds of what is remembered of segments, likewise. */
+  readonly memoLimits?: Partial<MemoLimits> | undefined;
 };
 
 /** What the engine has done since it was made. */
 export type EngineStats = PoolStats & {
-  /** Milliseconds on the main thread, summed over the answered queries. */
+  /** Answered queries that were run on the main thread; they are among those that succeeded. */
+  readonly queriesInline: number;
+  readonly memo: MemoStats;
+  /** Segments whose states could not be made ahead. */
+  readonly statesFailed: number;
+  /** Milliseconds of planning on the main thread, summed over the answered queries. */
   readonly planMs: number;
   /** Milliseconds between the threads, likewise. */
   readonly queueMs: number;
@@ -101,9 +116,16 @@ export class Engine {
   readonly #sources: readonly SourceSchema[];
   readonly #catalog: SegmentCatalog;
   readonly #pool: QueryPool;
+  readonly #inline: InlineRuns;
+  readonly #memo: MemoRuns;
+  /** Set while states are made ahead; never rejects. */
+  #preparing: Promise<void> | undefined;
+  #isClosed = false;
+  #statesFailed = 0;
   readonly #plans = new PlanMemo();
   /** What reads segments of a snapshot, until it has ended; none rejects. */
   readonly #readers = new Set<Promise<void>>();
+  #queriesInline = 0;
   #planMs = 0;
   #queueMs = 0;
 
@@ -114,6 +136,8 @@ export class Engine {
       workerCount: options.workerCount,
       limits: options.poolLimits,
     });
+    this.#inline = new InlineRuns(options.inlineLimits);
+    this.#memo = new MemoRuns(options.memoLimits);
   }
 
   /**
@@ -158,17 +182,23 @@ export class Engine {
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
-    const { json, rowCount, digest, stats: all } = await this.#pool.run(run, options.signal);
-    const { profile, ...stats } = all;
+    const answer =
+      this.#runInline(this.#withSmallState(run, scans), scans, options.signal) ??
+      (await this.#runCovered(run, scans, options.signal)) ??
+      (await this.#runInPool(run, options.signal));
+    const { json, rowCount } = answer;
+    const { profile, ...stats } = answer.stats;
     const planMs = plannedMs - startMs;
     const queueMs = Math.max(0, performance.now() - plannedMs - stats.runMs);
     this.#planMs += planMs;
     this.#queueMs += queueMs;
     return {
-      json: json.bytes,
+      json,
       rowCount,
-      release: () => giveBack(json),
-      digest,
+      release: answer.release,
+      get digest() {
+        return answer.digest;
+      },
       stats: { ...stats, planMs, queueMs },
       explanation:
         profile &&
@@ -183,8 +213,75 @@ export class Engine {
     };
   }
 
+  /**
+   * With what is remembered of it as a run over few rows, for whoever runs it on this thread: of plans that come
+   * again, as only these are worth the trouble.
+   */
+  #withSmallState(run: QueryRun, scans: readonly PhysicalScan[]): QueryRun {
+    if (run.template === undefined || run.isProfiled === true) return run;
+    const coverage = this.#memo.coverSmall({ ...run, scans });
+    return coverage === undefined ? run : { ...run, covered: { coverage, memo: this.#memo } };
+  }
+
+  /** On this thread, where that is sooner done than told to another. */
+  #runInline(
+    run: QueryRun,
+    scans: readonly PhysicalScan[],
+    signal: AbortSignal | undefined,
+  ): InlineAnswer | undefined {
+    if (signal?.aborted) return undefined;
+    try {
+      const answer = this.#inline.run(run, scans);
+      if (answer === undefined) return undefined;
+      this.#pool.countSuccess(answer.stats);
+      this.#queriesInline += 1;
+      return answer;
+    } catch (error) {
+      const isRunAgain = isUnreadable(error) || mayFailForMemo(run.covered?.coverage, error);
+      if (!isRunAgain) this.#pool.countFailure(error);
+      throw error;
+    }
+  }
+
+  /** With what is remembered of its segments; `undefined` where that is nothing, or does not help. */
+  async #runCovered(
+    run: QueryRun,
+    scans: readonly PhysicalScan[],
+    signal: AbortSignal | undefined,
+  ): Promise<InlineAnswer | undefined> {
+    const coverage = this.#memo.cover({ ...run, scans });
+    if (coverage === undefined) return undefined;
+    const covered = { ...run, covered: { coverage, memo: this.#memo } };
+    try {
+      return this.#runInline(covered, scans, signal) ?? (await this.#runInPool(covered, signal));
+    } catch (error) {
+      if (mayFailForMemo(coverage, error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #runInPool(run: QueryRun, signal: AbortSignal | undefined): Promise<InlineAnswer> {
+    const { json, rowCount, stats } = await this.#pool.run(run, signal);
+    return {
+      json: json.bytes,
+      rowCount,
+      get digest() {
+        return digestOf(json.bytes);
+      },
+      stats,
+      release: () => giveBack(json),
+    };
+  }
+
   stats(): EngineStats {
-    return { ...this.#pool.stats(), planMs: this.#planMs, queueMs: this.#queueMs };
+    return {
+      ...this.#pool.stats(),
+      queriesInline: this.#queriesInline,
+      memo: this.#memo.stats(),
+      statesFailed: this.#statesFailed,
+      planMs: this.#planMs,
+      queueMs: this.#queueMs,
+    };
   }
 
   /**
@@ -221,13 +318,53 @@ export class Engine {
    * themselves.
    */
   releaseDropped(): void {
-    this.#pool.tidy(this.#catalog.dropped());
+    const dropped = this.#catalog.dropped();
+    this.#pool.tidy(dropped);
+    forgetDropped(dropped);
     collectGarbage();
   }
 
+  /**
+   * Makes ahead, in the background, what calls for other projects would ask of sealed segments. To be called
+   * about once a second. Resolves when there is nothing left to be made; never rejects for what a segment,
+   * or a thread, does.
+   */
+  prepareStates(): Promise<void> {
+    this.#preparing ??= this.#prepareAll().finally(() => {
+      this.#preparing = undefined;
+    });
+    return this.#preparing;
+  }
+
+  async #prepareAll(): Promise<void> {
+    const always = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };
+    const segments = (source: string) => this.#catalog.segments(source, always);
+    while (!this.#isClosed) {
+      const next = this.#memo.nextPreparation(segments);
+      if (next === undefined) return;
+      const { handle, order } = next;
+      const dropped = this.#catalog.dropped();
+      const task = { kind: 'states' as const, handle, order, dropped };
+      try {
+        const states = await this.#reading(() => this.#pool.prepareStates(task));
+        this.#memo.keepPrepared(next, states);
+      } catch {
+        // A query that reads the segment will tell of it; there is one state less to be found.
+        this.#statesFailed += 1;
+      }
+    }
+  }
+
+  /** To be told when what a sealed segment held is no more, or is in another one. */
+  forget(content: SegmentContent): void {
+    this.#memo.forget(content);
+  }
+
   /** Ends the workers once what is under way is done. */
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#pool.close();
+    await this.#preparing;
   }
 
   /** `work` takes its snapshot in the turn of the call, so that no reader goes unseen. */

@@ -3,6 +3,17 @@
 /** Rows a chunk holds at most: its vectors stay within the second-level cache. */
 export const CHUNK_ROWS_MAX = 2048;
 
+/**
+ * Rows of a chunk on its way from a scan to a grouping, where they are read as they lie: what is done once a
+ * chunk comes to little beside what is done once a row, and what is made of each row fits the cache yet.
+ */
+export const GROUPED_CHUNK_ROWS_MAX = 32_768;
+
+/**
+ * Codes of integers that are counted by code: two counters for each stay within the second-level cache.
+ */
+export const TALLY_CODES_MAX = 65_536;
+
 /** Levels of records kept as tokens; deeper ones are kept as JSON text, so no walk is deep. */
 export const RECORD_DEPTH_MAX = 32;
 
@@ -78,6 +89,48 @@ export const REGEX_STEPS_MAX = 200_000_000;
 /** Steps it takes to compile one of these, of the kind that `work-meter.ts` counts: some microseconds. */
 export const REGEX_INSTRUCTION_STEPS = 100;
 
+/** Steps over single bytes that a pattern's classes of characters may come to: some 20 of `\p{L}`. */
+export const REGEX_BYTE_STEPS_MAX = 8_192;
+
+/** Texts that a match needs, of one list, and lists: each costs a look at what blocks of strings hold. */
+export const REGEX_LITERALS_MAX = 16;
+
+/** Classes of bytes from which an automaton takes bytes one by one: a row of all pairs has 4 KiB here. */
+export const REGEX_PAIR_CLASSES_MAX = 32;
+
+/**
+ * Entries of the table of one automaton, of four bytes: 300 states of a pattern that tells 20 classes of
+ * bytes apart. Those of log pages come to some ten.
+ */
+export const REGEX_DFA_TABLE_MAX = 131_072;
+
+/** Places of a program in all states of one automaton: some 400 KiB with what finds them. */
+export const REGEX_DFA_MEMBERS_MAX = 32_768;
+
+/** Places looked at for the states of one table, each some ten nanoseconds: at most some 10 ms. */
+export const REGEX_DFA_WORK_MAX = 1_000_000;
+
+/**
+ * States that an automaton may be in behind what varies of a string: more of them are not followed, and
+ * the strings read. Patterns of log pages have some ten states in all.
+ */
+export const SPLIT_STATES_MAX = 64;
+
+/**
+ * Words of a column that an automaton is stepped over one by one, some 20 ns each, to know where they
+ * lead: of more it is told by the bytes they may have.
+ */
+export const SPLIT_WORDS_MAX = 8_192;
+
+/**
+ * Patterns of which a thread remembers what heads and shapes of open segments say: a saved query has a
+ * handful, and each takes some 20 KB for a segment.
+ */
+export const SPLIT_PATTERNS_MAX = 16;
+
+/** Bytes of texts for each state of a full table that make it worth beginning another, as in RE2. */
+export const REGEX_DFA_PROGRESS_MIN = 10;
+
 /** Chunks whose rows a top-N holds at a time: each keeps its read columns alive, some 50 KB. */
 export const TOP_CHUNKS_MAX = 256;
 
@@ -138,8 +191,29 @@ export const FIELD_MEMOS_MAX = 1024;
 /** Bytes of JSON templates a segment's reader keeps: one per shape of record it has written. */
 export const TEMPLATE_BYTES_MAX = 4 * 1024 * 1024;
 
+/**
+ * Bytes of records that a thread keeps as the text it wrote to answers: some 2,800 events of 3 KB, so
+ * the newest page of some dozens of projects. The service counts them among what a thread takes.
+ */
+export const ROW_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
+
+/** … of one record: a larger one would push out what dozens of callers ask for. */
+export const ROW_TEXT_SIZE_MAX = 64 * 1024;
+
+/** … and at least: a smaller one is put together about as quickly as it is found. */
+export const ROW_TEXT_SIZE_MIN = 32;
+
+/**
+ * Bytes of one answer up to which its records are kept: a page of 100 events has some 350 KB. What asks for
+ * thousands of events does so once, and would push out all pages.
+ */
+export const ANSWER_TEXTS_BYTES_MAX = 1024 * 1024;
+
 /** Sealed segments a thread keeps open: opening one again costs its columns, not its rows. */
 export const SEALED_READERS_MAX = 1024;
+
+/** Chains of rows of an open segment that a thread remembers; beyond, it forgets them all. */
+export const CHAINS_KEPT_MAX = 256;
 
 /** Open segments a thread remembers the shapes of: one per source in use. */
 export const OPEN_READERS_MAX = 64;
@@ -217,6 +291,46 @@ export const THREAD_IDLE_MS_MAX = 60_000;
  */
 export const BACKGROUND_NICE = 5;
 
+/**
+ * Rows that the scans of a query may look at for it to be run on the main thread: these many take some
+ * tenths of a millisecond, and more gain nothing, for the hop to a worker takes 0.05 to 0.1.
+ */
+export const INLINE_ROWS_MAX = 4096;
+
+/**
+ * Milliseconds that such a run may take; then a worker begins anew. Whatever else the main thread has
+ * to do waits as long, and a chunk more.
+ */
+export const INLINE_MS_MAX = 1;
+
+/**
+ * … and one that takes in remembered states. It may look at more rows besides, since these are what is left of
+ * many: to hand over such a run would cost all of it again.
+ */
+export const INLINE_COVERED_MS_MAX = 4;
+export const INLINE_COVERED_ROWS_MAX = 16_384;
+
+/** Such runs of a plan that go to a worker after some were too large: the states may be others soon. */
+export const INLINE_COVERED_RUNS_APART_MAX = 8;
+
+/** Bytes of these, at most: to take in 1 MiB takes some tenths of a millisecond. */
+export const INLINE_PARTIALS_BYTES_MAX = 1024 * 1024;
+
+/** … and that all of one turn of the event loop may take together: posts are taken in between. */
+export const INLINE_TURN_MS_MAX = 4;
+
+/** Steps (`work-meter.ts`) of functions between two looks at the clock: some tenths of a millisecond. */
+export const INLINE_STEPS = 50_000;
+
+/**
+ * Runs of a plan that go to a worker after many were too large: the time lost on the next stays below a few
+ * percent.
+ */
+export const INLINE_RUNS_APART_MAX = 64;
+
+/** Buffers of answers of the main thread that are kept: as many as there may be callers who read slowly. */
+export const INLINE_BUFFERS_MAX = 16;
+
 /** Queries that wait for a worker: each holds its plan and its list of segments, some 100 KB. */
 export const QUERIES_WAITING_MAX = 256;
 
@@ -268,3 +382,42 @@ export const SKETCHES_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Values one APPROX_TOP_COUNT or APPROX_TOP_SUM may ask for: an answer of a cell stays short. */
 export const TOP_VALUES_MAX = 10_000;
+
+/**
+ * Rows of a segment from which their partial state is remembered: to look at fewer takes less than the
+ * 50 µs after which a state of its own has paid for itself.
+ */
+export const REMEMBERED_ROWS_MIN = 4096;
+
+/**
+ * Whole sealed segments from which a run over few rows has one state of all of them: to look at a segment with
+ * rows takes some 3 to 7 µs, however few they are, and to take in the state about as long.
+ */
+export const SMALL_STATE_SEGMENTS_MIN = 2;
+
+/** Bytes of such a state at most: as many as 4,096 rows, `INLINE_ROWS_MAX`, give when nearly all are a group. */
+export const SMALL_STATE_BYTES_MAX = 256 * 1024;
+
+/**
+ * Bytes of a partial state for each row that it stands for, at most, to be remembered: an entry of 6 bytes is
+ * taken in in some 3 ns, a row looked at in 4 at best, and in twenty times that where groups are small.
+ */
+export const REMEMBERED_BYTES_PER_ROW_MAX = 4;
+
+/**
+ * Fragments known by calls whose states are made ahead, for all projects: each is one more look at each row of
+ * the segments in use.
+ */
+export const FAMILIES_MAX = 32;
+
+/** Calls, for any project, from which one counts as in use: a text that was sent once does not come again. */
+export const FAMILY_CALLS_MIN = 2;
+
+/** The share of a segment's time that calls must ask for: to look at so much more costs no more than some calls. */
+export const PREPARED_OVERLAP_MIN = 1 / 8;
+
+/** Segments in a row without a state worth keeping after which no more are made for a fragment. */
+export const PREPARED_VAIN_MAX = 3;
+
+/** Bytes of partial states remembered where nothing else is said: hundreds of states of large projects. */
+export const REMEMBERED_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { must } from '../engine/assert.ts';
-import type { SealedSegmentHandle } from '../engine/column/segment.ts';
+import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segment-backing.ts';
 import type { Leaving } from './eviction.ts';
 import {
@@ -18,6 +18,8 @@ export type SegmentIds = {
   readonly next: () => number;
   /** `byteSize`: of the memory that is garbage once all threads have heard of it. */
   readonly drop: (id: number, byteSize: number) => void;
+  /** No row of it will be read again as part of this content. */
+  readonly gone: (content: SegmentContent) => void;
 };
 
 /** What a segment is made of, and by. */
@@ -35,6 +37,7 @@ export type HeldParts = {
  */
 export class HeldSegment {
   #summary: SegmentSummary;
+  #content: SegmentContent;
   readonly #ids: SegmentIds;
   readonly #gauge: MemoryGauge;
   #file: SegmentFile | undefined;
@@ -42,6 +45,7 @@ export class HeldSegment {
 
   private constructor({ summary, ids, gauge }: HeldParts, file: SegmentFile | undefined) {
     this.#summary = summary;
+    this.#content = contentOf(summary);
     this.#ids = ids;
     this.#gauge = gauge;
     this.#file = file;
@@ -50,7 +54,7 @@ export class HeldSegment {
   /** A segment that no file holds yet. */
   static sealed(parts: HeldParts, buffer: SharedArrayBuffer): HeldSegment {
     const segment = new HeldSegment(parts, undefined);
-    segment.#handle = { kind: 'sealed', id: parts.ids.next(), buffer };
+    segment.#handle = { kind: 'sealed', id: parts.ids.next(), buffer, content: segment.#content };
     return segment;
   }
 
@@ -108,13 +112,13 @@ export class HeldSegment {
   }
 
   /**
-   * The same rows, or what is left of them, are in a file and, all of them, in memory. Threads hear
-   * of it as of another segment, so that they tell from then on what of it they use.
+   * The same rows, or what is left of them (`summary`), are in a file and, all of them, in memory.
+   * Threads hear of it as of another segment, so that they tell from then on what of it they use.
    */
   becomeStored(
     file: SegmentFile,
     content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
-    summary: SegmentSummary = this.#summary,
+    summary?: SegmentSummary | undefined,
   ): void {
     // The same memory is no garbage.
     const isSame = this.#handle?.buffer === content.buffer;
@@ -122,7 +126,11 @@ export class HeldSegment {
       this.#ids.drop(this.#handle.id, isSame ? 0 : this.residentSize);
     }
     this.#file = file;
-    this.#summary = summary;
+    if (summary !== undefined) {
+      this.#ids.gone(this.#content);
+      this.#summary = summary;
+      this.#content = contentOf(summary);
+    }
     this.#handle = this.#newHandle(residentBlocks(file, this.#gauge, content));
   }
 
@@ -136,7 +144,7 @@ export class HeldSegment {
     const copy = leaving === 'all' ? undefined : await copyWithout(blocks, leaving);
     // There is another one by now, or none.
     if (this.#handle !== handle) return false;
-    this.drop();
+    this.#dropHandle();
     retire(blocks.backing);
     // Queries that wait, or are under way, have the handle.
     releaseBuffer(handle);
@@ -144,13 +152,23 @@ export class HeldSegment {
     return true;
   }
 
-  /** Tells threads to forget it. */
+  /** Its rows are no more, or are in another segment. */
   drop(): void {
+    this.#dropHandle();
+    this.#ids.gone(this.#content);
+  }
+
+  /** Tells threads to forget what they know by the handle. */
+  #dropHandle(): void {
     if (this.#handle !== undefined) this.#ids.drop(this.#handle.id, this.residentSize);
     this.#handle = undefined;
   }
 
   #newHandle(blocks: SegmentBlocks): SealedSegmentHandle {
-    return { kind: 'sealed', id: this.#ids.next(), ...blocks };
+    return { kind: 'sealed', id: this.#ids.next(), content: this.#content, ...blocks };
   }
+}
+
+function contentOf({ rowCount, timestampUsMin, timestampUsMax }: SegmentSummary): SegmentContent {
+  return { rowCount, timestampUsMin, timestampUsMax };
 }

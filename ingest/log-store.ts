@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
-import type { SegmentHandle } from '../engine/column/segment.ts';
+import type { SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
@@ -33,6 +33,8 @@ export type LogStoreOptions = Sealing & {
   readonly budget?: MemoryBudget | undefined;
   /** Called when much memory is garbage, in this thread and in those that were told of it. */
   readonly onGarbage?: (() => void) | undefined;
+  /** Called when what a sealed segment held is no more, or in another segment. */
+  readonly onGone?: ((content: SegmentContent) => void) | undefined;
 };
 
 /** Where batches are made durable before anyone sees them. */
@@ -61,6 +63,9 @@ export type ReplayOptions = {
 /** Rows [from, to) of a batch. */
 type RowRange = { readonly from: number; readonly to: number };
 
+/** Segments of all stores of this process: threads know them by their ids, the main thread among them. */
+let segmentCount = 0;
+
 /**
  * All rows of all sources, on the main thread.
  *
@@ -75,6 +80,7 @@ export class LogStore implements SegmentCatalog {
   readonly #budget: MemoryBudget;
   readonly #memory: MemoryBalance;
   readonly #backlog: Backlog;
+  readonly #onGone: (content: SegmentContent) => void;
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
   #sequence = 0;
@@ -83,7 +89,6 @@ export class LogStore implements SegmentCatalog {
   /** Ends when all that was queued so far has; never rejects. */
   #queue: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
-  #segmentCount = 0;
   #droppedCount = 0;
   /** The last of them, oldest first. */
   readonly #droppedIds: number[] = [];
@@ -108,6 +113,7 @@ export class LogStore implements SegmentCatalog {
       heldBeside: () => this.#backlog.heldBeside(),
       onGarbage: options.onGarbage ?? (() => {}),
     });
+    this.#onGone = options.onGone ?? (() => {});
     this.#sealing = { seal: options.seal, summarize: options.summarize };
     for (const source of options.sources) this.#streams.set(source, this.#newStream(source));
   }
@@ -308,9 +314,11 @@ export class LogStore implements SegmentCatalog {
     const ids: SegmentIds = {
       next: () => {
         this.#memory.touch();
-        return ++this.#segmentCount;
+        segmentCount += 1;
+        return segmentCount;
       },
       drop: (id, byteSize) => this.#drop(id, byteSize),
+      gone: (content) => this.#onGone(content),
     };
     const budget = this.#budget;
     const onChange = (): void => this.#memory.balance();

@@ -1,5 +1,5 @@
 import { quickHash } from '../engine/column/string-hash.ts';
-import { encodeWtf8 } from '../engine/column/wtf8.ts';
+import { encodedKey } from '../engine/column/wtf8.ts';
 
 /** Strings end to end, WTF-8; `offsets` has one entry more than there are strings. */
 export type NameBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };
@@ -43,8 +43,16 @@ export class ProjectHashes {
   }
 }
 
+/** The one asked for last: each run asks for one, of many segments. */
+let last = { projectKey: '', hash: newHash('') };
+
 function projectHash(projectKey: string): number {
-  const bytes = encodeWtf8(projectKey);
+  if (last.projectKey !== projectKey) last = { projectKey, hash: newHash(projectKey) };
+  return last.hash;
+}
+
+function newHash(projectKey: string): number {
+  const bytes = encodedKey(projectKey);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return quickHash(view, 0, bytes.length, KEY);
 }

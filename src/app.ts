@@ -16,7 +16,9 @@ import type { Clock } from './clock.ts';
 import { echo } from './echo.ts';
 import type { EndpointCaller } from './endpoint-call.ts';
 import { fromQueryError, ServiceError } from './errors.ts';
+import { useExpressMessages } from './express-messages.ts';
 import { addRoute, type Handler } from './http-route.ts';
+import type { ServedApp } from './http-server.ts';
 import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
 import { logHandler } from './log-route.ts';
@@ -54,7 +56,7 @@ const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, R
 const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 
 /** All routes of the service, for a server to serve. */
-export function createApp(options: AppOptions): Express {
+export function createApp(options: AppOptions): ServedApp & { readonly listener: Express } {
   const { profile, readiness, metrics, tokens } = options;
   const app = express();
   app.disable('x-powered-by');
@@ -76,7 +78,7 @@ export function createApp(options: AppOptions): Express {
     throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
   });
   app.use(failureHandler(options));
-  return app;
+  return { listener: app, messages: useExpressMessages(app) };
 }
 
 /** Logs what should be known here, and tells the caller. Express knows it by its four parameters. */
@@ -141,15 +143,16 @@ function addServiceRoutes(
   const calls = { GET: call, POST: call };
   const definition = { GET: endpointHandler(options) };
   const logs = { POST: countedPosts(logHandler(options), options) };
-  addRoute(app, '/api/endpoints', { GET: endpointListHandler(options) });
+  // Express looks at one route after another: what is asked most comes first.
+  addRoute(app, '/api/logs', logs);
   addRoute(app, '/api/endpoints/query/:idOrName', calls);
   addRoute(app, '/api/endpoints/query/name/:name', calls);
   addRoute(app, '/endpoints/query/:idOrName', calls);
   addRoute(app, '/api/endpoints/:idOrName', (request) =>
     isUuid(String(request.params['idOrName'])) ? definition : calls,
   );
+  addRoute(app, '/api/endpoints', { GET: endpointListHandler(options) });
   addRoute(app, '/api/sources', { GET: sourceListHandler(options) });
-  addRoute(app, '/api/logs', logs);
   addRoute(app, '/logs', logs);
   addRoute(app, '/api/events', logs);
 }

@@ -106,7 +106,7 @@ export class EndpointCaller {
    * @throws ServiceError for what `call` rejects with.
    */
   async explain(call: QueryCall, cancelled: AbortSignal): Promise<QueryExplanation> {
-    const run = this.#runner.begin({ ...call, isExplained: true }, cancelled);
+    const run = this.#runner.begin({ ...call, isExplained: true }, () => cancelled);
     const { explanation, release } = await run.answer;
     release();
     return must(explanation, 'a run that is to be explained is');
@@ -154,7 +154,7 @@ export class EndpointCaller {
 
   /** Runs for this caller alone. */
   async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
-    const run = this.#runner.begin(call, caller.cancelled());
+    const run = this.#runner.begin(call, caller.cancelled);
     return { kind: 'run', ...(await run.answer) };
   }
 
@@ -185,7 +185,7 @@ export class EndpointCaller {
 
   #begin(key: CallKey): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
-      const { answer, ended } = this.#runner.begin(key, signal, earlier);
+      const { answer, ended } = this.#runner.begin(key, () => signal, earlier);
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
     });
   }

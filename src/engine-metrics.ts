@@ -79,6 +79,36 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
     read: (s) => s.scans.rowsFromMemo,
   },
   {
+    name: 'weir_memo_bytes',
+    help: 'Memory of remembered partial states of sealed segments',
+    read: (s) => s.memo.bytes,
+  },
+  {
+    name: 'weir_memo_bytes_max',
+    help: 'The most that they may take: MEMO_LIMIT',
+    read: (s) => s.memo.bytesMax,
+  },
+  {
+    name: 'weir_memo_entries',
+    help: 'Remembered partial states, and notes that one is not worth it',
+    read: (s) => s.memo.entries,
+  },
+  {
+    name: 'weir_memo_hits_total',
+    help: 'Segments of runs whose partial state was remembered',
+    read: (s) => s.memo.hits,
+  },
+  {
+    name: 'weir_memo_misses_total',
+    help: 'Segments of runs of which nothing was remembered',
+    read: (s) => s.memo.misses,
+  },
+  {
+    name: 'weir_memo_failures_total',
+    help: 'Segments whose partial states could not be made ahead; queries look at their rows',
+    read: (s) => s.statesFailed,
+  },
+  {
     name: 'weir_segments_scanned_total',
     help: 'Segments that the answered runs read, each each time',
     read: (s) => s.scans.segmentsScanned,

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '../engine/assert.ts';
 import { type ErrorCode, ServiceError } from './errors.ts';
+import type { HttpMessages } from './express-messages.ts';
 import type { TellFailure } from './failure.ts';
 import {
   CONNECTIONS_MAX,
@@ -16,6 +17,12 @@ import {
 import { rawErrorResponse } from './response.ts';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What answers requests, and what it wants them and its responses to be. */
+export type ServedApp = {
+  readonly listener: RequestListener;
+  readonly messages: HttpMessages;
+};
 
 export type HttpManners = {
   /** Bytes of one request's headers, its URL among them. */
@@ -32,7 +39,7 @@ export class HttpServer {
   readonly #manners: HttpManners;
   #isDraining = false;
 
-  private constructor(listener: RequestListener, manners: HttpManners) {
+  private constructor({ listener, messages }: ServedApp, manners: HttpManners) {
     this.#manners = manners;
     const track: RequestListener = (request, response) => {
       this.#responses.add(response);
@@ -42,6 +49,7 @@ export class HttpServer {
     };
     this.#server = createServer(
       {
+        ...messages,
         maxHeaderSize: manners.headersBytesMax,
         headersTimeout: HEADERS_MS_MAX,
         requestTimeout: REQUEST_MS_MAX,
@@ -64,11 +72,11 @@ export class HttpServer {
 
   /** Rejects with the system's error when the address cannot be listened on. */
   static async listen(
-    listener: RequestListener,
+    app: ServedApp,
     address: { readonly host: string; readonly port: number },
     manners: HttpManners,
   ): Promise<HttpServer> {
-    const server = new HttpServer(listener, manners);
+    const server = new HttpServer(app, manners);
     await new Promise<void>((resolve, reject) => {
       server.#server.once('error', reject);
       server.#server.listen(address.port, address.host, () => {

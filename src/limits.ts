@@ -1,5 +1,10 @@
 import { assert } from '../engine/assert.ts';
-import { QUERIES_WAITING_MAX, QUERY_TIME_MS_MAX, STOP_MS_MAX } from '../engine/limits.ts';
+import {
+  QUERIES_WAITING_MAX,
+  QUERY_TIME_MS_MAX,
+  ROW_TEXTS_BYTES_MAX,
+  STOP_MS_MAX,
+} from '../engine/limits.ts';
 import { BODY_BYTES_MAX } from '../ingest/limits.ts';
 
 /** Every bound of the service's doors, each with what it guards. */
@@ -84,10 +89,10 @@ export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
  * Bytes of MEMORY_LIMIT that the process takes for itself: code and heap of the main thread, bodies
  * being received, and freed memory that its allocator keeps. Some 100 MB idle, twice that under load.
  */
-export const PROCESS_BYTES = 160 * 1024 * 1024;
+export const PROCESS_BYTES = 160 * 1024 * 1024 + ROW_TEXTS_BYTES_MAX;
 
 /** … and each worker: its heap, what a query of usual size holds, a sealing's scratch memory. */
-export const WORKER_BYTES = 64 * 1024 * 1024;
+export const WORKER_BYTES = 64 * 1024 * 1024 + ROW_TEXTS_BYTES_MAX;
 
 /** Kept answers at once: all of them are looked at once a second, to expire and to renew. */
 export const CACHE_ENTRIES_MAX = 10_000;

@@ -64,6 +64,7 @@ export function openBackend(options: {
       othersBytesMax: othersBytesMax(settings),
     }),
     onGarbage: () => engine.releaseDropped(),
+    onGone: (content) => engine.forget(content),
     log,
     logFileBytesMax,
   });
@@ -72,6 +73,7 @@ export function openBackend(options: {
     sources: directory.sources,
     catalog: store,
     workerCount: settings.workerCount,
+    memoLimits: { bytesMax: settings.memoBytesMax },
   });
   const counts = new IngestCounts();
   return {
@@ -84,7 +86,10 @@ export function openBackend(options: {
       manners: profileOf(settings.profile).admission,
     }),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
-    tick: (nowUs) => durable.tick(nowUs),
+    tick: (nowUs) => {
+      durable.tick(nowUs);
+      void engine.prepareStates();
+    },
     stats: () => ({
       engine: engine.stats(),
       sources: store.stats(),
@@ -101,8 +106,12 @@ export function openBackend(options: {
 }
 
 /** Memory that is not the store's. */
-function othersBytesMax({ cacheBytesMax, workerCount = availableParallelism() }: Settings): number {
-  return cacheBytesMax + PROCESS_BYTES + workerCount * WORKER_BYTES;
+function othersBytesMax({
+  cacheBytesMax,
+  memoBytesMax,
+  workerCount = availableParallelism(),
+}: Settings): number {
+  return cacheBytesMax + memoBytesMax + PROCESS_BYTES + workerCount * WORKER_BYTES;
 }
 
 function createIntake(options: {

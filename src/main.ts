@@ -35,6 +35,7 @@ Settings are environment variables:
   PRIVATE_ACCESS_TOKEN   token that may do everything
   MEMORY_LIMIT           memory of the process, such as 2GiB (half of what there is)
   CACHE_LIMIT            memory for kept answers (64MiB); with 0 every call runs
+  MEMO_LIMIT             memory for what is remembered of sealed segments (64MiB); with 0 nothing is
   RETENTION_DAYS         days that logs are kept (90)
   SOURCES                further sources, with commas between them
   FROZEN_NOW             ISO 8601 time at which the clock stands still, for tests

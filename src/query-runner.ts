@@ -57,13 +57,14 @@ export class QueryRunner {
 
   /**
    * Begins a run, once `earlier` has settled. Its answer rejects with a ServiceError for what goes
-   * wrong with a query: soon after `cancelled`, and when its time is over.
+   * wrong with a query: soon after `cancelled`, and when its time is over. `cancelled` is asked for only
+   * when the answer does not come in this turn of the event loop.
    *
    * @throws ServiceError when too many are under way.
    */
   begin(
     call: QueryCall & Explained,
-    cancelled: AbortSignal,
+    cancelled: () => AbortSignal,
     earlier?: Promise<void> | undefined,
   ): BegunRun<TimedAnswer> {
     if (!this.hasRoom) {
@@ -89,23 +90,20 @@ export class QueryRunner {
   async #inTime(
     run: Promise<TimedAnswer>,
     abort: AbortController,
-    cancelled: AbortSignal,
+    cancelled: () => AbortSignal,
   ): Promise<TimedAnswer> {
-    const { queryMsMax } = this.#limits;
+    let unwatch = (): void => {};
+    let watching: NodeJS.Immediate | undefined;
     const stopped = new Promise<never>((_resolve, reject) => {
-      abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+      const stop = (error: QueryError): void => {
+        abort.abort(error);
+        reject(error);
+      };
+      // Watching takes as long as a small run does, whose answer is there before this is called.
+      watching = setImmediate(() => {
+        unwatch = this.#watch(cancelled(), stop);
+      });
     });
-    const timer = setTimeout(() => {
-      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
-      abort.abort(new QueryError('query_timeout', message));
-    }, queryMsMax);
-    // What waits for the answer holds the process, where anything does.
-    timer.unref();
-    const cancel = (): void => {
-      abort.abort(new QueryError('query_cancelled', 'the caller went away before the answer'));
-    };
-    cancelled.addEventListener('abort', cancel, { once: true });
-    if (cancelled.aborted) cancel();
     try {
       // `race` watches both, so that neither rejects unseen after the other has won.
       return await Promise.race([stopped, run]);
@@ -117,9 +115,29 @@ export class QueryRunner {
       );
       throw error;
     } finally {
+      clearImmediate(watching);
+      unwatch();
+    }
+  }
+
+  /** Calls `stop` when the caller has gone, and when the time is over; until what it returns is called. */
+  #watch(cancelled: AbortSignal, stop: (error: QueryError) => void): () => void {
+    const { queryMsMax } = this.#limits;
+    const timer = setTimeout(() => {
+      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
+      stop(new QueryError('query_timeout', message));
+    }, queryMsMax);
+    // What waits for the answer holds the process, where anything does.
+    timer.unref();
+    const cancel = (): void => {
+      stop(new QueryError('query_cancelled', 'the caller went away before the answer'));
+    };
+    cancelled.addEventListener('abort', cancel, { once: true });
+    if (cancelled.aborted) cancel();
+    return () => {
       clearTimeout(timer);
       cancelled.removeEventListener('abort', cancel);
-    }
+    };
   }
 
   async #run(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { REMEMBERED_BYTES_MAX } from '../engine/limits.ts';
 import { type Source, sourcesFrom } from '../ingest/source.ts';
 import { echo, oneOf } from './echo.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
@@ -23,6 +24,8 @@ export type Settings = {
   readonly memoryBytesMax: number;
   /** Bytes of kept answers; with 0 every call runs. */
   readonly cacheBytesMax: number;
+  /** Bytes of remembered states of sealed segments; with 0 every row is looked at. */
+  readonly memoBytesMax: number;
   readonly retentionDays: number;
   /** Sources beside the nine. */
   readonly sources: readonly Source[];
@@ -44,6 +47,8 @@ export class SettingsError extends Error {
 
 const MEMORY_BYTES_MIN = 64 * 1024 * 1024;
 const WORKERS_MAX = 256;
+/** Of the memory, where nothing is said: what is remembered of segments should leave room for them. */
+const MEMO_SHARE_MAX = 1 / 16;
 const RETENTION_DAYS_MAX = 3650;
 
 const UNIT_BYTES: ReadonlyMap<string, number> = new Map([
@@ -82,6 +87,7 @@ const SCHEMA = z.object({
   CACHE_LIMIT: parsed('a number of bytes such as 512MB or 1GiB, or 0', parseBytes).default(
     CACHE_BYTES_MAX,
   ),
+  MEMO_LIMIT: parsed('a number of bytes such as 64MB or 1GiB, or 0', parseBytes).optional(),
   RETENTION_DAYS: integer(1, RETENTION_DAYS_MAX).default(90),
   SOURCES: z.string().transform(parseSources).default([]),
   FROZEN_NOW: parsed('an ISO 8601 time such as 2026-01-15T12:00:00Z', parseNowUs).optional(),
@@ -120,6 +126,7 @@ export function parseSettings(
   }
   if (problems.length > 0 || !result.success) throw new SettingsError(problems);
   const values = result.data;
+  const memoryBytesMax = values.MEMORY_LIMIT ?? defaultMemoryBytes(machineBytes);
   return {
     port: values.PORT,
     host: values.HOST,
@@ -128,8 +135,9 @@ export function parseSettings(
     endpointsDir: values.ENDPOINTS_DIR,
     publicAccessToken: values.PUBLIC_ACCESS_TOKEN,
     privateAccessToken: values.PRIVATE_ACCESS_TOKEN,
-    memoryBytesMax: values.MEMORY_LIMIT ?? defaultMemoryBytes(machineBytes),
+    memoryBytesMax,
     cacheBytesMax: values.CACHE_LIMIT,
+    memoBytesMax: values.MEMO_LIMIT ?? defaultMemoBytes(memoryBytesMax),
     retentionDays: values.RETENTION_DAYS,
     sources: values.SOURCES,
     frozenNowUs: values.FROZEN_NOW,
@@ -159,6 +167,10 @@ function addContainerSettings(
 /** The other half is for the system's cache of files, and for what else runs there. */
 function defaultMemoryBytes(machineBytes: number): number {
   return Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN);
+}
+
+function defaultMemoBytes(memoryBytesMax: number): number {
+  return Math.min(REMEMBERED_BYTES_MAX, Math.floor(memoryBytesMax * MEMO_SHARE_MAX));
 }
 
 /** A secret under its name, its alias, or in a file that `…_FILE` names; all must agree. */

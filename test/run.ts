@@ -6,6 +6,9 @@ import { availableParallelism } from 'node:os';
  * Runs the test files named, or all of them. On Node 20 the test runner finds no TypeScript by
  * itself and would pass without having run anything, so the files are always given by name.
  */
+/** A file that takes longer hangs, and is ended and named. The long forms take about half as long. */
+const FILE_TIME_MS_MAX = 60 * 60_000;
+
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : allTestFiles();
 if (files.length === 0) {
@@ -26,7 +29,10 @@ const runner = spawn(
   [
     '--import',
     'tsx',
+    '--import',
+    './test/support/property-limit.ts',
     '--test',
+    `--test-timeout=${FILE_TIME_MS_MAX}`,
     `--test-concurrency=${availableParallelism()}`,
     '--test-reporter=spec',
     ...files,

@@ -3,6 +3,7 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 
 /** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
 export type AggregateFunction = {
@@ -53,6 +54,11 @@ export interface AggregateState {
    * nobody.
    */
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void;
+  /**
+   * As `update`, for rows that come in runs of one group; false where there is no quicker way for these
+   * vectors, and then nothing was added.
+   */
+  updateRuns?(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean;
   /**
    * Adds another state's partial result; its group `i` is our group `groups[i]`. `partial` is what
    * `partial()` of a state of the same overload gave, perhaps in another thread.

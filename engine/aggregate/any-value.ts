@@ -1,7 +1,7 @@
 import { detachedValue } from '../column/detached-vector.ts';
 import { isInterval, type SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { valueAt } from '../column/vector.ts';
+import { isOfStrings, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { ExtremeState } from './extreme.ts';
@@ -34,7 +34,7 @@ class AnyValueState implements AggregateState {
     this.#scalars.update(groups, count, groupCount, vectors);
     const vector = vectors[0]!;
     if (vector.kind === 'number' || vector.kind === 'boolean') return;
-    if (vector.kind === 'dictionary' && vector.dictionary.strings !== undefined) return;
+    if (vector.kind === 'dictionary' && isOfStrings(vector.dictionary)) return;
     for (let row = 0; row < count; row++) this.#add(groups[row]!, valueAt(vector, row));
   }
 

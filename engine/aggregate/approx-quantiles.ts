@@ -1,3 +1,4 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -6,8 +7,9 @@ import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
 import { QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import { orderedKind } from './dynamic-order.ts';
-import { grownFloat64 } from './growth.ts';
+import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import type { NumberCountsPartial } from './number-counts.ts';
 import { NumberCounts } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
@@ -38,7 +40,11 @@ export const APPROX_QUANTILES: AggregateFunction = {
       constants: [INT64],
       result: (types: readonly SqlType[]) => arrayOf(types[0]!),
       create: (_types, constants, { nulls }) =>
-        new QuantilesState(quantileCount(constants[0]), nulls === 'respect'),
+        new QuantilesState({
+          count: quantileCount(constants[0]),
+          wanted: wantedOffsets(constants[0], constants[1]),
+          respectsNulls: nulls === 'respect',
+        }),
     },
   ],
 };
@@ -50,6 +56,15 @@ function quantileCount(value: SqlValue | undefined): number {
     `the number of quantiles must be from 1 to ${QUANTILES_MAX} (QUANTILES_MAX); ` +
       `got ${value === null ? 'NULL' : String(value)}`,
   );
+}
+
+/** Of the offsets that are read, where a plan names them as a further constant, those there are. */
+function wantedOffsets(
+  count: SqlValue | undefined,
+  offsets: SqlValue | undefined,
+): readonly number[] | undefined {
+  if (!Array.isArray(offsets)) return undefined;
+  return offsets.map(Number).filter((offset) => offset >= 0 && offset <= Number(count));
 }
 
 type QuantilesPartial = {
@@ -65,17 +80,24 @@ const NOTHING: SortedCounts<SqlValue> = { values: [], counts: [], total: 0 };
 /** How often each value came, by group and kind; which kind counts is decided at the end. */
 class QuantilesState implements AggregateState {
   readonly #quantileCount: number;
+  /** Offsets that are read, ascending; the others may be left NULL. */
+  readonly #wanted: readonly number[] | undefined;
   readonly #reader = new NumberReader();
   readonly #numbers = new NumberCounts();
   readonly #strings = new ValueCounts<string>('strings');
-  #truths = new Float64Array(0);
+  #truths: Float64Array<ArrayBuffer> = NO_FLOAT64;
   readonly #respectsNulls: boolean;
   /** Counts of NULLs, where they are respected. */
-  #nulls = new Float64Array(0);
+  #nulls: Float64Array<ArrayBuffer> = NO_FLOAT64;
 
-  constructor(count: number, respectsNulls: boolean) {
-    this.#quantileCount = count;
-    this.#respectsNulls = respectsNulls;
+  constructor(options: {
+    readonly count: number;
+    readonly wanted: readonly number[] | undefined;
+    readonly respectsNulls: boolean;
+  }) {
+    this.#quantileCount = options.count;
+    this.#wanted = options.wanted;
+    this.#respectsNulls = options.respectsNulls;
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
@@ -100,6 +122,19 @@ class QuantilesState implements AggregateState {
     } else if (vector.kind !== 'nested') {
       for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vector, row));
     }
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const vector = vectors[0]!;
+    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    if (tally === undefined) return false;
+    this.#numbers.reserve(groupCount);
+    let start = 0;
+    for (let run = 0; run < tally.ends.length; run++) {
+      this.#numbers.addTallied(runs.groups[run]!, tally, start, tally.ends[run]!);
+      start = tally.ends[run]!;
+    }
+    return true;
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
@@ -128,7 +163,9 @@ class QuantilesState implements AggregateState {
   finalize(group: number): SqlValue {
     const falses = this.#truths[2 * group] ?? 0;
     const trues = this.#truths[2 * group + 1] ?? 0;
-    const numbers = this.#numbers.sorted(group);
+    const nulls = this.#nulls[group] ?? 0;
+    const inPlace = nulls === 0 ? this.#numbers.sortedInPlace(group) : undefined;
+    const numbers = inPlace ?? this.#numbers.sorted(group);
     const kind = orderedKind(numbers.total > 0, this.#strings.has(group), falses + trues > 0);
     switch (kind) {
       case 'number':
@@ -140,17 +177,21 @@ class QuantilesState implements AggregateState {
         return this.#pick(sorted, group);
       }
       case undefined:
-        return (this.#nulls[group] ?? 0) === 0 ? null : this.#pick(NOTHING, group);
+        return nulls === 0 ? null : this.#pick(NOTHING, group);
     }
   }
 
-  #pick({ values, counts, total }: SortedCounts<SqlValue>, group: number): readonly SqlValue[] {
+  #pick(sorted: SortedCounts<SqlValue>, group: number): readonly SqlValue[] {
     const nulls = this.#nulls[group] ?? 0;
     const all =
       nulls === 0
-        ? { values, counts, total }
-        : { values: [null, ...values], counts: [nulls, ...counts], total: nulls + total };
-    return pickQuantiles(all, this.#quantileCount);
+        ? sorted
+        : {
+            values: [null, ...sorted.values],
+            counts: [nulls, ...sorted.counts],
+            total: nulls + sorted.total,
+          };
+    return pickQuantiles(all, this.#quantileCount, this.#wanted);
   }
 
   #addNulls(groups: Int32Array, count: number, groupCount: number, vector: Vector): void {

@@ -7,6 +7,7 @@ import { DISTINCT_VALUES_MAX, TOP_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';
+import { NO_INT32 } from './growth.ts';
 import { type DistinctValues, KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 import { SUM } from './sum.ts';
@@ -92,7 +93,7 @@ class TopState implements AggregateState {
   readonly #values: KeyColumn;
   readonly #pairs = new PairIndex();
   readonly #weights: AggregateState;
-  #ids = new Int32Array(0);
+  #ids: Int32Array<ArrayBuffer> = NO_INT32;
   /** Once asked for: the pairs of each group. */
   #pairsOfGroups: ReadonlyMap<number, readonly number[]> | undefined;
 

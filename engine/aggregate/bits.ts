@@ -4,7 +4,7 @@ import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { canonicalInteger } from '../function/number/int64.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import { grownInt32, grownUint8 } from './growth.ts';
+import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from './growth.ts';
 
 /** BIT_AND(x): of INT64, in two's complement. NULLs are left out; NULL when there is nothing else. */
 export const BIT_AND: AggregateFunction = bitwise('bit_and', {
@@ -50,9 +50,9 @@ const WORD = 2 ** 32;
 class BitsState implements AggregateState {
   readonly #operation: BitOperation;
   /** 1 where the group has a value. */
-  #saw = new Uint8Array(0);
-  #lows = new Int32Array(0);
-  #highs = new Int32Array(0);
+  #saw: Uint8Array<ArrayBuffer> = NO_UINT8;
+  #lows: Int32Array<ArrayBuffer> = NO_INT32;
+  #highs: Int32Array<ArrayBuffer> = NO_INT32;
 
   constructor(operation: BitOperation) {
     this.#operation = operation;

@@ -5,7 +5,7 @@ import { valueAt } from '../column/vector.ts';
 import { compareByKey, type OrderDirection } from '../function/order-direction.ts';
 import { COLLECTED_BYTES_MAX, COLLECTED_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
-import { grownInt32 } from './growth.ts';
+import { grownInt32, NO_INT32 } from './growth.ts';
 import { fromPortable, type PortableValue, toPortable } from './portable-value.ts';
 
 /** Parallel arrays: the group, the value and, for each key of the order, the key of each row. */
@@ -30,7 +30,7 @@ export class CollectedRows {
   readonly #order: readonly OrderDirection[];
   /** Rows of a group that count, from the first. */
   readonly #rowsMax: number;
-  #groups = new Int32Array(0);
+  #groups: Int32Array<ArrayBuffer> = NO_INT32;
   #values: PortableValue[] = [];
   /** For each key of the order the keys of all rows. */
   #keys: SqlValue[][];

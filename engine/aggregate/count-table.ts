@@ -18,19 +18,20 @@ const SLOT_WIDTH = 3;
  * addressing with linear probing over one typed array, at most half full. 0 and -0 are one value.
  */
 export class CountTable {
-  #slots = emptySlots(SLOTS_MIN);
+  #slots = NO_SLOTS;
   #slotCount = SLOTS_MIN;
   #size = 0;
 
   /** Adds to a value's count. A value that is not there yet is added only if `isNewAllowed`. */
   add(group: number, value: number, count: number, isNewAllowed: boolean): CountTableAnswer {
     const at = this.#find(group, value);
-    const slots = this.#slots;
+    let slots = this.#slots;
     if (slots[at] !== ABSENT) {
       slots[at + 2]! += count;
       return 'there';
     }
     if (!isNewAllowed) return 'refused';
+    if (slots === NO_SLOTS) slots = this.#slots = emptySlots(SLOTS_MIN);
     slots[at] = group;
     slots[at + 1] = value + 0; // 0 for -0.
     slots[at + 2] = count;
@@ -95,3 +96,6 @@ export type CountTableAnswer = 'there' | 'added' | 'refused';
 function emptySlots(count: number): Float64Array {
   return new Float64Array(count * SLOT_WIDTH).fill(ABSENT);
 }
+
+/** What all tables begin as; the first value makes one of its own. */
+const NO_SLOTS = emptySlots(SLOTS_MIN);

@@ -2,20 +2,23 @@ import { BOOL, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import { countPresent, countRows, countTrue } from './count-kernels.ts';
-import { grownFloat64 } from './growth.ts';
+import { countRunRows, countRunsPresent, countRunsTrue } from './count-run-kernels.ts';
+import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 
 /** COUNT(*) and COUNT(x): rows, and rows where x is not NULL. */
 export const COUNT: AggregateFunction = {
   name: 'count',
   overloads: [
-    { parameters: [], result: INT64, create: () => new CountState(countRows) },
+    { parameters: [], result: INT64, create: () => new CountState(countRows, countRunRows) },
     {
       parameters: ['any'],
       result: INT64,
       create: () =>
-        new CountState((counts, groups, count, vectors) =>
-          countPresent(counts, groups, count, vectors[0]!),
+        new CountState(
+          (counts, groups, count, vectors) => countPresent(counts, groups, count, vectors[0]!),
+          countRunsPresent,
         ),
     },
   ],
@@ -29,8 +32,9 @@ export const COUNTIF: AggregateFunction = {
       parameters: [BOOL],
       result: INT64,
       create: () =>
-        new CountState((counts, groups, count, vectors) =>
-          countTrue(counts, groups, count, vectors[0]!),
+        new CountState(
+          (counts, groups, count, vectors) => countTrue(counts, groups, count, vectors[0]!),
+          countRunsTrue,
         ),
     },
   ],
@@ -43,18 +47,32 @@ type CountKernel = (
   vectors: readonly Vector[],
 ) => void;
 
+/** The same for rows in runs; false where there is no quicker way. */
+type CountRunsKernel = (
+  counts: Float64Array,
+  runs: ChunkRuns,
+  vectors: readonly Vector[],
+) => boolean;
+
 /** One count per group, in doubles: exact to 2^53 rows. The partial is these counts. */
 class CountState implements AggregateState {
   readonly #kernel: CountKernel;
-  #counts = new Float64Array(0);
+  readonly #runsKernel: CountRunsKernel;
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
 
-  constructor(kernel: CountKernel) {
+  constructor(kernel: CountKernel, runsKernel: CountRunsKernel) {
     this.#kernel = kernel;
+    this.#runsKernel = runsKernel;
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#counts = grownFloat64(this.#counts, groupCount);
     this.#kernel(this.#counts, groups, count, vectors);
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    this.#counts = grownFloat64(this.#counts, groupCount);
+    return this.#runsKernel(this.#counts, runs, vectors);
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {

@@ -3,6 +3,7 @@ import { SUM_LIMBS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { ExactNumber } from './exact-number.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
+import { NO_FLOAT64 } from './growth.ts';
 
 /**
  * Sums of doubles without rounding, one per group, after Neal, "Fast exact summation using small and
@@ -18,7 +19,7 @@ import type { GroupedNumbers } from './grouped-numbers.ts';
  * put off until `CARRY_PERIOD` additions have been made.
  */
 export class ExactSums {
-  #limbs = new Float64Array(0);
+  #limbs: Float64Array<ArrayBuffer> = NO_FLOAT64;
   #low = 0;
   #stride = 0;
   #groupCapacity = 0;

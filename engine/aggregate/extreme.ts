@@ -1,3 +1,4 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import { BOOL } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -6,9 +7,10 @@ import { TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
 import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import { orderedKind } from './dynamic-order.ts';
 import { keepGreatest, keepLeast } from './extreme-kernels.ts';
-import { grownFloat64, grownUint8 } from './growth.ts';
+import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 
 /** MIN(x): NaN if any value is, NULL if none is there. */
@@ -67,9 +69,10 @@ export class ExtremeState implements AggregateState {
   readonly #side: Side;
   readonly #sign: 1 | -1;
   readonly #reader = new NumberReader();
-  readonly #recent = new RecentPairs();
-  #saw = new Uint8Array(0);
-  #numbers = new Float64Array(0);
+  /** Made for the first dictionary. */
+  #recent: RecentPairs | undefined;
+  #saw: Uint8Array<ArrayBuffer> = NO_UINT8;
+  #numbers: Float64Array<ArrayBuffer> = NO_FLOAT64;
   /** Integers beyond 2^53, which doubles do not hold. */
   readonly #wide = new Map<number, bigint>();
   readonly #strings = new Map<number, string>();
@@ -108,6 +111,26 @@ export class ExtremeState implements AggregateState {
       case 'nested':
         return;
     }
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const vector = vectors[0]!;
+    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    if (tally === undefined) return false;
+    this.#reserve(groupCount);
+    const isLeast = this.#side === 'least';
+    const better = isLeast ? Math.min : Math.max;
+    let start = 0;
+    for (let run = 0; run < tally.ends.length; run++) {
+      const group = runs.groups[run]!;
+      const end = tally.ends[run]!;
+      // Ascending: the least is the first, the greatest the last. A NaN stays.
+      const value = tally.values[isLeast ? start : end - 1]!;
+      this.#numbers[group] = better(this.#numbers[group]!, value);
+      this.#saw[group]! |= SAW_NUMBER;
+      start = end;
+    }
+    return true;
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
@@ -183,6 +206,7 @@ export class ExtremeState implements AggregateState {
 
   #addCodes(groups: Int32Array, count: number, vector: DictionaryVector): void {
     const values = this.#reader.codeValues(vector.dictionary);
+    this.#recent ??= new RecentPairs();
     const recent = this.#recent;
     recent.enter(vector.dictionary);
     for (let row = 0; row < count; row++) {

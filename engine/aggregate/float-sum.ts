@@ -1,14 +1,17 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import { countPresent } from './count-kernels.ts';
+import { countRunRows } from './count-run-kernels.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
 import { ExactSums } from './exact-sums.ts';
 import { comesInRuns } from './group-runs.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
-import { grownFloat64, grownUint8 } from './growth.ts';
+import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { NumberReader } from './number-reader.ts';
 import { addIntegerRunsUntilMiss, addIntegersUntilMiss, INTEGER_MAX } from './sum-kernels.ts';
 
@@ -35,10 +38,10 @@ type FloatSumPartial = {
 export class FloatSumState implements AggregateState {
   readonly #finish: 'sum' | 'avg';
   readonly #reader = new NumberReader();
-  #integers = new Float64Array(0);
+  #integers: Float64Array<ArrayBuffer> = NO_FLOAT64;
   /** Values that were not NULL. */
-  #counts = new Float64Array(0);
-  #specials = new Uint8Array(0);
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  #specials: Uint8Array<ArrayBuffer> = NO_UINT8;
   readonly #exact = new ExactSums();
 
   constructor(finish: 'sum' | 'avg') {
@@ -55,6 +58,17 @@ export class FloatSumState implements AggregateState {
     const { values, nulls } = numbers;
     countPresent(this.#counts, groups, count, numbers);
     this.#addNumbers({ groups, count, values, nulls });
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const vector = vectors[0]!;
+    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    if (tally === undefined) return false;
+    this.#reserve(groupCount);
+    for (let run = 0; run < tally.sums.length; run++) {
+      this.#addNumber(runs.groups[run]!, tally.sums[run]!);
+    }
+    return countRunRows(this.#counts, runs);
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {

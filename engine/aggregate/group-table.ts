@@ -1,9 +1,13 @@
 import { assert } from '../assert.ts';
+import { RunNumbers } from '../column/run-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import { constantVector, numberVector, valueAt } from '../column/vector.ts';
 import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
+import { ChunkRuns } from './chunk-runs.ts';
+import { NO_INT32 } from './growth.ts';
 import type { DistinctValues } from './key-column.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
@@ -16,6 +20,33 @@ export type GroupKeys = {
   readonly size: number;
   readonly columns: readonly { readonly ids: Int32Array; readonly values: DistinctValues }[];
 };
+
+/** The keys of the groups marked 1 alone, in the same order. */
+export function selectedKeys({ size, columns }: GroupKeys, marks: Uint8Array): GroupKeys {
+  const groups: number[] = [];
+  for (let group = 0; group < size; group++) if (marks[group] === 1) groups.push(group);
+  return {
+    size: groups.length,
+    columns: columns.map(({ ids, values }) => {
+      const positions = new Map<number, number>();
+      const selected = Int32Array.from(groups, (group) => {
+        const id = ids[group]!;
+        const position = positions.get(id) ?? positions.size;
+        positions.set(id, position);
+        return position;
+      });
+      const kept = [...positions.keys()];
+      return {
+        ids: selected,
+        values: {
+          numbers: Float64Array.from(kept, (id) => values.numbers[id]!),
+          otherIndexes: Int32Array.from(kept, (id) => values.otherIndexes[id]!),
+          others: values.others,
+        },
+      };
+    }),
+  };
+}
 
 export type GroupLimit = {
   readonly max: number;
@@ -38,8 +69,8 @@ export class GroupTable {
   /** `#pairs[c]` pairs the number made of columns [0, c] with the id in column c + 1. */
   readonly #pairs: readonly PairIndex[];
   readonly #limit: GroupLimit;
-  #groups = new Int32Array(0);
-  #ids = new Int32Array(0);
+  #groups: Int32Array<ArrayBuffer> = NO_INT32;
+  #ids: Int32Array<ArrayBuffer> = NO_INT32;
 
   constructor(types: readonly SqlType[], limit: GroupLimit = GROUP_LIMIT) {
     this.#columns = types.map((type) => new KeyColumn(type));
@@ -70,6 +101,25 @@ export class GroupTable {
     }
     this.#checkSize();
     return groups;
+  }
+
+  /**
+   * The groups of the rows where they come in runs, as keys that are themselves in runs or constant tell;
+   * `undefined` where they do not. Throws as `assign` does.
+   */
+  assignRuns(vectors: readonly Vector[], count: number): ChunkRuns | undefined {
+    const inRuns = vectors.find((vector) => vector instanceof RunNumbers);
+    if (!vectors.every((vector) => vector === inRuns || vector.kind === 'constant')) {
+      return undefined;
+    }
+    // Of each run one row is as good as all.
+    const ends = inRuns?.runEnds ?? Int32Array.of(count);
+    const rowOfRun = vectors.map((vector) =>
+      vector instanceof RunNumbers
+        ? numberVector(vector.runValues, ends.length)
+        : constantVector(valueAt(vector, 0), ends.length),
+    );
+    return new ChunkRuns(this.assign(rowOfRun, ends.length).slice(0, ends.length), ends, count);
   }
 
   /** The keys of all groups. The table may be used further; what was given does not change. */

@@ -1,3 +1,9 @@
+/** What arrays begin as: most states of a small query never grow some of theirs. */
+export const NO_FLOAT64: Float64Array<ArrayBuffer> = new Float64Array(0);
+export const NO_INT32: Int32Array<ArrayBuffer> = new Int32Array(0);
+export const NO_UINT8: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+export const NO_UINT32: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+
 /**
  * Arrays with an entry per group, grown by doubling as groups appear. Each gives back `array`
  * itself while it is long enough, else a longer copy whose new entries hold `fill`.

@@ -4,7 +4,7 @@ import type { Vector } from '../column/vector.ts';
 import { takeVector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
 import type { AggregateState } from './aggregate-function.ts';
-import { grownInt32 } from './growth.ts';
+import { grownInt32, NO_INT32 } from './growth.ts';
 
 /** Which rows of a group an aggregate is over: those where a value is greatest, or least. */
 export type Extreme = 'max' | 'min';
@@ -47,7 +47,7 @@ class HavingState implements AggregateState {
   #plain: AggregateState;
   /** The best value of each group; NULL where there is none. */
   readonly #best: SqlValue[] = [];
-  #inner = new Int32Array(0);
+  #inner: Int32Array<ArrayBuffer> = NO_INT32;
   #innerCount = INNER_MIN;
 
   constructor(create: () => AggregateState, extreme: Extreme) {

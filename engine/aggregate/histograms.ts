@@ -1,6 +1,8 @@
 import { HISTOGRAM_COUNTERS_MAX } from '../limits.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
-import { grownInt32 } from './growth.ts';
+import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
+import { type CountedIntegers, type IntegerCounts, mergedCounts } from './integer-counts.ts';
+import { IntegerLog } from './integer-log.ts';
 
 /** Integers in [0, HISTOGRAM_VALUES_MAX) may be counted by a histogram. */
 export const HISTOGRAM_VALUES_MAX = 65_536;
@@ -14,6 +16,15 @@ const CAPACITY_MIN = 64;
 const COUNTERS_PER_MISS = 16;
 
 /**
+ * Where a partial has fewer values than one in so many counters that they would need, it is kept as the list
+ * it is: to take in and to read a histogram of mostly zeros costs more than to merge lists.
+ */
+const COUNTERS_PER_LISTED_VALUE = 4;
+
+/** Lists of a group, at most: to merge many costs more than to count. */
+const LISTS_MAX = 32;
+
+/**
  * Of each group that has one: the counts of its values, ascending, without zeros. Those of
  * `groups[i]` are entries [ends[i − 1], ends[i]).
  */
@@ -24,17 +35,24 @@ export type HistogramsPartial = {
   readonly counts: Uint32Array;
 };
 
+/** Entries [start, end) of lists. */
+type IntegerSpan = IntegerCounts & { readonly start: number; readonly end: number };
+
 /**
- * How often each small integer came, by group. Invariant: group `g` counts the integers
+ * How often each small integer came, by group: what its histogram, its lists and the log say adds up; the log
+ * has what a group's histogram does not hold. Invariant: group `g` counts the integers
  * [0, capacities[g]) at `counters[starts[g] + integer]`; capacities are 0 or powers of two. When one
  * grows, its counters move to the end and the old ones lie idle: less than the new ones together.
  */
 export class Histograms {
-  #counters = new Uint32Array(0);
+  #counters: Uint32Array<ArrayBuffer> = NO_UINT32;
   #used = 0;
-  #starts = new Int32Array(0);
-  #capacities = new Int32Array(0);
-  #misses = new Int32Array(0);
+  #starts: Int32Array<ArrayBuffer> = NO_INT32;
+  #capacities: Int32Array<ArrayBuffer> = NO_INT32;
+  #misses: Int32Array<ArrayBuffer> = NO_INT32;
+  /** Parts of partials, as these have them: nobody changes them. */
+  readonly #lists = new Map<number, IntegerCounts[]>();
+  readonly #log = new IntegerLog();
 
   reserve(groupCount: number): void {
     this.#starts = grownInt32(this.#starts, groupCount);
@@ -51,15 +69,39 @@ export class Histograms {
     return kernel(this.#counters, this.#starts, this.#capacities, numbers, start);
   }
 
-  /** Adds to a value's count; false when the group's histogram does not (yet) hold it. */
-  add(group: number, value: number, count: number): boolean {
-    if (value >= this.#capacities[group]! && !this.#earn(group, value, 1)) return false;
-    this.#counters[this.#starts[group]! + value]! += count;
-    return true;
+  /** Adds to a value's count. */
+  add(group: number, value: number, count: number): void {
+    if (value < this.#capacities[group]! || this.#earn(group, value, 1)) {
+      this.#counters[this.#starts[group]! + value]! += count;
+    } else {
+      this.#log.add(group, value, count);
+    }
   }
 
-  /** The counts of the group's integers [0, length), for reading. */
-  counters(group: number): Uint32Array {
+  /** The integers of a group where they lie, where all of them are in the log. */
+  logged(group: number): IntegerSpan | undefined {
+    if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
+    const { starts, values, counts } = this.#log.grouped();
+    // The log may know of no group so high.
+    const start = starts[group] ?? values.length;
+    return { values, counts, start, end: starts[group + 1] ?? values.length };
+  }
+
+  /** All integers of a group, ascending, each once. */
+  counts(group: number): IntegerCounts {
+    const { starts, values, counts } = this.#log.grouped();
+    const parts: IntegerCounts[] = [...(this.#lists.get(group) ?? [])];
+    const start = starts[group] ?? values.length;
+    const end = starts[group + 1] ?? values.length;
+    if (start < end) {
+      parts.push({ values: values.subarray(start, end), counts: counts.subarray(start, end) });
+    }
+    const counters = this.#countersOf(group);
+    if (counters.length > 0) parts.push(presentOf(counters));
+    return mergedCounts(parts);
+  }
+
+  #countersOf(group: number): Uint32Array {
     const start = this.#starts[group] ?? 0;
     return this.#counters.subarray(start, start + (this.#capacities[group] ?? 0));
   }
@@ -67,45 +109,65 @@ export class Histograms {
   partial(): HistogramsPartial {
     const groups: number[] = [];
     const ends: number[] = [];
+    const parts: IntegerSpan[] = [];
     let size = 0;
     for (let group = 0; group < this.#capacities.length; group++) {
-      if (this.#capacities[group] === 0) continue;
-      for (const count of this.counters(group)) if (count > 0) size++;
+      const part = this.logged(group) ?? spanOf(this.counts(group));
+      if (part.start === part.end) continue;
+      size += part.end - part.start;
       groups.push(group);
       ends.push(size);
+      parts.push(part);
     }
     const values = new Uint16Array(size);
     const counts = new Uint32Array(size);
     let entry = 0;
-    for (const group of groups) {
-      const counters = this.counters(group);
-      for (let value = 0; value < counters.length; value++) {
-        if (counters[value] === 0) continue;
-        values[entry] = value;
-        counts[entry++] = counters[value]!;
+    for (const part of parts) {
+      for (let from = part.start; from < part.end; from++) {
+        values[entry] = part.values[from]!;
+        counts[entry++] = part.counts[from]!;
       }
     }
     return { groups: Int32Array.from(groups), ends: Int32Array.from(ends), values, counts };
   }
 
-  /** Adds entries [start, end) of a partial to a group; false when its histogram cannot hold them. */
-  combine(group: number, partial: HistogramsPartial, start: number, end: number): boolean {
-    if (start === end) return true;
-    const greatest = partial.values[end - 1]!;
-    const fits = greatest < this.#capacities[group]!;
-    if (!fits && !this.#earn(group, greatest, end - start)) return false;
+  /** Adds entries [start, end) of a partial to a group. */
+  combine(group: number, partial: CountedIntegers, start: number, end: number): void {
+    if (start === end) return;
+    const { values, counts } = partial;
+    const greatest = values[end - 1]!;
+    if (greatest >= this.#capacities[group]! && !this.#earn(group, greatest, end - start)) {
+      this.#log.addAll(group, partial, start, end);
+      return;
+    }
     const counters = this.#counters;
     const base = this.#starts[group]!;
     for (let entry = start; entry < end; entry++) {
-      counters[base + partial.values[entry]!]! += partial.counts[entry]!;
+      counters[base + values[entry]!]! += counts[entry]!;
     }
-    return true;
+  }
+
+  /** As `combine`, which counts nothing where the entries may be kept as they are until the end. */
+  take(group: number, partial: HistogramsPartial, start: number, end: number): void {
+    if (start === end) return;
+    const countersNeeded = partial.values[end - 1]! + 1;
+    const isSparse = COUNTERS_PER_LISTED_VALUE * (end - start) < countersNeeded;
+    const lists = this.#lists.get(group) ?? [];
+    if (!isSparse || countersNeeded <= this.#capacities[group]! || lists.length >= LISTS_MAX) {
+      this.combine(group, partial, start, end);
+      return;
+    }
+    lists.push({
+      values: partial.values.subarray(start, end),
+      counts: partial.counts.subarray(start, end),
+    });
+    this.#lists.set(group, lists);
   }
 
   /** Grows the group's histogram to hold `value`, when enough values have missed it. */
   #earn(group: number, value: number, misses: number): boolean {
     this.#misses[group]! += misses;
-    const capacity = Math.max(CAPACITY_MIN, 2 ** Math.ceil(Math.log2(value + 1)));
+    const capacity = Math.max(CAPACITY_MIN, 1 << (32 - Math.clz32(value)));
     if (capacity > COUNTERS_PER_MISS * this.#misses[group]!) return false;
     if (this.#used + capacity > HISTOGRAM_COUNTERS_MAX) return false;
     if (this.#used + capacity > this.#counters.length) {
@@ -113,13 +175,31 @@ export class Histograms {
       grown.set(this.#counters.subarray(0, this.#used));
       this.#counters = grown;
     }
-    const old = this.counters(group);
+    const old = this.#countersOf(group);
     this.#counters.set(old, this.#used);
     this.#starts[group] = this.#used;
     this.#capacities[group] = capacity;
     this.#used += capacity;
     return true;
   }
+}
+
+function spanOf({ values, counts }: IntegerCounts): IntegerSpan {
+  return { values, counts, start: 0, end: values.length };
+}
+
+/** The counters that are not 0. */
+function presentOf(counters: Uint32Array): IntegerCounts {
+  let size = 0;
+  for (let value = 0; value < counters.length; value++) if (counters[value]! > 0) size++;
+  const values = new Uint16Array(size);
+  const counts = new Uint32Array(size);
+  for (let value = 0, entry = 0; entry < size; value++) {
+    if (counters[value] === 0) continue;
+    values[entry] = value;
+    counts[entry++] = counters[value]!;
+  }
+  return { values, counts };
 }
 
 function countUntilMiss(

@@ -1,11 +1,14 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { checkedInt64 } from '../function/number/int64.ts';
 import type { AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import { countPresent } from './count-kernels.ts';
+import { countRunRows } from './count-run-kernels.ts';
 import { comesInRuns } from './group-runs.ts';
-import { grownFloat64 } from './growth.ts';
+import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import { NumberReader } from './number-reader.ts';
 import { addIntegerRunsUntilMiss, addIntegersUntilMiss, INTEGER_MAX } from './sum-kernels.ts';
 
@@ -23,9 +26,9 @@ type IntegerSumPartial = {
 export class IntegerSumState implements AggregateState {
   readonly #finish: 'sum' | 'avg';
   readonly #reader = new NumberReader();
-  #sums = new Float64Array(0);
+  #sums: Float64Array<ArrayBuffer> = NO_FLOAT64;
   /** Values that were not NULL. */
-  #counts = new Float64Array(0);
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
   readonly #wide = new Map<number, bigint>();
 
   constructor(finish: 'sum' | 'avg') {
@@ -46,6 +49,17 @@ export class IntegerSumState implements AggregateState {
       row = kernel(this.#sums, { groups, count, values, nulls }, row);
       if (row < count) this.#addWide(groups[row]!, BigInt(values[row]!));
     }
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const vector = vectors[0]!;
+    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    if (tally === undefined) return false;
+    this.#reserve(groupCount);
+    for (let run = 0; run < tally.sums.length; run++) {
+      this.#addInteger(runs.groups[run]!, tally.sums[run]!);
+    }
+    return countRunRows(this.#counts, runs);
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {

@@ -1,3 +1,6 @@
+import { must } from '../assert.ts';
+import { CodedNumbers } from '../column/coded-numbers.ts';
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Interval, Nested, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -7,7 +10,7 @@ import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './dynamic-order.ts';
-import { grownFloat64, grownInt32 } from './growth.ts';
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
 import { fromPortable, type PortableValue, toPortable } from './portable-value.ts';
 
@@ -43,13 +46,16 @@ export class KeyColumn {
   readonly #intervalIds = new Map<bigint, number>();
   #nanId = ABSENT;
   #size = 0;
-  #numbers = new Float64Array(0);
-  #otherIndexes = new Int32Array(0);
+  #numbers: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  #otherIndexes: Int32Array<ArrayBuffer> = NO_INT32;
   readonly #others: OtherKey[] = [];
   /** Per dictionary the id of code `c` at `c + 1`, and of NULL at 0; -1 when not known yet. */
   readonly #codeIds = new DictionaryMemo((dictionary) =>
     new Int32Array(dictionary.size + 1).fill(ABSENT),
   );
+
+  /** Per dictionary of strings taken apart the id of each short key. */
+  readonly #splitIds = new DictionaryMemo(() => new NumberIndex());
 
   constructor(type: SqlType) {
     this.#type = type;
@@ -63,10 +69,20 @@ export class KeyColumn {
   assign(vector: Vector, count: number, ids: Int32Array): void {
     switch (vector.kind) {
       case 'number':
-        this.#assignNumbers(vector, count, ids);
+        if (vector instanceof PackedNumbers && vector.coding.codeMax < count) {
+          this.#assignPacked(vector, (code) => vector.coding.value(code), ids);
+        } else if (vector instanceof CodedNumbers) {
+          this.#assignPacked(vector.numbers, (code) => vector.numberOfCode[code]!, ids);
+        } else {
+          this.#assignNumbers(vector, count, ids);
+        }
         return;
       case 'dictionary':
-        this.#assignCodes(vector.codes, vector.dictionary, count, ids);
+        if (vector.dictionary.split === undefined) {
+          this.#assignCodes(vector.codes, vector.dictionary, count, ids);
+        } else {
+          this.#assignSplit(vector.codes, vector.dictionary, count, ids);
+        }
         return;
       case 'boolean': {
         const idOfTruth = [ABSENT, ABSENT, ABSENT];
@@ -152,6 +168,24 @@ export class KeyColumn {
     }
   }
 
+  /** Integers where they lie: each is looked for once for a code, of which there are fewer than rows. */
+  #assignPacked(
+    { codes, start, count, coding }: PackedNumbers,
+    numberOf: (code: number) => number,
+    ids: Int32Array,
+  ): void {
+    const idOfCode = new Int32Array(coding.codeMax + 1).fill(ABSENT);
+    for (let row = 0; row < count; row++) {
+      const code = codes[start + row]!;
+      let id = idOfCode[code]!;
+      if (id === ABSENT) {
+        id = this.#numberId(numberOf(code));
+        idOfCode[code] = id;
+      }
+      ids[row] = id;
+    }
+  }
+
   #assignCodes(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
     const idOfCode = this.#codeIds.get(dictionary);
     for (let row = 0; row < count; row++) {
@@ -160,6 +194,22 @@ export class KeyColumn {
       if (id === ABSENT) {
         id = this.#id(code < 0 ? null : dictionary.value(code));
         idOfCode[code + 1] = id;
+      }
+      ids[row] = id;
+    }
+  }
+
+  /** Strings taken apart are put together only where their parts have not been met before. */
+  #assignSplit(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
+    const split = must(dictionary.split);
+    const idOfKey = this.#splitIds.get(dictionary);
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      const key = code < 0 ? ABSENT : split.shortKey(code);
+      let id = key < 0 ? ABSENT : idOfKey.find(key);
+      if (id === ABSENT) {
+        id = this.#id(code < 0 ? null : dictionary.value(code));
+        if (key >= 0) idOfKey.insert(key, id);
       }
       ids[row] = id;
     }

@@ -5,7 +5,7 @@ import { valueAt } from '../column/vector.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { type ExactNumber, exactDifference, exactInteger, exactProduct } from './exact-number.ts';
 import { exactRatio, rootOfRatio } from './exact-ratio.ts';
-import { grownFloat64, grownUint8 } from './growth.ts';
+import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { PreciseSums, type PreciseSumsPartial } from './precise-sums.ts';
 import { ProductSums, type ProductSumsPartial } from './product-sums.ts';
 
@@ -103,9 +103,9 @@ type MomentsPartial = {
 /** Per group the count of rows, the sum of each argument, and the sums of products of pairs. */
 class MomentsState implements AggregateState {
   readonly #shape: Shape;
-  #counts = new Float64Array(0);
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
   /** 1 where a value was not finite. */
-  #saw = new Uint8Array(0);
+  #saw: Uint8Array<ArrayBuffer> = NO_UINT8;
   readonly #sums: readonly PreciseSums[];
   readonly #products: readonly ProductSums[];
 

@@ -4,12 +4,14 @@ import { CountTable } from './count-table.ts';
 import { orderNumbers } from './dynamic-order.ts';
 import { comesInRuns } from './group-runs.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
-import { grownFloat64, grownInt32 } from './growth.ts';
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import type { HistogramsPartial } from './histograms.ts';
 import { HISTOGRAM_VALUES_MAX, Histograms } from './histograms.ts';
+import type { IntegerCounts } from './integer-counts.ts';
 import type { DigestPartial } from './quantile-digest.ts';
 import { QuantileDigest } from './quantile-digest.ts';
 import type { SortedCounts } from './quantile-ranks.ts';
+import type { RunTally } from './run-tally.ts';
 import type { ValueCountsPartial } from './value-counts.ts';
 import { ValueCounts } from './value-counts.ts';
 
@@ -23,11 +25,19 @@ export type NumberCountsPartial = {
   readonly digests: readonly { readonly group: number; readonly digest: DigestPartial }[];
 };
 
+/** Entries [start, end) of parallel lists, in order. */
+type Span = {
+  readonly values: ArrayLike<number | bigint>;
+  readonly counts: ArrayLike<number>;
+  readonly start: number;
+  readonly end: number;
+};
+
 /**
  * How often each number came in each group. A value's count may lie in several places at once; they
  * add up:
  *
- * - small integers: in the group's histogram, or in the table while it has not earned one;
+ * - small integers: with the histograms;
  * - other doubles: in the table, up to EXACT_QUANTILE_VALUES_MAX distinct ones a group, further ones
  *   in the group's t-digest (those from 2^960 in magnitude, and infinities, always in the table:
  *   the digest's means would overflow);
@@ -36,9 +46,9 @@ export type NumberCountsPartial = {
 export class NumberCounts {
   readonly #histograms = new Histograms();
   readonly #table = new CountTable();
-  /** By group: distinct values in the table, but for small integers and those beyond DIGESTED_MAX. */
-  #distinct = new Int32Array(0);
-  #nans = new Float64Array(0);
+  /** By group: distinct values in the table, but for those beyond DIGESTED_MAX. */
+  #distinct: Int32Array<ArrayBuffer> = NO_INT32;
+  #nans: Float64Array<ArrayBuffer> = NO_FLOAT64;
   readonly #wide = new ValueCounts<bigint>('integers beyond 2^53');
   readonly #digests = new Map<number, QuantileDigest>();
   /** The table in order, once it is asked for; until it changes. */
@@ -57,13 +67,34 @@ export class NumberCounts {
     const inRuns = comesInRuns(groups, count);
     for (let row = 0; row < count; row++) {
       row = this.#histograms.countUntilMiss(numbers, row, inRuns);
-      if (row < count) this.#addDouble(groups[row]!, values[row]!, 1);
+      if (row === count) return;
+      const digest = inRuns ? this.#digests.get(groups[row]!) : undefined;
+      const end = digest === undefined ? row : digestedEnd(numbers, row);
+      if (end > row + 1) {
+        digest?.addEach(values.subarray(row, end));
+        row = end - 1;
+      } else {
+        this.#addDouble(groups[row]!, values[row]!, 1);
+      }
     }
   }
 
   add(group: number, value: number | bigint, count: number): void {
     if (typeof value === 'bigint') this.#wide.add(group, value, count);
     else this.#addDouble(group, value, count);
+  }
+
+  /** Adds entries [start, end) of a tally to a group: integers, ascending, with how often each came. */
+  addTallied(group: number, tally: RunTally, start: number, end: number): void {
+    const { values, counts } = tally;
+    const isSmall = values[start]! >= 0 && values[end - 1]! < HISTOGRAM_VALUES_MAX;
+    if (isSmall) {
+      this.#histograms.combine(group, tally, start, end);
+      return;
+    }
+    for (let entry = start; entry < end; entry++) {
+      this.#addDouble(group, values[entry]!, counts[entry]!);
+    }
   }
 
   combine(theirs: NumberCountsPartial, groups: Int32Array): void {
@@ -75,12 +106,8 @@ export class NumberCounts {
     }
     for (let index = 0; index < histograms.groups.length; index++) {
       const start = index === 0 ? 0 : histograms.ends[index - 1]!;
-      this.#addHistogram(
-        groups[histograms.groups[index]!]!,
-        histograms,
-        start,
-        histograms.ends[index]!,
-      );
+      const group = groups[histograms.groups[index]!]!;
+      this.#histograms.take(group, histograms, start, histograms.ends[index]!);
     }
     for (let index = 0; index < theirs.nans.length; index++) {
       this.#nans[groups[index]!]! += theirs.nans[index]!;
@@ -102,57 +129,86 @@ export class NumberCounts {
     };
   }
 
+  /** As `sorted`, where they lie, without making lists of them; `undefined` where they lie apart. */
+  sortedInPlace(group: number): SortedCounts<number> | undefined {
+    if ((this.#nans[group] ?? 0) > 0 || this.#wide.has(group) || this.#digests.has(group)) {
+      return undefined;
+    }
+    const span = this.#histograms.logged(group);
+    if (span === undefined) return undefined;
+    this.#grouped ??= this.#table.grouped(this.#distinct.length);
+    const { starts } = this.#grouped;
+    if (starts[group] !== starts[group + 1]) return undefined;
+    const { values, counts, start, end } = span;
+    let total = 0;
+    for (let entry = start; entry < end; entry++) total += counts[entry]!;
+    return { values, counts, start, total };
+  }
+
   /** All numbers of a group in order. */
   sorted(group: number): SortedCounts<number | bigint> {
     const values: (number | bigint)[] = [];
     const counts: number[] = [];
     let total = 0;
-    const push = (value: number | bigint, count: number): void => {
-      values.push(value);
-      counts.push(count);
-      total += count;
-    };
     const nans = this.#nans[group] ?? 0;
-    if (nans > 0) push(Number.NaN, nans);
-    const counters = this.#histograms.counters(group);
-    const rest = this.#unhistogrammed(group);
-    let next = 0;
-    for (let integer = 0; integer < counters.length; integer++) {
-      const count = counters[integer]!;
-      if (count === 0) continue;
-      for (; next < rest.length && rest[next]!.value < integer; next++) {
-        push(rest[next]!.value, rest[next]!.count);
-      }
-      push(integer, count);
+    if (nans > 0) {
+      values.push(Number.NaN);
+      counts.push(nans);
+      total = nans;
     }
-    for (; next < rest.length; next++) push(rest[next]!.value, rest[next]!.count);
+    const integers = this.#histograms.counts(group);
+    const rest = this.#unhistogrammed(group);
+    if (nans === 0 && rest.start === rest.end) return withTotal(integers);
+    let next = rest.start;
+    for (let entry = 0; entry < integers.values.length; entry++) {
+      const integer = integers.values[entry]!;
+      for (; next < rest.end && rest.values[next]! < integer; next++) {
+        values.push(rest.values[next]!);
+        counts.push(rest.counts[next]!);
+        total += rest.counts[next]!;
+      }
+      values.push(integer);
+      counts.push(integers.counts[entry]!);
+      total += integers.counts[entry]!;
+    }
+    for (; next < rest.end; next++) {
+      values.push(rest.values[next]!);
+      counts.push(rest.counts[next]!);
+      total += rest.counts[next]!;
+    }
     return { values, counts, total };
   }
 
-  /** The group's numbers that are neither in its histogram nor NaN, in order. */
-  #unhistogrammed(group: number): { value: number | bigint; count: number }[] {
-    const entries: { value: number | bigint; count: number }[] = [];
+  /** The group's numbers that are neither small integers nor NaN, in order. */
+  #unhistogrammed(group: number): Span {
     this.#grouped ??= this.#table.grouped(this.#distinct.length);
     const { starts, values, counts } = this.#grouped;
-    for (let entry = starts[group] ?? 0; entry < (starts[group + 1] ?? 0); entry++) {
-      entries.push({ value: values[entry]!, count: counts[entry]! });
-    }
+    const span = { values, counts, start: starts[group] ?? 0, end: starts[group + 1] ?? 0 };
     const digest = this.#digests.get(group)?.values();
     const wide = this.#wide.has(group) ? this.#wide.sorted(group) : undefined;
-    if (digest === undefined && wide === undefined) return entries;
+    if (digest === undefined && wide === undefined) return span;
+    const entries: { value: number | bigint; count: number }[] = [];
+    for (let entry = span.start; entry < span.end; entry++) {
+      entries.push({ value: span.values[entry]!, count: span.counts[entry]! });
+    }
     digest?.values.forEach((value, index) => {
       entries.push({ value, count: digest.weights[index]! });
     });
-    wide?.values.forEach((value, index) => {
-      entries.push({ value, count: wide.counts[index]! });
+    [...(wide?.values ?? [])].forEach((value, index) => {
+      entries.push({ value, count: wide!.counts[index]! });
     });
-    return entries.sort((left, right) => orderNumbers(left.value, right.value));
+    entries.sort((left, right) => orderNumbers(left.value, right.value));
+    return {
+      values: entries.map(({ value }) => value),
+      counts: entries.map(({ count }) => count),
+      start: 0,
+      end: entries.length,
+    };
   }
 
   #addDouble(group: number, value: number, count: number): void {
     if (value >= 0 && value < HISTOGRAM_VALUES_MAX && Number.isInteger(value)) {
-      if (this.#histograms.add(group, value + 0, count)) return;
-      this.#table.add(group, value, count, true);
+      this.#histograms.add(group, value + 0, count);
     } else if (Math.abs(value) < DIGESTED_MAX) {
       const isNewAllowed = this.#distinct[group]! < EXACT_QUANTILE_VALUES_MAX;
       const answer = this.#table.add(group, value, count, isNewAllowed);
@@ -165,13 +221,6 @@ export class NumberCounts {
     }
   }
 
-  #addHistogram(group: number, partial: HistogramsPartial, start: number, end: number): void {
-    if (this.#histograms.combine(group, partial, start, end)) return;
-    for (let entry = start; entry < end; entry++) {
-      this.#addDouble(group, partial.values[entry]!, partial.counts[entry]!);
-    }
-  }
-
   #digest(group: number): QuantileDigest {
     let digest = this.#digests.get(group);
     if (digest === undefined) {
@@ -180,4 +229,27 @@ export class NumberCounts {
     }
     return digest;
   }
+}
+
+function withTotal({ values, counts }: IntegerCounts): SortedCounts<number> {
+  let total = 0;
+  for (let entry = 0; entry < counts.length; entry++) total += counts[entry]!;
+  return { values, counts, total };
+}
+
+/**
+ * The end of the rows from `start` on that are of one group and fit for its t-digest: `start` where
+ * it is none itself. What the group's table has of them already adds up with what the digest gets.
+ */
+function digestedEnd({ groups, count, values, nulls }: GroupedNumbers, start: number): number {
+  const group = groups[start];
+  let row = start;
+  for (; row < count && groups[row] === group; row++) {
+    const value = values[row]!;
+    if (nulls !== undefined && nulls[row] === 1) break;
+    // NaN fails the first, small integers the second.
+    if (!(Math.abs(value) < DIGESTED_MAX)) break;
+    if ((value & (HISTOGRAM_VALUES_MAX - 1)) === value) break;
+  }
+  return row;
 }

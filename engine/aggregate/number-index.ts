@@ -6,13 +6,17 @@ const SLOTS_MIN = 64;
 const DOUBLE = new Float64Array(1);
 const WORDS = new Uint32Array(DOUBLE.buffer);
 
+/** What all indexes begin as; the first key makes arrays of their own. */
+const NO_KEYS = new Float64Array(SLOTS_MIN);
+const NO_IDS = new Int32Array(SLOTS_MIN).fill(ABSENT);
+
 /**
  * Finds the id of a double: open addressing with linear probing over typed arrays, at most half
  * full. Ids are the caller's. Equal is `===`: 0 and -0 are one key, NaN is none.
  */
 export class NumberIndex {
-  #keys = new Float64Array(SLOTS_MIN);
-  #ids = new Int32Array(SLOTS_MIN).fill(ABSENT);
+  #keys = NO_KEYS;
+  #ids = NO_IDS;
   #count = 0;
 
   /** The id of `key`, or -1. */
@@ -23,6 +27,10 @@ export class NumberIndex {
   /** `key` must be absent and not NaN; `id` at least 0. */
   insert(key: number, id: number): void {
     if (2 * (this.#count + 1) > this.#ids.length) this.#grow();
+    if (this.#ids === NO_IDS) {
+      this.#keys = new Float64Array(SLOTS_MIN);
+      this.#ids = new Int32Array(SLOTS_MIN).fill(ABSENT);
+    }
     const slot = this.#slot(key);
     assert(this.#ids[slot] === ABSENT, 'a key is inserted once');
     this.#keys[slot] = key;

@@ -2,6 +2,7 @@ import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { numberVector } from '../column/vector.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
+import { NO_FLOAT64, NO_UINT8 } from './growth.ts';
 
 /** Values of one dictionary by code, each read once, when first needed. */
 export type CodeValues = {
@@ -46,8 +47,8 @@ export class NumberReader {
     numbers: new Float64Array(dictionary.size),
     others: [],
   }));
-  #values = new Float64Array(0);
-  #nulls = new Uint8Array(0);
+  #values: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  #nulls: Uint8Array<ArrayBuffer> = NO_UINT8;
 
   /** `undefined` when other values are met. The vector is good until the next call. */
   read(vector: Vector, count: number): NumberVector | undefined {

@@ -1,16 +1,23 @@
-import { grownInt32 } from './growth.ts';
+import { grownInt32, NO_INT32 } from './growth.ts';
 import { mixBits } from './number-index.ts';
 
 const ABSENT = -1;
 const SLOTS_MIN = 64;
 
+/** Pairs of numbers below it are looked up without hashing: a table of 256 KB at most. */
+const DENSE_SIDE = 256;
+
 /** Numbers pairs of small integers 0, 1, 2 … in the order they are first met. */
 export class PairIndex {
   /** Id per slot: open addressing with linear probing, at most half full. */
   #slots = new Int32Array(SLOTS_MIN).fill(ABSENT);
-  #lefts = new Int32Array(0);
-  #rights = new Int32Array(0);
+  #lefts: Int32Array<ArrayBuffer> = NO_INT32;
+  #rights: Int32Array<ArrayBuffer> = NO_INT32;
   #size = 0;
+  /** Id plus one of pair (left, right) at `left * DENSE_SIDE + right`, or 0: while both are small. */
+  #dense: Int32Array<ArrayBuffer> = NO_INT32;
+  /** Whether a pair was met last that is not small. */
+  #isSparse = false;
 
   get size(): number {
     return this.#size;
@@ -36,10 +43,17 @@ export class PairIndex {
 
   /** Writes the ids of the pairs (lefts[i], rights[i]) to `ids`, which may be one of the two. */
   assign(lefts: Int32Array, rights: Int32Array, count: number, ids: Int32Array): void {
+    let row = 0;
+    while (row < count) {
+      row = this.#assignDense(lefts, rights, { start: row, count }, ids);
+      if (row < count) ids[row] = this.#newId(lefts[row]!, rights[row]!);
+      row += 1;
+      if (this.#isSparse) break;
+    }
     let lastLeft = ABSENT;
     let lastRight = ABSENT;
     let lastId = ABSENT;
-    for (let row = 0; row < count; row++) {
+    for (; row < count; row++) {
       const left = lefts[row]!;
       const right = rights[row]!;
       if (left !== lastLeft || right !== lastRight) {
@@ -49,6 +63,38 @@ export class PairIndex {
       }
       ids[row] = lastId;
     }
+  }
+
+  /**
+   * Writes the ids of pairs in the table, from row `start` on; gives the first row whose pair is not there,
+   * or `count`. Pairs follow each other in any order, so there is nothing to guess.
+   */
+  #assignDense(
+    lefts: Int32Array,
+    rights: Int32Array,
+    { start, count }: { readonly start: number; readonly count: number },
+    ids: Int32Array,
+  ): number {
+    const dense = this.#dense;
+    for (let row = start; row < count; row++) {
+      const right = rights[row]!;
+      const place = right < DENSE_SIDE ? lefts[row]! * DENSE_SIDE + right : dense.length;
+      const id = place < dense.length ? dense[place]! : 0;
+      if (id === 0) return row;
+      ids[row] = id - 1;
+    }
+    return count;
+  }
+
+  /** The id of a pair that is not in the table. One that has no place there ends its use for a chunk. */
+  #newId(left: number, right: number): number {
+    const id = this.#id(left, right);
+    this.#isSparse = left >= DENSE_SIDE || right >= DENSE_SIDE;
+    if (this.#isSparse) return id;
+    const place = left * DENSE_SIDE + right;
+    this.#dense = grownInt32(this.#dense, place + 1);
+    this.#dense[place] = id + 1;
+    return id;
   }
 
   #id(left: number, right: number): number {

@@ -1,4 +1,4 @@
-import { grownInt32 } from './growth.ts';
+import { grownInt32, NO_INT32 } from './growth.ts';
 import { PairIndex } from './pair-index.ts';
 
 /** Bits of the bitmap: 4 MB. Beyond, membership is found by hashing. */
@@ -9,14 +9,14 @@ const BITMAP_BITS_MAX = 2 ** 25;
  * `value · groupStride + group` of a bitmap says whether a pair is there: one look-up a row.
  */
 export class PairSet {
-  #groups = new Int32Array(0);
-  #values = new Int32Array(0);
+  #groups: Int32Array<ArrayBuffer> = NO_INT32;
+  #values: Int32Array<ArrayBuffer> = NO_INT32;
   #size = 0;
   #groupStride = 1;
   /** `undefined` once it would be too large. */
   #bitmap: Uint32Array | undefined = new Uint32Array(64);
   #index: PairIndex | undefined;
-  #pairIds = new Int32Array(0);
+  #pairIds: Int32Array<ArrayBuffer> = NO_INT32;
 
   get size(): number {
     return this.#index?.size ?? this.#size;

@@ -1,7 +1,7 @@
 import { type ExactNumber, exactInteger, exactSum } from './exact-number.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
 import { ExactSums } from './exact-sums.ts';
-import { grownFloat64 } from './growth.ts';
+import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import { INTEGER_MAX } from './sum-kernels.ts';
 
 export type PreciseSumsPartial = {
@@ -14,7 +14,7 @@ export type PreciseSumsPartial = {
  * 2^53 in magnitude that takes all integers while it can, plus its sum in `#exact`.
  */
 export class PreciseSums {
-  #integers = new Float64Array(0);
+  #integers: Float64Array<ArrayBuffer> = NO_FLOAT64;
   readonly #exact = new ExactSums();
 
   reserve(groupCount: number): void {

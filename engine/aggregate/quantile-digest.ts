@@ -1,4 +1,5 @@
 import { TDigest } from 'tdigest';
+import { sortDoubles } from './sort-doubles.ts';
 
 /**
  * Greatest share of the values that one centroid may stand for, reached in the middle. Read as one
@@ -23,8 +24,10 @@ export type DigestPartial = {
 /**
  * A t-digest of finite doubles that answers with values it has met. The same values in the same
  * order and the same combines give the same answer: the package's own compression shuffles with
- * Math.random and is never called. Between two flushes the digest lies in three flat arrays; its
- * tree, many times as large, is built for a flush and dropped.
+ * Math.random and is never called. Values are sorted some thousands at a time and merged in by one pass
+ * over both (Dunning and Ertl, "Computing Extremely Accurate Quantiles Using t-Digests"); the
+ * package's tree, built for it and dropped, takes in digests, whose centroids overlap. Else the
+ * digest lies in three flat arrays.
  */
 export class QuantileDigest {
   #centroids: DigestPartial = { means: EMPTY, weights: EMPTY, observed: EMPTY };
@@ -51,6 +54,19 @@ export class QuantileDigest {
     this.#buffer[this.#buffered++] = value;
   }
 
+  /** Adds each of the values once. */
+  addEach(values: Float64Array): void {
+    for (let from = 0; from < values.length; ) {
+      // The first of them makes room, if there is none.
+      this.add(values[from]!, 1);
+      const room = this.#buffer.length - this.#buffered;
+      const rest = values.subarray(from + 1, from + 1 + room);
+      this.#buffer.set(rest, this.#buffered);
+      this.#buffered += rest.length;
+      from += 1 + rest.length;
+    }
+  }
+
   combine(partial: DigestPartial): void {
     this.#flush();
     this.#merge(partial);
@@ -70,9 +86,10 @@ export class QuantileDigest {
   /** Moves all that waits into the digest. */
   #flush(): void {
     if (this.#buffered > 0) {
-      const sorted = this.#buffer.slice(0, this.#buffered).sort();
+      const sorted = this.#buffer.subarray(0, this.#buffered);
       this.#buffered = 0;
-      this.#merge({ ...thinned(sorted), observed: sorted });
+      sortDoubles(sorted);
+      this.#centroids = mergedValues(this.#centroids, sorted);
     }
     if (this.#repeated.length > 0) {
       const sorted = this.#repeated.sort((left, right) => left.value - right.value);
@@ -106,25 +123,68 @@ export class QuantileDigest {
 
 const EMPTY = new Float64Array(0);
 
+/** The digest with further values, ascending, each of which counts once. */
+function mergedValues(digest: DigestPartial, sorted: Float64Array): DigestPartial {
+  const all = mergedByMean(digest, sorted);
+  const { means, weights } = thinned(all.means, all.weights);
+  return { means, weights, observed: nearestOf(means, merged(digest.observed, sorted)) };
+}
+
+type Centroids = {
+  readonly means: Float64Array<ArrayBuffer>;
+  readonly weights: Float64Array<ArrayBuffer>;
+};
+
+function mergedByMean(digest: DigestPartial, sorted: Float64Array): Centroids {
+  const means = new Float64Array(digest.means.length + sorted.length);
+  const weights = new Float64Array(means.length);
+  let at = 0;
+  let next = 0;
+  for (let index = 0; index < means.length; index++) {
+    const isValue =
+      at === digest.means.length || (next < sorted.length && sorted[next]! < digest.means[at]!);
+    means[index] = isValue ? sorted[next++]! : digest.means[at]!;
+    weights[index] = isValue ? 1 : digest.weights[at++]!;
+  }
+  return { means, weights };
+}
+
 /** Averages runs of neighbours, within the share that a centroid at that rank may have. */
-function thinned(sorted: Float64Array): { means: Float64Array; weights: Float64Array } {
-  const means: number[] = [];
-  const weights: number[] = [];
-  for (let start = 0; start < sorted.length; ) {
-    const rank = start / sorted.length;
-    const share = 4 * CENTROID_SHARE_MAX * rank * (1 - rank);
-    const size = Math.max(1, Math.floor(share * sorted.length));
-    const end = Math.min(start + size, sorted.length);
-    const least = sorted[start]!;
-    // Summing differences keeps the mean within its values, and from overflowing.
-    let excess = 0;
-    for (let index = start; index < end; index++)
-      excess += (sorted[index]! - least) / (end - start);
-    means.push(Math.min(least + excess, sorted[end - 1]!));
-    weights.push(end - start);
+function thinned(means: Float64Array, weights: Float64Array): Centroids {
+  const total = sumOf(weights);
+  const thinMeans = new Float64Array(means.length);
+  const thinWeights = new Float64Array(means.length);
+  let count = 0;
+  for (let start = 0, below = 0; start < means.length; ) {
+    const rank = below / total;
+    const weightMax = 4 * CENTROID_SHARE_MAX * rank * (1 - rank) * total;
+    let weight = weights[start]!;
+    let end = start + 1;
+    while (end < means.length && weight + weights[end]! <= weightMax) weight += weights[end++]!;
+    thinMeans[count] = meanOf(means, weights, { start, end, weight });
+    thinWeights[count++] = weight;
+    below += weight;
     start = end;
   }
-  return { means: Float64Array.from(means), weights: Float64Array.from(weights) };
+  return { means: thinMeans.slice(0, count), weights: thinWeights.slice(0, count) };
+}
+
+type Run = { readonly start: number; readonly end: number; readonly weight: number };
+
+/** Summing differences keeps the mean within its values, and from overflowing. */
+function meanOf(means: Float64Array, weights: Float64Array, { start, end, weight }: Run): number {
+  const least = means[start]!;
+  let excess = 0;
+  for (let index = start + 1; index < end; index++) {
+    excess += (means[index]! - least) * (weights[index]! / weight);
+  }
+  return Math.min(least + excess, means[end - 1]!);
+}
+
+function sumOf(weights: Float64Array): number {
+  let sum = 0;
+  for (const weight of weights) sum += weight;
+  return sum;
 }
 
 /** 0 to count − 1 in the order of one fixed random sequence (xorshift32, Fisher and Yates). */

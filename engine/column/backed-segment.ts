@@ -1,6 +1,6 @@
 import type { RowRanges } from './row-ranges.ts';
 import type { SealedSegmentReader } from './sealed-segment.ts';
-import type { NeededText, RowRun, Segment } from './segment.ts';
+import type { NeededText, RowRange, RowRun, RowScope, Segment, SegmentColumn } from './segment.ts';
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, Vector } from './vector.ts';
 
@@ -27,8 +27,26 @@ export class BackedSegment implements Segment {
     return this.#open().runs(projectKey);
   }
 
+  countRows(scope: RowScope): number {
+    return this.#open().countRows(scope);
+  }
+
+  projectsWith(rowsMin: number): readonly string[] {
+    return this.#open().projectsWith(rowsMin);
+  }
+
+  positionAt(run: RowRun, timestampUs: number): number {
+    if (timestampUs <= this.timestampUsMin) return 0;
+    if (timestampUs > this.timestampUsMax) return run.count;
+    return this.#open().positionAt(run, timestampUs);
+  }
+
   rowsWith(needed: NeededText): RowRanges | undefined {
     return this.#open().rowsWith(needed);
+  }
+
+  areTimeOrdered(start: number, count: number): boolean {
+    return this.#open().areTimeOrdered(start, count);
   }
 
   timestamps(rows: Int32Array, count: number): Vector {
@@ -53,5 +71,8 @@ export class BackedSegment implements Segment {
 
   roots(rows: Int32Array, count: number): NestedVector {
     return this.#open().roots(rows, count);
+  }
+  range(column: SegmentColumn, range: RowRange): Vector | undefined {
+    return this.#open().range(column, range);
   }
 }

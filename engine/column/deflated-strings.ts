@@ -1,5 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
+import { JsonBuffer } from './json-buffer.ts';
 import type { JsonWriter } from './json-writer.ts';
+import { RowTexts } from './row-texts.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { StringEntries } from './string-entries.ts';
@@ -9,6 +11,12 @@ import { decodeWtf8 } from './wtf8.ts';
 
 /** Decompressed blocks kept: the newest rows of a run lie in two or three. */
 const CACHED_BLOCKS_MAX = 8;
+
+/** An entry is all there is to keep of a code. */
+const ENTRY = 0;
+
+/** Where an entry is written that is to be kept. */
+const line = new JsonBuffer();
 
 /** Strings compressed in blocks. */
 export class DeflatedStrings implements StringEntries {
@@ -20,6 +28,8 @@ export class DeflatedStrings implements StringEntries {
   readonly #blockEntries: number;
   /** By block; the oldest goes first. */
   readonly #blocks = new Map<number, StringBlock>();
+  /** By code: the block of one that is asked for again may have gone. */
+  readonly #texts = new RowTexts();
 
   constructor(
     source: SliceSource,
@@ -46,9 +56,18 @@ export class DeflatedStrings implements StringEntries {
     return { bytes, start: offsets[entry]!, end: offsets[entry + 1]! };
   }
 
-  writeJson(code: number, out: JsonWriter): void {
+  writeJson(code: number, out: JsonWriter, isKept = false): void {
+    if (isKept && this.#texts.write(code, ENTRY, out)) return;
     const { bytes, start, end } = this.range(code);
-    out.stringBytes(bytes, start, end);
+    if (!isKept) {
+      out.stringBytes(bytes, start, end);
+      return;
+    }
+    line.clear();
+    line.stringBytes(bytes, start, end);
+    const text = line.written();
+    this.#texts.keep(code, ENTRY, text);
+    out.rawBytes(text, 0, text.length);
   }
 
   #block(index: number): StringBlock {

@@ -144,7 +144,8 @@ function setStrings(
       return UUID;
     case 'suffix': {
       const whole = leaves[packing.column]?.strings?.packing;
-      assert(whole?.kind === 'plain' && codes === null, 'a column lies in one that is plain');
+      assert(codes === null, 'each value of a column lies in one of another');
+      if (whole?.kind !== 'plain') return NO_FLAT_FORM;
       setBlock(entry, whole);
       setValues(entry, packing.sizes, packing.sizeWidth);
       return SUFFIX;

@@ -25,18 +25,17 @@ import {
   WIDTH,
   writeEntry,
 } from './flat-entry.ts';
-import { JsonBuffer } from './json-buffer.ts';
+import type { JsonBuffer } from './json-buffer.ts';
 import { type JsonTemplate, writeSlot } from './json-template.ts';
 import { writeJsonText } from './json-text.ts';
-import type { JsonWriter } from './json-writer.ts';
 import type { LeafColumns } from './leaf-columns.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import type { NumberValues } from './number-values.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-digits.ts';
 import { bitCount, firstAtLeast } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
 import type { WholeSegment } from './slice.ts';
 import type { SlotStore } from './slot-store.ts';
-import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './string-values.ts';
 import { JSON_TEXT, TEXT } from './token.ts';
 import { viewed } from './viewed-bytes.ts';
 
@@ -45,9 +44,6 @@ const QUOTE = 0x22;
 /** One unpacked string between quotes: read at once, and not kept. */
 const unpacked = viewed(new Uint8Array(Math.max(DIGITS_MAX, UUID_LENGTH) + 2 + 4));
 unpacked.bytes[0] = QUOTE;
-
-/** Where a row is written, before it goes to whatever writer in one piece. */
-const line = new JsonBuffer();
 
 /** What is known of each slot of the row that is being written. */
 let slots = newSlots(256);
@@ -96,30 +92,25 @@ export class FlatRows {
     row: number,
     place: number,
     store: SlotStore,
-    out: JsonWriter,
+    out: JsonBuffer,
   ): void {
     const { text, textEnds, kinds } = template;
     const count = kinds.length;
     if (slots.packings.length < count) slots = newSlots(count);
     this.#locate(template, row, place);
     this.#fetch(count);
-    // A row that failed may have left its beginning.
-    line.clear();
     let textStart = 0;
     for (let slot = 0; slot < count; slot++) {
       const textEnd = textEnds[slot]!;
-      line.rawViewed(text, textStart, textEnd);
+      out.rawViewed(text, textStart, textEnd);
       textStart = textEnd;
       const packing = slots.packings[slot]!;
       const kind = kinds[slot]!;
-      if (packing === PLAIN || packing === SUFFIX) this.#writeString(slot, kind);
-      else if (packing > NO_FLAT_FORM) this.#writePacked(slot, packing, slots.columns[slot]!);
-      else writeSlot(store, kind, row, place + template.slots[slot]!, line);
+      if (packing === PLAIN || packing === SUFFIX) this.#writeString(slot, kind, out);
+      else if (packing > NO_FLAT_FORM) this.#writePacked(slot, packing, out);
+      else writeSlot(store, kind, row, place + template.slots[slot]!, out);
     }
-    line.rawViewed(text, textStart, textEnds[count]!);
-    const written = line.written();
-    out.rawBytes(written, 0, written.length);
-    line.clear();
+    out.rawViewed(text, textStart, textEnds[count]!);
   }
 
   /** The first round: position and integer of each slot. */
@@ -172,29 +163,30 @@ export class FlatRows {
     this.#touched ^= touched;
   }
 
-  #writeString(slot: number, kind: number): void {
+  #writeString(slot: number, kind: number, out: JsonBuffer): void {
     const start = slots.starts[slot]!;
     const end = slots.ends[slot]!;
-    if (kind === TEXT) line.stringViewed(this.#segment, start, end);
-    else if (kind === JSON_TEXT) writeJsonText(line, this.#segment.bytes, start, end, true);
-    else line.rawViewed(this.#segment, start, end);
+    if (kind === TEXT) out.stringViewed(this.#segment, start, end);
+    else if (kind === JSON_TEXT) writeJsonText(out, this.#segment.bytes, start, end, true);
+    else out.rawViewed(this.#segment, start, end);
   }
 
   /** What is neither a string as it is nor without a flat form. */
-  #writePacked(slot: number, packing: number, column: number): void {
+  #writePacked(slot: number, packing: number, out: JsonBuffer): void {
+    const column = slots.columns[slot]!;
     const { bytes } = this.#segment;
     if (packing === HEX) {
       const digitCount = this.#table.entries[ENTRY_SIZE * column + OFFSETS_AT]!;
-      writeUnpacked(unpackHex(bytes, slots.starts[slot]!, digitCount, unpacked.bytes, 1));
+      writeUnpacked(unpackHex(bytes, slots.starts[slot]!, digitCount, unpacked.bytes, 1), out);
     } else if (packing === UUID) {
-      writeUnpacked(unpackUuid(bytes, slots.starts[slot]!, unpacked.bytes, 1));
+      writeUnpacked(unpackUuid(bytes, slots.starts[slot]!, unpacked.bytes, 1), out);
     } else if (packing >= FORM) {
       const form = must(FORMS[packing - FORM]);
-      line.raw('"');
-      form.write(this.#number(column, NUMBERS, slot), line);
-      line.raw('"');
+      out.raw('"');
+      form.write(this.#number(column, NUMBERS, slot), out);
+      out.raw('"');
     } else {
-      line.number(this.#number(column, packing, slot));
+      out.number(this.#number(column, packing, slot));
     }
   }
 
@@ -248,9 +240,9 @@ export class FlatRows {
 }
 
 /** `end`: of what was unpacked behind the first quote. */
-function writeUnpacked(end: number): void {
+function writeUnpacked(end: number, out: JsonBuffer): void {
   unpacked.bytes[end] = QUOTE;
-  line.rawViewed(unpacked, 0, end + 1);
+  out.rawViewed(unpacked, 0, end + 1);
 }
 
 function newSlots(count: number) {

@@ -53,7 +53,7 @@ export class LeafColumns {
   }
 
   #open({ positions, numbers, strings }: LeafFooter): LeafColumn {
-    // A column lies in a plain one, which lies in no other: this goes one level deep.
+    // A column lies in one that lies in no other: this goes one level deep.
     const entriesOf = (column: number) => must(this.column(column).strings).entries;
     return {
       positions: openPositions(this.#source, positions),

@@ -1,3 +1,4 @@
+import { CUTS, type Cut } from './excerpt-strings.ts';
 import type { Leaf } from './leaf-plan.ts';
 import { encodeNumbers } from './number-values.ts';
 import { encodePositions } from './positions.ts';
@@ -16,6 +17,14 @@ export type ColumnValues = {
 
 export type EncodedLeaf = Pick<LeafFooter, 'positions' | 'numbers' | 'strings'>;
 
+type SplitColumn = {
+  /** Among the leaf columns. */
+  readonly index: number;
+  readonly column: ColumnValues;
+  readonly positions: EncodedLeaf['positions'];
+  readonly count: number;
+};
+
 /** Columns in which others may lie, the largest first: more cost time and seldom gain anything. */
 const WHOLES_MAX = 4;
 
@@ -31,6 +40,8 @@ export class LeafEncoder {
   /** Columns encoded already, by a digest of their values. */
   readonly #encoded = new Map<string, { column: ColumnValues; footer: EncodedLeaf }[]>();
   readonly #wholes: (WholeColumn & { readonly rows: Uint32Array })[] = [];
+  /** Columns of which others may be excerpts. */
+  readonly #splits: SplitColumn[] = [];
 
   constructor(sink: SliceSink, strings: StringEncoder, rowCount: number) {
     this.#sink = sink;
@@ -55,6 +66,12 @@ export class LeafEncoder {
     const similar = this.#encoded.get(digest) ?? [];
     const equal = similar.find((other) => areEqual(other.column, column));
     if (equal !== undefined) return equal.footer;
+    const footer = this.#excerptOf(leaf, column) ?? this.#encode(leaf, column, index);
+    this.#encoded.set(digest, [...similar, { column, footer }]);
+    return footer;
+  }
+
+  #encode(leaf: Leaf, column: ColumnValues, index: number): EncodedLeaf {
     const { rows, values, count } = column;
     const { perRowMax } = leaf;
     const positions = encodePositions(
@@ -62,12 +79,41 @@ export class LeafEncoder {
       { rows, valueCount: count, perRowMax },
       this.#rowCount,
     );
-    const footer: EncodedLeaf =
-      leaf.leafClass === 'number'
-        ? { positions, numbers: encodeNumbers(this.#sink, values, count), strings: null }
-        : { positions, numbers: null, strings: this.#stringsOf(leaf, column, index) };
-    this.#encoded.set(digest, [...similar, { column, footer }]);
-    return footer;
+    if (leaf.leafClass === 'number') {
+      return { positions, numbers: encodeNumbers(this.#sink, values, count), strings: null };
+    }
+    const strings = this.#stringsOf(leaf, column, index);
+    const isSplit = strings?.packing.kind === 'split' && strings.packing.hasHeads;
+    if (isSplit && perRowMax === 1 && this.#splits.length < WHOLES_MAX) {
+      this.#splits.push({ index, column, positions, count: column.count });
+    }
+    return { positions, numbers: null, strings };
+  }
+
+  /** As paths or queries of a split column's strings; `undefined` when they are not. */
+  #excerptOf(leaf: Leaf, column: ColumnValues): EncodedLeaf | undefined {
+    if (leaf.leafClass !== 'text' || leaf.perRowMax !== 1 || column.count === 0) return undefined;
+    for (const { index, column: whole, positions, count } of this.#splits) {
+      const cut = CUTS.find((candidate) => this.#areCut(candidate, whole, column));
+      if (cut === undefined) continue;
+      if (this.#strings.isRepetitive(column.values, column.count)) return undefined;
+      const packing = { kind: 'excerpt', column: index, cut } as const;
+      const strings = { entryCount: count, isDistinct: false, codes: null, packing };
+      return { positions, numbers: null, strings };
+    }
+    return undefined;
+  }
+
+  /** Whether each value is what a cut leaves of the other column's in its row. */
+  #areCut(cut: Cut, whole: ColumnValues, column: ColumnValues): boolean {
+    let at = 0;
+    for (let i = 0; i < column.count; i++) {
+      const row = column.rows[i]!;
+      while (at < whole.count && whole.rows[at]! < row) at++;
+      if (at === whole.count || whole.rows[at] !== row) return false;
+      if (!this.#strings.isCut(cut, whole.values[at]!, column.values[i]!)) return false;
+    }
+    return true;
   }
 
   #stringsOf(leaf: Leaf, column: ColumnValues, index: number): EncodedLeaf['strings'] {
@@ -75,7 +121,8 @@ export class LeafEncoder {
     if (leaf.leafClass !== 'text') return this.#strings.encode(values, count, 'verbatim');
     const wholes = this.#wholes.filter((whole) => areSameRows(whole.rows, rows));
     const footer = this.#strings.encode(values, count, 'leaf', wholes);
-    const isWhole = footer.packing.kind === 'plain' && footer.codes === null;
+    const { kind } = footer.packing;
+    const isWhole = (kind === 'plain' || kind === 'split') && footer.codes === null;
     if (isWhole && this.#wholes.length < WHOLES_MAX) {
       this.#wholes.push({ column: index, values, rows });
     }

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import type { Cut } from './excerpt-strings.ts';
 import type { EncodedLeaf } from './leaf-encoding.ts';
 import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { type MergeOrder, mergeOrder } from './merge-order.ts';
@@ -182,19 +183,52 @@ class Merger {
     const columns = plan.columns.map((leaf, column) => {
       const key = leafKey(leaf);
       const footers = this.#sources.map((source) => source.findLeaf(key));
-      return { leaf, column, key, footers, isEnd: footers.some(isEndOfAnother) };
+      return { leaf, column, key, footers, isInside: footers.some(isInAnother) };
     });
+    const findWhole: FindWhole = (whole) => byKey.get(whole);
     // A column that lies in another comes after that one.
-    for (const isEnd of [false, true]) {
-      for (const { leaf, column, key, footers } of columns.filter((one) => one.isEnd === isEnd)) {
-        const mergedLeaf = byPlace.areInColumns(column, footers)
-          ? this.#sharedLeaf(encoded, footers, leaf, (whole) => byKey.get(whole))
-          : this.#leafByPlace(plan, column, byPlace);
+    for (const isInside of [false, true]) {
+      const next = columns.filter((one) => one.isInside === isInside);
+      for (const { leaf, column, key, footers } of next) {
+        let mergedLeaf: EncodedLeaf | undefined;
+        if (byPlace.areInColumns(column, footers)) {
+          mergedLeaf = footers.some(isExcerpt)
+            ? this.#excerpt(footers, findWhole)
+            : this.#sharedLeaf(encoded, footers, leaf, findWhole);
+        }
+        mergedLeaf ??= this.#leafByPlace(plan, column, byPlace);
         merged[column] = mergedLeaf;
         byKey.set(key, { column, leaf: mergedLeaf });
       }
     }
     return merged;
+  }
+
+  /** Excerpts of one column in every segment are excerpts of the merged one, if that can be cut. */
+  #excerpt(
+    footers: readonly (LeafFooter | undefined)[],
+    findWhole: FindWhole,
+  ): EncodedLeaf | undefined {
+    let cut: Cut | undefined;
+    let wholeKey: string | undefined;
+    for (const [segment, footer] of footers.entries()) {
+      if (footer === undefined) continue;
+      const packing = footer.strings?.packing;
+      if (packing?.kind !== 'excerpt') return undefined;
+      const key = this.#sources[segment]!.keyOfLeaf(packing.column);
+      if (cut !== undefined && (packing.cut !== cut || key !== wholeKey)) return undefined;
+      cut = packing.cut;
+      wholeKey = key;
+    }
+    const whole = wholeKey === undefined ? undefined : findWhole(wholeKey);
+    const strings = whole?.leaf.strings;
+    const canBeCut = strings?.packing.kind === 'split' && strings.packing.hasHeads;
+    if (whole === undefined || cut === undefined || !canBeCut) return undefined;
+    const { positions } = whole.leaf;
+    const packing = { kind: 'excerpt', column: whole.column, cut } as const;
+    const { entryCount } = strings;
+    const excerpt = { entryCount, isDistinct: false, codes: null, packing };
+    return { positions, numbers: null, strings: excerpt };
   }
 
   /** Columns that are one in every segment are one again. */
@@ -247,7 +281,7 @@ class Merger {
 
   /**
    * The merged column in whose strings those of a column lie, as they do in every segment: in the
-   * same one, and that is still plain. In each segment they stand in the same rows; as many values
+   * same one, and that is still plain or split. In each segment they stand in the same rows; as many values
    * in all then means that no segment has the one without the other.
    */
   #wholeOf(
@@ -266,8 +300,9 @@ class Merger {
     if (key === undefined || keys.size > 1) return undefined;
     const whole = findWhole(key);
     const strings = whole?.leaf.strings;
-    const isPlain = strings?.packing.kind === 'plain' && strings.codes === null;
-    return isPlain && strings.entryCount === count ? whole?.column : undefined;
+    const kind = strings?.packing.kind;
+    const isWhole = (kind === 'plain' || kind === 'split') && strings?.codes === null;
+    return isWhole && strings.entryCount === count ? whole?.column : undefined;
   }
 
   #leafByPlace(plan: LeafPlan, column: number, byPlace: PlaceReader): EncodedLeaf {
@@ -315,6 +350,10 @@ type FindWhole = (
   key: string,
 ) => { readonly column: number; readonly leaf: EncodedLeaf } | undefined;
 
-function isEndOfAnother(footer: LeafFooter | undefined): boolean {
-  return footer?.strings?.packing.kind === 'suffix';
+function isInAnother(footer: LeafFooter | undefined): boolean {
+  return footer?.strings?.packing.kind === 'suffix' || isExcerpt(footer);
+}
+
+function isExcerpt(footer: LeafFooter | undefined): boolean {
+  return footer?.strings?.packing.kind === 'excerpt';
 }

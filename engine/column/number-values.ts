@@ -1,4 +1,12 @@
-import { type Slice, type SliceSink, type SliceSource, unsignedArray } from './slice.ts';
+import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
+import {
+  type Slice,
+  type SliceSink,
+  type SliceSource,
+  type UnsignedArray,
+  unsignedArray,
+} from './slice.ts';
+import { constantVector, numberVector, type Vector } from './vector.ts';
 
 /**
  * How the numbers of one column are kept.
@@ -68,6 +76,13 @@ function areExactInSingle(values: Float64Array, count: number): boolean {
   return true;
 }
 
+/** Some consecutive positions; `isAscending`: whether their values are known to ascend. */
+export type NumberRange = {
+  readonly start: number;
+  readonly count: number;
+  readonly isAscending: boolean;
+};
+
 /** The numbers of one column. Positions are [0, number of values). */
 export class NumberValues {
   /** Whether all are equal, and known to be without looking. */
@@ -81,9 +96,13 @@ export class NumberValues {
   readonly #words: Uint32Array | undefined;
   readonly #singles: Float32Array | undefined;
   readonly #doubles: Float64Array | undefined;
+  /** What `codes` mean, where there are any. */
+  readonly coding: IntegerCoding;
 
   constructor(source: SliceSource, footer: NumbersFooter) {
     const { encoding, width, slice } = footer;
+    const codeMax = (footer.max - footer.base) / footer.step;
+    this.coding = new IntegerCoding(footer.base, footer.step, codeMax);
     this.#base = footer.base;
     this.#step = footer.step;
     this.isConstant = slice === null;
@@ -103,6 +122,34 @@ export class NumberValues {
     if (this.#shorts !== undefined) return this.#base + this.#step * this.#shorts[position]!;
     if (this.#words !== undefined) return this.#base + this.#step * this.#words[position]!;
     return this.#base;
+  }
+
+  /** The first of the positions [start, end), whose values ascend, that has `least` or more; `end`: none. */
+  firstFrom(start: number, end: number, least: number): number {
+    let low = start;
+    let high = end;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.value(middle) < least) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Values of consecutive positions as they lie; `undefined` where they have to be converted. */
+  range({ start, count, isAscending }: NumberRange): Vector | undefined {
+    if (this.isConstant) return constantVector(this.#base, count);
+    const codes = this.codes;
+    if (codes !== undefined) {
+      return new PackedNumbers(codes, { start, count, isAscending }, this.coding);
+    }
+    const doubles = this.#doubles?.subarray(start, start + count);
+    return doubles && numberVector(doubles, count);
+  }
+
+  /** The integers of the column by their codes; `undefined` where it has another form. */
+  get codes(): UnsignedArray | undefined {
+    return this.#bytes ?? this.#shorts ?? this.#words;
   }
 
   /**

@@ -1,5 +1,6 @@
+import { ChainRows } from './chain-rows.ts';
 import type { JsonWriter } from './json-writer.ts';
-import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, Segment } from './segment.ts';
+import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
 import { PlainStrings } from './string-values.ts';
@@ -22,10 +23,13 @@ export class OpenSegmentReader implements Segment {
   readonly #handle: OpenSegmentHandle;
   readonly #dictionary: Dictionary;
   readonly #source: TokenSource;
+  readonly #chains: ChainRows;
 
-  /** `skeletons`: of an earlier reader of the same segment, for what it remembers. */
-  constructor(handle: OpenSegmentHandle, skeletons: Skeletons = skeletonsOf(handle)) {
+  /** `memory`: of an earlier reader of the same segment. */
+  constructor(handle: OpenSegmentHandle, memory: OpenSegmentMemory = memoryOf(handle)) {
+    const { skeletons, chains } = memory;
     this.#handle = handle;
+    this.#chains = chains;
     this.rowCount = handle.rowCount;
     this.timestampUsMin = handle.timestampUsMin;
     this.timestampUsMax = handle.timestampUsMax;
@@ -39,11 +43,44 @@ export class OpenSegmentReader implements Segment {
     const { chains, arrays } = this.#handle;
     if (projectKey === undefined || chains === undefined) {
       if (this.rowCount === 0) return [];
-      const isTimeOrdered = areTimesAscending(arrays.timestampsUs, undefined, this.rowCount);
+      const isTimeOrdered = areTimesAscending(arrays.timestampsUs, this.rowCount);
       const hasProjectKey = projectKey === undefined;
       return [{ count: this.rowCount, start: 0, rows: undefined, isTimeOrdered, hasProjectKey }];
     }
     return [...this.#chain(chains.projectHead, true), ...this.#chain(chains.mixedHead, false)];
+  }
+
+  countRows({ projectKey, startUs, endUs }: RowScope, rowsMax: number): number {
+    const { chains, arrays } = this.#handle;
+    if (projectKey === undefined || chains === undefined) return this.rowCount;
+    const { previousRows, timestampsUs } = arrays;
+    let count = 0;
+    for (const head of [chains.projectHead, chains.mixedHead]) {
+      for (let row = head; row >= 0 && count <= rowsMax; row = previousRows[row]!) {
+        const timestampUs = timestampsUs[row]!;
+        if (timestampUs >= startUs && timestampUs < endUs) count++;
+      }
+    }
+    return count;
+  }
+
+  projectsWith(): readonly string[] {
+    return [];
+  }
+
+  positionAt(run: RowRun, timestampUs: number): number {
+    if (timestampUs <= this.timestampUsMin) return 0;
+    if (timestampUs > this.timestampUsMax) return run.count;
+    const { timestampsUs } = this.#handle.arrays;
+    let low = 0;
+    let high = run.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = run.rows === undefined ? run.start + middle : run.rows[middle]!;
+      if (timestampsUs[row]! < timestampUs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   timestamps(rows: Int32Array, count: number): Vector {
@@ -86,23 +123,13 @@ export class OpenSegmentReader implements Segment {
 
   /** The rows of one chain as a run; none when it is empty. */
   #chain(head: number, hasProjectKey: boolean): RowRun[] {
-    const { previousRows, timestampsUs } = this.#handle.arrays;
-    let count = 0;
-    for (let row = head; row >= 0; row = previousRows[row]!) count++;
-    if (count === 0) return [];
-    const rows = new Int32Array(count);
-    let index = count;
-    for (let row = head; row >= 0; row = previousRows[row]!) rows[--index] = row;
+    if (head < 0) return [];
+    const { rows, isTimeOrdered } = this.#chains.upTo(head, this.#handle.arrays);
+    const count = rows.length;
     const start = rows[0]!;
     const areConsecutive = head - start + 1 === count;
     return [
-      {
-        count,
-        start,
-        rows: areConsecutive ? undefined : rows,
-        isTimeOrdered: areTimesAscending(timestampsUs, rows, count),
-        hasProjectKey,
-      },
+      { count, start, rows: areConsecutive ? undefined : rows, isTimeOrdered, hasProjectKey },
     ];
   }
 
@@ -113,9 +140,11 @@ export class OpenSegmentReader implements Segment {
   }
 }
 
-/** What a reader of the segment remembers of its skeletons; later readers may go on with it. */
-export function skeletonsOf(handle: OpenSegmentHandle): Skeletons {
-  return new Skeletons(skeletonArraysOf(handle));
+/** What a reader of the segment remembers, with which later readers may go on. */
+export type OpenSegmentMemory = { readonly skeletons: Skeletons; readonly chains: ChainRows };
+
+export function memoryOf(handle: OpenSegmentHandle): OpenSegmentMemory {
+  return { skeletons: new Skeletons(skeletonArraysOf(handle)), chains: new ChainRows() };
 }
 
 export function skeletonArraysOf(handle: OpenSegmentHandle): Skeletons['arrays'] {
@@ -181,15 +210,10 @@ class OpenSlotStore implements SlotStore {
   }
 }
 
-/** Whether the timestamps of `rows[0, count)` (`undefined`: of rows [0, count)) never fall. */
-function areTimesAscending(
-  timestampsUs: Float64Array,
-  rows: Int32Array | undefined,
-  count: number,
-): boolean {
-  for (let i = 1; i < count; i++) {
-    const before = timestampsUs[rows === undefined ? i - 1 : rows[i - 1]!]!;
-    if (timestampsUs[rows === undefined ? i : rows[i]!]! < before) return false;
+/** Whether the timestamps of rows [0, count) never fall. */
+function areTimesAscending(timestampsUs: Float64Array, count: number): boolean {
+  for (let row = 1; row < count; row++) {
+    if (timestampsUs[row]! < timestampsUs[row - 1]!) return false;
   }
   return true;
 }

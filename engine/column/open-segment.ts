@@ -7,7 +7,7 @@ import type { OpenSegmentArrays, OpenSegmentHandle } from './segment.ts';
 import { sharedIntegers, sharedNumbers, sharedOffsets } from './shared-array.ts';
 import { SkeletonTable } from './skeleton-table.ts';
 import { StringTable } from './string-table.ts';
-import { encodeWtf8 } from './wtf8.ts';
+import { encodedKey } from './wtf8.ts';
 
 const ROWS_MIN = 1024;
 const SLOTS_MIN = 32 * 1024;
@@ -132,7 +132,7 @@ export class OpenSegment {
   /** The published rows; with a project key, also where that project's rows are found. */
   handle(projectKey?: string | undefined): OpenSegmentHandle {
     if (projectKey === undefined) return this.#published;
-    const bytes = encodeWtf8(projectKey);
+    const bytes = encodedKey(projectKey);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const code = this.#strings.find(view, 0, bytes.length);
     const projectHead = code < 0 ? -1 : this.#publishedHead(code);

@@ -60,6 +60,15 @@ export interface Positions {
   locate(rows: Int32Array, count: number): Int32Array;
 }
 
+/**
+ * The position of the first of `count` consecutive rows, each of which has a value, where each has just
+ * one, so that they lie one after the other; -1 where some have several.
+ */
+export function rangeStart(positions: Positions, row: number, count: number): number {
+  const start = positions.first(row);
+  return positions.first(row + count) - start === count ? start : -1;
+}
+
 /** `valueCount`: of the column. */
 export function openPositions(source: SliceSource, footer: PositionsFooter): Positions {
   switch (footer.kind) {

@@ -2,6 +2,7 @@ import type { NumbersFooter } from './number-values.ts';
 import type { PositionsFooter } from './positions.ts';
 import type { LeafFooter, SealedFooter, StringColumnFooter } from './sealed-layout.ts';
 import type { BlockFooter, Slice } from './slice.ts';
+import type { SplitFooter } from './split-footer.ts';
 import type { StringsFooter } from './string-footer.ts';
 
 /**
@@ -80,8 +81,8 @@ function leafColumn(leaf: LeafFooter, leaves: readonly LeafFooter[]): Slice[] {
   if (numbers !== null) slices.push(...numbersOf(numbers));
   if (strings === null) return slices;
   slices.push(...stringsOf(strings));
-  // A column lies in a plain one, which lies in no other: this goes one level deep.
-  if (strings.packing.kind === 'suffix') {
+  // A column lies in one that lies in no other: this goes one level deep.
+  if (strings.packing.kind === 'suffix' || strings.packing.kind === 'excerpt') {
     slices.push(...leafColumn(leaves[strings.packing.column]!, leaves));
   }
   return slices;
@@ -102,7 +103,28 @@ function stringsOf({ codes, packing, signature }: StringsFooter): Slice[] {
       return [...slices, ...numbersOf(packing.numbers)];
     case 'suffix':
       return [...slices, packing.sizes];
+    case 'excerpt':
+      return slices;
+    case 'split':
+      return [...slices, ...splitOf(packing)];
   }
+}
+
+function splitOf(packing: SplitFooter): Slice[] {
+  return [
+    ...blockOf(packing.heads),
+    packing.headStarts,
+    packing.headCodes,
+    ...blockOf(packing.shapes),
+    packing.shapeCodes,
+    packing.parts,
+    packing.partSizes,
+    packing.partStarts,
+    ...blockOf(packing.words),
+    packing.wordStarts,
+    packing.wordEntries,
+    packing.textEntries,
+  ];
 }
 
 function numbersOf({ slice }: NumbersFooter): Slice[] {

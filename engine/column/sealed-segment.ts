@@ -1,11 +1,13 @@
+import { unreachable } from '../assert.ts';
 import { NumberValues } from './number-values.ts';
-import { openPositions, type Positions } from './positions.ts';
+import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
 import type { RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
-import type { NeededText, RowRun, Segment } from './segment.ts';
+import type { NeededText, RowRange, RowRun, RowScope, Segment, SegmentColumn } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
 import { type SliceFinder, SliceSource } from './slice.ts';
+import { StringRange } from './string-range.ts';
 import { StringValues } from './string-values.ts';
 import { TextIndex } from './text-index.ts';
 import { TokenSource } from './token-source.ts';
@@ -16,7 +18,7 @@ import {
   type StringBlock,
   type Vector,
 } from './vector.ts';
-import { encodeWtf8 } from './wtf8.ts';
+import { decodeWtf8, encodedKey } from './wtf8.ts';
 
 /** A sealed segment, read in place. Opening it costs in proportion to its columns, not its rows. */
 export class SealedSegmentReader implements Segment {
@@ -77,12 +79,32 @@ export class SealedSegmentReader implements Segment {
     return this.#groups.runs(projectKey);
   }
 
+  countRows({ projectKey, startUs, endUs }: RowScope): number {
+    let count = 0;
+    for (const run of this.runs(projectKey)) {
+      if (!run.isTimeOrdered) count += run.count;
+      else count += Math.max(0, this.positionAt(run, endUs) - this.positionAt(run, startUs));
+    }
+    return count;
+  }
+
+  positionAt(run: RowRun, timestampUs: number): number {
+    if (timestampUs <= this.timestampUsMin) return 0;
+    if (timestampUs > this.timestampUsMax) return run.count;
+    const { start, count } = run;
+    return this.#timestampsUs.firstFrom(start, start + count, timestampUs) - start;
+  }
+
   timestamps(rows: Int32Array, count: number): Vector {
     return numberVector(this.#timestampsUs.gather(rows, count), count);
   }
 
   arrivals(rows: Int32Array, count: number): Vector {
     return numberVector(this.#arrivals.gather(rows, count), count);
+  }
+
+  projectsWith(rowsMin: number): readonly string[] {
+    return this.#groups.projectsWith(rowsMin);
   }
 
   ids(rows: Int32Array, count: number): Vector {
@@ -102,8 +124,31 @@ export class SealedSegmentReader implements Segment {
     return this.#source.roots(rows, skeletons, count);
   }
 
+  range(column: SegmentColumn, { start, count, isTimeOrdered }: RowRange): Vector | undefined {
+    switch (column) {
+      case 'timestamp':
+        return this.#timestampsUs.range({ start, count, isAscending: isTimeOrdered });
+      case 'arrival':
+        return this.#arrivals.range({ start, count, isAscending: false });
+      case 'id':
+        return this.#ids().range(start, count);
+      case 'event_message':
+        return this.#messages().range(start, count);
+      case 'project':
+        return this.#projects().range(start, count);
+      case 'root':
+        return this.#source.rootsOfRange(start, count, this.#rowSkeletons);
+      default:
+        return unreachable(column);
+    }
+  }
+
   rowsWith(needed: NeededText): RowRanges | undefined {
     return this.#texts().rowsWith(needed);
+  }
+
+  areTimeOrdered(start: number, count: number): boolean {
+    return this.#groups.areOfOne(start, count);
   }
 }
 
@@ -121,6 +166,7 @@ class Groups {
   readonly #footer: GroupsFooter;
   readonly #names: StringBlock;
   readonly #starts: Uint32Array;
+  #known: { readonly projectKey: string | undefined; readonly runs: readonly RowRun[] } | undefined;
 
   constructor(source: SliceSource, footer: GroupsFooter) {
     const { bytes, offsets } = footer.names;
@@ -129,7 +175,21 @@ class Groups {
     this.#starts = source.unsigned32(footer.starts);
   }
 
+  /** Whether consecutive rows are of one group. */
+  areOfOne(start: number, count: number): boolean {
+    const next = firstAtLeast(this.#starts, 0, this.#starts.length, start + 1);
+    return start + count <= this.#starts[next]!;
+  }
+
+  /** Asked for the same key more than once in a run: how many rows there are, and which. */
   runs(projectKey: string | undefined): readonly RowRun[] {
+    if (this.#known?.projectKey !== projectKey || this.#known === undefined) {
+      this.#known = { projectKey, runs: this.#newRuns(projectKey) };
+    }
+    return this.#known.runs;
+  }
+
+  #newRuns(projectKey: string | undefined): readonly RowRun[] {
     const groupCount = this.#starts.length - 1;
     if (projectKey === undefined) {
       const count = this.#starts[groupCount]!;
@@ -137,10 +197,21 @@ class Groups {
       return [{ count, start: 0, rows: undefined, isTimeOrdered, hasProjectKey: true }];
     }
     const runs: RowRun[] = [];
-    const name = this.#find(encodeWtf8(projectKey));
+    const name = this.#find(encodedKey(projectKey));
     if (name >= 0) runs.push(this.#run(name + (this.#footer.hasNone ? 1 : 0), true));
     if (this.#footer.hasMixed) runs.push(this.#run(groupCount - 1, false));
     return runs;
+  }
+
+  projectsWith(rowsMin: number): readonly string[] {
+    const projects: string[] = [];
+    const { bytes, offsets } = this.#names;
+    const first = this.#footer.hasNone ? 1 : 0;
+    for (let name = 0; name < this.#footer.names.count; name++) {
+      const rowCount = this.#starts[first + name + 1]! - this.#starts[first + name]!;
+      if (rowCount >= rowsMin) projects.push(decodeWtf8(bytes, offsets[name]!, offsets[name + 1]!));
+    }
+    return projects;
   }
 
   #run(group: number, hasProjectKey: boolean): RowRun {
@@ -179,13 +250,20 @@ function compareBytes(bytes: Uint8Array, start: number, end: number, other: Uint
 /** A declared column of strings. */
 class StringColumn {
   readonly #positions: Positions;
-  readonly #strings: StringValues;
+  /** Opened when a string is asked for: whether there is one can be told without. */
+  readonly #strings: () => StringValues;
   readonly #isInEveryRow: boolean;
 
   constructor(source: SliceSource, footer: StringColumnFooter) {
     this.#positions = openPositions(source, footer.positions);
-    this.#strings = new StringValues(source, footer.strings);
+    this.#strings = whenAsked(() => new StringValues(source, footer.strings));
     this.#isInEveryRow = footer.positions.kind === 'every-row';
+  }
+
+  /** Rows of a declared column have one value at most, so as many values as rows are one each. */
+  range(row: number, count: number): Vector | undefined {
+    const start = rangeStart(this.#positions, row, count);
+    return start < 0 ? undefined : new StringRange(this.#strings, start, count);
   }
 
   vector(rows: Int32Array, count: number): Vector {
@@ -193,6 +271,7 @@ class StringColumn {
     if (!this.#isInEveryRow) {
       for (let i = 0; i < count; i++) if (!this.#positions.has(rows[i]!)) positions[i] = -1;
     }
-    return dictionaryVector(this.#strings.gather(positions, count), count, this.#strings.entries);
+    const strings = this.#strings();
+    return dictionaryVector(strings.gather(positions, count), count, strings.entries);
   }
 }

@@ -1,11 +1,12 @@
 import { assert, must } from '../assert.ts';
 import { FlatRows } from './flat-rows.ts';
-import { numberText } from './json-buffer.ts';
+import { type JsonBuffer, numberText } from './json-buffer.ts';
 import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
 import { LeafColumns } from './leaf-columns.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { NumberValues } from './number-values.ts';
+import { rangeStart } from './positions.ts';
 import type { SealedFooter } from './sealed-layout.ts';
 import type { SliceSource } from './slice.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
@@ -67,6 +68,19 @@ export class SealedSlotStore implements SlotStore {
     return dictionaryVector(codes, count, strings.entries);
   }
 
+  range(start: number, count: number, places: Int32Array): Vector | undefined {
+    const id = this.#commonColumn(places, places.length);
+    if (id === undefined || id === RESIDUAL_COLUMN) return undefined;
+    for (let i = 0; i < places.length; i++) {
+      if (this.#slotOrdinals.value(places[i]!) !== 0) return undefined;
+    }
+    const { positions, numbers, strings } = this.#leaves.column(id);
+    const first = rangeStart(positions, start, count);
+    if (first < 0) return undefined;
+    if (strings !== undefined) return strings.range(first, count);
+    return must(numbers).range({ start: first, count, isAscending: false });
+  }
+
   number(row: number, place: number): number {
     const id = this.#slotColumns[place]!;
     if (id === RESIDUAL_COLUMN) return this.#residualSlot(row, place);
@@ -120,7 +134,7 @@ export class SealedSlotStore implements SlotStore {
     return true;
   }
 
-  writeRow(template: JsonTemplate, row: number, place: number, out: JsonWriter): void {
+  writeRow(template: JsonTemplate, row: number, place: number, out: JsonBuffer): void {
     this.#rows.write(template, row, place, this, out);
   }
 

@@ -57,6 +57,31 @@ export class SegmentDamagedError extends Error {
   }
 }
 
+/** Of a segment something is not in memory, and nothing may be loaded now. Not an error of a query. */
+export class NotInMemoryError extends Error {}
+
+let isLoadingAllowed = true;
+
+/** Runs what must not wait for a disk: throws a NotInMemoryError where a block would be read from a file. */
+export function withoutLoading<T>(work: () => T): T {
+  const outer = isLoadingAllowed;
+  isLoadingAllowed = false;
+  try {
+    return work();
+  } finally {
+    isLoadingAllowed = outer;
+  }
+}
+
+/** Whether the work at hand may take the time that a disk takes, or collecting garbage. */
+export function mayWait(): boolean {
+  return isLoadingAllowed;
+}
+
+function checkLoading(): void {
+  if (!isLoadingAllowed) throw new NotInMemoryError('a block is not in memory');
+}
+
 /** Whether a segment could not be read, and its reading should be tried on another snapshot. */
 export function isUnreadable(error: unknown): error is SegmentGoneError | SegmentDamagedError {
   return error instanceof SegmentGoneError || error instanceof SegmentDamagedError;
@@ -152,6 +177,7 @@ export class SegmentImage {
     const index = backing.states.length - 1;
     backing.usedAt[index] = backing.gauge[GAUGE_CLOCK]!;
     if (this.#own === undefined && hasFrame(backing)) return;
+    checkLoading();
     const frame = this.#unpack(backing.frame, undefined);
     const bytes = new Uint8Array(this.buffer);
     bytes.set(frame.subarray(0, HEADER_SIZE));
@@ -161,6 +187,7 @@ export class SegmentImage {
   }
 
   #loadShared(block: number): void {
+    checkLoading();
     const backing = this.#backing!;
     const [offset, size] = placeOf(backing, block);
     new Uint8Array(this.buffer, offset, size).set(this.#read(block));
@@ -168,6 +195,7 @@ export class SegmentImage {
   }
 
   #loadOwn(block: number): SharedArrayBuffer {
+    checkLoading();
     const backing = this.#backing!;
     this.#own ??= newOwnBlocks(backing);
     const { buffer, isThere } = this.#own;

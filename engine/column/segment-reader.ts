@@ -8,7 +8,12 @@ import {
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
 import { arrayBytes, collectGarbage } from './garbage.ts';
-import { OpenSegmentReader, skeletonArraysOf, skeletonsOf } from './open-segment-reader.ts';
+import {
+  memoryOf,
+  type OpenSegmentMemory,
+  OpenSegmentReader,
+  skeletonArraysOf,
+} from './open-segment-reader.ts';
 import { SealedSegmentReader } from './sealed-segment.ts';
 import type { SealedSegmentHandle, Segment, SegmentHandle } from './segment.ts';
 import {
@@ -20,8 +25,7 @@ import {
   type MemoryGauge,
   releaseBuffer,
 } from './segment-backing.ts';
-import { SegmentImage } from './segment-image.ts';
-import type { Skeletons } from './skeleton.ts';
+import { mayWait, SegmentImage } from './segment-image.ts';
 import type { DroppedSegments } from './snapshot.ts';
 
 /** `clock`: what the gauge said; a reader from before would not tell that its columns are in use. */
@@ -35,8 +39,8 @@ type OpenedSegment = {
 const sealedReaders = new Map<number, OpenedSegment>();
 /** Those of them that this task has read, in part, into memory of its own; in the same order. */
 const passingReaders = new Map<number, OpenedSegment>();
-/** Of an open segment only what its skeletons say is kept: its rows grow. */
-const openSkeletons = new Map<number, Skeletons>();
+/** Of an open segment only what its skeletons and chains say is kept: its rows grow. */
+const openMemories = new Map<number, OpenSegmentMemory>();
 
 /** What the task at hand may read of segments whose memory can be let go meanwhile. */
 const taskHandles = new Set<SealedSegmentHandle>();
@@ -58,10 +62,10 @@ export function readSegment(handle: SegmentHandle): Segment {
     taskMemory.gauge = handle.backing.gauge;
     return new BackedSegment(handle.backing, () => openSealed(handle));
   }
-  const skeletons = openSkeletons.get(handle.id) ?? skeletonsOf(handle);
-  remember(openSkeletons, OPEN_READERS_MAX, handle.id, skeletons);
-  skeletons.extend(skeletonArraysOf(handle));
-  return new OpenSegmentReader(handle, skeletons);
+  const memory = openMemories.get(handle.id) ?? memoryOf(handle);
+  remember(openMemories, OPEN_READERS_MAX, handle.id, memory);
+  memory.skeletons.extend(skeletonArraysOf(handle));
+  return new OpenSegmentReader(handle, memory);
 }
 
 /**
@@ -114,14 +118,14 @@ export function forgetDropped(dropped: DroppedSegments): void {
   if (unheardCount > dropped.ids.length) {
     // Some went without this thread hearing which: what is left opens again when it is needed.
     for (const [id, { image }] of sealedReaders) letGo(sealedReaders, id, image.residentSize);
-    openSkeletons.clear();
+    openMemories.clear();
     return;
   }
   if (unheardCount <= 0) return;
   for (const id of dropped.ids.slice(-unheardCount)) {
     const image = sealedReaders.get(id)?.image;
     if (image !== undefined) letGo(sealedReaders, id, image.residentSize);
-    openSkeletons.delete(id);
+    openMemories.delete(id);
   }
 }
 
@@ -178,7 +182,7 @@ function boundReaders(): void {
       readers.delete(id);
     }
   }
-  releaseGarbage();
+  if (mayWait()) releaseGarbage();
   readersBytesMax = bytesMore;
 }
 
@@ -225,7 +229,7 @@ function letGo(readers: Map<number, OpenedSegment>, id: number, size: number): v
 }
 
 function collectWhatWasLetGo(): void {
-  if (garbageSize < PASSING_GARBAGE_BYTES_MAX) return;
+  if (garbageSize < PASSING_GARBAGE_BYTES_MAX || !mayWait()) return;
   collectGarbage();
   garbageSize = 0;
 }

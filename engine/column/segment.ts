@@ -17,6 +17,15 @@ export interface Segment {
    * overlap. Rows of mixed projects come in every answer, in runs of their own.
    */
   runs(projectKey: string | undefined): readonly RowRun[];
+  /**
+   * How many rows may be of `projectKey` and in the window, cheaply: counts no further
+   * than `rowsMax` plus what one run has, and may count some too many.
+   */
+  countRows(scope: RowScope, rowsMax: number): number;
+  /** The first position of a time-ordered run whose timestamp is `timestampUs` or later. */
+  positionAt(run: RowRun, timestampUs: number): number;
+  /** Project keys that so many rows have; none of a segment whose rows are not sorted by them. */
+  projectsWith(rowsMin: number): readonly string[];
   /** The column `timestamp`: no NULLs. */
   timestamps(rows: Int32Array, count: number): Vector;
   /** Position of each event in the order its source took events in: unique, no NULLs. */
@@ -30,18 +39,46 @@ export interface Segment {
    */
   roots(rows: Int32Array, count: number): NestedVector;
   /**
-   * Rows outside of which no string that SQL may read at the path holds the text; `undefined` when
+   * A column of consecutive rows, as it lies where it can be read so: the same values as by rows.
+   * `undefined`: it is to be read by rows.
+   */
+  range?(column: SegmentColumn, range: RowRange): Vector | undefined;
+  /**
+   * Rows outside of which no string that SQL may read at the path holds what is needed; `undefined` when
    * there is no telling: any row may. Takes some microseconds, and the first time for a path some
    * more.
    */
   rowsWith(needed: NeededText): RowRanges | undefined;
+  /** Whether the times of consecutive rows are known to ascend; absent: they are not known to. */
+  areTimeOrdered?(start: number, count: number): boolean;
 }
+
+/** Rows of a project key, or of all where it is `undefined`, in a window [startUs, endUs). */
+export type RowScope = {
+  readonly projectKey?: string | undefined;
+  /** Microseconds; -Infinity and Infinity when open. */
+  readonly startUs: number;
+  readonly endUs: number;
+};
+
+/** A column that every segment has: declared ones, the root record, and when the event came in. */
+export type SegmentColumn = 'id' | 'timestamp' | 'event_message' | 'project' | 'root' | 'arrival';
+
+/** Some consecutive rows of a segment. */
+export type RowRange = {
+  readonly start: number;
+  readonly count: number;
+  /** Whether their timestamps ascend. */
+  readonly isTimeOrdered: boolean;
+};
 
 /** A text that a string must hold for its row to be wanted. */
 export type NeededText = {
   /** Names of fields from the root record down, through lists as through records. */
   readonly path: readonly string[];
   readonly text: string;
+  /** Texts of which any will do in place of `text`. */
+  readonly or?: readonly string[] | undefined;
 };
 
 /**
@@ -73,6 +110,18 @@ export type SealedSegmentHandle = {
   readonly buffer: SharedArrayBuffer;
   /** Where what is missing in the buffer comes from; `undefined`: nothing is missing. */
   readonly backing?: SegmentBacking | undefined;
+  /** Absent: nobody knows whether other handles have the same rows. */
+  readonly content?: SegmentContent | undefined;
+};
+
+/**
+ * What a sealed segment holds, in memory or not. On the main thread it is one object for as long as
+ * the rows are the same, whatever buffer they lie in: what is remembered of them is known by it.
+ */
+export type SegmentContent = {
+  readonly rowCount: number;
+  readonly timestampUsMin: number;
+  readonly timestampUsMax: number;
 };
 
 /** The published prefix of an open segment's arrays, at the moment a query's snapshot was taken. */

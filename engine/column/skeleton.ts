@@ -2,6 +2,7 @@ import { FIELD_MEMOS_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { KeyPattern } from './key-pattern.ts';
 import { NodeMap } from './node-map.ts';
+import { RowTexts } from './row-texts.ts';
 import type { SlotStore } from './slot-store.ts';
 import {
   JSON_TEXT,
@@ -61,6 +62,8 @@ export class Skeletons {
   /** From records and lists met to themselves and their places. */
   readonly #places = new NodeMap();
   readonly #templates = new Map<number, PlacedTemplate>();
+  /** Of the same segment. */
+  readonly rowTexts = new RowTexts();
   #templateBytes = 0;
 
   constructor(arrays: SkeletonArrays) {

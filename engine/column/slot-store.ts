@@ -1,3 +1,4 @@
+import type { JsonBuffer } from './json-buffer.ts';
 import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { Vector } from './vector.ts';
@@ -18,6 +19,11 @@ export interface SlotStore {
   numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array;
   /** Strings of many rows (tokens of kind TEXT); where the place is negative, NULL. */
   strings(rows: Int32Array, places: Int32Array, count: number): Vector;
+  /**
+   * Numbers or strings of consecutive rows as they lie, given the place of each skeleton among them, all
+   * of which have one; `undefined` where they are to be read by rows.
+   */
+  range?(start: number, count: number, places: Int32Array): Vector | undefined;
   /** A slot of kind INTEGER or FLOAT. */
   number(row: number, place: number): number;
   /** A slot of kind TEXT. */
@@ -32,5 +38,5 @@ export interface SlotStore {
    * Writes a row by its template, the first of whose slots is at `place`: as `writeTemplate` does,
    * where the store has a quicker way than slot after slot.
    */
-  writeRow?(template: JsonTemplate, row: number, place: number, out: JsonWriter): void;
+  writeRow?(template: JsonTemplate, row: number, place: number, out: JsonBuffer): void;
 }

@@ -1,9 +1,12 @@
 import { deflateRawSync } from 'node:zlib';
 import { DEFLATED_BLOCK_ENTRIES } from '../limits.ts';
+import { type Cut, cutRange } from './excerpt-strings.ts';
 import { encodeNumbers } from './number-values.ts';
+import { UUID_LENGTH } from './packed-digits.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
+import { encodeSplit } from './split-encoding.ts';
+import { headEnd } from './split-footer.ts';
 import type { PackingFooter, StringsFooter } from './string-footer.ts';
-import { UUID_LENGTH } from './string-values.ts';
 import { encodeSignature } from './text-signature.ts';
 import type { StringBlock } from './vector.ts';
 import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
@@ -26,7 +29,7 @@ const REPETITIONS_MIN = 16;
 /** Shorter strings, on average, are not looked for at the end of others. */
 const SUFFIX_SIZE_MIN = 16;
 
-/** A leaf column that is plain without codes: the string code of each of its values. */
+/** A leaf column that is plain or split, without codes: the string code of each of its values. */
 export type WholeColumn = { readonly column: number; readonly values: Float64Array };
 
 /** What may be done with the strings of a column. */
@@ -93,10 +96,15 @@ export class StringEncoder {
       if (packing !== undefined) return { ...alone, packing };
     }
     const columnSize = Math.min(dictionaryBytes, directBytes);
+    const split =
+      use === 'leaf' && digitCount === 0 && !isRepetitive
+        ? encodeSplit(this.#sink, this.#block, direct, columnSize)
+        : undefined;
     const signature =
       use === 'leaf' && digitCount === 0 && !isRepetitive
         ? encodeSignature(this.#sink, this.#block, { codes: direct, columnSize })
         : undefined;
+    if (split !== undefined) return { ...alone, packing: split, signature };
     if (dictionaryBytes >= directBytes)
       return { ...alone, packing: this.#pack(direct, digitCount), signature };
     for (let i = 0; i < codeArray.length; i++) codeArray[i] = entries[i]!;
@@ -108,6 +116,27 @@ export class StringEncoder {
       packing: this.#pack(distinct, digitCount),
       signature,
     };
+  }
+
+  /** Whether predicates are best asked of a dictionary of the strings of `codes[0, count)`. */
+  isRepetitive(codes: Float64Array, count: number): boolean {
+    const distinct = this.#number(codes, count, new Int32Array(count));
+    return distinct.length * REPETITIONS_MIN <= count;
+  }
+
+  /** Whether string `excerpt` is what a cut leaves of string `whole`. */
+  isCut(cut: Cut, whole: number, excerpt: number): boolean {
+    const { bytes, offsets } = this.#block;
+    const end = offsets[whole + 1]!;
+    const rest = { bytes, start: headEnd(bytes, offsets[whole]!, end), end };
+    const range = cutRange(cut, rest);
+    const start = offsets[excerpt]!;
+    const size = offsets[excerpt + 1]! - start;
+    if (range.end - range.start !== size) return false;
+    for (let at = 0; at < size; at++) {
+      if (bytes[start + at] !== bytes[range.start + at]) return false;
+    }
+    return true;
   }
 
   /** Distinct strings end to end; `entries[i]` becomes the entry of `codes[i]`. */

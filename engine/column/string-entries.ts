@@ -7,6 +7,6 @@ export interface StringEntries extends Dictionary {
   value(code: number): string;
   /** The bytes of an entry; good until the next call. */
   range(code: number): ByteRange;
-  /** Writes the entry as a JSON string. */
-  writeJson(code: number, out: JsonWriter): void;
+  /** Writes the entry as a JSON string. `isKept` as of `Dictionary`. */
+  writeJson(code: number, out: JsonWriter, isKept?: boolean): void;
 }

@@ -1,5 +1,7 @@
+import type { Cut } from './excerpt-strings.ts';
 import type { NumbersFooter } from './number-values.ts';
 import type { Slice } from './slice.ts';
+import type { SplitFooter } from './split-footer.ts';
 import type { SignatureFooter } from './text-signature.ts';
 import type { WordFormName } from './word-forms.ts';
 
@@ -23,8 +25,11 @@ export type StringsFooter = {
  * - `deflated`: blocks of DEFLATED_BLOCK_ENTRIES entries end to end, each block compressed alone
  *   (RFC 1951). Block `b` is `bytes[blockOffsets[b], blockOffsets[b + 1])`.
  * - `form`: numbers in another dress (`word-forms.ts`).
- * - `suffix`: entry `i` is the end of entry `i` of another leaf column, which is plain without
- *   codes: the query of a URL, beside the URL.
+ * - `split`: taken apart into what many have in common and the rest (`split-footer.ts`).
+ * - `suffix`: entry `i` is the end of entry `i` of another leaf column, which is plain or split,
+ *   without codes: the query of a URL, beside the URL.
+ * - `excerpt`: entry `i` is the path, or the query, of entry `i` of another leaf column, which is
+ *   split. The positions are the other's: where a row has no value, its skeleton says so.
  */
 export type PackingFooter =
   | { readonly kind: 'plain'; readonly bytes: Slice; readonly offsets: Slice }
@@ -47,4 +52,11 @@ export type PackingFooter =
       /** Size of each entry. */
       readonly sizes: Slice;
       readonly sizeWidth: 1 | 2 | 4;
-    };
+    }
+  | {
+      readonly kind: 'excerpt';
+      /** Index among the leaf columns. */
+      readonly column: number;
+      readonly cut: Cut;
+    }
+  | SplitFooter;

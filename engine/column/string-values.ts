@@ -1,27 +1,24 @@
+import { must } from '../assert.ts';
 import { DeflatedStrings } from './deflated-strings.ts';
+import { ExcerptStrings } from './excerpt-strings.ts';
 import type { JsonWriter } from './json-writer.ts';
 import { NumberValues } from './number-values.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-digits.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import type { ByteRange } from './slot-store.ts';
+import { SplitStrings } from './split-strings.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { StringsFooter } from './string-footer.ts';
-import type { StringBlock } from './vector.ts';
+import { type RangedStrings, StringRange } from './string-range.ts';
+import { constantVector, type StringBlock, type Vector } from './vector.ts';
 import { WORD_FORMS, type WordForm } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
 /** A dictionary up to this size keeps the JavaScript strings it has made. */
 const CACHED_ENTRIES_MAX = 4096;
 
-const HEX_DIGITS = Uint8Array.from(Buffer.from('0123456789abcdef', 'latin1'));
-/** Hex digits of each byte of a UUID begin here in its canonical form. */
-const UUID_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
-const DASH_PLACES = [8, 13, 18, 23] as const;
-const DASH = 0x2d;
-export const UUID_BYTES = 16;
-export const UUID_LENGTH = 36;
-
 /** The strings of one column. Positions are [0, number of values). */
-export class StringValues {
+export class StringValues implements RangedStrings {
   readonly entries: StringEntries;
   readonly #codes: UnsignedArray | undefined;
   /** Whether all are equal, and known to be without looking. */
@@ -37,15 +34,32 @@ export class StringValues {
     }
   }
 
+  get hasEntryEach(): boolean {
+    return this.#codes === undefined && !this.isConstant;
+  }
+
   code(position: number): number {
     if (this.isConstant) return 0;
     return this.#codes === undefined ? position : this.#codes[position]!;
   }
 
+  /** The strings of consecutive positions as they lie. */
+  range(start: number, count: number): Vector {
+    if (this.isConstant) return constantVector(this.entries.value(0), count);
+    return new StringRange(() => this, start, count);
+  }
+
+  codesOf(start: number, count: number): Int32Array {
+    const codes = new Int32Array(count);
+    if (this.#codes !== undefined) codes.set(this.#codes.subarray(start, start + count));
+    else if (!this.isConstant) for (let i = 0; i < count; i++) codes[i] = start + i;
+    return codes;
+  }
+
   /** Codes at `positions[0, count)`; -1 where a position is negative. Always a new array. */
   gather(positions: Int32Array, count: number): Int32Array {
     const codes = this.#codes;
-    if (codes === undefined && !this.isConstant) return positions.slice(0, count);
+    if (this.hasEntryEach) return positions.slice(0, count);
     const taken = new Int32Array(count);
     for (let i = 0; i < count; i++) {
       const position = positions[i]!;
@@ -89,6 +103,10 @@ function openEntries(
       const numbers = new NumberValues(source, packing.numbers);
       return new FormStrings(numbers, WORD_FORMS[packing.form], entryCount, isDistinct);
     }
+    case 'split':
+      return new SplitStrings(source, packing, entryCount, isDistinct);
+    case 'excerpt':
+      return new ExcerptStrings(must(leafEntries(packing.column).split), packing.cut);
     case 'suffix': {
       const sizes = source.unsigned(packing.sizes, packing.sizeWidth);
       return new SuffixStrings(leafEntries(packing.column), sizes, isDistinct);
@@ -177,36 +195,6 @@ class PackedStrings implements StringEntries {
     if (this.#isUuid) unpackUuid(this.#bytes, code * UUID_BYTES, text, 0);
     else unpackHex(this.#bytes, code * Math.ceil(text.length / 2), text.length, text, 0);
   }
-}
-
-/** Writes the digits packed at `bytes[start]` to `text[at]`; gives where they end. */
-export function unpackHex(
-  bytes: Uint8Array,
-  start: number,
-  digitCount: number,
-  text: Uint8Array,
-  at: number,
-): number {
-  let to = at;
-  for (let index = start; index < start + (digitCount >> 1); index++) {
-    const byte = bytes[index]!;
-    text[to++] = HEX_DIGITS[byte >> 4]!;
-    text[to++] = HEX_DIGITS[byte & 15]!;
-  }
-  if ((digitCount & 1) === 1) text[to] = HEX_DIGITS[bytes[start + (digitCount >> 1)]! >> 4]!;
-  return at + digitCount;
-}
-
-/** Writes the UUID packed at `bytes[start]` to `text[at]`; gives where it ends. */
-export function unpackUuid(bytes: Uint8Array, start: number, text: Uint8Array, at: number): number {
-  for (let index = 0; index < UUID_BYTES; index++) {
-    const byte = bytes[start + index]!;
-    const to = at + UUID_PLACES[index]!;
-    text[to] = HEX_DIGITS[byte >> 4]!;
-    text[to + 1] = HEX_DIGITS[byte & 15]!;
-  }
-  for (const place of DASH_PLACES) text[at + place] = DASH;
-  return at + UUID_LENGTH;
 }
 
 /** Numbers in another dress. */

@@ -7,8 +7,12 @@ import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
 import type { Slice, SliceSource } from './slice.ts';
+import { splitStringsWith } from './split-index.ts';
+import type { StringEntries } from './string-entries.ts';
+import { StringValues } from './string-values.ts';
 import { TextPath, UNSURE } from './text-path.ts';
 import { gramsOf, type SignatureFooter, TextSignature } from './text-signature.ts';
+import type { SplitBlock } from './vector.ts';
 
 /** Where the strings at one path lie. */
 type PathSight = {
@@ -30,7 +34,8 @@ export type TextIndexParts = {
 };
 
 /**
- * Tells of a sealed segment which rows may hold a text at a path, by the signatures of its columns.
+ * Tells of a sealed segment which rows may hold a text at a path, by the signatures of its columns, and
+ * by heads and words of those that are taken apart.
  *
  * A column stands for one spelling of a path and one class of kinds, and rare leaves stand in none;
  * so the skeletons are asked, once for each path, which columns the strings of their rows lie in.
@@ -55,15 +60,17 @@ export class TextIndex {
     this.#columns = signedColumns(source, footer);
   }
 
-  /** Ranges outside of which no string at the path holds the text; `undefined`: any row may. */
-  rowsWith({ path, text }: NeededText): RowRanges | undefined {
+  /** Ranges outside of which no string at the path holds any of the texts; `undefined`: any row may. */
+  rowsWith({ path, text, or = [] }: NeededText): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
     const sight = this.#sight(path);
     if (sight === undefined) return undefined;
-    const grams = gramsOf(text);
-    if (grams.length === 0) return undefined;
+    const texts = [text, ...or].map((each) => ({ text: each, grams: gramsOf(each) }));
+    if (texts.some(({ grams }) => grams.length === 0)) return undefined;
     let rows = sight.unsure;
-    for (const column of sight.columns) rows = unionOf(rows, this.#rowsOf(column, grams));
+    for (const column of sight.columns) {
+      for (const one of texts) rows = unionOf(rows, this.#rowsOf(column, one));
+    }
     return rows;
   }
 
@@ -114,10 +121,26 @@ export class TextIndex {
     return wanted.ranges();
   }
 
-  /** The rows with values in the blocks of a column that have all the grams. */
-  #rowsOf(column: SignedColumn, grams: Int32Array): RowRanges {
-    const { positions, signature, valueCount } = column;
+  /** The rows with values in a column that may hold a text. */
+  #rowsOf(column: SignedColumn, { text, grams }: { text: string; grams: Int32Array }): RowRanges {
+    const { signature, split } = column;
     const blocks = signature.blocksWith(grams);
+    const mayHold = (code: number) => isSet(blocks, Math.floor(code / signature.blockEntries));
+    const strings = split === undefined ? undefined : splitStringsWith(split, text, mayHold);
+    if (strings === undefined) return this.#rowsOfBlocks(column, blocks);
+    const { positions, isInEveryRow } = column;
+    if (isInEveryRow) return strings;
+    const rows = new RangeCollector();
+    for (let at = 0; at < strings.length; at += 2) {
+      const last = strings[at + 1]! - 1;
+      rows.add(this.#rowOf(positions, strings[at]!), this.#rowOf(positions, last) + 1);
+    }
+    return rows.ranges();
+  }
+
+  /** The rows with values in some blocks of a column. */
+  #rowsOfBlocks(column: SignedColumn, blocks: Uint8Array): RowRanges {
+    const { positions, signature, valueCount } = column;
     const { blockEntries } = signature;
     const blockCount = Math.ceil(valueCount / blockEntries);
     const rows = new RangeCollector();
@@ -150,16 +173,17 @@ function isSet(bits: Uint8Array, index: number): boolean {
 }
 
 /**
- * The columns with signatures. A column whose strings are the ends of another's, value by value, has
- * that one's: what is not in the whole is not in its end.
+ * The columns with signatures. A column whose strings lie in another's, value by value, has that one's:
+ * what is not in the whole is not in its end.
  */
 function signedColumns(source: SliceSource, { leaves }: SealedFooter): Map<number, SignedColumn> {
   const signed = new Map<number, SignedColumn>();
   leaves.forEach((leaf, column) => {
     const packing = leaf.strings?.packing;
-    const whole = packing?.kind === 'suffix' ? leaves[packing.column]!.strings : leaf.strings;
+    const isIn = packing?.kind === 'suffix' || packing?.kind === 'excerpt';
+    const whole = isIn ? leaves[packing.column]!.strings : leaf.strings;
     if (whole?.signature === undefined) return;
-    signed.set(column, new SignedColumn(source, leaf, whole.signature));
+    signed.set(column, new SignedColumn(source, leaves, column, whole.signature));
   });
   return signed;
 }
@@ -167,14 +191,22 @@ function signedColumns(source: SliceSource, { leaves }: SealedFooter): Map<numbe
 /** A leaf column of strings with a signature; what it is read by is opened when first needed. */
 class SignedColumn {
   readonly #source: SliceSource;
+  readonly #leaves: readonly LeafFooter[];
   readonly #leaf: LeafFooter;
   readonly #signatureFooter: SignatureFooter;
   #positions: Positions | undefined;
   #signature: TextSignature | undefined;
+  #entries: StringEntries | undefined;
 
-  constructor(source: SliceSource, leaf: LeafFooter, signature: SignatureFooter) {
+  constructor(
+    source: SliceSource,
+    leaves: readonly LeafFooter[],
+    column: number,
+    signature: SignatureFooter,
+  ) {
     this.#source = source;
-    this.#leaf = leaf;
+    this.#leaves = leaves;
+    this.#leaf = must(leaves[column]);
     this.#signatureFooter = signature;
   }
 
@@ -189,6 +221,19 @@ class SignedColumn {
     return hasEntryEach ? entryCount : codes.slice[1] / codes.width;
   }
 
+  /** Whether a position is its row. */
+  get isInEveryRow(): boolean {
+    return this.#leaf.positions.kind === 'every-row';
+  }
+
+  /** Of a column that is taken apart. */
+  get split(): SplitBlock | undefined {
+    const kind = this.#leaf.strings?.packing.kind;
+    if (kind !== 'split' && kind !== 'excerpt') return undefined;
+    this.#entries ??= this.#open(this.#leaf);
+    return this.#entries.split;
+  }
+
   get positions(): Positions {
     this.#positions ??= openPositions(this.#source, this.#leaf.positions);
     return this.#positions;
@@ -197,5 +242,10 @@ class SignedColumn {
   get signature(): TextSignature {
     this.#signature ??= new TextSignature(this.#source, this.#signatureFooter);
     return this.#signature;
+  }
+
+  #open({ strings }: LeafFooter): StringEntries {
+    const entriesOf = (column: number) => this.#open(must(this.#leaves[column]));
+    return new StringValues(this.#source, must(strings), entriesOf).entries;
   }
 }

@@ -39,7 +39,7 @@ export class TokenNested implements Nested {
     return elements;
   }
 
-  writeJson(out: JsonWriter): void {
-    this.#source.writeJson(this.#row, this.#node, out);
+  writeJson(out: JsonWriter, isKept = false): void {
+    this.#source.writeJson({ row: this.#row, node: this.#node, isKept }, out);
   }
 }

@@ -1,6 +1,9 @@
+import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
+import { JsonBuffer } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';
 import { writeTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
+import type { NumberValues } from './number-values.ts';
 import { endOfNode, FIELD_IN_TEXT, type Skeletons, slotCount } from './skeleton.ts';
 import { RootStep, type SkeletonStep } from './skeleton-step.ts';
 import type { SlotStore } from './slot-store.ts';
@@ -54,47 +57,42 @@ type FoundFields = {
   readonly someInText: boolean;
 };
 
-/** For each skeleton the number of the chunk it was last met in, whichever segment's it was then. */
-let stamps = new Uint32Array(0);
-let chunkCount = 0;
-const CHUNK_COUNT_MAX = 2 ** 32 - 1;
-
-/** Where the distinct skeletons of one chunk are collected. */
-let distinctOfChunk = new Int32Array(0);
-
-/** The rows of one chunk by their skeletons: of each row, and each that occurs once. */
-type RowSkeletons = { readonly codes: Int32Array; readonly distinct: Int32Array };
+/** Where a row is written, before it goes to whatever writer in one piece. */
+const line = new JsonBuffer();
 
 /** Records or lists that all came from the roots by the same steps: the skeleton tells the node. */
 class TrailVector {
   readonly kind = 'nested';
   readonly source: NestedSource;
-  readonly rows: Int32Array;
+  readonly chunk: ChunkRows;
   readonly count: number;
-  readonly skeletons: RowSkeletons;
   readonly step: SkeletonStep;
   #nodes: Int32Array | undefined;
 
-  constructor(
-    source: NestedSource,
-    rows: Int32Array,
-    trail: { readonly skeletons: RowSkeletons; readonly step: SkeletonStep },
-  ) {
+  constructor(source: NestedSource, chunk: ChunkRows, step: SkeletonStep) {
     this.source = source;
-    this.rows = rows;
-    this.count = rows.length;
-    this.skeletons = trail.skeletons;
-    this.step = trail.step;
+    this.chunk = chunk;
+    this.count = chunk.count;
+    this.step = step;
+  }
+
+  get rows(): Int32Array {
+    return this.chunk.rows;
   }
 
   get nodes(): Int32Array {
-    this.#nodes ??= this.step.nodes(this.skeletons.codes, this.count);
+    this.#nodes ??= this.step.nodes(this.chunk.codes, this.count);
     return this.#nodes;
   }
 
   /** One step further. */
   follow(step: SkeletonStep): TrailVector {
-    return new TrailVector(this.source, this.rows, { skeletons: this.skeletons, step });
+    return new TrailVector(this.source, this.chunk, step);
+  }
+
+  take(positions: Int32Array, count: number): TrailVector | undefined {
+    const taken = this.chunk.take(positions, count);
+    return taken && new TrailVector(this.source, taken, this.step);
   }
 }
 
@@ -119,13 +117,17 @@ export class TokenSource implements NestedSource {
 
   /** The root records of `rows[0, count)`, given the skeleton of each. Keeps both arrays. */
   roots(rows: Int32Array, codes: Int32Array, count: number): NestedVector {
-    const distinct = distinctOf(codes, count, this.#skeletons.arrays.count);
-    const skeletons = { codes, distinct };
-    this.#rootStep.kinds(skeletons.distinct);
-    return new TrailVector(this, rows.length === count ? rows : rows.slice(0, count), {
-      skeletons,
-      step: this.#rootStep,
-    });
+    const listed = rows.length === count ? rows : rows.slice(0, count);
+    const chunk = new ListedRows(listed, codes, this.#skeletons.arrays.count);
+    this.#rootStep.kinds(chunk.distinct);
+    return new TrailVector(this, chunk, this.#rootStep);
+  }
+
+  /** The same of rows [start, start + count), given the skeletons of all rows; reads as little as it can. */
+  rootsOfRange(start: number, count: number, skeletons: NumberValues): NestedVector {
+    const chunk = new RangeRows({ start, count }, skeletons, this.#skeletons.arrays.count);
+    this.#rootStep.kinds(chunk.distinct);
+    return new TrailVector(this, chunk, this.#rootStep);
   }
 
   field(records: NestedVector, name: string): Vector {
@@ -159,13 +161,13 @@ export class TokenSource implements NestedSource {
   }
 
   unnest(lists: NestedVector): UnnestedElements {
-    const { rows, count } = lists;
+    const { count } = lists;
     if (lists instanceof TrailVector) {
       const step = lists.step.onlyElement();
-      const areAllOnly = (step.kinds(lists.skeletons.distinct) & NULLS) === 0;
+      const areAllOnly = (step.kinds(lists.chunk.distinct) & NULLS) === 0;
       if (areAllOnly) return { count, parents: undefined, elements: lists.follow(step) };
     }
-    const { nodes } = lists;
+    const { rows, nodes } = lists;
     const only = this.#onlyElements(nodes, count);
     if (only !== undefined) {
       const elements: Vector = { kind: 'nested', count, source: this, rows, nodes: only };
@@ -197,22 +199,48 @@ export class TokenSource implements NestedSource {
     return field < 0 ? null : this.#value(row, field, memo.fields.place(entry));
   }
 
-  writeJson(row: number, node: number, out: JsonWriter): void {
+  /** Writes the record or list at a node of a row. `isKept` as of `Nested.writeJson`. */
+  writeJson(
+    {
+      row,
+      node,
+      isKept,
+    }: { readonly row: number; readonly node: number; readonly isKept: boolean },
+    out: JsonWriter,
+  ): void {
+    const { rowTexts } = this.#skeletons;
+    if (isKept && rowTexts.write(row, node, out)) return;
     const { template, place } = this.#skeletons.template(node, this.#store);
-    if (this.#store.writeRow !== undefined) this.#store.writeRow(template, row, place, out);
-    else writeTemplate(template, this.#store, row, place, out);
+    // A row that failed may have left its beginning.
+    line.clear();
+    if (this.#store.writeRow !== undefined) this.#store.writeRow(template, row, place, line);
+    else writeTemplate(template, this.#store, row, place, line);
+    const text = line.written();
+    if (isKept) rowTexts.keep(row, node, text);
+    out.rawBytes(text, 0, text.length);
+    line.clear();
   }
 
   /** `field` of records on a trail; undefined for what the plain form has to do. */
   #fieldOnTrail(records: TrailVector, name: string): Vector | undefined {
     const step = records.step.field(name);
     if (step === undefined) return undefined;
-    const { rows, count } = records;
-    const { codes, distinct } = records.skeletons;
-    const kinds = step.kinds(distinct);
+    const { chunk, count } = records;
+    const kinds = step.kinds(chunk.distinct);
     const valueKinds = kinds & ~NULLS;
     if (valueKinds === 0) return constantVector(null, count);
     if ((valueKinds & ~NESTED) === 0) return records.follow(step);
+    const isOfOneForm = (valueKinds & ~TEXTS) === 0 || (valueKinds & ~NUMBERS) === 0;
+    if (chunk.start !== undefined && isOfOneForm && kinds === valueKinds) {
+      const places = step.places(chunk.distinct, chunk.distinct.length);
+      const range = this.#store.range?.(
+        chunk.start,
+        count,
+        places.subarray(0, chunk.distinct.length),
+      );
+      if (range !== undefined) return range;
+    }
+    const { rows, codes } = chunk;
     if ((valueKinds & ~TEXTS) === 0) {
       return this.#store.strings(rows, step.places(codes, count), count);
     }
@@ -363,25 +391,6 @@ export class TokenSource implements NestedSource {
     const elements = vectorOf(values);
     return { count: values.length, parents: Int32Array.from(parents), elements };
   }
-}
-
-/** Each skeleton among `codes[0, count)` once, of a segment with so many. */
-function distinctOf(codes: Int32Array, count: number, skeletonCount: number): Int32Array {
-  if (stamps.length < skeletonCount || chunkCount === CHUNK_COUNT_MAX) {
-    stamps = new Uint32Array(Math.max(skeletonCount, stamps.length));
-    chunkCount = 0;
-  }
-  chunkCount += 1;
-  if (distinctOfChunk.length < count) distinctOfChunk = new Int32Array(count);
-  const [chunks, chunk, distinct] = [stamps, chunkCount, distinctOfChunk];
-  let size = 0;
-  for (let i = 0; i < count; i++) {
-    const code = codes[i]!;
-    if (chunks[code] === chunk) continue;
-    chunks[code] = chunk;
-    distinct[size++] = code;
-  }
-  return distinct.slice(0, size);
 }
 
 function nullsOf(nodes: Int32Array, count: number): Uint8Array {

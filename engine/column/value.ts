@@ -54,8 +54,11 @@ export interface Nested {
   readonly isPlain?: boolean | undefined;
   /** That text, where `isPlain`. */
   plainJson?(): string;
-  /** Writes the value as it was sent, each map that is a field's value as a one-element list. */
-  writeJson(out: JsonWriter): void;
+  /**
+   * Writes the value as it was sent, each map that is a field's value as a one-element list. `isKept`:
+   * whether its text may be kept for the next time.
+   */
+  writeJson(out: JsonWriter, isKept?: boolean): void;
 }
 
 export function isNested(value: SqlValue): value is Nested {

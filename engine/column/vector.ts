@@ -1,3 +1,5 @@
+import type { JsonWriter } from './json-writer.ts';
+import type { ByteRange } from './slot-store.ts';
 import type { Nested, SqlValue } from './value.ts';
 
 /**
@@ -50,6 +52,8 @@ export type NestedVector = {
   readonly rows: Int32Array;
   /** Position of the record's or list's token in the segment's tokens; -1 is NULL. */
   readonly nodes: Int32Array;
+  /** The entries at `positions[0, count)`, where they can be told more shortly than by their nodes. */
+  take?(positions: Int32Array, count: number): NestedVector | undefined;
 };
 
 /** The general form: any values, `null` for NULL. What no faster form holds ends here. */
@@ -75,12 +79,61 @@ export interface Dictionary {
   /** Whether each entry is of one value alone, so that remembering what was found of it gains nothing. */
   readonly isPerValue?: boolean | undefined;
   value(code: number): SqlValue;
+  /**
+   * Writes a value as JSON; present where that is quicker than by way of the value. `isKept`: whether
+   * the text may be kept for the next time.
+   */
+  writeJson?(code: number, out: JsonWriter, isKept?: boolean): void;
   /** Present when the values are strings that lie in one block of UTF-8. */
   readonly strings?: StringBlock | undefined;
+  /** Present when the values are strings taken apart. */
+  readonly split?: SplitBlock | undefined;
+}
+
+/** Whether a dictionary is known to have strings only: it may not be, and have them all the same. */
+export function isOfStrings({ strings, split }: Dictionary): boolean {
+  return strings !== undefined || split !== undefined;
 }
 
 /** Strings end to end: string `code` is `bytes[offsets[code], offsets[code + 1])`. */
 export type StringBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };
+
+/**
+ * Strings taken apart: string `code` is a head, and behind it a *rest*, which is its shape with the
+ * holes filled (`split-shape.ts`). What holds of a head or a shape need not be asked of each string.
+ */
+export interface SplitBlock {
+  /** The bytes of string `code`; good until the next call to any block. */
+  range(code: number): ByteRange;
+  /** What of it is behind the head; good until the next call to any block. */
+  rest(code: number): ByteRange;
+  readonly heads: StringBlock;
+  /** First string of each run of strings with one head, ascending. */
+  readonly headStarts: Uint32Array;
+  /** The head of each run. */
+  readonly headCodes: Uint32Array;
+  /** The run a string is in. */
+  headRun(code: number): number;
+  /** Constant bytes and holes. */
+  readonly shapes: StringBlock;
+  /** Of each string. */
+  readonly shapeCodes: Uint8Array;
+  /** What fills the holes of all strings (`PartReader`). */
+  readonly parts: Uint8Array;
+  /** Where the parts of a string begin, one for each hole of its shape; not of one that is an ANY hole. */
+  partStart(code: number): number;
+  /** What fills the WORD holes of strings, and no other hole. */
+  readonly words: StringBlock;
+  /** The strings with word `w`, ascending: `wordEntries[wordStarts[w], wordStarts[w + 1])`. */
+  readonly wordStarts: Uint32Array;
+  readonly wordEntries: Uint32Array;
+  /** The strings whose shape has a TEXT or ANY hole, ascending. */
+  readonly textEntries: Uint32Array;
+  /** A number that only strings equal to this one have, though not all of them need to; -1: none. */
+  shortKey(code: number): number;
+  /** The shape of a string and the first of its parts in one number, if these are short counts; else -1. */
+  partsKey(code: number, partCount: number): number;
+}
 
 /** A segment, as far as the records inside its rows go. Vectors given to it are its own. */
 export interface NestedSource {
@@ -174,6 +227,8 @@ export function takeVector(vector: Vector, positions: Int32Array, count: number)
       return dictionaryVector(codes, count, vector.dictionary);
     }
     case 'nested': {
+      const taken = vector.take?.(positions, count);
+      if (taken !== undefined) return taken;
       const rows = takeIntegers(vector.rows, positions, count, 0);
       const nodes = takeIntegers(vector.nodes, positions, count, -1);
       return { kind: 'nested', count, source: vector.source, rows, nodes };

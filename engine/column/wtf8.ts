@@ -13,6 +13,18 @@ export function encodeWtf8(text: string): Uint8Array {
   return bytes.indexOf(REPLACEMENT_BYTES) < 0 ? bytes : encodeUnits(text);
 }
 
+let lastKey = '';
+let lastKeyBytes: Uint8Array = new Uint8Array(0);
+
+/** As `encodeWtf8`, of a text that is asked for again and again: each run looks for one key in many segments. */
+export function encodedKey(text: string): Uint8Array {
+  if (text !== lastKey) {
+    lastKeyBytes = new Uint8Array(encodeWtf8(text));
+    lastKey = text;
+  }
+  return lastKeyBytes;
+}
+
 /** The string behind `bytes[start, end)`, which hold what `encodeWtf8` gives. */
 export function decodeWtf8(bytes: Uint8Array, start: number, end: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');

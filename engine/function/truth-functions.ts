@@ -1,6 +1,13 @@
 import { BOOL } from '../column/type.ts';
 import type { Vector } from '../column/vector.ts';
-import { booleanVector, constantVector, FALSE, TRUE, UNKNOWN } from '../column/vector.ts';
+import {
+  booleanVector,
+  constantVector,
+  FALSE,
+  isOfStrings,
+  TRUE,
+  UNKNOWN,
+} from '../column/vector.ts';
 import type { Kernel } from './definition.ts';
 import { scalarFunction, typed } from './definition.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
@@ -83,7 +90,7 @@ function isNullKernel(vectors: readonly Vector[], count: number): Vector | undef
       break;
     case 'dictionary':
       // A dictionary of other values than stored strings may hold NULL behind a code.
-      if (vector.dictionary.strings === undefined) return undefined;
+      if (!isOfStrings(vector.dictionary)) return undefined;
       for (let i = 0; i < count; i++) truths[i] = vector.codes[i]! < 0 ? YES : NO;
       break;
     case 'nested':

@@ -1,10 +1,11 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
-import { GroupTable } from '../aggregate/group-table.ts';
-import { assert } from '../assert.ts';
+import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
+import { assert, must } from '../assert.ts';
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import { consecutivePositions, VectorChunk } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { vectorOfValues } from './result-vector.ts';
 import type { Checkpoint, Sink } from './sink.ts';
@@ -24,6 +25,8 @@ export type AggregateOptions = {
   readonly checkpoint?: Checkpoint | undefined;
 };
 
+const UNWANTED = -1;
+
 /** Groups finished between two checkpoints: a thousand quantiles of each take some milliseconds. */
 const CHECKPOINT_GROUPS = 16;
 
@@ -32,6 +35,8 @@ export type AggregatePartial = {
   readonly keys: GroupKeys;
   /** What the state of each aggregate gave. */
   readonly states: readonly unknown[];
+  /** 1 for each group that counts; absent: all do. */
+  readonly wanted?: Uint8Array | undefined;
 };
 
 /**
@@ -53,11 +58,15 @@ export class AggregateSink implements Sink {
   push(chunk: Chunk): boolean {
     if (chunk.count === 0) return true;
     const keys = this.#options.keys.map((key) => key.expression(chunk));
-    const groups = this.#table.assign(keys, chunk.count);
+    const runs = this.#table.assignRuns(keys, chunk.count);
+    let groups = runs === undefined ? this.#table.assign(keys, chunk.count) : undefined;
     const groupCount = this.#table.size;
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
+      const state = this.#states[index]!;
       const vectors = aggregate.arguments.map((argument) => argument(chunk));
-      this.#states[index]!.update(groups, chunk.count, groupCount, vectors);
+      if (runs !== undefined && state.updateRuns?.(runs, groupCount, vectors) === true) continue;
+      groups ??= must(runs).spread();
+      state.update(groups, chunk.count, groupCount, vectors);
     }
     return true;
   }
@@ -69,14 +78,32 @@ export class AggregateSink implements Sink {
     return { keys: this.#table.keys(), states };
   }
 
-  /** Adds what another sink of the same query, perhaps in another thread, has aggregated. */
-  combine(partial: AggregatePartial): void {
-    assert(partial.states.length === this.#states.length, 'both sinks have the same aggregates');
-    const groups = this.#table.combine(partial.keys);
-    const groupCount = this.#table.size;
-    for (const [index, state] of this.#states.entries()) {
-      state.combine(partial.states[index], groups, groupCount);
+  /**
+   * Adds what other sinks of the same query, perhaps in other threads, have aggregated. Keeps nothing
+   * of it. Nothing is added afterwards: the group behind the last takes in what is not wanted.
+   */
+  combineAll(partials: readonly AggregatePartial[]): void {
+    const all = partials.map((partial) => this.#combineKeys(partial));
+    const { size } = this.#table;
+    const isSome = partials.some(({ wanted }) => wanted !== undefined);
+    for (const [at, { states }] of partials.entries()) {
+      assert(states.length === this.#states.length, 'both sinks have the same aggregates');
+      const groups = all[at]!.map((group) => (group === UNWANTED ? size : group));
+      for (const [index, state] of this.#states.entries()) {
+        state.combine(states[index], groups, isSome ? size + 1 : size);
+      }
     }
+  }
+
+  /** Our group for each of theirs. */
+  #combineKeys({ keys, wanted }: AggregatePartial): Int32Array {
+    if (wanted === undefined) return this.#table.combine(keys);
+    const ours = this.#table.combine(selectedKeys(keys, wanted));
+    const groups = new Int32Array(keys.size).fill(UNWANTED);
+    for (let group = 0, next = 0; group < keys.size; group++) {
+      if (wanted[group] === 1) groups[group] = ours[next++]!;
+    }
+    return groups;
   }
 
   /** One row a group: the keys, then the aggregates, in one chunk of any length. */
@@ -91,10 +118,11 @@ export class AggregateSink implements Sink {
     );
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
       const state = this.#states[index]!;
-      const results = Array.from(groups, (group, position) => {
+      const results: SqlValue[] = [];
+      for (let position = 0; position < groups.length; position++) {
         if (position % CHECKPOINT_GROUPS === 0) this.#options.checkpoint?.();
-        return state.finalize(group);
-      });
+        results.push(state.finalize(groups[position]!));
+      }
       columns.push(vectorOfValues(results, aggregate.type));
     }
     return new VectorChunk(columns, size);

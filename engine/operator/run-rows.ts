@@ -1,6 +1,8 @@
 import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
-import type { NeededText, RowRun, Segment } from '../column/segment.ts';
-import { TEXT_ROWS_MIN } from '../limits.ts';
+import type { NeededText, RowRange, RowRun, Segment } from '../column/segment.ts';
+import { CHUNK_ROWS_MAX, TEXT_ROWS_MIN } from '../limits.ts';
+
+type AreOrdered = (start: number, count: number) => boolean;
 
 /**
  * Some rows of a run, in its order, counted from 0: those at its positions `[start, end)`, or fewer
@@ -14,10 +16,13 @@ export class RunRows {
   readonly #ranges: RowRanges;
   /** For each range how many rows there are before it. */
   readonly #starts: Int32Array;
+  readonly #areOrdered: AreOrdered;
 
-  constructor(run: RowRun, ranges: RowRanges) {
+  /** `areOrdered`: whether consecutive rows of a run that is not ordered by time are. */
+  constructor(run: RowRun, ranges: RowRanges, areOrdered: AreOrdered = () => false) {
     this.#run = run;
     this.#ranges = ranges;
+    this.#areOrdered = areOrdered;
     this.#starts = new Int32Array(ranges.length / 2);
     let count = 0;
     for (let range = 0; range < this.#starts.length; range++) {
@@ -45,6 +50,30 @@ export class RunRows {
       }
     }
     return rows;
+  }
+
+  /** Rows [from, to) of them, or the first of these, as consecutive rows; `undefined`: those are few. */
+  range(from: number, to: number): RowRange | undefined {
+    if (this.#run.rows !== undefined || from >= to) return undefined;
+    const range = this.#rangeOf(from);
+    const end = Math.min(to, this.#starts[range + 1] ?? this.count);
+    if (end < to && end - from < CHUNK_ROWS_MAX) return undefined;
+    const start = this.#run.start + this.#ranges[2 * range]! + from - this.#starts[range]!;
+    const count = end - from;
+    const isTimeOrdered = this.#run.isTimeOrdered || this.#areOrdered(start, count);
+    return { start, count, isTimeOrdered };
+  }
+
+  /** Where rows from `from` on that are read one by one end: before the next that are many in a row. */
+  listEnd(from: number): number {
+    const end = Math.min(from + CHUNK_ROWS_MAX, this.count);
+    const starts = this.#starts;
+    for (let range = this.#rangeOf(from) + 1; range < starts.length; range++) {
+      const start = starts[range]!;
+      if (start >= end) break;
+      if ((starts[range + 1] ?? this.count) - start >= CHUNK_ROWS_MAX) return start;
+    }
+    return end;
   }
 
   /** The last range that begins with row `index` or before. */
@@ -78,7 +107,10 @@ export class TextRows {
     const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
     const rows = isWorthIt && this.#texts.length > 0 ? this.#wanted() : undefined;
     if (rows === undefined) return new RunRows(run, ranges);
-    return new RunRows(run, intersectionOf(shifted(rows, -run.start), ranges));
+    const segment = this.#segment;
+    const areOrdered = (start: number, count: number) =>
+      segment.areTimeOrdered?.(start, count) === true;
+    return new RunRows(run, intersectionOf(shifted(rows, -run.start), ranges), areOrdered);
   }
 
   #wanted(): RowRanges | undefined {

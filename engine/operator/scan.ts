@@ -1,10 +1,10 @@
-import type { NeededText, RowRun, Segment } from '../column/segment.ts';
+import type { NeededText, RowRange, RowRun, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
 import { type RunRows, TextRows } from './run-rows.ts';
-import type { SegmentField } from './segment-chunk.ts';
-import { segmentChunk } from './segment-chunk.ts';
+import type { ChunkRows, SegmentField } from './segment-chunk.ts';
+import { countOf, readColumn, segmentChunk } from './segment-chunk.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 
 /** What a scan did, added up over the scans it is handed to. */
@@ -53,6 +53,8 @@ export type ScanOptions = {
    * learns while it fills; asked before each chunk.
    */
   readonly floorUs?: (() => number | undefined) | undefined;
+  /** Rows of a chunk at most, where it is a range of rows; CHUNK_ROWS_MAX otherwise. */
+  readonly rangeRowsMax?: number | undefined;
   readonly checkpoint: Checkpoint;
   readonly counters: ScanCounters;
   /** Hears of each segment that is read, before its rows are. */
@@ -130,8 +132,8 @@ function scanRun(scan: RunScan): boolean {
   let start = 0;
   let end = run.count;
   if (run.isTimeOrdered) {
-    start = firstPositionAt(segment, run, options.startUs);
-    end = firstPositionAt(segment, run, options.endUs);
+    start = segment.positionAt(run, options.startUs);
+    end = segment.positionAt(run, options.endUs);
   }
   const rows = texts.within(run, start, end);
   options.counters.rowsSkipped += Math.max(0, end - start) - rows.count;
@@ -139,10 +141,24 @@ function scanRun(scan: RunScan): boolean {
 }
 
 function scanForward(scan: RunScan, rows: RunRows): boolean {
-  for (let from = 0; from < rows.count; from += CHUNK_ROWS_MAX) {
-    if (!pushRows(scan, rows.rows(from, Math.min(from + CHUNK_ROWS_MAX, rows.count)))) return false;
+  const { rangeRowsMax = CHUNK_ROWS_MAX } = scan.options;
+  for (let from = 0; from < rows.count; ) {
+    const range = rows.range(from, Math.min(from + rangeRowsMax, rows.count));
+    const to = range === undefined ? rows.listEnd(from) : from + range.count;
+    const pushed = range === undefined ? rows.rows(from, to) : withinWindow(scan, range);
+    if (countOf(pushed) > 0 && !pushRows(scan, pushed)) return false;
+    from = to;
   }
   return true;
+}
+
+/** The rows of a range that are inside the window, where time orders them; else the range. */
+function withinWindow({ segment, run, options }: RunScan, range: RowRange): RowRange {
+  if (run.isTimeOrdered || !range.isTimeOrdered) return range;
+  const ordered: RowRun = { ...run, ...range };
+  const from = segment.positionAt(ordered, wantedStartUs(options));
+  const to = segment.positionAt(ordered, options.endUs);
+  return { ...range, start: range.start + from, count: Math.max(0, to - from) };
 }
 
 function scanNewestFirst(scan: RunScan, rows: RunRows): boolean {
@@ -158,21 +174,23 @@ function scanNewestFirst(scan: RunScan, rows: RunRows): boolean {
   return true;
 }
 
-/** Pushes those of the rows that are inside the window; keeps the array. */
-function pushRows(scan: RunScan, rows: Int32Array): boolean {
+/** Pushes those of the rows that are inside the window, as a range in order of time is; keeps the array. */
+function pushRows(scan: RunScan, rows: ChunkRows): boolean {
   const { segment, run, options, sink } = scan;
+  const rowCount = countOf(rows);
   options.checkpoint();
-  options.counters.rowsScanned += rows.length;
+  options.counters.rowsScanned += rowCount;
   const chunk = segmentChunk(segment, options.fields, rows);
   const startUs = wantedStartUs(options);
   const isInside =
     run.isTimeOrdered ||
+    (!(rows instanceof Int32Array) && rows.isTimeOrdered) ||
     (segment.timestampUsMin >= startUs && segment.timestampUsMax < options.endUs);
   if (isInside) return sink.push(chunk);
   const timestampIndex = options.fields.indexOf('timestamp');
   const timestamps =
-    timestampIndex < 0 ? segment.timestamps(rows, rows.length) : chunk.column(timestampIndex);
-  const positions = new Int32Array(rows.length);
+    timestampIndex < 0 ? readColumn(segment, 'timestamp', rows) : chunk.column(timestampIndex);
+  const positions = new Int32Array(rowCount);
   const count = positionsWithin(timestamps, startUs, options.endUs, positions);
   if (count === 0) return true;
   return sink.push(count === chunk.count ? chunk : chunk.select(positions, count));
@@ -201,21 +219,6 @@ function positionsWithin(
     count += timestampUs >= startUs && timestampUs < endUs ? 1 : 0;
   }
   return count;
-}
-
-/** The first position of a time-ordered run whose timestamp is `timestampUs` or later. */
-function firstPositionAt(segment: Segment, run: RowRun, timestampUs: number): number {
-  if (timestampUs <= segment.timestampUsMin) return 0;
-  if (timestampUs > segment.timestampUsMax) return run.count;
-  let low = 0;
-  let high = run.count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const row = run.rows === undefined ? run.start + middle : run.rows[middle]!;
-    if (timestampAt(segment, Int32Array.of(row)) < timestampUs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The timestamp of a row, given alone. */

@@ -1,47 +1,74 @@
 import { unreachable } from '../assert.ts';
 import type { Chunk, ColumnSource } from '../column/chunk.ts';
-import { LazyChunk } from '../column/chunk.ts';
-import type { Segment } from '../column/segment.ts';
+import { consecutivePositions, LazyChunk } from '../column/chunk.ts';
+import type { RowRange, Segment, SegmentColumn } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 
 /** A column of a scan; the same names as the logical plan's. */
-export type SegmentField = 'id' | 'timestamp' | 'event_message' | 'project' | 'root' | 'arrival';
+export type SegmentField = SegmentColumn;
+
+/** Rows of a segment: each by itself, or consecutive ones. */
+export type ChunkRows = Int32Array | RowRange;
 
 /** Rows of one segment; column `i` is `fields[i]`, read for the rows that ask for it. */
 export function segmentChunk(
   segment: Segment,
   fields: readonly SegmentField[],
-  rows: Int32Array,
+  rows: ChunkRows,
 ): Chunk {
-  return new LazyChunk(new SegmentSource(segment, fields, rows, rows.length), rows.length);
+  return new LazyChunk(new SegmentSource(segment, fields, rows), countOf(rows));
+}
+
+export function countOf(rows: ChunkRows): number {
+  return rows instanceof Int32Array ? rows.length : rows.count;
+}
+
+/** A column of some rows. */
+export function readColumn(segment: Segment, column: SegmentColumn, rows: ChunkRows): Vector {
+  if (rows instanceof Int32Array) return readByRows(segment, column, rows, rows.length);
+  const range = segment.range?.(column, rows);
+  if (range !== undefined) return range;
+  return readByRows(segment, column, rowsOf(rows), rows.count);
+}
+
+function rowsOf({ start, count }: RowRange): Int32Array {
+  return consecutivePositions(start, start + count);
 }
 
 class SegmentSource implements ColumnSource {
   readonly #segment: Segment;
   readonly #fields: readonly SegmentField[];
-  readonly #rows: Int32Array;
-  readonly #count: number;
+  readonly #rows: ChunkRows;
 
-  constructor(segment: Segment, fields: readonly SegmentField[], rows: Int32Array, count: number) {
+  constructor(segment: Segment, fields: readonly SegmentField[], rows: ChunkRows) {
     this.#segment = segment;
     this.#fields = fields;
     this.#rows = rows;
-    this.#count = count;
   }
 
   column(index: number): Vector {
-    return readField(this.#segment, this.#fields[index]!, this.#rows, this.#count);
+    return readColumn(this.#segment, this.#fields[index]!, this.#rows);
   }
 
   select(positions: Int32Array, count: number): ColumnSource {
     const rows = new Int32Array(count);
-    for (let i = 0; i < count; i++) rows[i] = this.#rows[positions[i]!]!;
-    return new SegmentSource(this.#segment, this.#fields, rows, count);
+    if (this.#rows instanceof Int32Array) {
+      for (let i = 0; i < count; i++) rows[i] = this.#rows[positions[i]!]!;
+    } else {
+      const { start } = this.#rows;
+      for (let i = 0; i < count; i++) rows[i] = start + positions[i]!;
+    }
+    return new SegmentSource(this.#segment, this.#fields, rows);
   }
 }
 
-function readField(segment: Segment, field: SegmentField, rows: Int32Array, count: number): Vector {
-  switch (field) {
+function readByRows(
+  segment: Segment,
+  column: SegmentColumn,
+  rows: Int32Array,
+  count: number,
+): Vector {
+  switch (column) {
     case 'id':
       return segment.ids(rows, count);
     case 'timestamp':
@@ -55,6 +82,6 @@ function readField(segment: Segment, field: SegmentField, rows: Int32Array, coun
     case 'arrival':
       return segment.arrivals(rows, count);
     default:
-      return unreachable(field);
+      return unreachable(column);
   }
 }

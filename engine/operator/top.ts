@@ -12,6 +12,12 @@ import { pushInChunks } from './sink.ts';
 import type { OrderKey } from './sort-order.ts';
 
 /**
+ * Runs of rows of one chunk, beyond one of each, that are pushed apart. With more, the order goes to and
+ * fro between chunks: then it is cheaper to bring all rows into one.
+ */
+const RUNS_APART_MAX = 8;
+
+/**
  * The first `count` rows of an order, without sorting or keeping the others. Rows equal in all
  * keys stand as they came; a last key that is unique (the arrival) makes that no matter.
  *
@@ -67,18 +73,28 @@ export class TopSink implements Sink {
     return true;
   }
 
-  /** The first rows, in order, in one chunk of any length. Ends the use of the sink. */
-  finalize(): Chunk {
+  /**
+   * Pushes the first rows, in order; what `sink` answered last. Ends the use of the sink. Where they came
+   * segment by segment they go on as they are, and their strings and records are not read for it.
+   */
+  emit(sink: Sink): boolean {
     this.#heap.sort((left, right) => this.#compare(left, right));
+    const runs = runsOf(this.#heap);
+    if (runs.length > this.#heldChunkCount + RUNS_APART_MAX) {
+      return pushInChunks(this.#gathered(), sink);
+    }
+    for (const { held, positions } of runs) {
+      if (!pushInChunks(held.chunk.select(positions, positions.length), sink)) return false;
+    }
+    return true;
+  }
+
+  /** The entries of the heap, as they stand, in one chunk. */
+  #gathered(): Chunk {
     this.#compact(false);
     const positions = Int32Array.from(this.#heap, (entry) => entry.position);
     const [first] = this.#heap;
     return (first?.held.chunk ?? concatChunks([], this.#width)).select(positions, positions.length);
-  }
-
-  /** Pushes the first rows, in order; what `sink` answered last. */
-  emit(sink: Sink): boolean {
-    return pushInChunks(this.finalize(), sink);
   }
 
   /** The rows that the first key alone does not rule out. */
@@ -202,6 +218,21 @@ type Entry = {
   held: HeldChunk;
   position: number;
 };
+
+/** Entries one after the other that are rows of one chunk. */
+type Run = { readonly held: HeldChunk; readonly positions: Int32Array };
+
+function runsOf(entries: readonly Entry[]): Run[] {
+  const runs: Run[] = [];
+  for (let start = 0, end = 0; start < entries.length; start = end) {
+    const { held } = entries[start]!;
+    while (end < entries.length && entries[end]!.held === held) end++;
+    const positions = new Int32Array(end - start);
+    for (let i = start; i < end; i++) positions[i - start] = entries[i]!.position;
+    runs.push({ held, positions });
+  }
+  return runs;
+}
 
 function isPast(key: OrderKey, vector: Vector, row: number, floor: SqlValue): boolean {
   if (vector.kind === 'number' && typeof floor === 'number' && vector.nulls === undefined) {

@@ -9,6 +9,18 @@ import type { AggregateCall } from './logical-plan.ts';
 
 /** A fresh state for one aggregate of a plan, its constants evaluated. */
 export function aggregateStateOf(call: AggregateCall): AggregateState {
+  let create = creators.get(call);
+  if (create === undefined) {
+    create = creatorOf(call);
+    creators.set(call, create);
+  }
+  return create();
+}
+
+/** Of plans that are run again and again: to find an overload takes longer than to group a few rows. */
+const creators = new WeakMap<AggregateCall, () => AggregateState>();
+
+function creatorOf(call: AggregateCall): () => AggregateState {
   const aggregate = must(findAggregateFunction(call.name), 'a bound aggregate is registered');
   const types = call.arguments.map((argument) => argument.type);
   const overload = overloadOf(call.name, aggregate.overloads, types);
@@ -19,7 +31,8 @@ export function aggregateStateOf(call: AggregateCall): AggregateState {
     const plain = overload.create(types, constants, modifiers);
     return call.distinct ? distinctState(plain, [...types, ...keyTypes]) : plain;
   };
-  return call.having === undefined ? create() : havingState(create, call.having.extreme);
+  const { having } = call;
+  return having === undefined ? create : () => havingState(create, having.extreme);
 }
 
 function modifiersOf({ nulls, orderBy = [], limit }: AggregateCall): CallModifiers {

@@ -3,6 +3,7 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
+import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
 import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
@@ -29,7 +30,7 @@ import { ConstantSubquery, correlatedFunction } from './apply.ts';
 import { compileExpression } from './evaluate.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
-import type { SortKey } from './logical-plan.ts';
+import type { SortKey, TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
   breakerOf,
@@ -43,10 +44,24 @@ import { rowInputsOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
 
+/**
+ * What runs of one plan on one thread have in common: its expressions, compiled. For plans without
+ * subqueries, whose functions are of one run. They remember what they computed of the entries of dictionaries,
+ * and keep the last of these alive; so it should not outlive the segments of its runs for long.
+ */
+export class PreparedPlan {
+  /** By the operator that an expression stands above. */
+  readonly functions = new Map<PhysicalPlan, Map<Expression, VectorFunction>>();
+}
+
 /** What a plan runs over. */
 export type ExecutionContext = {
   /** Segments by the index of the scan that reads them. */
   readonly segments: readonly (readonly Segment[])[];
+  /** Of the same plan, where it is run again and again. */
+  readonly prepared?: PreparedPlan | undefined;
+  /** The windows of the run by the index of the scan, where the plan is one that calls share. */
+  readonly windows?: readonly TimeWindow[] | undefined;
   readonly checkpoint: Checkpoint;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters | undefined;
@@ -78,6 +93,17 @@ export function finishQuery(
   new Execution(context, { breaker, partials }).drive(plan, sink);
 }
 
+/** Runs a plan over its segments, and takes in partial states that stand for more rows beside these. */
+export function executeBeside(
+  plan: PhysicalPlan,
+  context: ExecutionContext,
+  partials: readonly unknown[],
+  sink: Sink,
+): void {
+  const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
+  new Execution(context, { breaker, partials, isBeside: true }).drive(plan, sink);
+}
+
 /** The rows of a plan without scans, as values in the order of `columns`. */
 export function evaluateRelation(
   plan: PhysicalPlan,
@@ -94,8 +120,13 @@ export function evaluateRelation(
   });
 }
 
-/** Partial states that stand in for what lies at and below a grouping. */
-type Replacement = { readonly breaker: Breaker; readonly partials: readonly unknown[] };
+/** Partial states that stand in for what lies at and below a grouping, or for more of it. */
+type Replacement = {
+  readonly breaker: Breaker;
+  readonly partials: readonly unknown[];
+  /** Whether its rows count, too. */
+  readonly isBeside?: boolean | undefined;
+};
 
 /** The rows outside that a subquery runs for; column `i` is the capture `captures[i]`. */
 type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] };
@@ -103,11 +134,15 @@ type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] 
 /** What is kept for the whole of a run, in which a subquery may run many times. */
 class RunMemory {
   /** By the operator that an expression stands above; what functions remember is theirs. */
-  readonly functions = new Map<PhysicalPlan, Map<Expression, VectorFunction>>();
+  readonly functions: Map<PhysicalPlan, Map<Expression, VectorFunction>>;
   /** Of joins in subqueries, when they do not depend on the rows outside. */
   readonly tables = new Map<HashJoin, JoinTable>();
   /** Subqueries without captures, by their plans. */
   readonly constants = new Map<PhysicalPlan, ConstantSubquery>();
+
+  constructor({ functions }: PreparedPlan = new PreparedPlan()) {
+    this.functions = functions;
+  }
 }
 
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
@@ -120,13 +155,15 @@ class Execution {
   readonly #outer: OuterRows | undefined;
   /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
   #floorUs: (() => number | undefined) | undefined;
+  /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them. */
+  #groupedScan: PhysicalScan | undefined;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
   #isKeyed = false;
 
   constructor(
     context: ExecutionContext,
     replacement?: Replacement | undefined,
-    memory: RunMemory = new RunMemory(),
+    memory: RunMemory = new RunMemory(context.prepared),
     outer?: OuterRows | undefined,
   ) {
     this.#context = context;
@@ -219,10 +256,13 @@ class Execution {
       })),
       checkpoint: this.#context.checkpoint,
     });
-    if (this.#replacement?.breaker === plan) {
-      for (const partial of this.#replacement.partials) sink.combine(partial as AggregatePartial);
-    } else {
+    const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
+    if (replacement === undefined || replacement.isBeside === true) {
+      this.#groupedScan = rowWiseScanOf(plan.input);
       this.drive(plan.input, sink);
+    }
+    if (replacement !== undefined) {
+      sink.combineAll(replacement.partials as readonly AggregatePartial[]);
     }
     return sink;
   }
@@ -285,17 +325,19 @@ class Execution {
     // Only the scan whose timestamps the top rows are ordered by may be cut short by them.
     const floorUs = scan.newestFirst ? this.#floorUs : undefined;
     const tally = this.#context.profiler?.scan(scan);
-    const counters = tally?.counters ?? this.#counters;
+    const counters = tally === undefined ? this.#counters : newScanCounters();
+    const window = this.#context.windows?.[scan.index] ?? scan.window;
     const wantsMore = scanSegments(
       segments,
       {
         fields: scan.fields,
         projectKey: scan.projectKey,
         texts: scan.texts,
-        startUs: scan.window.startUs,
-        endUs: scan.window.endUs,
+        startUs: window.startUs,
+        endUs: window.endUs,
         direction: scan.newestFirst ? 'newest-first' : 'forward',
         floorUs,
+        rangeRowsMax: this.#groupedScan === scan ? GROUPED_CHUNK_ROWS_MAX : undefined,
         checkpoint: this.#context.checkpoint,
         counters,
         onSegment: tally === undefined ? undefined : (segment) => tally.addSegment(segment),
@@ -305,7 +347,7 @@ class Execution {
         : { rows: this.#noting(sink, false), keyedRows: this.#noting(sink, true) },
     );
     if (tally !== undefined) {
-      tally.endAt(floorUs?.());
+      tally.endAt(counters, floorUs?.());
       addScanCounters(this.#counters, counters);
     }
     return wantsMore;
@@ -338,7 +380,9 @@ class Execution {
       const columns = plan.columns.map(({ column, from }) =>
         columnReference({ ...column, id: from[index]! }),
       );
-      this.drive(input, new ProjectOperator(this.#compileAll(columns, input), noting));
+      // Made for this run alone, so not to be remembered.
+      const functions = columns.map((column) => this.#newFunction(column, input));
+      this.drive(input, new ProjectOperator(functions, noting));
       if (!wantsMore) return false;
     }
     return true;
@@ -390,19 +434,37 @@ class Execution {
   #compile(expression: Expression, input: PhysicalPlan): VectorFunction {
     const known = this.#memory.functions.get(input)?.get(expression);
     if (known !== undefined) return known;
-    const layout = layoutOf(input);
-    const compiled = compileExpression(
-      expression,
-      (id) => layout.indexOf(id),
-      (apply, compile) => this.#apply(apply, compile),
-    );
+    const compiled = this.#newFunction(expression, input);
     const functions = this.#memory.functions.get(input) ?? new Map();
     this.#memory.functions.set(input, functions.set(expression, compiled));
     return compiled;
   }
 
+  #newFunction(expression: Expression, input: PhysicalPlan): VectorFunction {
+    const layout = layoutOf(input);
+    return compileExpression(
+      expression,
+      (id) => layout.indexOf(id),
+      (apply, compile) => this.#apply(apply, compile),
+    );
+  }
+
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
+  }
+}
+
+/** The scan whose rows a plan passes on one by one: changed, dropped or several for one, but not kept. */
+function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
+  switch (plan.op) {
+    case 'scan':
+      return plan;
+    case 'filter':
+    case 'project':
+    case 'unnest':
+      return rowWiseScanOf(plan.input);
+    default:
+      return undefined;
   }
 }
 

@@ -55,7 +55,7 @@ function runLines(run: RunExplanation): readonly string[] {
   const skipped = run.scans.reduce((total, { rowsSkipped }) => total + rowsSkipped, 0);
   const withoutText = skipped === 0 ? '' : `, ${count(skipped)} skipped without a look`;
   const threads =
-    run.fragmentCount === 1
+    run.fragmentCount < 2
       ? 'one, from scan to answer'
       : `${run.fragmentCount} side by side, then one that combines; the times above are their sums`;
   return [

@@ -137,14 +137,17 @@ function parameterTexts(bound: BoundQuery, context: CallContext) {
 }
 
 function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
+  const { rememberedCount } = scan;
   const read = scan.openCount + scan.sealedCount;
   const atSnapshot = scan.segmentsSkippedByTime + scan.segmentsSkippedByProject;
-  const notReached = scan.segmentsInSource - atSnapshot - scan.segmentsSkipped - read;
+  const others = scan.segmentsSkipped + rememberedCount + read;
+  const notReached = scan.segmentsInSource - atSnapshot - others;
   const segments = [
     `${count(scan.segmentsInSource)} in the source`,
     `${count(scan.segmentsSkippedByTime)} skipped by time`,
     `${count(scan.segmentsSkippedByProject)} skipped by project`,
     `${count(scan.segmentsSkipped)} skipped in the scan`,
+    ...(rememberedCount > 0 ? [`${count(rememberedCount)} remembered`] : []),
     ...(notReached > 0 ? [`${count(notReached)} not reached`] : []),
     `${count(read)} read (${count(scan.openCount)} open, ${count(scan.sealedCount)} sealed)`,
   ];

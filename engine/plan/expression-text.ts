@@ -191,7 +191,11 @@ export function windowText({ startUs, endUs }: TimeWindow): string {
   return ` [${start}, ${end})`;
 }
 
-/** `'text' in path`, each. */
+/** `'text' in path`, each; `'text' or 'other' in path`. */
 export function neededTexts(texts: readonly NeededText[]): string {
-  return texts.map(({ path, text }) => `${quoted(text)} in ${path.join('.')}`).join(', ');
+  return texts
+    .map(
+      ({ path, text, or = [] }) => `${[text, ...or].map(quoted).join(' or ')} in ${path.join('.')}`,
+    )
+    .join(', ');
 }

@@ -161,7 +161,8 @@ class Conversion {
       column,
       expression: captured.get(column.id) ?? expression,
     }));
-    return { ...known, captures };
+    // Each place that it stands in may look for a value of its own.
+    return { ...known, captures, input: known.input && subquery.input };
   }
 
   #convert(subquery: Subquery): Apply {
@@ -369,6 +370,18 @@ function readsOnly(expression: Expression, ids: ReadonlySet<ColumnId>): boolean 
 
 /** The column ids of an operator's rows, by position. */
 export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
+  let layout = layouts.get(plan);
+  if (layout === undefined) {
+    layout = newLayoutOf(plan);
+    layouts.set(plan, layout);
+  }
+  return layout;
+}
+
+/** A plan is asked at each run, and never changes. */
+const layouts = new WeakMap<PhysicalPlan, readonly ColumnId[]>();
+
+function newLayoutOf(plan: PhysicalPlan): readonly ColumnId[] {
   switch (plan.op) {
     case 'scan':
     case 'rows':
@@ -408,6 +421,18 @@ export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
  * partial states over any division of the segments combine to the same answer.
  */
 export function breakerOf(plan: PhysicalPlan): Breaker | undefined {
+  let breaker = breakers.get(plan);
+  if (breaker === undefined) {
+    breaker = findBreaker(plan) ?? 'none';
+    breakers.set(plan, breaker);
+  }
+  return breaker === 'none' ? undefined : breaker;
+}
+
+/** Of the plans that are run again and again. */
+const breakers = new WeakMap<PhysicalPlan, Breaker | 'none'>();
+
+function findBreaker(plan: PhysicalPlan): Breaker | undefined {
   if (scansOf(plan).length !== 1) return undefined;
   let found: Breaker | undefined;
   let node = plan;

@@ -6,6 +6,7 @@ import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
 import type { BoundQuery, TimeWindow } from './logical-plan.ts';
 import { foldPlan } from './optimize/fold.ts';
+import { lateBucketsAsBounds } from './optimize/late-buckets.ts';
 import { type CallContext, optimize } from './optimize/optimize.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 import {
@@ -63,7 +64,8 @@ const ENTRY_BYTES = 128;
 
 /**
  * Makes the plans of calls, and remembers what it can of them by the values of their parameters: the
- * plan is the one that `optimize` makes, whatever was remembered.
+ * plan is the one that `optimize` makes, whatever was remembered, or better: what a text asks of its
+ * list of buckets is asked of the rows in a template.
  */
 export class PlanMemo {
   readonly #remembered = new SizedMemory<string, Remembered>(REMEMBERED_PLANS_BYTES_MAX);
@@ -103,7 +105,8 @@ export class PlanMemo {
       const budget = new WorkBudget(FOLDING_STEPS_MAX);
       const unclocked = { ...context, nowUs: undefined, budget };
       const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
-      const template = templateOf(folded, unclocked);
+      const bounded = { ...query, plan: lateBucketsAsBounds(folded.plan) };
+      const template = templateOf(bounded, unclocked);
       if (template === undefined) return { kind: 'folded', query: folded };
       const content: TemplateContent = { plan: template.plan, output: query.output };
       this.#templateCount += 1;

@@ -24,6 +24,8 @@ export type ScanProfile = ScanCounters & {
   /** Segments that were read: those rows are still taken in to, and the others. */
   readonly openCount: number;
   readonly sealedCount: number;
+  /** Segments of which all that was wanted was remembered. */
+  readonly rememberedCount: number;
   /** Rows of all segments that were read, wanted or not. */
   readonly segmentRowCount: number;
   /** Microseconds: from where on rows were wanted in the end, as the top rows told the scan. */
@@ -89,7 +91,7 @@ export class PlanProfiler {
 
 /** What one scan does, as it does it. */
 export class ScanTally {
-  readonly counters = newScanCounters();
+  readonly #counters = newScanCounters();
   #openCount = 0;
   #sealedCount = 0;
   #segmentRowCount = 0;
@@ -102,15 +104,18 @@ export class ScanTally {
     this.#segmentRowCount += segment.rowCount;
   }
 
-  endAt(floorUs: number | undefined): void {
+  /** The scan has come to its end, or is run once more. */
+  endAt(counters: ScanCounters, floorUs: number | undefined): void {
+    addScanCounters(this.#counters, counters);
     this.#floorUs = floorUs;
   }
 
   profile(): ScanProfile {
     return {
-      ...this.counters,
+      ...this.#counters,
       openCount: this.#openCount,
       sealedCount: this.#sealedCount,
+      rememberedCount: 0,
       segmentRowCount: this.#segmentRowCount,
       floorUs: this.#floorUs,
     };
@@ -148,6 +153,7 @@ function sumOfScans(scans: readonly ScanProfile[]): ScanProfile {
     ...counters,
     openCount: sum(({ openCount }) => openCount),
     sealedCount: sum(({ sealedCount }) => sealedCount),
+    rememberedCount: sum(({ rememberedCount }) => rememberedCount),
     segmentRowCount: sum(({ segmentRowCount }) => segmentRowCount),
     floorUs: undefined,
   };

@@ -1,5 +1,6 @@
 import { VectorChunk } from '../column/chunk.ts';
-import { constantVector, valueAt } from '../column/vector.ts';
+import type { SqlValue } from '../column/value.ts';
+import { constantVector, type Vector, valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import { compileExpression } from './evaluate.ts';
 import type { Expression } from './expression.ts';
@@ -12,6 +13,7 @@ import {
   rewrite,
   subqueriesIn,
 } from './expression-walk.ts';
+import { lateNumberOf } from './late-number.ts';
 import type { BoundQuery, LogicalPlan, Scan, TimeWindow } from './logical-plan.ts';
 import { generatesArrays, patternOf } from './optimize/fold.ts';
 import {
@@ -29,7 +31,8 @@ import {
   rewritePlan,
   subqueriesOf,
 } from './optimize/plan-walk.ts';
-import { scopeScans } from './optimize/scan-scope.ts';
+import { FLIPPED, narrow, timeBoundOf } from './optimize/scan-scope.ts';
+import { timeStepsOf } from './optimize/time-steps.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 
 /**
@@ -51,15 +54,22 @@ export type PlanTemplate = {
 type LateBounds = {
   /** The scan's index in the plan. */
   readonly index: number;
-  readonly scan: Scan;
   readonly conditions: readonly LateCondition[];
 };
 
 /**
- * A condition with the late values put in, which come as one row: the clock, then the parameters.
- * Throws a QueryError where it has no value.
+ * The window that a condition comes to; `undefined` where none says it. Throws a QueryError where the condition
+ * has no value.
  */
-type LateCondition = (late: VectorChunk) => Expression;
+type LateCondition = (late: LateValues) => TimeWindow | undefined;
+
+/** The clock, then the parameters. */
+type LateValues = {
+  /** NaN for what is none. */
+  readonly numbers: Float64Array;
+  /** The same, as one row. */
+  readonly row: () => VectorChunk;
+};
 
 /**
  * The template of a query without late patterns, all of it folded but its late values; `undefined`
@@ -130,23 +140,27 @@ export function windowsAt(
 ): readonly TimeWindow[] | undefined {
   const windows = scans.map((scan) => scan.window);
   const values = [nowUs, ...lateNames.map((name) => parameters.get(name) ?? null)];
-  const late = new VectorChunk(
-    values.map((value) => constantVector(value, 1)),
-    1,
-  );
+  const late = {
+    numbers: Float64Array.from(values, (value) => (typeof value === 'number' ? value : Number.NaN)),
+    row: () => new VectorChunk(values.map(toConstant), 1),
+  };
   try {
-    for (const { index, scan, conditions } of bounds) {
-      const predicate = conjunctionOf(conditions.map((condition) => condition(late)));
-      const input = { ...scan, window: windows[index]! };
-      const scoped = scopeScans({ op: 'filter', input, predicate }, []);
-      if (scoped.op !== 'scan') return undefined;
-      windows[index] = scoped.window;
+    for (const { index, conditions } of bounds) {
+      for (const condition of conditions) {
+        const bound = condition(late);
+        if (bound === undefined) return undefined;
+        windows[index] = narrow(windows[index]!, bound);
+      }
     }
     return windows;
   } catch (error) {
     if (error instanceof QueryError) return undefined;
     throw error;
   }
+}
+
+function toConstant(value: SqlValue): Vector {
+  return constantVector(value, 1);
 }
 
 /** A plan with other windows, by the index of the scan; late values do not bound scans of subqueries. */
@@ -201,12 +215,12 @@ function takeLateBounds(
     }
     if (conditions.length === 0) return node;
     // Scans are numbered from left to right, and this one is the last of those seen so far.
-    bounds.push({ index: scanCount - 1, scan, conditions });
+    bounds.push({ index: scanCount - 1, conditions });
     return kept.length === 0 ? scan : { ...node, predicate: conjunctionOf(kept) };
   });
 }
 
-/** A condition that compares the scan's timestamp with what late values alone decide. */
+/** A condition that compares the scan's timestamp, or what never falls while it rises, with what late values alone decide. */
 function lateConditionOf(
   term: Expression,
   scan: Scan,
@@ -214,20 +228,32 @@ function lateConditionOf(
 ): LateCondition | undefined {
   if (term.op !== 'call' || term.arguments.length !== 2) return undefined;
   const timestamp = scan.columns.find((item) => item.field === 'timestamp')?.column.id;
-  const isTimestamp = (side: Expression) => side.op === 'column' && side.id === timestamp;
+  const stepsOf = (side: Expression) => {
+    const steps = timeStepsOf(side);
+    return steps?.column === timestamp ? steps : undefined;
+  };
   const [left, right] = term.arguments as readonly [Expression, Expression];
-  const isFlipped = isTimestamp(right);
-  const value = isFlipped ? left : right;
-  if (!isFlipped && !isTimestamp(left)) return undefined;
+  const rightSteps = stepsOf(right);
+  const steps = rightSteps ?? stepsOf(left);
+  const value = rightSteps === undefined ? right : left;
+  if (steps === undefined) return undefined;
+  const comparison = rightSteps === undefined ? term.name : FLIPPED.get(term.name);
   if (!isUnsettled(value) || columnsOf(value).size > 0) return undefined;
   // What may take long to compute is left to a worker.
   if (generatesArrays(value) || subqueriesIn(value).length > 0) return undefined;
   const columns = rewrite(value, (node) => asColumn(node, lateNames));
   const evaluate = compileExpression(columns, (id) => id);
-  return (late) => {
-    const known = valueAt(evaluate(late), 0);
-    const literal: Expression = { op: 'literal', type: value.type, value: known };
-    return { ...term, arguments: isFlipped ? [literal, right] : [left, literal] };
+  const number = lateNumberOf(columns, (node) => (node.op === 'column' ? node.id : undefined));
+  // Times cut down to a unit are the same for as long as it lasts.
+  let last: { readonly value: number; readonly bound: TimeWindow | undefined } | undefined;
+  return ({ numbers, row }) => {
+    let known: SqlValue = number === undefined ? Number.NaN : number(numbers);
+    if (Number.isNaN(known)) known = valueAt(evaluate(row()), 0);
+    if (typeof known !== 'number' || comparison === undefined) return undefined;
+    if (last?.value !== known) {
+      last = { value: known, bound: timeBoundOf(steps, comparison, known) };
+    }
+    return last.bound;
   };
 }
 

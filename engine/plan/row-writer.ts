@@ -3,10 +3,11 @@ import type { JsonBuffer } from '../column/json-buffer.ts';
 import type { SqlType } from '../column/type.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
+import { type ViewedBytes, viewed, WORD_SIZE } from '../column/viewed-bytes.ts';
 import { base64OfBytes } from '../function/text/byte-text.ts';
 import { formatInterval } from '../function/time/interval-text.ts';
 import { datetimeIsoText, formatDate, formatTimeOfDay } from '../function/time/timestamp-text.ts';
-import { ANSWER_BYTES_MAX } from '../limits.ts';
+import { ANSWER_BYTES_MAX, ANSWER_TEXTS_BYTES_MAX } from '../limits.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
@@ -15,14 +16,17 @@ import { layoutOf, type PhysicalPlan } from './physical-plan.ts';
 /** Bytes between two checkpoints: well below a millisecond of writing. */
 const CHECKPOINT_BYTES = 64 * 1024;
 
+type OutputColumn = {
+  /** What stands before each value; WORD_SIZE bytes more, for the copy. */
+  readonly prefix: ViewedBytes;
+  readonly index: number;
+  readonly type: SqlType;
+};
+
 /** Writes the rows of an answer as a JSON array of objects, keys in the order of the select list. */
 export class RowWriter implements Sink {
   readonly #out: JsonBuffer;
-  readonly #columns: readonly {
-    readonly prefix: string;
-    readonly index: number;
-    readonly type: SqlType;
-  }[];
+  readonly #columns: readonly OutputColumn[];
   readonly #checkpoint: Checkpoint | undefined;
   #rowCount = 0;
   /** Bytes at which the checkpoint is passed next. */
@@ -35,14 +39,8 @@ export class RowWriter implements Sink {
     checkpoint?: Checkpoint | undefined,
   ) {
     this.#checkpoint = checkpoint;
-    const layout = layoutOf(plan);
     this.#out = out;
-    this.#columns = output.map((column, position) => ({
-      // Escaped beyond ASCII, as `raw` wants it.
-      prefix: `${position === 0 ? '{' : ','}${asciiJson(column.name)}:`,
-      index: layout.indexOf(column.id),
-      type: column.type,
-    }));
+    this.#columns = outputColumnsOf(output, plan);
     out.raw('[');
   }
 
@@ -53,7 +51,7 @@ export class RowWriter implements Sink {
       if (this.#rowCount > 0) out.raw(',');
       for (let position = 0; position < this.#columns.length; position++) {
         const column = this.#columns[position]!;
-        out.raw(column.prefix);
+        out.rawViewed(column.prefix, 0, column.prefix.bytes.length - WORD_SIZE);
         writeEntry(vectors[position]!, row, column.type, out);
       }
       out.raw(this.#columns.length === 0 ? '{}' : '}');
@@ -79,6 +77,29 @@ export class RowWriter implements Sink {
   }
 }
 
+/** Of the plans that are run again and again; each has one output. */
+const outputs = new WeakMap<
+  PhysicalPlan,
+  { readonly output: readonly Column[]; readonly columns: readonly OutputColumn[] }
+>();
+
+function outputColumnsOf(output: readonly Column[], plan: PhysicalPlan): readonly OutputColumn[] {
+  const known = outputs.get(plan);
+  if (known?.output === output) return known.columns;
+  const layout = layoutOf(plan);
+  const columns = output.map((column, position) => ({
+    prefix: prefixOf(`${position === 0 ? '{' : ','}${asciiJson(column.name)}:`),
+    index: layout.indexOf(column.id),
+    type: column.type,
+  }));
+  outputs.set(plan, { output, columns });
+  return columns;
+}
+
+function prefixOf(text: string): ViewedBytes {
+  return viewed(Buffer.from(text.padEnd(text.length + WORD_SIZE)));
+}
+
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[\u0080-\uffff]/g,
@@ -86,13 +107,17 @@ function asciiJson(text: string): string {
   );
 }
 
+/** Whether texts may be kept: of the beginning of an answer. */
+function mayKeep(out: JsonBuffer): boolean {
+  return out.size < ANSWER_TEXTS_BYTES_MAX;
+}
+
 /** Strings go from the segment's bytes to the answer's; all else by way of its value. */
 function writeEntry(vector: Vector, row: number, type: SqlType, out: JsonBuffer): void {
   if (vector.kind === 'dictionary') {
-    const strings = vector.dictionary.strings;
     const code = vector.codes[row]!;
-    if (code >= 0 && strings !== undefined) {
-      out.stringBytes(strings.bytes, strings.offsets[code]!, strings.offsets[code + 1]!);
+    if (code >= 0 && vector.dictionary.writeJson !== undefined) {
+      vector.dictionary.writeJson(code, out, mayKeep(out));
       return;
     }
   }
@@ -107,7 +132,7 @@ function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
   } else if (isNested(value)) {
     // A record as a column's value is a list of one, like every nested record.
     if (!value.isList) out.raw('[');
-    value.writeJson(out);
+    value.writeJson(out, mayKeep(out));
     if (!value.isList) out.raw(']');
   } else if (typeof value === 'string') {
     out.string(type.kind === 'BYTES' ? base64OfBytes(value) : value);

@@ -14,12 +14,21 @@ import {
   THREAD_IDLE_MS_MAX,
   WORKER_HEAP_BYTES_MAX,
 } from '../limits.ts';
+import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
+import type { PreparedState } from '../memo/prepare-states.ts';
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import type { SentTemplate } from '../plan/plan-memo.ts';
 import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
+import {
+  type CoveredRun,
+  sharesOfPieces,
+  sizeOf,
+  takePieces,
+  withRemembered,
+} from './covered-run.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import type {
@@ -27,9 +36,11 @@ import type {
   MergeTask,
   PackTask,
   PartialAnswer,
+  QueryPart,
   RowsAnswer,
   SealTask,
   SegmentTask,
+  StatesTask,
   TaskStats,
 } from './task.ts';
 import { type Job, TaskScheduler } from './task-scheduler.ts';
@@ -45,6 +56,8 @@ export type QueryRun = {
   readonly dropped: DroppedSegments;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
+  /** There where partial states are remembered: it stands for the segments then. */
+  readonly covered?: CoveredRun | undefined;
 };
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
@@ -139,7 +152,8 @@ export class QueryPool {
       return rows;
     } catch (error) {
       // It is run again, and counted when that fails.
-      if (!isUnreadable(error)) this.#counters.queryFailed(error, tasks.wasEnded);
+      const isRunAgain = isUnreadable(error) || mayFailForMemo(query.covered?.coverage, error);
+      if (!isRunAgain) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
       this.#waiting.delete(tasks);
@@ -167,6 +181,13 @@ export class QueryPool {
     return answer.image;
   }
 
+  /** Makes partial states of a sealed segment in a worker, when it is its turn. */
+  async prepareStates(task: StatesTask): Promise<readonly PreparedState[]> {
+    const answer = await this.#runSegmentTask(task);
+    assert(answer.kind === 'states', 'a task of states answers with states');
+    return answer.states;
+  }
+
   /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
   tidy(dropped: DroppedSegments): void {
     for (const { scheduler, threads } of [this.#queries, this.#background]) {
@@ -175,6 +196,11 @@ export class QueryPool {
         scheduler.add('ahead', tidying(threads, dropped));
       }
     }
+  }
+
+  /** Counts a query that was answered without coming here. */
+  countSuccess(stats: TaskStats): void {
+    this.#counters.querySucceeded(stats);
   }
 
   /** Counts a query that failed before it came here. */
@@ -221,13 +247,14 @@ export class QueryPool {
   }
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RowsAnswer> {
-    const { plan, output, template, ...rest } = query;
+    const { plan, output, template, covered, ...rest } = query;
     const part = {
       ...rest,
       work: template ?? { plan, output },
       cancelled: tasks.cancelled,
       timeMsMax: this.#limits.queryMsMax,
     };
+    if (covered !== undefined) return this.#runCovered(part, covered, tasks);
     const shares = this.#sharesOf(query);
     if (shares === undefined) return rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
     const answers = await Promise.all(
@@ -244,6 +271,29 @@ export class QueryPool {
         rows.stats,
       ),
     };
+  }
+
+  /** Looks at what is not remembered, and combines it with what is. */
+  async #runCovered(part: QueryPart, covered: CoveredRun, tasks: QueryTasks): Promise<RowsAnswer> {
+    const { coverage } = covered;
+    const shares = sharesOfPieces(coverage.pieces, this.#workerCount);
+    const answers = await Promise.all(
+      shares.map((pieces) => {
+        const segments = [pieces.map(({ handle }) => handle)];
+        const orders = ordersOf(pieces, coverage);
+        return tasks.run('turn', { kind: 'pieces', ...part, segments, orders });
+      }),
+    );
+    const stats: TaskStats[] = [];
+    const partials = [...coverage.partials];
+    for (const [index, answer] of answers.entries()) {
+      assert(answer.kind === 'pieces', 'a task of pieces answers with what came of them');
+      stats.push(answer.stats);
+      partials.push(...takePieces(shares[index]!, answer.result, covered));
+    }
+    const finish = { kind: 'finish' as const, ...part, segments: [[]], partials };
+    const rows = rowsOf(await tasks.run(shares.length === 0 ? 'turn' : 'ahead', finish));
+    return { ...rows, stats: withRemembered(statsOfAll(stats, rows.stats), coverage) };
   }
 
   #runSegmentTask(task: SegmentTask): Promise<DoneAnswer> {
@@ -313,12 +363,6 @@ function tidying(threads: WorkerThreads, dropped: DroppedSegments): Job {
   return { start };
 }
 
-function sizeOf(handle: SegmentHandle): number {
-  return handle.kind === 'sealed'
-    ? handle.buffer.byteLength
-    : handle.arrays.slots.byteLength + handle.arrays.stringBytes.byteLength;
-}
-
 /** Why a run is stopped: the caller may have said it, else it has gone. */
 function cancellationOf(signal: AbortSignal | undefined): QueryError {
   const reason: unknown = signal?.reason;
@@ -340,7 +384,7 @@ function partialOf(answer: DoneAnswer): PartialAnswer {
 function statsOfAll(fragments: readonly TaskStats[], finish: TaskStats): TaskStats {
   const counters = newScanCounters();
   for (const stats of [...fragments, finish]) addScanCounters(counters, stats);
-  const runMs = finish.runMs + Math.max(...fragments.map((stats) => stats.runMs));
+  const runMs = finish.runMs + Math.max(0, ...fragments.map((stats) => stats.runMs));
   const { profile } = finish;
   if (profile === undefined) return { ...counters, runMs };
   const profiles = fragments.map((stats) => must(stats.profile, 'each fragment is profiled'));

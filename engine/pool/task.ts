@@ -1,6 +1,8 @@
 import type { PackedImage } from '../column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
+import type { PreparedState, StatesOrder } from '../memo/prepare-states.ts';
+import type { PieceOrder, PiecesResult } from '../memo/run-pieces.ts';
 import type { ScanCounters } from '../operator/scan.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
@@ -8,9 +10,9 @@ import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
-export type Task = QueryTask | FragmentTask | FinishTask | SegmentTask | TidyTask;
+export type Task = QueryTask | FragmentTask | PiecesTask | FinishTask | SegmentTask | TidyTask;
 
-type QueryPart = {
+export type QueryPart = {
   /** Plan and columns of the answer, or how to come by them. */
   readonly work: TemplateContent | SentTemplate;
   /** By the index of the scan. */
@@ -30,14 +32,21 @@ export type QueryTask = QueryPart & { readonly kind: 'query' };
 /** Some segments of a query, up to the partial state of its grouping. */
 export type FragmentTask = QueryPart & { readonly kind: 'fragment' };
 
+/** The same, over pieces of segments, some of whose states are wanted one by one. */
+export type PiecesTask = QueryPart & {
+  readonly kind: 'pieces';
+  /** One for each segment of the only scan. */
+  readonly orders: readonly PieceOrder[];
+};
+
 /** Combines the partial states of all fragments and runs the rest of the plan. */
 export type FinishTask = QueryPart & {
   readonly kind: 'finish';
   readonly partials: readonly unknown[];
 };
 
-/** Makes sealed segments, or files of them. */
-export type SegmentTask = SealTask | MergeTask | PackTask;
+/** Makes sealed segments, files of them, or what is remembered of them. */
+export type SegmentTask = SealTask | MergeTask | PackTask | StatesTask;
 
 /** Turns a full open segment into sealed ones. */
 export type SealTask = {
@@ -58,6 +67,14 @@ export type PackTask = {
   readonly buffer: SharedArrayBuffer;
 };
 
+/** Makes partial states of a sealed segment ahead. */
+export type StatesTask = {
+  readonly kind: 'states';
+  readonly handle: SealedSegmentHandle;
+  readonly order: StatesOrder;
+  readonly dropped: DroppedSegments;
+};
+
 /** Lets go of segments that are no more, on a thread that has nothing else to do. */
 export type TidyTask = {
   readonly kind: 'tidy';
@@ -69,14 +86,18 @@ export type RowsAnswer = {
   /** A JSON array, UTF-8. */
   readonly json: LentBytes;
   readonly rowCount: number;
-  /** Tells answers of different bytes apart. */
-  readonly digest: string;
   readonly stats: TaskStats;
 };
 
 export type PartialAnswer = {
   readonly kind: 'partial';
   readonly partial: unknown;
+  readonly stats: TaskStats;
+};
+
+export type PiecesAnswer = {
+  readonly kind: 'pieces';
+  readonly result: PiecesResult;
   readonly stats: TaskStats;
 };
 
@@ -96,6 +117,11 @@ export type SealedAnswer = {
 export type PackedAnswer = {
   readonly kind: 'packed';
   readonly image: PackedImage;
+};
+
+export type StatesAnswer = {
+  readonly kind: 'states';
+  readonly states: readonly PreparedState[];
 };
 
 /** Class and code of an error do not survive structured cloning, so expected failures are values. */
@@ -124,6 +150,13 @@ export type TaskBug = {
 };
 
 /** What a task was for. */
-export type DoneAnswer = RowsAnswer | PartialAnswer | SealedAnswer | PackedAnswer | TidiedAnswer;
+export type DoneAnswer =
+  | RowsAnswer
+  | PartialAnswer
+  | PiecesAnswer
+  | SealedAnswer
+  | PackedAnswer
+  | StatesAnswer
+  | TidiedAnswer;
 
 export type TaskAnswer = DoneAnswer | UnreadableAnswer | TaskFailure | TaskBug;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { deserialize } from 'node:v8';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
@@ -17,7 +16,9 @@ import {
 } from '../column/segment-reader.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { CHECKPOINT_STEPS, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
-import { newScanCounters } from '../operator/scan.ts';
+import { prepareStates } from '../memo/prepare-states.ts';
+import { runPieces } from '../memo/run-pieces.ts';
+import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
   executeFragment,
@@ -36,17 +37,16 @@ import type {
   FinishTask,
   FragmentTask,
   PackedAnswer,
+  PiecesTask,
   QueryTask,
   RowsAnswer,
   SealedAnswer,
   SegmentTask,
+  StatesAnswer,
   Task,
   TaskAnswer,
   TaskStats,
 } from './task.ts';
-
-/** Characters of a digest: 132 bits, so that no two answers share one by chance. */
-const DIGEST_LENGTH = 22;
 
 /** Plans that this thread has read, by their number. */
 const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
@@ -84,6 +84,8 @@ function answer(task: Task): TaskAnswer {
     case 'pack':
       leaveGarbage();
       return segmentAnswer(task);
+    case 'states':
+      return segmentAnswer(task);
     case 'tidy':
       forgetDropped(task.dropped);
       releaseGarbage();
@@ -92,6 +94,11 @@ function answer(task: Task): TaskAnswer {
       const run = startRun(task);
       const partial = metered(run, () => executeFragment(run.plan, run.context));
       return { kind: 'partial', partial, stats: run.stats() };
+    }
+    case 'pieces': {
+      const run = startRun(task);
+      const result = metered(run, () => runPieces(run.plan, run.context, task.orders));
+      return { kind: 'pieces', result, stats: run.stats() };
     }
     case 'query': {
       const run = startRun(task);
@@ -115,7 +122,7 @@ function metered<T>(run: Run, work: () => T): T {
   return pausingEvery(CHECKPOINT_STEPS, run.context.checkpoint, work);
 }
 
-function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer {
+function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer | StatesAnswer {
   switch (task.kind) {
     case 'seal': {
       const { handle, partitionUs } = task;
@@ -125,6 +132,13 @@ function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer {
       return { kind: 'sealed', buffers: [mergeSegments(task.handles.map(SegmentImage.whole))] };
     case 'pack':
       return { kind: 'packed', image: packImage(task.buffer) };
+    case 'states': {
+      forgetDropped(task.dropped);
+      const states = pausingEvery(CHECKPOINT_STEPS, checkHeap, () =>
+        prepareStates(readSegment(task.handle), task.order, checkHeap),
+      );
+      return { kind: 'states', states };
+    }
     default:
       return unreachable(task);
   }
@@ -140,10 +154,9 @@ function moved(answer: TaskAnswer): TaskAnswer {
 
 function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
   const { json, rowCount } = rows.finish();
-  const digest = createHash('sha256').update(json).digest('base64url').slice(0, DIGEST_LENGTH);
   const lent = answerBlocks.lend(json);
   answerBuffer.clear();
-  return { kind: 'rows', json: lent, rowCount, digest, stats: run.stats() };
+  return { kind: 'rows', json: lent, rowCount, stats: run.stats() };
 }
 
 function newRowWriter(run: Run): RowWriter {
@@ -166,12 +179,12 @@ function contentOf(work: QueryTask['work']): TemplateContent {
 
 /** A task under way: what its plan runs over, and what it has done so far. */
 type Run = TemplateContent & {
-  readonly context: ExecutionContext;
+  readonly context: ExecutionContext & { readonly counters: ScanCounters };
   readonly stats: () => TaskStats;
 };
 
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
-function startRun(task: QueryTask | FragmentTask | FinishTask): Run {
+function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run {
   const startMs = performance.now();
   const nowMs = () => performance.now();
   const { plan, output } = contentOf(task.work);

@@ -80,6 +80,12 @@ const SLICE_COUNT = 11;
 
 const PADDING = new Uint8Array(8);
 
+/** Shorter bodies, those of single events above all, are copied: the list of their parts costs more. */
+const JOINED_BYTES_MAX = 16 * 1024;
+
+/** Used again and again: what it makes is read, or copied, before the next call. */
+const ENVELOPE_BUILDER = new Builder(512);
+
 /** The batch must not change until the parts have been written. */
 export function encodeBody(record: LogRecord): EncodedBody {
   const { batch } = record;
@@ -95,20 +101,33 @@ export function encodeBody(record: LogRecord): EncodedBody {
     { ...record, rowCount: batch.rowCount, timestampUsMin, timestampUsMax },
     slices.map((slice) => slice.byteLength),
   );
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  let crc = 0;
-  for (const part of [envelope, ...slices]) {
-    const padding = PADDING.subarray(0, aligned(part.byteLength) - part.byteLength);
-    for (const piece of [part, padding]) {
-      if (piece.byteLength === 0) continue;
-      parts.push(piece);
-      size += piece.byteLength;
-      crc = crc32(piece, crc);
-    }
-  }
   const envelopeSize = aligned(envelope.byteLength);
-  return { parts, envelopeSize, dataSize: size - envelopeSize, crc, timestampUsMax };
+  const dataSize = slices.reduce((size, slice) => size + aligned(slice.byteLength), 0);
+  const isShort = envelopeSize + dataSize <= JOINED_BYTES_MAX;
+  const parts = isShort
+    ? [joined([envelope, ...slices], envelopeSize + dataSize)]
+    : [...padded(envelope.slice()), ...slices.flatMap(padded)];
+  let crc = 0;
+  for (const part of parts) crc = crc32(part, crc);
+  return { parts, envelopeSize, dataSize, crc, timestampUsMax };
+}
+
+/** The slices end to end, each padded to a multiple of 8. */
+function joined(slices: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let start = 0;
+  for (const slice of slices) {
+    bytes.set(slice, start);
+    start += aligned(slice.byteLength);
+  }
+  return bytes;
+}
+
+/** The bytes, and zeros to the next multiple of 8, as parts that are not empty. */
+function padded(bytes: Uint8Array): Uint8Array[] {
+  const size = bytes.byteLength;
+  const padding = PADDING.subarray(0, aligned(size) - size);
+  return [bytes, padding].filter((part) => part.byteLength > 0);
 }
 
 /** What the envelope says, and where its data lies. */
@@ -189,8 +208,10 @@ export function decodeBatch(
   return batch;
 }
 
+/** Good until the next call. */
 function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): Uint8Array {
-  const builder = new Builder(512);
+  const builder = ENVELOPE_BUILDER;
+  builder.clear();
   const source = builder.createString(summary.source);
   builder.startVector(4, sliceSizes.length, 4);
   for (let index = sliceSizes.length - 1; index >= 0; index--) builder.addInt32(sliceSizes[index]!);

@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { JsonNested } from '../../engine/column/json-nested.ts';
+import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import type { SqlType } from '../../engine/column/type.ts';
 import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { Vector } from '../../engine/column/vector.ts';
-import { valueVector } from '../../engine/column/vector.ts';
+import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { asDictionary, asNumbers, asTruths, formsOf } from './rows-of-groups.ts';
 
@@ -146,3 +147,18 @@ function keyName(value: SqlValue): string {
     ? `bigint ${BigInt(value)}`
     : `${typeof value} ${typeof value === 'number' ? value + 0 : value}`;
 }
+
+test('integers where they lie are the keys that their values are', () => {
+  const coding = new IntegerCoding(-1, 2, 5);
+  const codes = Uint16Array.of(9, 9, 5, 0, 1, 0, 5, 3, 3, 0);
+  const packed = new PackedNumbers(codes, { start: 2, count: 8, isAscending: false }, coding);
+  const table = new GroupTable([FLOAT64]);
+  table.assign([numberVector(Float64Array.of(1, 7), 2)], 2);
+  const groups = [...table.assign([packed], 8).subarray(0, 8)];
+  assert.deepEqual(
+    groups.map((group) => table.key(group, 0)),
+    [9, -1, 1, -1, 9, 5, 5, -1],
+  );
+  assert.deepEqual(groups, [2, 3, 0, 3, 2, 4, 4, 3]);
+  assert.equal(table.size, 5);
+});

@@ -96,6 +96,11 @@ function eventsOf(count: number, value: (n: number) => EventValue): TestEvent[] 
   return Array.from({ length: count }, (_, n) => ({ timestampUs: n, metadata: { v: value(n) } }));
 }
 
+/** 32 letters, not two times the same, that have no digits among them. */
+function lettersOf(n: number): string {
+  return digitsOf(n).replace(/./g, (digit) => 'ghijklmnopqrstuv'[Number.parseInt(digit, 16)]!);
+}
+
 /** 32 digits, not two alike. */
 function digitsOf(n: number): string {
   const product = BigInt(n + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n;
@@ -146,9 +151,18 @@ test('the ends of other strings, lists of records and leaves of few rows and of 
       odd: 'x',
     }));
     const url = `https://example.com/${n}${query}`;
+    const end = lettersOf(n);
     return {
       timestampUs: n,
-      metadata: { url, query, list, half: n % 2 === 0 ? n : null, ...rare },
+      metadata: {
+        url,
+        query,
+        whole: `${lettersOf(n + 1)}${end}`,
+        end,
+        list,
+        half: n % 2 === 0 ? n : null,
+        ...rare,
+      },
     };
   });
   const rows = new SealedRows(events);
@@ -157,7 +171,9 @@ test('the ends of other strings, lists of records and leaves of few rows and of 
   for (const kind of ['every-row', 'bitmap', 'sparse', 'offsets'] as const) {
     assert.ok(kinds.includes(kind), `${kind} among ${kinds.join()}`);
   }
-  assert.ok(packings.includes('suffix'), packings.join());
+  for (const kind of ['plain', 'suffix', 'split', 'excerpt'] as const) {
+    assert.ok(packings.includes(kind), `${kind} among ${packings.join()}`);
+  }
   assert.equal(rows.footer.residual.strings.count, 3);
   for (let row = 0; row < events.length; row++) {
     assert.equal(rows.written(row), JSON.stringify({ metadata: [events[row]!.metadata] }));

@@ -100,6 +100,10 @@ test('rows are sorted by project key, time and arrival, mixed ones last', () => 
   assert.deepEqual(span(undefined), [[0, 7, 1]]);
   assert.equal(reader.runs(undefined)[0]!.isTimeOrdered, false);
   assert.equal(reader.runs('b')[0]!.isTimeOrdered, true);
+  // Groups: [0, 1), [1, 2), [2, 5), [5, 6), [6, 7).
+  const ordered = [reader.areTimeOrdered(2, 3), reader.areTimeOrdered(3, 2)];
+  assert.deepEqual([...ordered, reader.areTimeOrdered(6, 1)], [true, true, true]);
+  assert.deepEqual([reader.areTimeOrdered(1, 2), reader.areTimeOrdered(2, 4)], [false, false]);
 });
 
 test('numbers are kept in the narrowest form that is exact', () => {

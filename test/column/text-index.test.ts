@@ -25,6 +25,10 @@ function urlOf(n: number, needle = ''): string {
   return `https://project.example.com/rest/v1/${needle}/todos?select=*&order=created.desc&id=eq.${n}`;
 }
 
+function wordOf(url: string): string {
+  return url.replace(/[^a-z0-9]/g, '_');
+}
+
 /** ROWS events in order of time, each with its URL, but for those of `odd`: their whole metadata. */
 function eventsWith(odd: ReadonlyMap<number, EventValue>): TestEvent[] {
   return Array.from({ length: ROWS }, (_, n) => ({
@@ -55,12 +59,26 @@ function rowsWith(buffer: SharedArrayBuffer, text = 'needle', path = URL_PATH): 
 
 test('tells the rows of the block that has a text from all others', () => {
   const events = eventsWith(new Map([[700, { request: { url: urlOf(700, 'needle') } }]]));
-  const ranges = rowsWith(sealedOf(events));
+  const ranges = rowsWith(sealedOf(events), '/needle/');
   assert.equal(ranges.length, 2);
   assert.ok(holds(ranges, 700));
   assert.equal(rowCountOf(ranges), Math.ceil(ROWS / 8));
   assert.equal(rowCountOf(rowsWith(sealedOf(events), 'nowhere')), 0);
   assert.deepEqual([...rowsWith(sealedOf(events), 'example')], [0, ROWS]);
+});
+
+test('of a text that is one word the rows alone are told where strings are taken apart', () => {
+  const events = eventsWith(new Map([[700, { request: { url: urlOf(700, 'needle') } }]]));
+  assert.deepEqual([...rowsWith(sealedOf(events))], [700, 701]);
+  const odd: EventValue[] = [{ request: { url: urlOf(9) } }, { request: { url: urlOf(9) } }];
+  const lists = eventsWith(
+    new Map<number, EventValue>([
+      [3, odd],
+      [4, { other: 1 }],
+      [700, { request: { url: urlOf(700, 'needle') } }],
+    ]),
+  );
+  assert.deepEqual([...rowsWith(sealedOf(lists))], [700, 701]);
 });
 
 test('there is no telling for a short text, another path, or an open segment', () => {
@@ -125,27 +143,34 @@ test('the rows of a column that only some rows have, or that have several values
   assert.ok(rowCountOf(ranges) <= ROWS / 4);
 });
 
-test('a column that lies in another one is told by that one', () => {
-  const events = Array.from({ length: ROWS }, (_, n) => {
-    const search = `?select=*&order=created.desc&id=eq.${n}-${n === 700 ? 'needle' : 'x'}`;
-    return { timestampUs: n, metadata: { url: `https://example.com/${n}${search}`, search } };
+for (const [kind, mark] of [
+  ['suffix', ';'],
+  ['excerpt', '?'],
+] as const) {
+  test(`a column that lies in another one is told by that one: ${kind}`, () => {
+    const events = Array.from({ length: ROWS }, (_, n) => {
+      const search = `${mark}select=*&order=created.desc&id=eq.${n}-${n === 700 ? 'needle' : 'x'}`;
+      return { timestampUs: n, metadata: { url: `https://example.com/${n}${search}`, search } };
+    });
+    const buffer = sealedOf(events);
+    const kinds = readFooter(buffer).leaves.map((leaf) => leaf.strings?.packing.kind);
+    assert.ok(kinds.includes(kind), kinds.join());
+    const ranges = rowsWith(buffer, 'needle', ['metadata', 'search']);
+    assert.ok(holds(ranges, 700));
+    assert.ok(rowCountOf(ranges) <= ROWS / 4);
   });
-  const buffer = sealedOf(events);
-  const kinds = readFooter(buffer).leaves.map((leaf) => leaf.strings?.packing.kind);
-  assert.ok(kinds.includes('suffix'));
-  const ranges = rowsWith(buffer, 'needle', ['metadata', 'search']);
-  assert.ok(holds(ranges, 700));
-  assert.ok(rowCountOf(ranges) <= ROWS / 4);
-});
+}
 
 test('a dictionary of nearly distinct strings has a signature of its values', () => {
   const events = eventsWith(new Map()).map((event, n) => ({
     ...event,
-    metadata: { request: { url: urlOf(n % 1200, n % 1200 === 30 ? 'needle' : '') } },
+    // One word each: there is nothing that they could be taken apart at.
+    metadata: { request: { url: wordOf(urlOf(n % 1200, n % 1200 === 30 ? 'needle' : '')) } },
   }));
   const buffer = sealedOf(events);
   const [leaf] = readFooter(buffer).leaves;
-  assert.ok(leaf!.strings!.codes !== null && leaf!.strings!.codes !== 'constant');
+  const { codes, packing } = leaf!.strings!;
+  assert.equal(`${packing.kind} ${typeof codes === 'object' && codes?.width}`, 'plain 2');
   const ranges = rowsWith(buffer);
   assert.ok(holds(ranges, 30) && holds(ranges, 1230));
   assert.equal(ranges.length, 4);

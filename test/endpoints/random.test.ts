@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { Random } from '../../src/traffic/random.ts';
@@ -49,6 +49,7 @@ test(`oracle, engine and HTTP agree on ${RUNS} random data sets`, async (context
       deepEqual(await answer(service, call, dataSet.nowUs), expected, `over HTTP, ${title}`);
     }
   }
+  ok(engine.inlineCount > RUNS, 'small queries are run on the thread that asks');
 });
 
 type Asked = { readonly rows: readonly Row[] } | { readonly error: string };

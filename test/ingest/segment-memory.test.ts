@@ -8,7 +8,7 @@ import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
-import type { SealedSegmentHandle } from '../../engine/column/segment.ts';
+import type { SealedSegmentHandle, SegmentContent } from '../../engine/column/segment.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
@@ -49,6 +49,7 @@ type Opened = {
   readonly store: LogStore;
   readonly folder: SegmentFolder;
   readonly damages: SegmentDamage[];
+  readonly gone: SegmentContent[];
 };
 
 /** A store over the segment files below `path`, without a log. */
@@ -63,8 +64,10 @@ async function opened(
     quarantinePath: join(path, 'quarantine'),
     pack: async (buffer) => packImage(buffer),
   });
+  const gone: SegmentContent[] = [];
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, budget, summarize: summarizeSegment },
+    onGone: (content) => gone.push(content),
     seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
   });
   for (const file of folder.segments('a')) store.restore('a', file, (await file.summary())!);
@@ -78,7 +81,7 @@ async function opened(
     },
     onDamage: (damage) => damages.push(damage),
   });
-  return { store, folder, damages };
+  return { store, folder, damages, gone };
 }
 
 /** Takes full events in and waits until they are in a file. */
@@ -185,11 +188,16 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   disk.put('/a/1', Buffer.concat(parts));
   const file = await SegmentFile.open(disk, '/a/1');
   const dropped: number[] = [];
+  const gone: SegmentContent[] = [];
   let id = 0;
   const held = HeldSegment.stored(
     {
       summary: summarizeSegment(buffer),
-      ids: { next: () => ++id, drop: (gone) => dropped.push(gone) },
+      ids: {
+        next: () => ++id,
+        drop: (dropId) => dropped.push(dropId),
+        gone: (content) => gone.push(content),
+      },
       gauge: newMemoryGauge(1e9),
     },
     file,
@@ -197,6 +205,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   held.becomeStored(file, { buffer, usedAt: 5 });
   assert.deepEqual([held.id, held.lastUse], [1, 5]);
   const blocks = held.blocks!;
+  const { content } = held.handle();
   const { timestampsUs, ids } = readFooter(buffer);
   const stays = new Set(
     [
@@ -233,6 +242,23 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   held.drop();
   assert.equal(await lettingGo, false);
   assert.deepEqual([held.id, dropped], [undefined, [1, 2, 3]]);
+  assert.equal(gone.length, 1);
+  assert.ok(content !== undefined && gone[0] === content, 'the rows were the same all along');
+});
+
+test('what a segment holds is another content once some of it was lost', async () => {
+  const disk = new MemoryDisk();
+  const first = await opened(disk);
+  await fill(first);
+  const { ids } = readFooter(handlesOf(first)[0]!.buffer);
+  const store = await opened(disk);
+  const whole = handlesOf(store)[0]!;
+  const [slice] = ids.strings.packing.kind === 'uuid' ? [ids.strings.packing.bytes] : [];
+  damage(disk, store.folder.segments('a')[0]!, slice![0]);
+  assert.equal(await store.store.repair(whole.id), true);
+  const mended = handlesOf(store)[0]!;
+  assert.notEqual(mended.content, whole.content);
+  assert.deepEqual(store.gone, [whole.content]);
 });
 
 /** Turns a bit of a stored segment, in the block that begins at `offset` of the segment. */
@@ -314,7 +340,7 @@ test('however much is sealed, what is in memory stays within the budget, and all
   const one = await opened(disk, budget);
   let rowCount = 0;
   for (let day = 0; day < 12; day++) {
-    const events = edgeEvents(400, day).map((event, n) => ({
+    const events = edgeEvents(700, day).map((event, n) => ({
       ...event,
       timestampUs: NOW_US - day * PARTITION_US + n,
     }));

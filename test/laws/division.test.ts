@@ -16,6 +16,8 @@ test('law 5: open, sealed, half and half, one worker or many: the same bytes', a
       const segments = segmentsOfEvents(events, sealedCount);
       const got = engineJson(sql, segments, 'optimized');
       if (got !== wanted) return { wrong: `with ${sealedCount} sealed ${got}, open ${wanted}` };
+      const again = engineJson(sql, segments, 'optimized');
+      if (again !== wanted) return { wrong: `from texts that were kept ${again}, first ${wanted}` };
       const cut = fragmentedJson(sql, segments);
       if (cut !== undefined && cut !== wanted) {
         return { wrong: `in fragments with ${sealedCount} sealed ${cut}, in one ${wanted}` };

@@ -119,6 +119,10 @@ const WHERE: readonly string[] = [
   "r.url LIKE '%needle%' AND m.n > 700",
   "r.url LIKE '%needle%' AND r.url LIKE '%nadel%'",
   "r.url LIKE '%absent%'",
+  "r.url LIKE '%nee_le%'",
+  "REGEXP_CONTAINS(r.url, '(needle|nadel|absent)')",
+  "REGEXP_CONTAINS(r.url, '^https://[a-z.]+/rest/v1/.*(?:needle|é🦊)')",
+  "REGEXP_CONTAINS(r.url, 'nee[a-d]le') AND r.n > 100",
   "r.url LIKE '%needle%' OR r.n > 2700",
 ];
 const QUERIES: readonly string[] = [

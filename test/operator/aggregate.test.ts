@@ -56,7 +56,7 @@ function expectGroups(
     );
     for (const order of [partials, partials.toReversed()]) {
       const whole = new AggregateSink(options);
-      for (const partial of order) whole.combine(structuredClone(partial));
+      whole.combineAll(order.map((partial) => structuredClone(partial)));
       assert.deepEqual(rowsOf(whole.finalize(), width), rowsOut);
     }
   }

@@ -36,6 +36,13 @@ export class RowSink implements Sink {
   }
 }
 
+/** The rows that an operator gives at its end. */
+export function emittedRows(from: { emit(sink: Sink): boolean }, width: number): SqlValue[][] {
+  const rows = new RowSink(width);
+  from.emit(rows);
+  return rows.rows;
+}
+
 export function rowsOf(chunk: Chunk, width: number): SqlValue[][] {
   const vectors = Array.from({ length: width }, (_, index) => chunk.column(index));
   return Array.from({ length: chunk.count }, (_, row) =>

@@ -7,7 +7,7 @@ import { newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { column, RowSink, rowsOf } from './harness.ts';
+import { column, emittedRows, RowSink } from './harness.ts';
 
 type FakeRun = Partial<RowRun>;
 
@@ -36,6 +36,13 @@ function segmentOf(
         hasProjectKey: false,
         ...run,
       })),
+    countRows: () => timestampsUs.length,
+    projectsWith: () => [],
+    positionAt: (run, timestampUs) => {
+      const rowAt = (position: number) => run.rows?.[position] ?? run.start + position;
+      const times = Array.from({ length: run.count }, (_, at) => timestampsUs[rowAt(at)]!);
+      return times.filter((time) => time < timestampUs).length;
+    },
     timestamps: (rows, count) => numbersOf(rows, count, (row) => timestampsUs[row]!),
     arrivals: (rows, count) => numbersOf(rows, count, (row) => row),
     ids: (rows, count) => {
@@ -144,7 +151,7 @@ test('stops at what is strictly older than the floor, and reads the winners only
   const floorUs = () => top.floor() as number | undefined;
   const options = optionsOf({ direction: 'newest-first', floorUs, counters });
   scanSegments([older, recent], options, { rows: top });
-  const rows = rowsOf(top.finalize(), 2);
+  const rows = emittedRows(top, 2);
   assert.equal(rows.length, 100);
   assert.deepEqual(rows[99], ['recent 9900', 9900]);
   assert.deepEqual(counters, {
@@ -169,7 +176,7 @@ test('keeps rows as old as the floor: a later key may prefer them', () => {
   });
   const floorUs = () => top.floor() as number | undefined;
   scanSegments(segments, optionsOf({ direction: 'newest-first', floorUs }), { rows: top });
-  assert.deepEqual(rowsOf(top.finalize(), 2), [
+  assert.deepEqual(emittedRows(top, 2), [
     ['b 1', 6],
     ['a 0', 5],
   ]);
@@ -189,7 +196,7 @@ test('finds the newest rows of runs out of order, too', () => {
     { rows: top },
   );
   assert.deepEqual(
-    rowsOf(top.finalize(), 2).map(([, timestampUs]) => timestampUs),
+    emittedRows(top, 2).map(([, timestampUs]) => timestampUs),
     [4999, 4998, 4997],
   );
 });
@@ -316,4 +323,33 @@ test('stops at the floor between ranges as it does within a run', () => {
   const { rows } = rowsAndSkipped(segment, { direction: 'newest-first', floorUs: () => 1100 });
   // The first chunk has 128 rows, and so 28 of what is older than the floor; there it ends.
   assert.equal(rows[0], 1100 - 28);
+});
+
+test('reads of ranges in order of time, each of one project, the rows inside the window', () => {
+  const half = 4500;
+  const timestampsUs = Array.from({ length: 2 * half }, (_, row) => row % half);
+  const ranges = [3, 4, 100, 4400, half, 2 * half];
+  for (const [startUs, endUs] of [
+    [0, half],
+    [1000, 4000],
+    [4399, 4400],
+    [4400, 4500],
+    [5000, 6000],
+  ] as const) {
+    const segment: Segment = {
+      ...segmentOf('s', timestampsUs, [{ isTimeOrdered: false }]),
+      rowsWith: () => Int32Array.from(ranges),
+      areTimeOrdered: (start, count) => start >= half || start + count <= half,
+    };
+    const sink = new RowSink(2);
+    scanSegments([segment], optionsOf({ texts: NEEDED, startUs, endUs }), { rows: sink });
+    const isIn = (row: number) => row === 3 || (row >= 100 && row < 4400) || row >= half;
+    const expected = timestampsUs.flatMap((timestampUs, row) =>
+      isIn(row) && timestampUs >= startUs && timestampUs < endUs ? [`s ${row}`] : [],
+    );
+    assert.deepEqual(
+      sink.rows.map(([id]) => id),
+      expected,
+    );
+  }
 });

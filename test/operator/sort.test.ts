@@ -8,7 +8,7 @@ import { SortSink } from '../../engine/operator/sort.ts';
 import type { OrderKey } from '../../engine/operator/sort-order.ts';
 import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { chunkOf, column, expectRows, type Row, RowSink, rowsOf } from './harness.ts';
+import { chunkOf, column, emittedRows, expectRows, type Row, RowSink } from './harness.ts';
 
 const asc = (index: number): OrderKey => ({
   expression: column(index),
@@ -157,11 +157,36 @@ test('reads other columns than the keys for the winners only', () => {
     select: (positions, count) => lazily(chunk.select(positions, count)),
   });
   sink.push(lazily(inner));
-  assert.deepEqual(rowsOf(sink.finalize(), 2), [
+  assert.deepEqual(emittedRows(sink, 2), [
     [299, 299],
     [298, 298],
   ]);
   assert.equal(readRows, 2);
+});
+
+test('gives the rows of one chunk after those of another as they are, and mixed ones in one', () => {
+  const parts = (chunkOfRow: (row: number) => number): number[] => {
+    const sink = new TopSink({ keys: [desc(0)], width: 1, count: 60 });
+    for (const chunk of [0, 1]) {
+      const rows = Array.from({ length: 100 }, (_, row) => [row]);
+      sink.push(chunkOf(rows.filter(([row]) => chunkOfRow(row!) === chunk)));
+    }
+    const out = new RowSink(1);
+    sink.emit(out);
+    assert.deepEqual(
+      out.rows.map(([row]) => row),
+      Array.from({ length: 60 }, (_, index) => 99 - index),
+    );
+    return out.chunkSizes;
+  };
+  assert.deepEqual(
+    parts((row) => (row < 70 ? 0 : 1)),
+    [30, 30],
+  );
+  assert.deepEqual(
+    parts((row) => row % 2),
+    [60],
+  );
 });
 
 test('refuses to keep more first rows than may be held', () => {
@@ -176,7 +201,7 @@ test('refuses to keep more first rows than may be held', () => {
 test('holds on to few chunks when every chunk brings a winner', () => {
   const sink = new TopSink({ keys: [desc(0)], width: 2, count: 1000 });
   for (let index = 0; index < 3000; index++) sink.push(chunkOf([[index, `row ${index}`]]));
-  const rows = rowsOf(sink.finalize(), 2);
+  const rows = emittedRows(sink, 2);
   assert.equal(rows.length, 1000);
   assert.deepEqual(rows[0], [2999, 'row 2999']);
   assert.deepEqual(rows[999], [2000, 'row 2000']);
@@ -207,7 +232,7 @@ test('gives the same top whole, in pieces, and from the tops of two halves', () 
         partTop.push(chunkOf(part, 3));
         partTop.emit(merged);
       }
-      assert.deepEqual(rowsOf(merged.finalize(), 3), expected);
+      assert.deepEqual(emittedRows(merged, 3), expected);
     }),
     { numRuns: 150 },
   );

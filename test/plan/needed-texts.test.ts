@@ -12,7 +12,7 @@ function textsOf(sql: string): string[][] {
   const bound = bindQuery(parseQuery(sql), { sources: SOURCES, parameters: [] });
   const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: SOURCES };
   return scansOf(physicalPlanOf(optimize(bound, context))).map(({ texts = [] }) =>
-    texts.map(({ path, text }) => `${path.join('.')}: ${text}`),
+    texts.map(({ path, text, or = [] }) => `${path.join('.')}: ${[text, ...or].join(' or ')}`),
   );
 }
 
@@ -43,9 +43,10 @@ test('a condition that looks for a text in a field needs it, in whatever words',
 
 test('conditions that also hold without the text need none', () => {
   for (const condition of [
-    "REGEXP_CONTAINS(r.url, 'nee?dle')",
+    "REGEXP_CONTAINS(r.url, 'n?e?e?d?l?e?')",
+    "REGEXP_CONTAINS(r.url, 'needle|.')",
     "REGEXP_CONTAINS(r.url, '(?i)needle')",
-    "r.url LIKE '%nee_dle%'",
+    "r.url LIKE '%ne_ed_le%'",
     "r.url NOT LIKE '%needle%'",
     "NOT REGEXP_CONTAINS(r.url, 'needle')",
     "STRPOS(r.url, 'needle') > -1",
@@ -61,6 +62,36 @@ test('conditions that also hold without the text need none', () => {
   ]) {
     assert.deepEqual(under(condition), [], condition);
   }
+});
+
+test('a pattern needs the texts that are in each of its matches', () => {
+  for (const [condition, ...texts] of [
+    ["REGEXP_CONTAINS(r.url, 'nee?dle')", 'dle'],
+    ["REGEXP_CONTAINS(r.url, r'^one.*two\\.[a-z]+/three$')", '/three', 'two.', 'one'],
+    [
+      "REGEXP_CONTAINS(r.url, '/rest/(orders|users|tags)[?]id')",
+      '/rest/',
+      'orders or users or tags',
+      '?id',
+    ],
+    ["REGEXP_CONTAINS(r.url, '(one|two.*more)$')", 'one or more'],
+    ["REGEXP_CONTAINS(r.url, '(?:needle)+')", 'needle'],
+    ["r.url LIKE '%nee_dle%'", 'nee', 'dle'],
+    ["r.url LIKE 'one%two_%'", 'one', 'two'],
+  ] as const) {
+    const wanted = texts.map((text) => `metadata.request.url: ${text}`);
+    assert.deepEqual(under(condition), wanted, condition);
+  }
+});
+
+test('what a pattern needs is known though it may fail where it finds that; nothing behind it is', () => {
+  const pattern = "REGEXP_CONTAINS(r.url, 'one.')";
+  assert.deepEqual(under(`${pattern} AND r.host LIKE '%two%'`), ['metadata.request.url: one']);
+  assert.deepEqual(under(`r.host LIKE '%two%' AND ${pattern}`).toSorted(), [
+    'metadata.request.host: two',
+    'metadata.request.url: one',
+  ]);
+  assert.deepEqual(under("REGEXP_CONTAINS(CAST(1 / r.n AS STRING), 'one.')"), []);
 });
 
 test('a text of three bytes is needed, one of two is not', () => {

@@ -1,10 +1,19 @@
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import type { Segment } from '../../engine/column/segment.ts';
+import type { Segment, SegmentHandle } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
+import { type Coverage, ordersOf } from '../../engine/memo/coverage.ts';
+import type { MemoRuns } from '../../engine/memo/memo-runs.ts';
+import { runPieces } from '../../engine/memo/run-pieces.ts';
+import { newScanCounters } from '../../engine/operator/scan.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { executeFragment, executeQuery, finishQuery } from '../../engine/plan/execute.ts';
+import {
+  executeBeside,
+  executeFragment,
+  executeQuery,
+  finishQuery,
+} from '../../engine/plan/execute.ts';
 import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts';
 import { foldPlan } from '../../engine/plan/optimize/fold.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
@@ -16,6 +25,7 @@ import {
   scansOf,
 } from '../../engine/plan/physical-plan.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
+import { takePieces } from '../../engine/pool/covered-run.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
@@ -54,13 +64,21 @@ function openSegmentOf(arrivalBase: number, events: readonly TestEvent[]): OpenS
   return segment;
 }
 
-/** The answer as the bytes a caller gets, as text; `error` when the query fails or is refused. */
-export function engineJson(sql: string, segmentsOf: SegmentsOf, form: PlanForm): string {
+/**
+ * The answer as the bytes a caller gets, as text; `error` when the query fails or is refused. Throws an
+ * OutOfRange after `checkpointsMax` pieces of work.
+ */
+export function engineJson(
+  sql: string,
+  segmentsOf: SegmentsOf,
+  form: PlanForm,
+  checkpointsMax = CHECKPOINTS_MAX,
+): string {
   return orError(() => {
     const { bound, physical } = prepared(sql, form);
     const segments = scansOf(physical).map(segmentsOf);
     return jsonOf(bound, physical, (rows) => {
-      executeQuery(physical, { segments, checkpoint: limitedCheckpoint() }, rows);
+      executeQuery(physical, { segments, checkpoint: limitedCheckpoint(checkpointsMax) }, rows);
     });
   });
 }
@@ -90,15 +108,57 @@ export function fragmentedJson(sql: string, segmentsOf: SegmentsOf): string | un
   });
 }
 
-/** Chunks of work after which a query takes longer than its answer is worth. */
+/** A scan's segments, as the main thread knows them. */
+export type HandlesOf = (scan: PhysicalScan) => readonly SegmentHandle[];
+
+/**
+ * The same as `engineJson`, with what is remembered of segments, and what comes of it is remembered; nothing
+ * when there is nothing to remember.
+ */
+export function rememberingJson(
+  sql: string,
+  handlesOf: HandlesOf,
+  memo: MemoRuns,
+  size: 'small' | 'any' = 'any',
+): { readonly json: string; readonly coverage: Coverage } | undefined {
+  const { bound, physical } = prepared(sql, 'optimized');
+  const scans = scansOf(physical);
+  const handles = scans.map(handlesOf);
+  const snapshot = { plan: physical, scans, segments: handles };
+  const coverage = size === 'small' ? memo.coverSmall(snapshot) : memo.cover(snapshot);
+  if (coverage === undefined) return undefined;
+  const { pieces } = coverage;
+  const checkpoint = limitedCheckpoint();
+  const json = orError(() => {
+    const context = {
+      segments: [pieces.map(({ handle }) => readSegment(handle))],
+      checkpoint,
+      counters: newScanCounters(),
+    };
+    if (size === 'small' && coverage.partials.length > 0) {
+      return jsonOf(bound, physical, (rows) => {
+        executeBeside(physical, context, coverage.partials, rows);
+      });
+    }
+    const result = structuredClone(runPieces(physical, context, ordersOf(pieces, coverage)));
+    const partials = takePieces(pieces, result, { coverage, memo });
+    return jsonOf(bound, physical, (rows) => {
+      const all = [...coverage.partials, ...partials];
+      finishQuery(physical, { segments: [[]], checkpoint }, all, rows);
+    });
+  });
+  return { json, coverage };
+}
+
+/** Pieces of work (chunks of rows, groups finished) after which a query takes longer than its answer is worth. */
 const CHECKPOINTS_MAX = 60;
 
 /** Throws an OutOfRange when a query goes on and on, as products of products do. */
-function limitedCheckpoint(): () => void {
+function limitedCheckpoint(checkpointsMax = CHECKPOINTS_MAX): () => void {
   let count = 0;
   return () => {
     count++;
-    if (count > CHECKPOINTS_MAX) throw new OutOfRange(`more than ${CHECKPOINTS_MAX} chunks`);
+    if (count > checkpointsMax) throw new OutOfRange(`more than ${checkpointsMax} checkpoints`);
   };
 }
 

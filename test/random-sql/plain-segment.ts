@@ -33,6 +33,18 @@ export class PlainSegment implements Segment {
     return [{ count, start: 0, rows: undefined, isTimeOrdered: false, hasProjectKey: false }];
   }
 
+  countRows(): number {
+    return this.rowCount;
+  }
+
+  projectsWith(): readonly string[] {
+    return [];
+  }
+
+  positionAt(): never {
+    throw new Error('no run of it is ordered by time');
+  }
+
   timestamps(rows: Int32Array, count: number): Vector {
     return plain(this.#segment.timestamps(rows, count));
   }

@@ -39,6 +39,7 @@ test('an empty environment gives the documented defaults', () => {
     privateAccessToken: undefined,
     memoryBytesMax: 4 * 2 ** 30,
     cacheBytesMax: 64 * 2 ** 20,
+    memoBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
     sources: [],
     frozenNowUs: undefined,
@@ -86,6 +87,14 @@ test('the memory there is is the container’s where one says so, and never more
   assert.equal(machineMemoryBytes(8e9, 2e9), 2e9);
   assert.equal(machineMemoryBytes(8e9, 2 ** 64), 8e9);
   assert.equal(machineMemoryBytes(8e9, 0), 8e9);
+});
+
+test('MEMO_LIMIT takes bytes from 0 on', () => {
+  assert.equal(parseSettings({ MEMORY_LIMIT: '4GiB' }).memoBytesMax, 2 ** 26);
+  assert.equal(parseSettings({ MEMORY_LIMIT: '64MiB' }).memoBytesMax, 2 ** 22);
+  assert.equal(parseSettings({ MEMO_LIMIT: '0' }).memoBytesMax, 0);
+  assert.equal(parseSettings({ MEMO_LIMIT: '1GiB' }).memoBytesMax, 2 ** 30);
+  assert.match(problemsOf({ MEMO_LIMIT: '-1' }).join(), /MEMO_LIMIT must be .*or 0; got "-1"/);
 });
 
 test('CACHE_LIMIT takes bytes from 0 on', () => {

@@ -1,7 +1,8 @@
+import { deepEqual } from 'node:assert/strict';
 import { must } from '../../engine/assert.ts';
 import type { SegmentHandle } from '../../engine/column/segment.ts';
 import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
-import { Engine } from '../../engine/engine.ts';
+import { Engine, type PreparedQuery, type RunOptions } from '../../engine/engine.ts';
 import { admitEvents } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
@@ -39,6 +40,8 @@ export class EngineUnderTest implements Store {
   readonly #randomId = randomUuids();
   readonly #pool = new SpoilingPool();
   readonly #engine: Engine;
+  /** Over the same events; leaves all queries to its workers. */
+  readonly #apart: Engine;
   #catalogue: Catalogue | undefined;
   #storeCount = 0;
   #store: LogStore;
@@ -50,7 +53,9 @@ export class EngineUnderTest implements Store {
       // Stores come and go here, and no id comes twice: there is nothing to forget.
       dropped: () => ({ count: 0, ids: [] }),
     };
-    this.#engine = new Engine({ sources: this.#directory.sources, catalog, workerCount });
+    const options = { sources: this.#directory.sources, catalog, workerCount };
+    this.#engine = new Engine(options);
+    this.#apart = new Engine({ ...options, inlineLimits: { rowsMax: 0 } });
     this.#store = this.#newStore();
   }
 
@@ -91,7 +96,10 @@ export class EngineUnderTest implements Store {
     return JSON.parse(await this.callText(endpoint, parameters, nowUs)) as Row[];
   }
 
-  /** The rows as the JSON text they are sent as. */
+  /**
+   * The rows as the JSON text they are sent as. Small queries are run on this thread; a worker has to
+   * give the same text.
+   */
   async callText(endpoint: string, parameters: Parameters, nowUs: number): Promise<string> {
     const {
       definition,
@@ -99,12 +107,18 @@ export class EngineUnderTest implements Store {
       parameters: schema,
     } = must(this.#catalogue?.find(endpoint), `there is an endpoint ${endpoint}`);
     const texts = new Map(Object.entries(parameters).map(([name, text]) => [name, [text]]));
-    const answer = await this.#engine.run(query, {
-      parameters: schema.parse(texts),
-      nowUs,
-      rowsMax: definition.rowsMax,
-    });
-    return Buffer.from(answer.json).toString();
+    const options = { parameters: schema.parse(texts), nowUs, rowsMax: definition.rowsMax };
+    const [here, apart] = await Promise.allSettled(
+      [this.#engine, this.#apart].map((engine) => textOfRun(engine, query, options)),
+    );
+    deepEqual(outcomeOf(must(here)), outcomeOf(must(apart)), 'a worker answers the same');
+    if (here!.status === 'rejected') throw here!.reason;
+    return here!.value;
+  }
+
+  /** Queries that were run on this thread. */
+  get inlineCount(): number {
+    return this.#engine.stats().queriesInline;
   }
 
   /** Bytes of all segments of a source. */
@@ -120,6 +134,7 @@ export class EngineUnderTest implements Store {
   async close(): Promise<void> {
     await this.#store.close();
     await this.#engine.close();
+    await this.#apart.close();
   }
 
   #newStore(): LogStore {
@@ -135,4 +150,22 @@ export class EngineUnderTest implements Store {
   #withOwnId<T extends SegmentHandle>(handle: T): T {
     return { ...handle, id: handle.id + this.#storeCount * SEGMENTS_PER_STORE };
   }
+}
+
+async function textOfRun(
+  engine: Engine,
+  query: PreparedQuery,
+  options: RunOptions,
+): Promise<string> {
+  const answer = await engine.run(query, options);
+  const text = Buffer.from(answer.json).toString();
+  answer.release();
+  return text;
+}
+
+/** The text, or the error as a caller is told it. */
+function outcomeOf(run: PromiseSettledResult<string>): unknown {
+  if (run.status === 'fulfilled') return run.value;
+  const { message, code } = run.reason as Error & { readonly code?: unknown };
+  return { message, code };
 }

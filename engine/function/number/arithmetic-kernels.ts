@@ -1,3 +1,4 @@
+import { PackedNumbers } from '../../column/packed-numbers.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, numberVector } from '../../column/vector.ts';
 import type { Kernel } from '../definition.ts';
@@ -16,6 +17,8 @@ type Operands = {
 export function integerKernel(operation: '+' | '-' | '*'): Kernel {
   return (vectors, count) => {
     if (vectors.some(isNull)) return constantVector(null, count);
+    const shifted = shiftedIntegers(operation, vectors);
+    if (shifted !== undefined) return shifted;
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
     const results = new Float64Array(count);
@@ -35,6 +38,8 @@ export function integerKernel(operation: '+' | '-' | '*'): Kernel {
 export function floatKernel(operation: Operation): Kernel {
   return (vectors, count) => {
     if (vectors.some(isNull)) return constantVector(null, count);
+    const shifted = shiftedIntegers(operation, vectors);
+    if (shifted !== undefined) return shifted;
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
     const results = new Float64Array(count);
@@ -66,6 +71,14 @@ export const safeDivideKernel: Kernel = (vectors, count) => {
 
 function isNull(vector: Vector): boolean {
   return vector.kind === 'constant' && vector.value === null;
+}
+
+/** Integers where they lie, a constant integer added or taken away: they stay where they are. */
+function shiftedIntegers(operation: Operation, vectors: readonly Vector[]): Vector | undefined {
+  const [left, right] = vectors as [Vector, Vector];
+  if (!(left instanceof PackedNumbers) || right.kind !== 'constant') return undefined;
+  if (typeof right.value !== 'number' || (operation !== '+' && operation !== '-')) return undefined;
+  return left.shifted(operation === '+' ? right.value : -right.value);
 }
 
 function compute(operation: Operation, { left, right }: Operands, results: Float64Array): void {

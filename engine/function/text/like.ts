@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
+import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
 
@@ -14,6 +15,8 @@ export type LikePattern = {
   /** Empty for `general`. */
   readonly text: string;
   readonly matches: (value: string) => boolean;
+  /** The same as RE2 says it, for strings where they lie; `undefined`: it is too long for that. */
+  readonly matcher: () => TextMatcher | undefined;
 };
 
 const compiled = new Map<string, LikePattern>();
@@ -37,6 +40,17 @@ function compileNew(pattern: string): LikePattern {
   const { pieces, hasUnderscore } = parseLike(pattern);
   // Half a surrogate pair must not match inside a whole one; RE2 compares code points.
   if (hasUnderscore || LONE_SURROGATE.test(pattern)) return compileAsRegex(pattern);
+  const plain = plainForm(pieces);
+  let made: { readonly matcher: TextMatcher | undefined } | undefined;
+  const matcher = () => {
+    made ??= { matcher: matcherOf(pattern, plain.matches) };
+    return made.matcher;
+  };
+  return { ...plain, matcher };
+}
+
+/** A pattern without `_`, of which `pieces` are the texts between the `%`. */
+function plainForm(pieces: readonly string[]): Omit<LikePattern, 'matcher'> {
   const [first, ...rest] = pieces as [string, ...string[]];
   if (rest.length === 0) {
     return { kind: 'equals', text: first, matches: (value) => value === first };
@@ -58,7 +72,7 @@ function compileNew(pattern: string): LikePattern {
   };
 }
 
-function contains(text: string): LikePattern {
+function contains(text: string): Omit<LikePattern, 'matcher'> {
   return { kind: 'contains', text, matches: (value) => value.includes(text) };
 }
 
@@ -123,6 +137,21 @@ function compileAsRegex(pattern: string): LikePattern {
       `LIKE pattern with "_" must have at most ${REGEX_LENGTH_MAX} bytes; got ${size}`,
     );
   }
+  const program = programOf(pattern);
+  const matches = (value: string): boolean => {
+    spendSteps(pattern.length * value.length);
+    return program.test(value);
+  };
+  const matcher = textMatcher(program, matches);
+  return { kind: 'general', text: '', matches, matcher: () => matcher };
+}
+
+function matcherOf(pattern: string, matches: (value: string) => boolean): TextMatcher | undefined {
+  if (Buffer.byteLength(pattern) > REGEX_LENGTH_MAX) return undefined;
+  return textMatcher(programOf(pattern), matches);
+}
+
+function programOf(pattern: string): RE2JS {
   let source = '';
   const characters = [...pattern];
   for (let index = 0; index < characters.length; index++) {
@@ -135,13 +164,5 @@ function compileAsRegex(pattern: string): LikePattern {
     }
   }
   spendSteps(characters.length * REGEX_INSTRUCTION_STEPS);
-  const program = RE2JS.compile(`^(?:${source})$`, RE2JS.DOTALL);
-  return {
-    kind: 'general',
-    text: '',
-    matches: (value) => {
-      spendSteps(characters.length * value.length);
-      return program.test(value);
-    },
-  };
+  return RE2JS.compile(`^(?:${source})$`, RE2JS.DOTALL);
 }

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { encodeWtf8 } from '../../column/wtf8.ts';
 import {
   PATTERNS_KEPT_MAX,
   REGEX_INSTRUCTION_STEPS,
@@ -7,13 +8,13 @@ import {
   REGEX_STEPS_MAX,
 } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
+import type { NeededLiterals } from '../regex/needed-literals.ts';
+import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
 import { instructionsOf } from './regex-size.ts';
 
 /** A compiled RE2 expression: unanchored, in time linear in the text. */
-export type CompiledRegex = {
-  /** Whether some part of `text` matches. */
-  readonly test: (text: string) => boolean;
+export type CompiledRegex = TextMatcher & {
   /**
    * Present when the pattern is a plain text: `test` is then the same as searching for it, case and
    * all, and callers may search bytes instead.
@@ -60,14 +61,25 @@ function compileNew(pattern: string): CompiledRegex {
   const literal = literalOf(pattern);
   const instructionCount = instructionsOf(pattern);
   const spend = (text: string) => spendSteps(checkedSteps(instructionCount, text));
-  if (literal !== undefined) {
-    return { test: (text) => text.includes(literal), literal, program, spend };
-  }
-  const test = (text: string): boolean => {
+  const lengthMax = Math.floor(REGEX_STEPS_MAX / Math.max(1, instructionCount));
+  const matcher = textMatcher(program, (text) => {
+    if (literal !== undefined) return text.includes(literal);
+    if (text.length > lengthMax) {
+      // Where it lies in a block, what it lacks or its automaton tell of the longest text.
+      if (!mayMatch(matcher.needed, text)) return false;
+      const bytes = encodeWtf8(text);
+      const found = matcher.automaton()?.test(bytes, 0, bytes.length);
+      if (found !== undefined) return found;
+    }
     spend(text);
     return program.test(text);
-  };
-  return { test, program, spend };
+  });
+  return { ...matcher, literal, program, spend };
+}
+
+/** Whether a text holds what a match needs. */
+function mayMatch(needed: NeededLiterals, text: string): boolean {
+  return needed.every((clause) => clause.some((literal) => text.includes(literal)));
 }
 
 /** At worst each character of the text meets each instruction. */

@@ -2,6 +2,7 @@ import type { Vector } from '../../column/vector.ts';
 import { numberVector } from '../../column/vector.ts';
 import { CALENDAR_PARTS, fixedPartUs, partFinder } from './time-part.ts';
 import { UTC_NAMES } from './time-zone.ts';
+import { truncateInRuns } from './truncated-runs.ts';
 
 const findPart = partFinder('TIMESTAMP_TRUNC', CALENDAR_PARTS);
 
@@ -14,6 +15,8 @@ export function truncateKernel(vectors: readonly Vector[], count: number): Vecto
   if (times.kind !== 'number' || !isUtc(zone)) return undefined;
   const lengthUs = constantPartUs(part);
   if (lengthUs === undefined) return undefined;
+  const runs = truncateInRuns(times, lengthUs);
+  if (runs !== undefined) return runs;
   const starts = new Float64Array(count);
   for (let i = 0; i < count; i++) starts[i] = Math.floor(times.values[i]! / lengthUs) * lengthUs;
   for (let i = 0; i < count; i++) if (starts[i]! < Number.MIN_SAFE_INTEGER) return undefined;

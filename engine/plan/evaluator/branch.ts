@@ -1,7 +1,7 @@
 import type { Chunk, VectorFunction } from '../../column/chunk.ts';
 import { consecutivePositions } from '../../column/chunk.ts';
 import type { Vector } from '../../column/vector.ts';
-import { TRUE, takeVector, valueAt } from '../../column/vector.ts';
+import { isOfStrings, TRUE, takeVector, valueAt } from '../../column/vector.ts';
 import type { Piece } from '../../operator/merge-vectors.ts';
 import { mergeVectors } from '../../operator/merge-vectors.ts';
 import { truthBytes } from '../../operator/truth.ts';
@@ -98,7 +98,7 @@ function presence(vector: Vector): Uint8Array {
     for (let i = 0; i < count; i++) flags[i] = 1 - nulls[i]!;
   } else if (vector.kind === 'nested') {
     for (let i = 0; i < count; i++) flags[i] = vector.nodes[i]! < 0 ? 0 : TRUE;
-  } else if (vector.kind === 'dictionary' && vector.dictionary.strings !== undefined) {
+  } else if (vector.kind === 'dictionary' && isOfStrings(vector.dictionary)) {
     for (let i = 0; i < count; i++) flags[i] = vector.codes[i]! < 0 ? 0 : TRUE;
   } else if (vector.kind === 'constant') {
     if (vector.value === null) flags.fill(0);

@@ -5,6 +5,7 @@ import { containsTest } from './contains.ts';
 import { liftFunction } from './lift.ts';
 import { membershipTest } from './membership.ts';
 import { boundOverload } from './overload.ts';
+import { patternTest } from './pattern-test.ts';
 
 type Call = Extract<Expression, { op: 'call' }>;
 
@@ -17,8 +18,8 @@ export function callFunction(
 }
 
 function compileForm(call: Call, compile: (part: Expression) => VectorFunction): VectorFunction {
-  const contains = containsTest(call);
-  if (contains !== undefined) return liftFunction(contains.test, [compile(contains.input)]);
+  const ofString = containsTest(call) ?? patternTest(call);
+  if (ofString !== undefined) return liftFunction(ofString.test, [compile(ofString.input)]);
   const membership = membershipTest(call);
   if (membership !== undefined) {
     return liftFunction(membership, [compile(call.arguments[0]!)]);

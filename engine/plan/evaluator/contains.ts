@@ -8,14 +8,15 @@ import type { LiftedFunction } from './lift.ts';
 
 type Call = Extract<Expression, { op: 'call' }>;
 
+/** A test of one string, which can be made where it lies. */
+export type StringTest = { readonly input: Expression; readonly test: LiftedFunction };
+
 /**
  * The calls that come to `input contains text`, with a text known beforehand:
  * `REGEXP_CONTAINS(input, r'text')` without operators, `input LIKE '%text%'`,
  * `STRPOS(input, 'text') > 0`. `undefined` for all others.
  */
-export function containsTest(
-  call: Call,
-): { readonly input: Expression; readonly test: LiftedFunction } | undefined {
+export function containsTest(call: Call): StringTest | undefined {
   const found = containedText(call);
   if (found === undefined) return undefined;
   const { text, input } = found;

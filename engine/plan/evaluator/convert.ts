@@ -1,8 +1,9 @@
 import type { VectorFunction } from '../../column/chunk.ts';
+import { PackedNumbers } from '../../column/packed-numbers.ts';
 import type { SqlType } from '../../column/type.ts';
 import { typesEqual } from '../../column/type.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
-import { constantVector } from '../../column/vector.ts';
+import { constantVector, isOfStrings } from '../../column/vector.ts';
 import { castValue } from '../../function/cast.ts';
 import { readAs } from '../../function/dynamic.ts';
 import { QueryError } from '../../query-error.ts';
@@ -29,14 +30,16 @@ function readByForm(vector: Vector, type: SqlType): Vector | undefined {
   switch (vector.kind) {
     case 'number':
       if (type.kind === 'FLOAT64') return vector;
-      if (type.kind === 'INT64') return isIntegral(vector) ? vector : undefined;
+      if (type.kind === 'INT64') {
+        return vector instanceof PackedNumbers || isIntegral(vector) ? vector : undefined;
+      }
       break;
     case 'boolean':
       if (type.kind === 'BOOL') return vector;
       break;
     case 'dictionary':
       // A dictionary with a block of strings holds nothing else.
-      if (vector.dictionary.strings === undefined || isWritten) return undefined;
+      if (!isOfStrings(vector.dictionary) || isWritten) return undefined;
       if (type.kind === 'STRING') return vector;
       break;
     case 'nested':

@@ -2,7 +2,7 @@ import { unreachable } from '../../assert.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { isNested } from '../../column/value.ts';
-import { constantVector, valueAt, valueVector } from '../../column/vector.ts';
+import { constantVector, isOfStrings, valueAt, valueVector } from '../../column/vector.ts';
 
 /** The field `name` of a DYNAMIC value; NULL of whatever has no fields. */
 export function dynamicField(input: VectorFunction, name: string): VectorFunction {
@@ -18,7 +18,7 @@ export function dynamicField(input: VectorFunction, name: string): VectorFunctio
         return constantVector(null, chunk.count);
       case 'dictionary':
         // A dictionary with a block of strings holds nothing else.
-        if (vector.dictionary.strings !== undefined) return constantVector(null, chunk.count);
+        if (isOfStrings(vector.dictionary)) return constantVector(null, chunk.count);
         break;
       case 'value':
         break;

@@ -1,21 +1,28 @@
 import { DictionaryMemo } from '../../aggregate/dictionary-memo.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
+import { StringRange } from '../../column/string-range.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
-import { booleanVector, constantVector, valueAt } from '../../column/vector.ts';
+import { booleanVector, constantVector, isOfStrings, valueAt } from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
-import { spendSteps, stepsOf } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo } from './boolean-memo.ts';
-import type { ByteSearch } from './byte-search.ts';
+import { computeByCode } from './by-code.ts';
+import { evaluateWith } from './evaluate-with.ts';
+import type { TextSearch } from './text-search.ts';
 import { ValueMemo } from './value-memo.ts';
 
 export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel'> & {
   readonly type: SqlType;
   /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
-  readonly search?: ByteSearch | undefined;
+  readonly search?: TextSearch | undefined;
 };
+
+/** Rows of a chunk up to which their entries may be looked at one by one. */
+const SPARSE_ROWS_MAX = 128;
+/** … where the dictionary has more entries than so many times the rows. */
+const SPARSE_ENTRIES_PER_ROW = 16;
 
 /** A function of values as one of the columns that `parts` compute. */
 export function liftFunction(
@@ -52,14 +59,28 @@ export function liftOverVectors(
       const value = evaluateWith(lifted.evaluate, vectors.map(constantOf));
       return constantVector(value, count);
     }
+    const byCode = varying === SEVERAL ? undefined : computeByCode(lifted, vectors, varying);
+    if (byCode !== undefined) return byCode;
     const computed = lifted.kernel?.(vectors, count);
     if (computed !== undefined) return computed;
     if (varying !== SEVERAL) {
       const vector = vectors[varying]!;
-      if (vector.kind === 'dictionary') return memos[varying]!.apply(vector, vectors);
+      if (vector.kind === 'dictionary' && (hasSearch(lifted, vector) || !isSparse(vector))) {
+        return memos[varying]!.apply(vector, vectors);
+      }
     }
     return evaluateRows(lifted, vectors, count);
   };
+}
+
+/** Whether strings are looked at where they lie. */
+function hasSearch({ search, nulls }: LiftedFunction, { dictionary }: DictionaryVector): boolean {
+  return search !== undefined && isOfStrings(dictionary) && nulls === 'propagate';
+}
+
+/** Whether a memo of all entries would cost more than to evaluate those that some rows carry. */
+function isSparse({ count, dictionary }: DictionaryVector): boolean {
+  return count <= SPARSE_ROWS_MAX && dictionary.size > SPARSE_ENTRIES_PER_ROW * count;
 }
 
 const NONE = -1;
@@ -82,30 +103,6 @@ function isConstantNull(vector: Vector): boolean {
 
 function constantOf(vector: Vector): SqlValue {
   return vector.kind === 'constant' ? vector.value : null;
-}
-
-/** One value of a function, its work counted by the sizes of what it takes and gives. */
-function evaluateWith(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
-  let steps = 0;
-  for (let index = 0; index < values.length; index++) steps += stepsOf(values[index]);
-  spendSteps(steps);
-  const result = evaluateOn(evaluate, values);
-  spendSteps(stepsOf(result));
-  return result;
-}
-
-/** Most functions take one to three arguments; spreading an array costs more than they do. */
-function evaluateOn(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
-  switch (values.length) {
-    case 1:
-      return evaluate(values[0]!);
-    case 2:
-      return evaluate(values[0]!, values[1]!);
-    case 3:
-      return evaluate(values[0]!, values[1]!, values[2]!);
-    default:
-      return evaluate(...values);
-  }
 }
 
 function evaluateRows(lifted: LiftedFunction, vectors: readonly Vector[], count: number): Vector {
@@ -154,10 +151,19 @@ class ArgumentMemo {
   }
 
   #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
-    const { search, nulls } = this.#lifted;
-    const { strings, isPerValue } = vector.dictionary;
-    if (isPerValue && search !== undefined && strings !== undefined && nulls === 'propagate') {
-      return booleanVector(search.testAll(strings, vector.codes, vector.count), vector.count);
+    const { search } = this.#lifted;
+    const { strings, split, isPerValue } = vector.dictionary;
+    if (search !== undefined && hasSearch(this.#lifted, vector)) {
+      const { count } = vector;
+      if (split !== undefined) {
+        const first = vector instanceof StringRange ? vector.firstCode : undefined;
+        const tested = first === undefined ? undefined : search.testRange(split, first, count);
+        return tested ?? booleanVector(search.testSplit(split, vector.codes, count), count);
+      }
+      const isOnce = isPerValue === true || isSparse(vector);
+      if (isOnce && strings !== undefined) {
+        return booleanVector(search.testAll(strings, vector.codes, count), count);
+      }
     }
     this.#booleans ??= new DictionaryMemo(
       (dictionary) => new BooleanMemo(dictionary.size, this.#evaluator(dictionary, constants)),

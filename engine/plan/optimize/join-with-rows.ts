@@ -24,18 +24,38 @@ export function joinsAsFilters(plan: LogicalPlan): LogicalPlan {
 function joinAsFilter(join: Join): LogicalPlan {
   const list =
     join.left.op === 'rows' ? join.left : join.right.op === 'rows' ? join.right : undefined;
-  if (list === undefined || list.columns.length !== 1 || join.on === undefined) return join;
+  if (list === undefined || list.columns.length !== 1) return join;
   const other = list === join.left ? join.right : join.left;
   const element = list.columns[0]!;
+  const values = distinctValues(list);
+  if (values === undefined) return join;
+  const filtered = joinAsConditions(join, { other, element }, (partner) =>
+    membership(partner, values, element),
+  );
+  return filtered ?? join;
+}
+
+/**
+ * An inner join of `other` with a duplicate-free list of `element` on `e = element`, as a filter:
+ * `isMember` gives the conditions that tell whether `e` is in the list. `undefined` where there is no
+ * such equality, or where it gives none.
+ */
+export function joinAsConditions(
+  join: Join,
+  { other, element }: { readonly other: LogicalPlan; readonly element: Column },
+  isMember: (partner: Expression) => readonly Expression[] | undefined,
+): LogicalPlan | undefined {
+  if (join.on === undefined) return undefined;
   const terms = conjunctsOf(join.on);
   const match = terms.findIndex((term) => partnerOf(term, element.id) !== undefined);
-  if (match < 0) return join;
+  if (match < 0) return undefined;
   const partner = partnerOf(terms[match]!, element.id)!;
-  const values = distinctValues(list);
-  if (values === undefined || partner.type.kind !== element.type.kind) return join;
+  if (partner.type.kind !== element.type.kind) return undefined;
+  const members = isMember(partner);
+  if (members === undefined) return undefined;
   const others = terms.filter((_, index) => index !== match);
   const conditions = [
-    ...membership(partner, values, element),
+    ...members,
     ...others.map((term) => substitute(term, new Map([[element.id, partner]]))),
   ];
   return {

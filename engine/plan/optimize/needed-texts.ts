@@ -1,6 +1,7 @@
 import type { NeededText } from '../../column/segment.ts';
 import { GRAM_SIZE } from '../../column/text-signature.ts';
 import { containedText, type TextTest, validLike } from '../evaluator/contains.ts';
+import { patternMatch } from '../evaluator/pattern-test.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
 import type { LogicalPlan, Scan } from '../logical-plan.ts';
@@ -13,15 +14,20 @@ import { inputsOf, withInputs } from './plan-walk.ts';
  * a text.
  *
  * A row that is skipped is not evaluated by what stands before its condition either. So that an
- * answer does not hang on how rows lie in blocks, nothing that can fail may stand there.
+ * answer does not hang on how rows lie in blocks, nothing that can fail may stand there. A condition that
+ * needs a text is false without it, and fails for none: a pattern may be refused for a long text that
+ * holds what it needs.
  */
 export function needTexts(plan: LogicalPlan): LogicalPlan {
   return need(plan, NOTHING_NEEDED);
 }
 
+/** A string, and the texts of which it has to hold at least one. */
+type Need = { readonly input: Expression; readonly texts: readonly string[] };
+
 type Context = {
   /** What every row of the plan has to hold. */
-  readonly tests: readonly TextTest[];
+  readonly tests: readonly Need[];
   /** The arrays of the elements made by unnesting on the way down. */
   readonly elements: ReadonlyMap<ColumnId, Expression>;
 };
@@ -33,8 +39,10 @@ function need(plan: LogicalPlan, context: Context): LogicalPlan {
     case 'filter': {
       const conjuncts = conjunctsOf(plan.predicate);
       const failing = conjuncts.findIndex(canFail);
-      const safe = failing < 0 ? conjuncts : conjuncts.slice(0, failing);
-      const own = safe.map(textTestOf).filter((test) => test !== undefined);
+      const own = conjuncts
+        .slice(0, failing < 0 ? undefined : failing + 1)
+        .filter((conjunct) => !childrenOf(conjunct).some(canFail))
+        .flatMap(needsOf);
       const tests = failing < 0 ? [...context.tests, ...own] : own;
       return { ...plan, input: need(plan.input, { ...context, tests }) };
     }
@@ -56,13 +64,24 @@ function need(plan: LogicalPlan, context: Context): LogicalPlan {
 
 function withTexts(scan: Scan, context: Context): Scan {
   const texts: NeededText[] = [];
-  for (const { input, text } of context.tests) {
+  for (const { input, texts: wanted } of context.tests) {
+    const [text, ...or] = wanted as [string, ...string[]];
     // Of the project's own rows all have it.
-    if (text === scan.projectKey || Buffer.byteLength(text) < GRAM_SIZE) continue;
+    if (wanted.includes(scan.projectKey ?? '')) continue;
+    if (wanted.some((each) => Buffer.byteLength(each) < GRAM_SIZE)) continue;
     const path = eventPathOf(input, scan, context.elements, false);
-    if (path !== undefined && path.length > 0) texts.push({ path, text });
+    if (path === undefined || path.length === 0) continue;
+    texts.push(or.length === 0 ? { path, text } : { path, text, or });
   }
   return texts.length === 0 ? scan : { ...scan, texts };
+}
+
+/** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */
+function needsOf(term: Expression): readonly Need[] {
+  const test = textTestOf(term);
+  if (test !== undefined) return canFail(term) ? [] : [{ input: test.input, texts: [test.text] }];
+  const match = term.op === 'call' ? patternMatch(term) : undefined;
+  return match?.matcher.needed.map((texts) => ({ input: match.input, texts })) ?? [];
 }
 
 /** The text that is somewhere in `input` whenever a condition holds. */
@@ -79,8 +98,10 @@ function textTestOf(term: Expression): TextTest | undefined {
     case 'starts_with':
     case 'ends_with':
       return testOf(left, right.value);
-    case 'like':
-      return testOf(left, validLike(right.value)?.text);
+    case 'like': {
+      const like = validLike(right.value);
+      return like?.kind === 'general' ? undefined : testOf(left, like?.text);
+    }
     default:
       return undefined;
   }

@@ -14,6 +14,7 @@ import { settleOrder, withoutArrivals } from './order.ts';
 import { ColumnIds } from './plan-walk.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { pushFilters, spreadEmptiness } from './push-filters.ts';
+import { nameQuantileOffsets } from './quantile-offsets.ts';
 import { scopeScans } from './scan-scope.ts';
 import { sinkUnnests } from './sink-unnests.ts';
 import { settleSubqueries } from './subqueries.ts';
@@ -82,6 +83,10 @@ export const PASSES: readonly Pass[] = [
   {
     name: 'prune columns',
     apply: (plan, _context, { output }) => pruneColumns(plan, idsOf(output)),
+  },
+  {
+    name: 'quantile offsets',
+    apply: (plan, _context, { output }) => nameQuantileOffsets(plan, idsOf(output)),
   },
 ];
 

@@ -4,7 +4,7 @@ import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
 import { eventPathOf } from './event-path.ts';
 import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
-import { timeStepsOf } from './time-steps.ts';
+import { type TimeSteps, timeStepsOf } from './time-steps.ts';
 
 /**
  * Tells each scan what its filters imply: a window of time, which replaces the comparisons it is
@@ -142,10 +142,20 @@ function boundOf(term: Expression, timestamp: ColumnId): TimeWindow | undefined 
   if (constant.op !== 'literal' || typeof constant.value !== 'number') return undefined;
   const steps = timeStepsOf(isFlipped ? right : left);
   if (steps === undefined || steps.column !== timestamp) return undefined;
-  const firstUs = steps.firstUs(constant.value);
-  const beyondUs = steps.firstUs(constant.value + 1);
+  const comparison = isFlipped ? FLIPPED.get(term.name) : term.name;
+  return comparison === undefined ? undefined : timeBoundOf(steps, comparison, constant.value);
+}
+
+/** The window of the times that compare so, `steps` on the left; `undefined` where no window says it. */
+export function timeBoundOf(
+  steps: TimeSteps,
+  comparison: string,
+  value: number,
+): TimeWindow | undefined {
+  const firstUs = steps.firstUs(value);
+  const beyondUs = steps.firstUs(value + 1);
   if (firstUs === undefined || beyondUs === undefined) return undefined;
-  switch (isFlipped ? FLIPPED.get(term.name) : term.name) {
+  switch (comparison) {
     case '>':
       return { startUs: beyondUs, endUs: Infinity };
     case '>=':
@@ -161,7 +171,8 @@ function boundOf(term: Expression, timestamp: ColumnId): TimeWindow | undefined 
   }
 }
 
-const FLIPPED: ReadonlyMap<string, string> = new Map([
+/** What a comparison is with its sides changed. */
+export const FLIPPED: ReadonlyMap<string, string> = new Map([
   ['>', '<'],
   ['>=', '<='],
   ['<', '>'],
@@ -169,7 +180,8 @@ const FLIPPED: ReadonlyMap<string, string> = new Map([
   ['=', '='],
 ]);
 
-function narrow(window: TimeWindow, bound: TimeWindow): TimeWindow {
+/** What two windows have in common. */
+export function narrow(window: TimeWindow, bound: TimeWindow): TimeWindow {
   return {
     startUs: Math.max(window.startUs, bound.startUs),
     endUs: Math.min(window.endUs, bound.endUs),

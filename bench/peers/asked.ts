@@ -1,0 +1,115 @@
+import type { Project } from '../../src/traffic/log-event.ts';
+import type { Tenants } from '../workload/tenants.ts';
+import { EXPRESSIONS } from './expressions.ts';
+import type { Question } from './question.ts';
+
+/** A question under the name that the report has for it. */
+export type Asked = {
+  readonly name: string;
+  readonly question: Question;
+  /**
+   * The same of other projects about as busy, so that a first call of the question itself can be timed
+   * once these have made the engine warm. None where the question is not of one project.
+   */
+  readonly alike: readonly Question[];
+  /**
+   * Columns with quantiles, from which a sketch may differ a little, and the column with the number of
+   * values each is of; only said of further definitions.
+   */
+  readonly quantileColumns?:
+    | { readonly quantiles: ReadonlySet<number>; readonly count: number }
+    | undefined;
+};
+
+/** A query beside the three, in a file below `definitions`, called `bench.NAME`. */
+export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
+  readonly isOfAllProjects: boolean;
+};
+
+/** How many projects next to one in rank are about as busy. */
+const ALIKE_COUNT = 4;
+
+export const FURTHER_DEFINITIONS: readonly FurtherDefinition[] = [
+  { name: 'auth-errors', isOfAllProjects: false },
+  { name: 'auth-users', isOfAllProjects: true },
+  { name: 'storage-slow-paths', isOfAllProjects: false },
+  { name: 'storage-bytes', isOfAllProjects: true },
+  {
+    name: 'function-regions',
+    isOfAllProjects: true,
+    quantileColumns: { quantiles: new Set([2]), count: 1 },
+  },
+  { name: 'edge-top-tables', isOfAllProjects: false },
+  { name: 'edge-error-ratio', isOfAllProjects: true },
+  { name: 'pooler-logins', isOfAllProjects: true },
+  { name: 'postgres-errors', isOfAllProjects: false },
+  { name: 'edge-status-classes', isOfAllProjects: true },
+];
+
+/** All that is asked, in the order of the report. */
+export function askedOf(tenants: Tenants): readonly Asked[] {
+  const intervals = ['7day', '1day', '1hr', '15min', '5min'] as const;
+  const hot = tenants.hot.ref;
+  const host = `^https://(${hot}|${tenants.projects[1]!.ref}).*\\.supabase\\.co/`;
+  const expressions = [{ name: 'host', expression: host }, ...EXPRESSIONS];
+  return [
+    ...intervals.flatMap((interval) =>
+      ofEach(tenants, `invocation-stats ${interval}`, ({ ref: project }) => ({
+        ...{ kind: 'invocation-stats', project, interval },
+      })),
+    ),
+    ...(['daily', 'hourly', 'minutely'] as const).flatMap((interval) =>
+      ofEach(tenants, `api-counts ${interval}`, ({ ref: expression }) => ({
+        ...{ kind: 'api-counts', expression, interval },
+      })),
+    ),
+    ...expressions.map(
+      ({ name, expression }): Asked => ({
+        name: `api-counts daily, expression: ${name}`,
+        question: { kind: 'api-counts', expression, interval: 'daily' },
+        alike: [],
+      }),
+    ),
+    ...ofEach(tenants, 'logs.all', ({ ref: project }) => ({ kind: 'logs-all', project })),
+    { name: 'quantiles of floats', question: { kind: 'float-quantiles' }, alike: [] },
+    ...FURTHER_DEFINITIONS.map((definition) => askedOfDefinition(definition, tenants)),
+  ];
+}
+
+function askedOfDefinition(
+  { name, isOfAllProjects, quantileColumns }: FurtherDefinition,
+  tenants: Tenants,
+): Asked {
+  const of = (project: string): Question => ({ kind: 'definition', name, project });
+  return {
+    name: `definition ${name}`,
+    question: isOfAllProjects ? { kind: 'definition', name } : of(tenants.hot.ref),
+    alike: isOfAllProjects ? [] : alikeTo(tenants, 0).map(({ ref }) => of(ref)),
+    quantileColumns,
+  };
+}
+
+/** Of the hot, the median and the tiny project. */
+function ofEach(
+  { projects }: Tenants,
+  name: string,
+  questionOf: (project: Project) => Question,
+): readonly Asked[] {
+  const ranks = [
+    ['hot', 0],
+    ['median', Math.floor(projects.length / 2)],
+    ['tiny', projects.length - 1],
+  ] as const;
+  return ranks.map(([rankName, rank]) => ({
+    name: `${name}, ${rankName}`,
+    question: questionOf(projects[rank]!),
+    alike: alikeTo({ projects }, rank).map(questionOf),
+  }));
+}
+
+function alikeTo({ projects }: Pick<Tenants, 'projects'>, rank: number): readonly Project[] {
+  const others = projects.filter(
+    (_, other) => other !== rank && Math.abs(other - rank) <= ALIKE_COUNT,
+  );
+  return others.slice(0, ALIKE_COUNT);
+}

@@ -1,0 +1,205 @@
+/**
+ * One stage of the comparison in a process of its own, so that no engine suffers from what another has left
+ * behind: `load`s the data of an engine, asks it everything (`measure`), or times calls whose parameters it
+ * has never seen (`first-calls`); `version` fails where an engine is not to be had. Started by `run.ts`; the
+ * result is a file.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { must } from '../../engine/assert.ts';
+import { showProgress } from '../../src/progress.ts';
+import { Tenants } from '../workload/tenants.ts';
+import { type Kind, ndjson } from '../workload/workload.ts';
+import { type Asked, askedOf } from './asked.ts';
+import { loadedNameOf, type Measured, memoryEnvironment, mustMeasured } from './engine-list.ts';
+import type { MeasuredAnswer, MeasuredResult } from './result.ts';
+import { type Size, sizeOf } from './size.ts';
+import { type Subject, subjectOf } from './subject.ts';
+import { timeCalls, timeOnce, warmUp } from './timing.ts';
+import { WeirEngine } from './weir-engine.ts';
+import { loadWeir } from './weir-loading.ts';
+import { WeirService } from './weir-service.ts';
+
+/** Events of a text that peers load: large enough that a call for each costs nothing. */
+const LOAD_EVENTS = 10_000;
+
+/** The time before each first call in which others like it are made, so that the code is warm. */
+const ALIKE_MS = 150;
+
+type Stage = {
+  readonly measured: Measured;
+  readonly folder: string;
+  readonly size: Size;
+  readonly tenants: Tenants;
+  readonly isUncompiled: boolean;
+};
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      ...{ task: { type: 'string' }, name: { type: 'string' }, folder: { type: 'string' } },
+      ...{ size: { type: 'string' }, to: { type: 'string' }, uncompiled: { type: 'boolean' } },
+    },
+  });
+  const size = sizeOf(must(values.size, 'a size is given'));
+  const stage: Stage = {
+    measured: mustMeasured(must(values.name, 'a name is given')),
+    folder: must(values.folder, 'a folder is given'),
+    size,
+    tenants: new Tenants(size.projectCount),
+    isUncompiled: values.uncompiled ?? false,
+  };
+  const result = await resultOf(must(values.task, 'a task is given'), stage);
+  writeFileSync(must(values.to, 'a file is given'), JSON.stringify(result));
+}
+
+async function resultOf(task: string, stage: Stage): Promise<object> {
+  switch (task) {
+    case 'version':
+      return { version: await versionOf(stage.measured) };
+    case 'load':
+      await load(stage);
+      return {};
+    case 'measure':
+      return await asking(
+        stage,
+        (subject, one) => measure(subject, one, stage.size),
+        (subject, all) => warmProcess(subject, all, stage.size),
+      );
+    case 'first-calls':
+      return await asking(stage, firstCall, warmAll);
+    default:
+      throw new Error(`there is no task ${task}`);
+  }
+}
+
+async function versionOf(measured: Measured): Promise<string> {
+  if (measured.kind === 'weir') return 'this checkout';
+  return (await measured.make()).version();
+}
+
+async function load({ measured, folder, size, tenants, isUncompiled }: Stage): Promise<void> {
+  const { eventCounts } = size;
+  if (measured.kind === 'weir') {
+    await loadWeir({ folder, isUncompiled, environment: {} }, { tenants, eventCounts });
+    return;
+  }
+  const peer = await measured.make();
+  await peer.open(peerFolder(folder, loadedNameOf(measured)));
+  for (const [kind, eventCount] of eventCounts) {
+    await peer.load(kind, shown(peer.name, kind, { tenants, eventCount }));
+  }
+  showProgress(`${peer.name}: indexes`);
+  await peer.finishLoading();
+  await peer.close();
+  showProgress('');
+}
+
+function* shown(
+  name: string,
+  kind: Kind,
+  of: { readonly tenants: Tenants; readonly eventCount: number },
+): ReturnType<typeof ndjson> {
+  let loadedCount = 0;
+  for (const batch of ndjson(kind, { ...of, perText: LOAD_EVENTS })) {
+    yield batch;
+    loadedCount += batch.eventCount;
+    showProgress(`${name}: ${kind}, ${loadedCount} of ${of.eventCount}`);
+  }
+}
+
+/** What an engine says to each question. */
+async function asking(
+  stage: Stage,
+  ask: (subject: Subject, one: Asked) => Promise<MeasuredAnswer>,
+  before: (subject: Subject, all: readonly Asked[]) => Promise<void> = async () => {},
+): Promise<MeasuredResult> {
+  const { measured, tenants } = stage;
+  const subject = await open(stage);
+  try {
+    const all = askedOf(tenants);
+    await before(subject, all);
+    const answers: MeasuredAnswer[] = [];
+    for (const one of all) {
+      showProgress(`${measured.name}: ${one.name}`);
+      answers.push(await ask(subject, one));
+    }
+    showProgress('');
+    return {
+      name: measured.name,
+      version: await subject.version(),
+      quantiles: subject.quantiles,
+      counts: Object.fromEntries(await subject.counts()),
+      answers,
+    };
+  } finally {
+    await subject.close();
+  }
+}
+
+async function open({ measured, folder, size, tenants, isUncompiled }: Stage): Promise<Subject> {
+  if (measured.kind === 'peer') {
+    const peer = await measured.make();
+    await peer.open(peerFolder(folder, loadedNameOf(measured)));
+    return subjectOf(peer);
+  }
+  const options = {
+    ...{ folder, isUncompiled, floatProject: tenants.hot.ref },
+    kinds: Array.from(size.eventCounts.keys()),
+    environment: memoryEnvironment(measured.memory),
+  };
+  return measured.through === 'engine' ? WeirEngine.open(options) : WeirService.open(options);
+}
+
+function peerFolder(folder: string, name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+async function measure(subject: Subject, one: Asked, size: Size): Promise<MeasuredAnswer> {
+  const { name, question } = one;
+  const startMs = performance.now();
+  const rows = (await subject.rows(question)) ?? null;
+  if (rows === null) return { name, rows, timing: null };
+  const firstMs = performance.now() - startMs;
+  return { name, rows, timing: await timeCalls(() => subject.ask(question), size, firstMs) };
+}
+
+/** Asks of other projects, in turns. */
+async function warmProcess(
+  subject: Subject,
+  all: readonly Asked[],
+  { processWarmUpMs }: Size,
+): Promise<void> {
+  const alike = all.flatMap((one) => one.alike);
+  const endMs = performance.now() + processWarmUpMs;
+  for (let call = 0; performance.now() < endMs; call++) {
+    await subject.ask(alike[call % alike.length]!);
+  }
+}
+
+/**
+ * Calls like all that will be made, so that the engine knows which are in use; then time for what it makes
+ * ahead when little else is to be done.
+ */
+async function warmAll(subject: Subject, all: readonly Asked[]): Promise<void> {
+  for (const { alike } of all) {
+    for (const question of alike) await subject.ask(question);
+  }
+  await subject.atRest();
+}
+
+async function firstCall(subject: Subject, one: Asked): Promise<MeasuredAnswer> {
+  const { name, question, alike } = one;
+  if (alike.length === 0) return { name, rows: null, timing: null };
+  let next = 0;
+  await warmUp(() => subject.ask(alike[next++ % alike.length]!), ALIKE_MS);
+  subject.prepare(question);
+  const ms = await timeOnce(() => subject.ask(question));
+  const rows = (await subject.rows(question)) ?? null;
+  return { name, rows, timing: { min: ms, p50: ms, p99: ms, callCount: 1 } };
+}
+
+await main();

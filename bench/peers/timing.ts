@@ -1,0 +1,45 @@
+import { type Figures, figuresOf } from '../measure.ts';
+import type { Size } from './size.ts';
+
+export type Timing = Figures & { readonly callCount: number };
+
+/** A call that takes longer is no faster the next time, and is not asked more often than it must be. */
+const SLOW_MS = 1_000;
+
+/** So long is enough for any question, even if it was asked less often than the size wants. */
+const ASKING_MS_MAX = 10_000;
+
+/**
+ * Milliseconds of a call, warm: asked again and again for as long as the size says. `firstMs` is what it took
+ * before.
+ */
+export async function timeCalls(
+  ask: () => Promise<unknown>,
+  size: Pick<Size, 'warmUpMs' | 'measuringMs' | 'callCountMax' | 'callCountMin'>,
+  firstMs = 0,
+): Promise<Timing> {
+  if (firstMs < SLOW_MS) await warmUp(ask, size.warmUpMs);
+  const samples: number[] = [];
+  const startMs = performance.now();
+  const isEnough = (): boolean => {
+    const askingMs = performance.now() - startMs;
+    if (samples.length === 0) return false;
+    if (samples.length >= size.callCountMax || askingMs > ASKING_MS_MAX) return true;
+    return samples.length >= size.callCountMin && askingMs > size.measuringMs;
+  };
+  while (!isEnough()) samples.push(await timeOnce(ask));
+  return { ...figuresOf(samples), callCount: samples.length };
+}
+
+export async function timeOnce(ask: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await ask();
+  return performance.now() - startMs;
+}
+
+/** At least once. */
+export async function warmUp(ask: () => Promise<unknown>, forMs: number): Promise<void> {
+  const endMs = performance.now() + forMs;
+  do await ask();
+  while (performance.now() < endMs);
+}

@@ -1,0 +1,20 @@
+/** What is used of weir's own modules. */
+export type WeirModules = Pick<typeof import('../../src/log-backend.ts'), 'openBackend'> &
+  Pick<typeof import('../../src/catalogue.ts'), 'loadCatalogue'> &
+  Pick<typeof import('../../src/settings.ts'), 'parseSettings'> &
+  Pick<typeof import('../../src/readiness.ts'), 'Readiness'>;
+
+/**
+ * weir as it was built, or from its sources: tsx gives each function a property with its name when it is
+ * made, which costs more than some of what is measured here.
+ */
+export async function weirModules(isUncompiled: boolean): Promise<WeirModules> {
+  const load = async (name: string): Promise<object> => {
+    const path = isUncompiled ? `../../src/${name}.ts` : `../../dist/src/${name}.js`;
+    return (await import(new URL(path, import.meta.url).href)) as object;
+  };
+  const modules = await Promise.all(
+    ['log-backend', 'catalogue', 'settings', 'readiness'].map((name) => load(name)),
+  );
+  return Object.assign({}, ...modules) as WeirModules;
+}

@@ -1,0 +1,57 @@
+import type { PackedNumbers } from '../column/packed-numbers.ts';
+import { StringRange } from '../column/string-range.ts';
+import type { Vector } from '../column/vector.ts';
+import { type RunTally, tallyRuns } from './run-tally.ts';
+
+/**
+ * The groups of the rows of one chunk, where these come in runs: rows `[ends[r - 1], ends[r])`, from 0 for
+ * the first, are of group `groups[r]`. A group may have several runs.
+ */
+export class ChunkRuns {
+  /** How many rows there are. */
+  readonly count: number;
+  readonly groups: Int32Array;
+  readonly ends: Int32Array;
+  #tallied: PackedNumbers | undefined;
+  #tally: RunTally | undefined;
+
+  constructor(groups: Int32Array, ends: Int32Array, count: number) {
+    this.groups = groups;
+    this.ends = ends;
+    this.count = count;
+  }
+
+  /** The group of each row. */
+  spread(): Int32Array {
+    const groups = new Int32Array(this.count);
+    let start = 0;
+    for (let run = 0; run < this.ends.length; run++) {
+      groups.fill(this.groups[run]!, start, this.ends[run]!);
+      start = this.ends[run]!;
+    }
+    return groups;
+  }
+
+  /**
+   * What each run's integers come to; `undefined` where counting them does not pay. Made once for all
+   * aggregates over the same integers, one of which mostly follows the other.
+   */
+  tally(numbers: PackedNumbers): RunTally | undefined {
+    if (this.#tallied === undefined || !isSame(this.#tallied, numbers)) {
+      this.#tallied = numbers;
+      this.#tally = tallyRuns(numbers, this.ends);
+    }
+    return this.#tally;
+  }
+}
+
+/** Whether both are the same entries of the same codes: of one chunk they are as many. */
+function isSame(left: PackedNumbers, right: PackedNumbers): boolean {
+  return left.codes === right.codes && left.start === right.start && left.coding === right.coding;
+}
+
+/** Whether a vector is known to have no NULL by its form alone. */
+export function hasNoNull(vector: Vector): boolean {
+  if (vector.kind === 'constant') return vector.value !== null;
+  return vector instanceof StringRange || (vector.kind === 'number' && vector.nulls === undefined);
+}

@@ -1,0 +1,111 @@
+import { CodedTruths } from '../column/coded-truths.ts';
+import { TRUE, type Vector } from '../column/vector.ts';
+import { type ChunkRuns, hasNoNull } from './chunk-runs.ts';
+import type { RunTally } from './run-tally.ts';
+
+/** Adds to each group's count the rows of its runs. */
+export function countRunRows(counts: Float64Array, { groups, ends }: ChunkRuns): boolean {
+  let start = 0;
+  for (let run = 0; run < ends.length; run++) {
+    const end = ends[run]!;
+    counts[groups[run]!]! += end - start;
+    start = end;
+  }
+  return true;
+}
+
+/** Adds to each group's count its rows, where the form of the vector alone tells that none is NULL. */
+export function countRunsPresent(
+  counts: Float64Array,
+  runs: ChunkRuns,
+  vectors: readonly Vector[],
+): boolean {
+  return hasNoNull(vectors[0]!) && countRunRows(counts, runs);
+}
+
+/** Adds to each group's count its rows where a test of integers where they lie is TRUE. */
+export function countRunsTrue(
+  counts: Float64Array,
+  runs: ChunkRuns,
+  vectors: readonly Vector[],
+): boolean {
+  const truths = vectors[0]!;
+  if (!(truths instanceof CodedTruths)) return false;
+  const tally = runs.tally(truths.numbers);
+  if (tally === undefined) countRunsByRow(counts, runs, truths);
+  else countRunsTallied(counts, runs, truths, tally);
+  countRunsAlso(counts, runs, truths);
+  return true;
+}
+
+/** By how often each code came in each run, which is shared by all tests of the same integers. */
+function countRunsTallied(
+  counts: Float64Array,
+  { groups }: ChunkRuns,
+  { truthOfCode, numbers }: CodedTruths,
+  tally: RunTally,
+): void {
+  const { base, step } = numbers.coding;
+  let entry = 0;
+  for (let run = 0; run < groups.length; run++) {
+    let count = 0;
+    for (; entry < tally.ends[run]!; entry++) {
+      const code = (tally.values[entry]! - base) / step;
+      if (truthOfCode[code] === TRUE) count += tally.counts[entry]!;
+    }
+    counts[groups[run]!]! += count;
+  }
+}
+
+function countRunsByRow(
+  counts: Float64Array,
+  { groups, ends }: ChunkRuns,
+  { truthOfCode, numbers }: CodedTruths,
+): void {
+  const { codes, start } = numbers;
+  const isTrue = truthOfCode.map((truth) => (truth === TRUE ? 1 : 0));
+  let rowStart = start;
+  for (let run = 0; run < ends.length; run++) {
+    const rowEnd = start + ends[run]!;
+    if (codes instanceof Uint8Array) {
+      counts[groups[run]!]! += countBytes(codes, rowStart, rowEnd, isTrue);
+    } else if (codes instanceof Uint16Array) {
+      counts[groups[run]!]! += countShorts(codes, rowStart, rowEnd, isTrue);
+    } else {
+      counts[groups[run]!]! += countWords(codes, rowStart, rowEnd, isTrue);
+    }
+    rowStart = rowEnd;
+  }
+}
+
+/** The rows whose code does not decide. */
+function countRunsAlso(
+  counts: Float64Array,
+  { groups, ends }: ChunkRuns,
+  { alsoTrue }: CodedTruths,
+): void {
+  let run = 0;
+  for (const row of alsoTrue) {
+    while (ends[run]! <= row) run++;
+    counts[groups[run]!]! += 1;
+  }
+}
+
+function countBytes(codes: Uint8Array, start: number, end: number, isTrue: Uint8Array): number {
+  let count = 0;
+  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  return count;
+}
+
+/** As `countBytes`: each sees one kind of array. */
+function countShorts(codes: Uint16Array, start: number, end: number, isTrue: Uint8Array): number {
+  let count = 0;
+  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  return count;
+}
+
+function countWords(codes: Uint32Array, start: number, end: number, isTrue: Uint8Array): number {
+  let count = 0;
+  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  return count;
+}

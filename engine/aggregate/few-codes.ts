@@ -1,0 +1,104 @@
+import type { UnsignedArray } from '../column/slice.ts';
+
+/** Parallel lists: a code, or what it stands for, and how often it came. */
+export type CodeEntries = { readonly values: Float64Array; readonly counts: Uint32Array };
+
+/** To insert each of so many rows among those before costs less than to mark and look through marks. */
+const INSERTED_ROWS_MAX = 16;
+
+const CODES_PER_MARK = 32;
+
+/** The codes of one run. */
+let rows = new Uint32Array(0);
+
+/** Counters by code, and a bit for each that is not 0; all 0 between two calls. */
+let counters = new Uint32Array(0);
+let marks = new Uint32Array(0);
+
+/**
+ * Counts codes below `codeCount` where they are few beside it: writes each code of [start, end), ascending,
+ * and how often it came, from entry `first` on; gives the end.
+ */
+export function countFewCodes(
+  codes: UnsignedArray,
+  { start, end }: { readonly start: number; readonly end: number },
+  codeCount: number,
+  entries: CodeEntries,
+  first: number,
+): number {
+  const count = end - start;
+  if (rows.length < count) rows = new Uint32Array(Math.max(count, 2 * rows.length));
+  if (codes instanceof Uint8Array) copyBytes(codes, start, count);
+  else if (codes instanceof Uint16Array) copyShorts(codes, start, count);
+  else copyWords(codes, start, count);
+  if (count <= INSERTED_ROWS_MAX) {
+    insertRows(count);
+    return countSorted(count, entries, first);
+  }
+  if (counters.length < codeCount) {
+    counters = new Uint32Array(codeCount);
+    marks = new Uint32Array(Math.ceil(codeCount / CODES_PER_MARK));
+  }
+  return countMarked(count, Math.ceil(codeCount / CODES_PER_MARK), entries, first);
+}
+
+/** One loop for each width, so that each sees one kind of array. */
+function copyBytes(codes: Uint8Array, start: number, count: number): void {
+  for (let row = 0; row < count; row++) rows[row] = codes[start + row]!;
+}
+
+function copyShorts(codes: Uint16Array, start: number, count: number): void {
+  for (let row = 0; row < count; row++) rows[row] = codes[start + row]!;
+}
+
+function copyWords(codes: Uint32Array, start: number, count: number): void {
+  for (let row = 0; row < count; row++) rows[row] = codes[start + row]!;
+}
+
+function insertRows(count: number): void {
+  for (let next = 1; next < count; next++) {
+    const code = rows[next]!;
+    let at = next;
+    for (; at > 0 && rows[at - 1]! > code; at--) rows[at] = rows[at - 1]!;
+    rows[at] = code;
+  }
+}
+
+function countSorted(count: number, { values, counts }: CodeEntries, first: number): number {
+  let entry = first;
+  for (let row = 0; row < count; ) {
+    const code = rows[row]!;
+    const start = row;
+    while (row < count && rows[row] === code) row++;
+    values[entry] = code;
+    counts[entry++] = row - start;
+  }
+  return entry;
+}
+
+function countMarked(
+  count: number,
+  markCount: number,
+  { values, counts }: CodeEntries,
+  first: number,
+): number {
+  for (let row = 0; row < count; row++) {
+    const code = rows[row]!;
+    counters[code]!++;
+    marks[code >>> 5]! |= 1 << (code & (CODES_PER_MARK - 1));
+  }
+  let entry = first;
+  for (let at = 0; at < markCount; at++) {
+    let mark = marks[at]!;
+    if (mark === 0) continue;
+    marks[at] = 0;
+    while (mark !== 0) {
+      const code = at * CODES_PER_MARK + (31 - Math.clz32(mark & -mark));
+      mark &= mark - 1;
+      values[entry] = code;
+      counts[entry++] = counters[code]!;
+      counters[code] = 0;
+    }
+  }
+  return entry;
+}

@@ -1,0 +1,149 @@
+import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
+import type { UnsignedArray } from '../column/slice.ts';
+import { TALLY_CODES_MAX } from '../limits.ts';
+import { type CodeEntries, countFewCodes } from './few-codes.ts';
+
+/**
+ * How often each integer came in each run of a chunk. Those of run `r` are entries
+ * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some.
+ */
+export type RunTally = {
+  readonly ends: Int32Array;
+  readonly values: Float64Array;
+  readonly counts: Uint32Array;
+  /** Sum of the integers of each run, exact. */
+  readonly sums: Float64Array;
+};
+
+/**
+ * A run of fewer rows than one for so many codes is counted by what its rows hold; for others it is less
+ * work to look through all codes.
+ */
+const CODES_PER_ROW_MAX = 2;
+
+/**
+ * Counters by code, all 0 between two calls. Two, taken in turn: events alike come one after the other,
+ * and to add to a counter just written waits for that.
+ */
+let evens = new Uint32Array(0);
+let odds = new Uint32Array(0);
+
+/** Where the entries of one chunk are collected: the codes of a run, then what they stand for. */
+let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Array(0) };
+
+/**
+ * Counts the integers of runs that end at `runEnds`; `undefined` where they have too many codes, or their
+ * sums may not be exact.
+ */
+export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally | undefined {
+  const { codes, start, count, coding } = numbers;
+  const codeCount = coding.codeMax + 1;
+  if (codeCount > TALLY_CODES_MAX) return undefined;
+  const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
+  if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
+  if (entries.counts.length < count) {
+    entries = { values: new Float64Array(count), counts: new Uint32Array(count) };
+  }
+  const ends = new Int32Array(runEnds.length);
+  const sums = new Float64Array(runEnds.length);
+  let entry = 0;
+  let rowStart = start;
+  for (let run = 0; run < runEnds.length; run++) {
+    const rowEnd = start + runEnds[run]!;
+    const isFew = codeCount > CODES_PER_ROW_MAX * (rowEnd - rowStart);
+    const end = isFew
+      ? countFewCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entries, entry)
+      : countAllCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entry);
+    sums[run] = decodeEntries(coding, entry, end);
+    ends[run] = end;
+    entry = end;
+    rowStart = rowEnd;
+  }
+  const { values, counts } = entries;
+  return { ends, values: values.slice(0, entry), counts: counts.slice(0, entry), sums };
+}
+
+/** Writes a run's codes and how often each came from entry `first` on; gives the end. */
+function countAllCodes(
+  codes: UnsignedArray,
+  { start, end }: { readonly start: number; readonly end: number },
+  codeCount: number,
+  first: number,
+): number {
+  if (evens.length < codeCount) {
+    evens = new Uint32Array(codeCount);
+    odds = new Uint32Array(codeCount);
+  }
+  if (codes instanceof Uint8Array) countBytes(codes, start, end, evens, odds);
+  else if (codes instanceof Uint16Array) countShorts(codes, start, end, evens, odds);
+  else countWords(codes, start, end, evens, odds);
+  const { values, counts } = entries;
+  let entry = first;
+  for (let code = 0; code < codeCount; code++) {
+    const times = evens[code]! + odds[code]!;
+    if (times === 0) continue;
+    evens[code] = 0;
+    odds[code] = 0;
+    values[entry] = code;
+    counts[entry++] = times;
+  }
+  return entry;
+}
+
+/** Makes integers of the codes of entries [first, end); gives the sum of what was counted. */
+function decodeEntries({ base, step }: IntegerCoding, first: number, end: number): number {
+  const { values, counts } = entries;
+  let sum = 0;
+  for (let entry = first; entry < end; entry++) {
+    const value = base + step * values[entry]!;
+    values[entry] = value;
+    sum += value * counts[entry]!;
+  }
+  return sum;
+}
+
+function countBytes(
+  codes: Uint8Array,
+  start: number,
+  end: number,
+  even: Uint32Array,
+  odd: Uint32Array,
+): void {
+  let row = start;
+  for (; row + 1 < end; row += 2) {
+    even[codes[row]!]!++;
+    odd[codes[row + 1]!]!++;
+  }
+  if (row < end) even[codes[row]!]!++;
+}
+
+/** As `countBytes`: each sees one kind of array. */
+function countShorts(
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  even: Uint32Array,
+  odd: Uint32Array,
+): void {
+  let row = start;
+  for (; row + 1 < end; row += 2) {
+    even[codes[row]!]!++;
+    odd[codes[row + 1]!]!++;
+  }
+  if (row < end) even[codes[row]!]!++;
+}
+
+function countWords(
+  codes: Uint32Array,
+  start: number,
+  end: number,
+  even: Uint32Array,
+  odd: Uint32Array,
+): void {
+  let row = start;
+  for (; row + 1 < end; row += 2) {
+    even[codes[row]!]!++;
+    odd[codes[row + 1]!]!++;
+  }
+  if (row < end) even[codes[row]!]!++;
+}

@@ -1,0 +1,139 @@
+import type { JsonWriter } from './json-writer.ts';
+import type { ByteRange } from './slot-store.ts';
+import { ANY, countedHoles, isHole, NOT_COUNTED, PartReader } from './split-shape.ts';
+import type { StringEntries } from './string-entries.ts';
+import type { SplitBlock, StringBlock } from './vector.ts';
+import { decodeWtf8 } from './wtf8.ts';
+
+/**
+ * Which bytes of a string behind its head are meant:
+ *
+ * - `path`: those before the first `?` or `#`, or all.
+ * - `query`: from the first `?` on, unless a `#` stands before it, up to the first `#`; or none.
+ */
+export type Cut = 'path' | 'query';
+
+export const CUTS: readonly Cut[] = ['path', 'query'];
+
+/** The part of `bytes[start, end)` that is meant; no head is among them. */
+export function cutRange(cut: Cut, { bytes, start, end }: ByteRange): ByteRange {
+  let question = start;
+  while (question < end && bytes[question] !== QUESTION && bytes[question] !== HASH) question++;
+  if (cut === 'path') return { bytes, start, end: question };
+  if (bytes[question] !== QUESTION) return { bytes, start: question, end: question };
+  let hash = question;
+  while (hash < end && bytes[hash] !== HASH) hash++;
+  return { bytes, start: question, end: hash };
+}
+
+/** The paths, or the queries, of strings that are kept apart: they take no bytes of their own. */
+export class ExcerptStrings implements StringEntries, SplitBlock {
+  readonly size: number;
+  readonly isDistinct = false;
+  readonly isPerValue = true;
+  readonly heads = NO_HEADS;
+  readonly headStarts = FIRST;
+  readonly headCodes = FIRST;
+  readonly shapes: StringBlock;
+  readonly shapeCodes: Uint8Array;
+  readonly parts: Uint8Array;
+  readonly words: StringBlock;
+  readonly wordStarts: Uint32Array;
+  readonly wordEntries: Uint32Array;
+  readonly textEntries: Uint32Array;
+  readonly #whole: SplitBlock;
+  readonly #cut: Cut;
+  readonly #reader = new PartReader();
+  readonly #countedHoles: Int16Array;
+
+  constructor(whole: SplitBlock, cut: Cut) {
+    this.#whole = whole;
+    this.#cut = cut;
+    this.shapes = cutShapes(cut, whole.shapes);
+    this.shapeCodes = whole.shapeCodes;
+    this.parts = whole.parts;
+    this.words = whole.words;
+    this.wordStarts = whole.wordStarts;
+    this.wordEntries = whole.wordEntries;
+    this.textEntries = whole.textEntries;
+    this.size = whole.shapeCodes.length;
+    this.#countedHoles = countedHoles(this.shapes);
+  }
+
+  get split(): SplitBlock {
+    return this;
+  }
+
+  value(code: number): string {
+    const { bytes, start, end } = this.range(code);
+    return decodeWtf8(bytes, start, end);
+  }
+
+  range(code: number): ByteRange {
+    return cutRange(this.#cut, this.#whole.rest(code));
+  }
+
+  rest(code: number): ByteRange {
+    return this.range(code);
+  }
+
+  /** The parts of a path are the first of its URL. */
+  shortKey(code: number): number {
+    const partCount = this.#countedHoles[this.shapeCodes[code]!]!;
+    if (this.#cut !== 'path' || partCount === NOT_COUNTED) return NOT_COUNTED;
+    return this.#whole.partsKey(code, partCount);
+  }
+
+  partsKey(code: number, partCount: number): number {
+    return this.#whole.partsKey(code, partCount);
+  }
+
+  headRun(): number {
+    return 0;
+  }
+
+  partStart(code: number): number {
+    const start = this.#whole.partStart(code);
+    if (this.#cut === 'path') return start;
+    const { bytes, offsets } = this.#whole.shapes;
+    const shape = this.shapeCodes[code]!;
+    this.#reader.at = start;
+    for (let at = offsets[shape]!; at < offsets[shape + 1]!; at++) {
+      const byte = bytes[at]!;
+      if (byte === QUESTION || byte === HASH) break;
+      if (isHole(byte)) this.#reader.skip(byte, this.parts);
+    }
+    return this.#reader.at;
+  }
+
+  writeJson(code: number, out: JsonWriter): void {
+    const { bytes, start, end } = this.range(code);
+    out.stringBytes(bytes, start, end);
+  }
+}
+
+const FIRST = Uint32Array.of(0);
+const NO_HEADS: StringBlock = { bytes: new Uint8Array(0), offsets: Uint32Array.of(0, 0) };
+
+/**
+ * The shapes of what is cut out of strings of other shapes. Holes for words hold neither `?` nor `#`;
+ * one for anything stands alone in its shape, and what is cut out of it may be anything.
+ */
+function cutShapes(cut: Cut, { bytes, offsets }: StringBlock): StringBlock {
+  const ranges = Array.from({ length: offsets.length - 1 }, (_, shape) => {
+    const range = { bytes, start: offsets[shape]!, end: offsets[shape + 1]! };
+    return bytes[range.start] === ANY ? range : cutRange(cut, range);
+  });
+  const cutOffsets = new Uint32Array(ranges.length + 1);
+  ranges.forEach(({ start, end }, shape) => {
+    cutOffsets[shape + 1] = cutOffsets[shape]! + end - start;
+  });
+  const joined = new Uint8Array(cutOffsets[ranges.length]!);
+  ranges.forEach(({ start, end }, shape) => {
+    joined.set(bytes.subarray(start, end), cutOffsets[shape]!);
+  });
+  return { bytes: joined, offsets: cutOffsets };
+}
+
+const QUESTION = 0x3f;
+const HASH = 0x23;

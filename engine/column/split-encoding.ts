@@ -1,0 +1,207 @@
+import { ByteTable, hashBytes } from './byte-table.ts';
+import { type SliceSink, unsignedArray } from './slice.ts';
+import { type Choice, chooseShapes } from './split-choice.ts';
+import type { SplitFooter } from './split-footer.ts';
+import { headEnd, PART_BLOCK_ENTRIES } from './split-footer.ts';
+import { SplitInput } from './split-input.ts';
+import { Template } from './split-template.ts';
+import type { StringBlock } from './vector.ts';
+
+/** Fewer strings have nothing in common that would repay the shapes. */
+const ENTRIES_MIN = 256;
+/** Shorter strings, on average, have no room for both a shape and parts. */
+const STRING_SIZE_MIN = 12;
+/** Runs of strings with one head must be this long on average, or heads are part of the rest. */
+const HEAD_RUN_MIN = 8;
+/** What is saved must repay that strings are put together again when they are read. */
+const SIZE_SHARE_MAX = 0.8;
+
+/** Bytes of an entry beside its parts: shape, size, and its share of the start of a block. */
+const ENTRY_OVERHEAD = 2.25;
+
+/**
+ * The strings `codes` of a block as heads, shapes and parts; `undefined` where that takes not much
+ * less than `sizeMax` bytes.
+ */
+export function encodeSplit(
+  sink: SliceSink,
+  block: StringBlock,
+  codes: Int32Array,
+  sizeMax: number,
+): SplitFooter | undefined {
+  const strings = new SplitInput(block, codes);
+  if (codes.length < ENTRIES_MIN || strings.size < codes.length * STRING_SIZE_MIN) return undefined;
+  const heads = findHeads(strings);
+  const wanted = sizeMax * SIZE_SHARE_MAX;
+  const choice = chooseShapes(strings, heads.hasHeads);
+  const sampled = (choice.partsSize / choice.entryCount + ENTRY_OVERHEAD) * codes.length;
+  if (sampled > wanted) return undefined;
+  const split = splitAll(strings, choice, heads.hasHeads);
+  const { shapes } = choice;
+  const { words } = split;
+  const size =
+    split.parts.length +
+    split.sizes.byteLength +
+    split.starts.byteLength +
+    split.shapeCodes.length +
+    4 * split.textEntries.length +
+    8 * heads.starts.length +
+    shapes.offsets[shapes.count]! +
+    words.offsets[words.count]! +
+    4 * (split.wordStarts.length + words.count + 1 + split.wordEntries.length);
+  if (size > wanted) return undefined;
+  return {
+    kind: 'split',
+    heads: addTable(sink, heads.table),
+    headStarts: sink.add(Uint32Array.from(heads.starts)),
+    headCodes: sink.add(Uint32Array.from(heads.codes)),
+    hasHeads: heads.hasHeads,
+    shapes: addTable(sink, shapes),
+    shapeCodes: sink.add(split.shapeCodes),
+    parts: sink.add(split.parts),
+    partSizes: sink.add(split.sizes),
+    partSizeWidth: split.sizes.BYTES_PER_ELEMENT as 1 | 2 | 4,
+    partStarts: sink.add(split.starts),
+    words: addTable(sink, words),
+    wordStarts: sink.add(split.wordStarts),
+    wordEntries: sink.add(split.wordEntries),
+    textEntries: sink.add(split.textEntries),
+  };
+}
+
+type Heads = {
+  readonly table: ByteTable;
+  /** First entry of each run of one head. */
+  readonly starts: readonly number[];
+  /** Its head. */
+  readonly codes: readonly number[];
+  /** False: the one head is empty, for strings change too often between several. */
+  readonly hasHeads: boolean;
+};
+
+function findHeads(strings: SplitInput): Heads {
+  const { bytes, count } = strings;
+  const table = new ByteTable();
+  const starts: number[] = [];
+  const codes: number[] = [];
+  for (let entry = 0; entry < count; entry++) {
+    const start = strings.start(entry);
+    const end = headEnd(bytes, start, strings.end(entry));
+    const last = codes.at(-1);
+    if (last !== undefined && table.holds(last, bytes, start, end)) continue;
+    if (starts.length * HEAD_RUN_MIN >= count) {
+      const empty = new ByteTable();
+      return { table: empty, starts: [0], codes: [addTo(empty, bytes, 0, 0)], hasHeads: false };
+    }
+    starts.push(entry);
+    codes.push(addTo(table, bytes, start, end));
+  }
+  return { table, starts, codes, hasHeads: true };
+}
+
+function addTo(table: ByteTable, bytes: Uint8Array, start: number, end: number): number {
+  return table.add(bytes, start, end, hashBytes(bytes, start, end));
+}
+
+function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, hasHeads: boolean) {
+  const words = new ByteTable();
+  const templates = constants.map((some) => new Template(some, hasTable ? words : undefined));
+  const postings = new Postings();
+  const { bytes, count } = strings;
+  const shapeCodes = new Uint8Array(count);
+  const sizes = new Uint32Array(count);
+  const starts = new Uint32Array(Math.ceil(count / PART_BLOCK_ENTRIES));
+  const textEntries: number[] = [];
+  let parts = new Uint8Array(16 * count);
+  let to = 0;
+  let sizeMax = 0;
+  for (let entry = 0; entry < count; entry++) {
+    const start = strings.rest(entry, hasHeads);
+    const end = strings.end(entry);
+    const taken = takeKnown(templates, shapes, bytes, start, end);
+    const { template } = taken;
+    shapeCodes[entry] = taken.shape;
+    if (template.hasInlineText) textEntries.push(entry);
+    for (let i = 0; i < template.wordCount; i++) postings.add(template.words[i]!, entry);
+    const { partsSize } = template;
+    if (to + partsSize > parts.length) {
+      const longer = new Uint8Array(2 * (to + partsSize));
+      longer.set(parts);
+      parts = longer;
+    }
+    if (entry % PART_BLOCK_ENTRIES === 0) starts[entry / PART_BLOCK_ENTRIES] = to;
+    for (let at = 0; at < partsSize; at++) parts[to++] = template.parts[at]!;
+    sizes[entry] = partsSize;
+    if (partsSize > sizeMax) sizeMax = partsSize;
+  }
+  const narrow = unsignedArray(count, sizeMax + 1);
+  narrow.set(sizes);
+  return {
+    shapeCodes,
+    sizes: narrow,
+    starts,
+    parts: parts.subarray(0, to),
+    textEntries: Uint32Array.from(textEntries),
+    words,
+    ...postings.lists(words.count),
+  };
+}
+
+/** Which entries have which words. */
+class Postings {
+  #words = new Uint32Array(1024);
+  #entries = new Uint32Array(1024);
+  #count = 0;
+
+  add(word: number, entry: number): void {
+    if (this.#count === this.#words.length) {
+      this.#words = doubled(this.#words);
+      this.#entries = doubled(this.#entries);
+    }
+    this.#words[this.#count] = word;
+    this.#entries[this.#count++] = entry;
+  }
+
+  /** Sorted by word, the entries of each in the order they came. */
+  lists(wordCount: number) {
+    const wordStarts = new Uint32Array(wordCount + 1);
+    for (let i = 0; i < this.#count; i++) wordStarts[this.#words[i]! + 1]!++;
+    for (let word = 0; word < wordCount; word++) wordStarts[word + 1]! += wordStarts[word]!;
+    const next = wordStarts.slice();
+    const wordEntries = new Uint32Array(this.#count);
+    for (let i = 0; i < this.#count; i++) wordEntries[next[this.#words[i]!]!++] = this.#entries[i]!;
+    return { wordStarts, wordEntries };
+  }
+}
+
+function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const longer = new Uint32Array(2 * array.length);
+  longer.set(array);
+  return longer;
+}
+
+/** The template that made one of the shapes of a string, and which. */
+function takeKnown(
+  templates: readonly Template[],
+  shapes: ByteTable,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): { readonly template: Template; readonly shape: number } {
+  for (const template of templates) {
+    template.take(bytes, start, end);
+    const shape = shapes.find(template.shape, 0, template.shapeSize, template.shapeHash);
+    if (shape >= 0) return { template, shape };
+  }
+  const template = templates[0]!;
+  template.takeWhole(bytes, start, end);
+  return { template, shape: 0 };
+}
+
+function addTable(sink: SliceSink, { count, bytes, offsets }: ByteTable) {
+  return {
+    count,
+    bytes: sink.add(bytes.slice(0, offsets[count]!)),
+    offsets: sink.add(offsets.slice(0, count + 1)),
+  };
+}

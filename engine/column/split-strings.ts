@@ -1,0 +1,170 @@
+import type { JsonWriter } from './json-writer.ts';
+import type { SliceSource, UnsignedArray } from './slice.ts';
+import type { ByteRange } from './slot-store.ts';
+import { PART_BLOCK_ENTRIES, SHAPES_MAX, type SplitFooter, WORD_SIZE_MAX } from './split-footer.ts';
+import {
+  countedHoles,
+  isHole,
+  NOT_COUNTED,
+  PartReader,
+  TEXT_BYTES_PER_PART_BYTE_MAX,
+} from './split-shape.ts';
+import type { StringEntries } from './string-entries.ts';
+import type { SplitBlock, StringBlock } from './vector.ts';
+import { decodeWtf8 } from './wtf8.ts';
+
+/** One string put together: read at once, and not kept. */
+let scratch = new Uint8Array(4096);
+
+const partReader = new PartReader();
+
+/** A byte at 2^40 is the last that leaves a number exact. */
+const KEY_SCALE_END = 2 ** 48;
+
+/** Strings as heads, shapes and parts, read in place: see `SplitFooter`. */
+export class SplitStrings implements StringEntries, SplitBlock {
+  readonly size: number;
+  readonly isDistinct: boolean;
+  readonly isPerValue = true;
+  readonly heads: StringBlock;
+  readonly headStarts: Uint32Array;
+  readonly headCodes: Uint32Array;
+  readonly hasHeads: boolean;
+  readonly shapes: StringBlock;
+  readonly shapeCodes: Uint8Array;
+  readonly words: StringBlock;
+  readonly wordStarts: Uint32Array;
+  readonly wordEntries: Uint32Array;
+  readonly textEntries: Uint32Array;
+  readonly parts: Uint8Array;
+  readonly #partSizes: UnsignedArray;
+  readonly #partStarts: Uint32Array;
+  readonly #countedHoles: Int16Array;
+  /** The run that was found last: the next string is often of the same. */
+  #lastRun = 0;
+
+  constructor(source: SliceSource, footer: SplitFooter, size: number, isDistinct: boolean) {
+    const { heads, shapes, words } = footer;
+    this.size = size;
+    this.isDistinct = isDistinct;
+    this.heads = { bytes: source.bytes(heads.bytes), offsets: source.unsigned32(heads.offsets) };
+    this.headStarts = source.unsigned32(footer.headStarts);
+    this.headCodes = source.unsigned32(footer.headCodes);
+    this.hasHeads = footer.hasHeads;
+    this.shapes = { bytes: source.bytes(shapes.bytes), offsets: source.unsigned32(shapes.offsets) };
+    this.shapeCodes = source.bytes(footer.shapeCodes);
+    this.words = { bytes: source.bytes(words.bytes), offsets: source.unsigned32(words.offsets) };
+    this.wordStarts = source.unsigned32(footer.wordStarts);
+    this.wordEntries = source.unsigned32(footer.wordEntries);
+    this.textEntries = source.unsigned32(footer.textEntries);
+    this.parts = source.bytes(footer.parts);
+    this.#partSizes = source.unsigned(footer.partSizes, footer.partSizeWidth);
+    this.#partStarts = source.unsigned32(footer.partStarts);
+    this.#countedHoles = countedHoles(this.shapes);
+  }
+
+  get split(): SplitBlock {
+    return this;
+  }
+
+  value(code: number): string {
+    const { bytes, start, end } = this.range(code);
+    return decodeWtf8(bytes, start, end);
+  }
+
+  range(code: number): ByteRange {
+    const head = this.headCodes[this.headRun(code)]!;
+    const { bytes, offsets } = this.heads;
+    const headStart = offsets[head]!;
+    const headSize = offsets[head + 1]! - headStart;
+    this.#makeRoom(code, headSize);
+    for (let at = 0; at < headSize; at++) scratch[at] = bytes[headStart + at]!;
+    const end = this.#fillShape(code, headSize);
+    return { bytes: scratch, start: 0, end };
+  }
+
+  rest(code: number): ByteRange {
+    this.#makeRoom(code, 0);
+    const end = this.#fillShape(code, 0);
+    return { bytes: scratch, start: 0, end };
+  }
+
+  writeJson(code: number, out: JsonWriter): void {
+    const { bytes, start, end } = this.range(code);
+    out.stringBytes(bytes, start, end);
+  }
+
+  headRun(code: number): number {
+    const starts = this.headStarts;
+    const last = this.#lastRun;
+    if (starts[last]! <= code && (last + 1 === starts.length || code < starts[last + 1]!)) {
+      return last;
+    }
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (starts[middle]! <= code) low = middle;
+      else high = middle;
+    }
+    this.#lastRun = low;
+    return low;
+  }
+
+  shortKey(code: number): number {
+    const isOfOneHead = this.heads.offsets.length === 2;
+    const partCount = isOfOneHead ? this.#countedHoles[this.shapeCodes[code]!]! : NOT_COUNTED;
+    return partCount === NOT_COUNTED ? NOT_COUNTED : this.partsKey(code, partCount);
+  }
+
+  partsKey(code: number, partCount: number): number {
+    const parts = this.parts;
+    let key = this.shapeCodes[code]!;
+    let scale = SHAPES_MAX;
+    let at = partCount === 0 ? 0 : this.partStart(code);
+    for (let part = 0; part < partCount; part++) {
+      // Counts tell by themselves where they end, so their bytes tell all.
+      for (let isMore = true; isMore; at++) {
+        if (scale === KEY_SCALE_END) return NOT_COUNTED;
+        key += scale * parts[at]!;
+        scale *= 256;
+        isMore = parts[at]! >= 0x80;
+      }
+    }
+    return key;
+  }
+
+  #makeRoom(code: number, headSize: number): void {
+    const shape = this.shapeCodes[code]!;
+    const { offsets } = this.shapes;
+    const shapeSize = offsets[shape + 1]! - offsets[shape]!;
+    const partsRoom = TEXT_BYTES_PER_PART_BYTE_MAX * this.#partSizes[code]!;
+    const room = headSize + shapeSize * (1 + WORD_SIZE_MAX) + partsRoom;
+    if (room > scratch.length) scratch = new Uint8Array(2 * room);
+  }
+
+  /** Writes the rest of a string at `scratch[to]`; gives where it ends. */
+  #fillShape(code: number, to: number): number {
+    const { bytes, offsets } = this.shapes;
+    const shape = this.shapeCodes[code]!;
+    const text = scratch;
+    const filling = { parts: this.parts, words: this.words };
+    partReader.at = this.partStart(code);
+    let end = to;
+    for (let at = offsets[shape]!; at < offsets[shape + 1]!; at++) {
+      const byte = bytes[at]!;
+      if (isHole(byte)) end = partReader.fill(byte, filling, text, end);
+      else text[end++] = byte;
+    }
+    return end;
+  }
+
+  partStart(code: number): number {
+    const block = Math.floor(code / PART_BLOCK_ENTRIES);
+    let start = this.#partStarts[block]!;
+    for (let entry = block * PART_BLOCK_ENTRIES; entry < code; entry++) {
+      start += this.#partSizes[entry]!;
+    }
+    return start;
+  }
+}

@@ -1,0 +1,162 @@
+import { must } from '../assert.ts';
+import type { SealedSegmentHandle, SegmentContent, SegmentHandle } from '../column/segment.ts';
+import {
+  REMEMBERED_BYTES_MAX,
+  REMEMBERED_BYTES_PER_ROW_MAX,
+  REMEMBERED_ROWS_MIN,
+} from '../limits.ts';
+import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
+import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.ts';
+import { Families, type Family, isWanted } from './families.ts';
+import { type Fragment, fragmentOf } from './fragment.ts';
+import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
+import type { PreparedState, StatesOrder } from './prepare-states.ts';
+import { rememberedPartial } from './remembered-partial.ts';
+import type { KeptResult, TogetherResult } from './run-pieces.ts';
+import { keepSmallState, smallCoverageOf } from './small-state.ts';
+
+/** What a run is over: its scans with the windows of the call, and their segments. */
+export type RunSnapshot = {
+  readonly plan: PhysicalPlan;
+  readonly scans: readonly PhysicalScan[];
+  readonly segments: readonly (readonly SegmentHandle[])[];
+};
+
+/** States of one segment to be made ahead. */
+export type Preparation = {
+  readonly family: Family;
+  readonly content: SegmentContent;
+  readonly handle: SealedSegmentHandle;
+  readonly order: StatesOrder;
+};
+
+/** Bounds of what is remembered; those of `limits.ts` where left out. */
+export type MemoLimits = {
+  /** With 0 nothing is remembered. */
+  readonly bytesMax: number;
+  readonly rowsMin: number;
+  readonly bytesPerRowMax: number;
+};
+
+const LIMITS: MemoLimits = {
+  bytesMax: REMEMBERED_BYTES_MAX,
+  rowsMin: REMEMBERED_ROWS_MIN,
+  bytesPerRowMax: REMEMBERED_BYTES_PER_ROW_MAX,
+};
+
+/**
+ * Remembers the partial states of sealed segments that runs make, and finds them again for others. Kept
+ * on the main thread.
+ */
+export class MemoRuns {
+  readonly #limits: MemoLimits;
+  readonly #memo: PartialMemo;
+  readonly #families = new Families();
+
+  constructor(limits: Partial<MemoLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+    this.#memo = new PartialMemo(this.#limits.bytesMax);
+  }
+
+  /** What is remembered for a run; `undefined` when it is to be run without. */
+  cover({ plan, scans, segments }: RunSnapshot): Coverage | undefined {
+    if (!this.#memo.isOn || scans.length !== 1) return undefined;
+    const fragment = fragmentOf(plan);
+    if (fragment === undefined) return undefined;
+    const handles = must(segments[0], 'each scan has its segments');
+    const { window } = scans[0]!;
+    this.#families.note(fragment, window);
+    const { rowsMin } = this.#limits;
+    return coverageOf(fragment, { handles, window }, { memo: this.#memo, rowsMin });
+  }
+
+  /** … for a run over few rows: in little time, whatever the number of segments. */
+  coverSmall({ plan, scans, segments }: RunSnapshot): Coverage | undefined {
+    if (!this.#memo.isOn || scans.length !== 1) return undefined;
+    const fragment = fragmentOf(plan);
+    if (fragment === undefined) return undefined;
+    const handles = must(segments[0], 'each scan has its segments');
+    return smallCoverageOf(fragment, { handles, window: scans[0]!.window }, this.#memo);
+  }
+
+  /** Takes note of the state of some segments with few rows, if together they have enough. */
+  keepTogether(
+    { fragment, isSmall }: Coverage,
+    pieces: readonly Piece[],
+    result: TogetherResult,
+  ): void {
+    if (isSmall === true) {
+      keepSmallState(this.#memo, fragment, { pieces, result });
+      return;
+    }
+    const { partial, rowCount } = result;
+    const members = pieces.flatMap(({ content }) => content ?? []);
+    const { rowsMin, bytesPerRowMax } = this.#limits;
+    if (rowCount < rowsMin || members.length < 2) return;
+    const remembered = { ...rememberedPartial(partial, rowCount, undefined), members };
+    if (remembered.byteSize > bytesPerRowMax * rowCount) return;
+    this.#memo.keep(members[0]!, togetherKey(fragment), remembered);
+  }
+
+  /** Takes note of what came of a piece that is to be remembered. */
+  keep({ fragment }: Coverage, { content }: Piece, result: KeptResult): void {
+    if (content !== undefined) this.#keep(fragment, content, result);
+  }
+
+  /**
+   * What is to be made ahead next, so that calls for other projects find it; `undefined`: nothing. It is
+   * not told again, whatever comes of it.
+   */
+  nextPreparation(
+    sealedSegments: (source: string) => readonly SegmentHandle[],
+  ): Preparation | undefined {
+    for (const family of this.#families.inUse()) {
+      for (const handle of sealedSegments(family.fragment.scan.source)) {
+        const { content } = handle.kind === 'sealed' ? handle : {};
+        if (content === undefined || family.done.has(content)) continue;
+        if (!isWanted(family, content)) continue;
+        family.done.add(content);
+        const { fragment, projectKey } = family;
+        const { rowsMin, bytesPerRowMax } = this.#limits;
+        const order = { breaker: fragment.breaker, projectKey, rowsMin, bytesPerRowMax };
+        return { family, content, handle: handle as SealedSegmentHandle, order };
+      }
+    }
+    return undefined;
+  }
+
+  /** Takes what was made ahead. */
+  keepPrepared({ family, content }: Preparation, states: readonly PreparedState[]): void {
+    let keptCount = 0;
+    for (const { key, rowCount, partial } of states) {
+      if (partial === undefined) {
+        this.#memo.keep(content, key, 'dear');
+        continue;
+      }
+      keptCount += 1;
+      this.#memo.keep(content, key, rememberedPartial(partial, rowCount, family.fragment.timeKey));
+    }
+    if (keptCount > 0) family.vainCount = 0;
+    else if (states.length > 0) family.vainCount += 1;
+  }
+
+  /** To be told when a segment is no more. */
+  forget(content: SegmentContent): void {
+    this.#memo.forget(content);
+  }
+
+  stats(): MemoStats {
+    return this.#memo.stats();
+  }
+
+  #keep(fragment: Fragment, content: SegmentContent, result: KeptResult): void {
+    this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
+  }
+
+  #rememberedOf(result: KeptResult, { timeKey }: Fragment): Remembered {
+    if (result === 'few') return 'few';
+    const remembered = rememberedPartial(result.partial, result.rowCount, timeKey);
+    const bytesMax = this.#limits.bytesPerRowMax * remembered.rowCount;
+    return remembered.byteSize > bytesMax ? 'dear' : remembered;
+  }
+}

@@ -1,0 +1,110 @@
+import type { SegmentContent } from '../column/segment.ts';
+import type { RememberedPartial } from './remembered-partial.ts';
+
+/**
+ * `few`: the segment has few rows, which are remembered together with those of others, if at all. `dear`: to
+ * make its state again takes less than to keep it.
+ */
+export type Remembered = RememberedPartial | 'few' | 'dear';
+
+export type MemoStats = {
+  readonly bytes: number;
+  readonly bytesMax: number;
+  readonly entries: number;
+  readonly hits: number;
+  readonly misses: number;
+};
+
+/** What an entry costs beside its partial. */
+const ENTRY_BYTES = 256;
+
+type Entry = {
+  readonly content: SegmentContent;
+  readonly key: string;
+  readonly remembered: Remembered;
+  readonly byteSize: number;
+};
+
+/**
+ * The partial states of sealed segments, by content and by the key of their fragment: bounded by their
+ * bytes, the ones unused for longest leave first. Whatever is in it, answers are the same.
+ *
+ * Invariant: `#bytes` is the sum over `#byUse`, and at most `#bytesMax`; both indexes have the same entries.
+ */
+export class PartialMemo {
+  readonly #bytesMax: number;
+  readonly #byContent = new Map<SegmentContent, Map<string, Entry>>();
+  /** In the order they were last used. */
+  readonly #byUse = new Set<Entry>();
+  readonly #gone = new WeakSet<SegmentContent>();
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  /** With 0 bytes nothing is remembered. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get isOn(): boolean {
+    return this.#bytesMax > 0;
+  }
+
+  /** Counts as use, and as a hit or a miss. */
+  find(content: SegmentContent, key: string): Remembered | undefined {
+    const entry = this.#byContent.get(content)?.get(key);
+    if (entry === undefined) {
+      this.#misses += 1;
+      return undefined;
+    }
+    this.#byUse.delete(entry);
+    this.#byUse.add(entry);
+    if (typeof entry.remembered === 'object') this.#hits += 1;
+    return entry.remembered;
+  }
+
+  has(content: SegmentContent, key: string): boolean {
+    return this.#byContent.get(content)?.has(key) === true;
+  }
+
+  /** In the place of what was there. What is larger than all may be is not kept. */
+  keep(content: SegmentContent, key: string, remembered: Remembered): void {
+    const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);
+    this.#remove(this.#byContent.get(content)?.get(key));
+    if (byteSize > this.#bytesMax || this.#gone.has(content)) return;
+    const entry: Entry = { content, key, remembered, byteSize };
+    const entries = this.#byContent.get(content) ?? new Map<string, Entry>();
+    this.#byContent.set(content, entries.set(key, entry));
+    this.#byUse.add(entry);
+    this.#bytes += byteSize;
+    for (const oldest of this.#byUse) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#remove(oldest);
+    }
+  }
+
+  /** The segment is no more; what still comes of it is not kept. */
+  forget(content: SegmentContent): void {
+    this.#gone.add(content);
+    for (const entry of this.#byContent.get(content)?.values() ?? []) this.#remove(entry);
+  }
+
+  stats(): MemoStats {
+    return {
+      bytes: this.#bytes,
+      bytesMax: this.#bytesMax,
+      entries: this.#byUse.size,
+      hits: this.#hits,
+      misses: this.#misses,
+    };
+  }
+
+  #remove(entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    this.#byUse.delete(entry);
+    this.#bytes -= entry.byteSize;
+    const entries = this.#byContent.get(entry.content);
+    entries?.delete(entry.key);
+    if (entries?.size === 0) this.#byContent.delete(entry.content);
+  }
+}

@@ -1,0 +1,89 @@
+import { must } from '../assert.ts';
+import type { Segment } from '../column/segment.ts';
+import type { AggregatePartial } from '../operator/aggregate.ts';
+import type { ScanCounters } from '../operator/scan.ts';
+import { type ExecutionContext, executeFragment } from '../plan/execute.ts';
+import type { TimeWindow } from '../plan/logical-plan.ts';
+import { breakerOf, type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
+
+/** Which rows of a segment are to be looked at. */
+export type PieceOrder = {
+  readonly window: TimeWindow;
+  /** There when these are all that it has: from so many rows on their state is one to be remembered. */
+  readonly keptRowsMin?: number | undefined;
+  /** These are all that it has, and few: one state is made of all such segments. */
+  readonly isFew?: boolean | undefined;
+};
+
+/** `few`: its rows were taken together with those of others, for they are too few to be remembered. */
+export type KeptResult = 'few' | { readonly partial: AggregatePartial; readonly rowCount: number };
+
+export type PiecesResult = {
+  /** By the index of the piece; `undefined` where nothing is kept. */
+  readonly kept: readonly (KeptResult | undefined)[];
+  /** Of the segments with few rows. */
+  readonly together?: TogetherResult | undefined;
+  /** Of all other rows. */
+  readonly others: readonly AggregatePartial[];
+};
+
+export type TogetherResult = {
+  /** Which of the pieces. */
+  readonly indexes: readonly number[];
+  readonly partial: AggregatePartial;
+  readonly rowCount: number;
+};
+
+/**
+ * Runs a plan up to the grouping it may be cut at over pieces of segments: the segments of the context's
+ * only scan, one for each order.
+ */
+export function runPieces(
+  plan: PhysicalPlan,
+  context: ExecutionContext & { readonly counters: ScanCounters },
+  orders: readonly PieceOrder[],
+): PiecesResult {
+  const segments = must(context.segments[0], 'a plan that may be cut has one scan');
+  const projectKey = scansOf(must(breakerOf(plan)))[0]?.projectKey;
+  const run = (window: TimeWindow, some: readonly Segment[]): AggregatePartial =>
+    executeFragment(plan, { ...context, segments: [some], windows: [window] }) as AggregatePartial;
+  const kept: (KeptResult | undefined)[] = [];
+  const few: number[] = [];
+  const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();
+  for (const [index, { window, keptRowsMin, isFew }] of orders.entries()) {
+    const segment = segments[index]!;
+    if (keptRowsMin !== undefined && rowsOf(segment, projectKey) >= keptRowsMin) {
+      const rowCountBefore = rowsSeen(context.counters);
+      const partial = run(window, [segment]);
+      kept[index] = { partial, rowCount: rowsSeen(context.counters) - rowCountBefore };
+      continue;
+    }
+    kept[index] = keptRowsMin === undefined ? undefined : 'few';
+    if (isFew === true || keptRowsMin !== undefined) {
+      few.push(index);
+      continue;
+    }
+    const key = `${window.startUs} ${window.endUs}`;
+    const together = others.get(key) ?? { window, segments: [] };
+    together.segments.push(segment);
+    others.set(key, together);
+  }
+  const rowCountBefore = rowsSeen(context.counters);
+  const fewSegments = few.map((index) => segments[index]!);
+  // All of their rows are inside of each of their windows.
+  const partial = few.length === 0 ? undefined : run(orders[few[0]!]!.window, fewSegments);
+  const rowCount = rowsSeen(context.counters) - rowCountBefore;
+  return {
+    kept,
+    together: partial && { indexes: few, partial, rowCount },
+    others: Array.from(others.values(), (together) => run(together.window, together.segments)),
+  };
+}
+
+function rowsOf(segment: Segment, projectKey: string | undefined): number {
+  return segment.runs(projectKey).reduce((sum, run) => sum + run.count, 0);
+}
+
+function rowsSeen({ rowsScanned, rowsSkipped }: ScanCounters): number {
+  return rowsScanned + rowsSkipped;
+}

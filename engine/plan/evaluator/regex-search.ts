@@ -1,0 +1,104 @@
+import {
+  FALSE,
+  type SplitBlock,
+  type StringBlock,
+  TRUE,
+  UNKNOWN,
+  type Vector,
+} from '../../column/vector.ts';
+import { decodeWtf8 } from '../../column/wtf8.ts';
+import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
+import type { TextMatcher } from '../../function/regex/text-matcher.ts';
+import { spendSteps } from '../../function/work-meter.ts';
+import { ByteSearch } from './byte-search.ts';
+import { SplitSearch } from './split-search.ts';
+import type { TextSearch } from './text-search.ts';
+
+/** Bytes an automaton takes in the time of a step. */
+const BYTES_PER_STEP = 4;
+
+/** After so many strings it is known whether looking for a text first repays. */
+const FILTER_TRIALS = 1024;
+/** It does when no more of them than this share hold the text. */
+const FILTER_SHARE_MAX = 0.5;
+
+/** Shorter texts are in too many strings, and take as long to look for as the pattern. */
+const FILTER_LENGTH_MIN = 3;
+
+/**
+ * The test of a pattern on strings where they lie, by its automaton; by `matcher.test` for those that it
+ * cannot tell.
+ */
+export class RegexSearch implements TextSearch {
+  readonly #matcher: TextMatcher;
+  /** `undefined` until the first string. */
+  #automaton: { readonly dfa: ByteDfa | undefined } | undefined;
+  #split: SplitSearch | undefined;
+  /** A text that each match holds: looked for first as long as that repays. */
+  #filter: ByteSearch | undefined;
+  #filterTrials = 0;
+  #filterPasses = 0;
+
+  constructor(matcher: TextMatcher) {
+    this.#matcher = matcher;
+  }
+
+  test(block: StringBlock, code: number): boolean {
+    const { dfa } = this.#automaton ?? this.#begin();
+    if (this.#filter !== undefined && !this.#passes(this.#filter, block, code)) return false;
+    const { bytes, offsets } = block;
+    return this.#testBytes(dfa, bytes, offsets[code]!, offsets[code + 1]!);
+  }
+
+  testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
+    const truths = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (code < 0) truths[i] = UNKNOWN;
+      else truths[i] = this.test(block, code) ? TRUE : FALSE;
+    }
+    return truths;
+  }
+
+  testSplit(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
+    return this.#splitSearch().test(split, codes, count);
+  }
+
+  testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
+    return this.#splitSearch().testRange(split, start, count);
+  }
+
+  #splitSearch(): SplitSearch {
+    this.#split ??= new SplitSearch(this.#matcher);
+    return this.#split;
+  }
+
+  #begin(): { readonly dfa: ByteDfa | undefined } {
+    const dfa = this.#matcher.automaton();
+    this.#automaton = { dfa };
+    const text = this.#matcher.needed.find((texts) => texts.length === 1)?.[0];
+    // What matches at the start only is decided there.
+    if (text !== undefined && text.length >= FILTER_LENGTH_MIN && dfa?.isAtStartOnly === false) {
+      this.#filter = new ByteSearch(text);
+    }
+    return this.#automaton;
+  }
+
+  #testBytes(dfa: ByteDfa | undefined, bytes: Uint8Array, start: number, end: number): boolean {
+    const size = end - start;
+    spendSteps(1 + Math.floor(size / BYTES_PER_STEP));
+    return dfa?.test(bytes, start, end) ?? this.#matcher.test(decodeWtf8(bytes, start, end));
+  }
+
+  #passes(filter: ByteSearch, block: StringBlock, code: number): boolean {
+    const passes = filter.test(block, code);
+    this.#filterTrials++;
+    if (passes) this.#filterPasses++;
+    if (this.#filterTrials === FILTER_TRIALS) {
+      if (this.#filterPasses > FILTER_SHARE_MAX * FILTER_TRIALS) this.#filter = undefined;
+      this.#filterTrials = 0;
+      this.#filterPasses = 0;
+    }
+    return passes;
+  }
+}

@@ -1,0 +1,237 @@
+import { CodedTruths } from '../../column/coded-truths.ts';
+import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
+import { firstAtLeast } from '../../column/positions.ts';
+import { SHAPES_MAX } from '../../column/split-footer.ts';
+import {
+  constantVector,
+  FALSE,
+  type SplitBlock,
+  TRUE,
+  UNKNOWN,
+  type Vector,
+} from '../../column/vector.ts';
+import { decodeWtf8 } from '../../column/wtf8.ts';
+import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
+import type { TextMatcher } from '../../function/regex/text-matcher.ts';
+import { spendSteps } from '../../function/work-meter.ts';
+import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
+import {
+  ALWAYS,
+  HoleSteps,
+  OPEN,
+  type ShapeTruths,
+  SplitVerdicts,
+  UNSET,
+} from './split-verdicts.ts';
+import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
+
+/** Bytes an automaton takes in the time of a step. */
+const BYTES_PER_STEP = 4;
+
+type KnownOfSplit = {
+  readonly split: SplitBlock;
+  readonly verdicts: SplitVerdicts;
+  readonly walk: SplitWalk;
+};
+
+const NO_VERDICTS = new Uint8Array(0);
+
+/** Fewer strings have fewer shapes than a column has, all of which are judged for a range. */
+const RANGE_MIN = 4 * SHAPES_MAX;
+
+/** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
+const SHAPE_CODING = new IntegerCoding(0, 1, SHAPES_MAX - 1);
+
+/** The test of a pattern on strings taken apart: read are only those whose shape does not decide. */
+export class SplitSearch {
+  readonly #matcher: TextMatcher;
+  readonly #dfa: ByteDfa | undefined;
+  readonly #memory: SplitMemory | undefined;
+  /** What is known of the strings that were last: a scan is done with a segment before the next. */
+  #last: KnownOfSplit | undefined;
+
+  constructor(matcher: TextMatcher) {
+    this.#matcher = matcher;
+    this.#dfa = matcher.automaton();
+    this.#memory = this.#dfa && memoryOf(this.#dfa);
+  }
+
+  /** As `TextSearch.testSplit`. */
+  test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
+    const truths = new Uint8Array(count);
+    const known = this.#knownOf(split);
+    const { headStarts, headCodes, shapeCodes } = split;
+    // The head of the string before: those of one head come one after the other.
+    let head = 0;
+    let ofHead: Readonly<Uint8Array> = NO_VERDICTS;
+    let start = 0;
+    let end = 0;
+    spendSteps(count);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (code < 0) {
+        truths[i] = UNKNOWN;
+        continue;
+      }
+      if (code < start || code >= end) {
+        const run = split.headRun(code);
+        start = headStarts[run]!;
+        end = headStarts[run + 1] ?? Number.POSITIVE_INFINITY;
+        head = headCodes[run]!;
+        ofHead = known?.verdicts.ofHead(head) ?? NO_VERDICTS;
+      }
+      const shape = shapeCodes[code]!;
+      let verdict = ofHead[shape] ?? OPEN;
+      if (verdict === UNSET) verdict = known!.verdicts.judge(head, shape);
+      const passes = verdict === OPEN ? this.#walk(split, code, head) : verdict === ALWAYS;
+      truths[i] = passes ? TRUE : FALSE;
+    }
+    if (known !== undefined) spendSteps(Math.floor(known.walk.takeReadCount() / BYTES_PER_STEP));
+    return truths;
+  }
+
+  #knownOf(split: SplitBlock): KnownOfSplit | undefined {
+    if (this.#dfa === undefined || this.#memory === undefined) return undefined;
+    if (this.#last?.split !== split) {
+      const verdicts = this.#memory.verdictsOf(split);
+      this.#last = { split, verdicts, walk: new SplitWalk(this.#dfa, split, verdicts) };
+    }
+    return this.#last;
+  }
+
+  /** The test of a string that its shape does not decide; its strings were asked for last. */
+  #walk(split: SplitBlock, code: number, head: number): boolean {
+    const result = this.#last?.walk.test(code, head) ?? LEFT;
+    return result === LEFT ? this.#read(split, code) : result === MATCHES;
+  }
+
+  /**
+   * As `TextSearch.testRange`: by the shapes alone, where they tell the same behind all heads of the
+   * range, and by reading the strings whose shape is open.
+   */
+  testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
+    if (count < RANGE_MIN) return undefined;
+    const shapes = this.#shapesOf(split, start, start + count);
+    if (shapes === undefined) return undefined;
+    if (shapes.same !== undefined) return constantVector(shapes.same, count);
+    const also = this.#openPasses(split, shapes, start, count);
+    spendSteps(count);
+    if (areAllTrue(split.shapeCodes, start, count, shapes.truths, also)) {
+      return constantVector(true, count);
+    }
+    const numbers = new PackedNumbers(
+      split.shapeCodes,
+      { start, count, isAscending: false },
+      SHAPE_CODING,
+    );
+    return new CodedTruths(numbers, shapes.truths, also);
+  }
+
+  /** What shapes say behind each of the heads of strings [start, end). */
+  #shapesOf(split: SplitBlock, start: number, end: number): ShapeTruths | undefined {
+    const verdicts = this.#memory?.verdictsOf(split);
+    if (verdicts === undefined) return undefined;
+    const { headStarts, headCodes } = split;
+    let run = split.headRun(start);
+    const shapes = verdicts.ofShapes(headCodes[run]!);
+    for (run++; run < headStarts.length && headStarts[run]! < end; run++) {
+      if (verdicts.ofShapes(headCodes[run]!) !== shapes) return undefined;
+    }
+    return shapes;
+  }
+
+  /** Of strings [start, start + count) those whose shape is open and that pass, counted from the first. */
+  #openPasses(
+    split: SplitBlock,
+    { isOpen, areOpenInline }: ShapeTruths,
+    start: number,
+    count: number,
+  ): Int32Array {
+    const passing: number[] = [];
+    if (isOpen === undefined) return new Int32Array(0);
+    this.#knownOf(split);
+    const { shapeCodes, textEntries } = split;
+    const end = start + count;
+    if (areOpenInline) {
+      let at = firstAtLeast(textEntries, 0, textEntries.length, start);
+      for (; at < textEntries.length && textEntries[at]! < end; at++) {
+        const code = textEntries[at]!;
+        if (isOpen[shapeCodes[code]!] === 1 && this.#walk(split, code, headOf(split, code)))
+          passing.push(code - start);
+      }
+    } else {
+      for (let code = start; code < end; code++) {
+        if (isOpen[shapeCodes[code]!] === 1 && this.#walk(split, code, headOf(split, code)))
+          passing.push(code - start);
+      }
+    }
+    const readCount = this.#last?.walk.takeReadCount() ?? 0;
+    spendSteps(Math.floor(readCount / BYTES_PER_STEP));
+    return Int32Array.from(passing);
+  }
+
+  /** The test of a string that is read. */
+  #read(split: SplitBlock, code: number): boolean {
+    const { bytes, start, end } = split.range(code);
+    spendSteps(Math.floor((end - start) / BYTES_PER_STEP));
+    return this.#dfa?.test(bytes, start, end) ?? this.#matcher.test(decodeWtf8(bytes, start, end));
+  }
+}
+
+function headOf(split: SplitBlock, code: number): number {
+  return split.headCodes[split.headRun(code)]!;
+}
+
+/** Whether all strings of a range pass: by their shapes, or among `also`. */
+function areAllTrue(
+  shapeCodes: Uint8Array,
+  start: number,
+  count: number,
+  truths: Uint8Array,
+  also: Int32Array,
+): boolean {
+  let next = 0;
+  for (let row = 0; row < count; row++) {
+    if (truths[shapeCodes[start + row]!] === TRUE) continue;
+    if (also[next] !== row) return false;
+    next++;
+  }
+  return true;
+}
+
+/** What is known of one automaton and strings taken apart, as long as these are open. */
+class SplitMemory {
+  readonly #dfa: ByteDfa;
+  readonly #holes: HoleSteps;
+  readonly #verdicts = new WeakMap<SplitBlock, SplitVerdicts>();
+
+  constructor(dfa: ByteDfa) {
+    this.#dfa = dfa;
+    this.#holes = new HoleSteps(dfa);
+  }
+
+  verdictsOf(split: SplitBlock): SplitVerdicts {
+    let verdicts = this.#verdicts.get(split);
+    if (verdicts === undefined) {
+      verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
+      this.#verdicts.set(split, verdicts);
+    }
+    return verdicts;
+  }
+}
+
+/** Of the automata asked for last, in that order: saved queries ask for the same again and again. */
+const memories = new Map<ByteDfa, SplitMemory>();
+
+function memoryOf(dfa: ByteDfa): SplitMemory {
+  const memory = memories.get(dfa) ?? new SplitMemory(dfa);
+  memories.delete(dfa);
+  memories.set(dfa, memory);
+  if (memories.size > SPLIT_PATTERNS_MAX) {
+    for (const oldest of memories.keys()) {
+      memories.delete(oldest);
+      break;
+    }
+  }
+  return memory;
+}

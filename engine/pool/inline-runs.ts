@@ -1,0 +1,345 @@
+import { JsonBuffer } from '../column/json-buffer.ts';
+import type { RowScope, Segment } from '../column/segment.ts';
+import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
+import { beginReading, endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
+import { pausingEvery } from '../function/work-meter.ts';
+import {
+  INLINE_BUFFERS_MAX,
+  INLINE_COVERED_MS_MAX,
+  INLINE_COVERED_ROWS_MAX,
+  INLINE_COVERED_RUNS_APART_MAX,
+  INLINE_MS_MAX,
+  INLINE_PARTIALS_BYTES_MAX,
+  INLINE_ROWS_MAX,
+  INLINE_RUNS_APART_MAX,
+  INLINE_STEPS,
+  INLINE_TURN_MS_MAX,
+} from '../limits.ts';
+import { ordersOf } from '../memo/coverage.ts';
+import { runPieces } from '../memo/run-pieces.ts';
+import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
+import { executeBeside, executeQuery, finishQuery, PreparedPlan } from '../plan/execute.ts';
+import { ALL_TIME } from '../plan/logical-plan.ts';
+import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
+import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
+import { RowWriter } from '../plan/row-writer.ts';
+import { digestOf } from './answer-digest.ts';
+import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
+import type { QueryRun } from './query-pool.ts';
+import type { TaskStats } from './task.ts';
+
+/** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
+export type InlineLimits = {
+  /** Rows that the scans of one run may look at; with 0 none is run here. */
+  readonly rowsMax: number;
+  /** Milliseconds that one run may take. */
+  readonly runMsMax: number;
+  /** … and those of one turn of the event loop together. */
+  readonly turnMsMax: number;
+};
+
+const LIMITS: InlineLimits = {
+  rowsMax: INLINE_ROWS_MAX,
+  runMsMax: INLINE_MS_MAX,
+  turnMsMax: INLINE_TURN_MS_MAX,
+};
+
+/** The answer of a run on this thread. */
+export type InlineAnswer = {
+  /** A JSON array, UTF-8: on loan until `release`, after which it may be written over. */
+  readonly json: Uint8Array;
+  readonly rowCount: number;
+  /** Tells answers of different bytes apart; to be asked for before `release`. */
+  readonly digest: string;
+  readonly stats: TaskStats;
+  readonly release: () => void;
+};
+
+/** Thrown through a run that turned out larger than it looked; not an error of the query. */
+class RunTooLarge extends Error {}
+
+type BegunRun = { readonly prepared: PreparedPlan; readonly startMs: number };
+
+/** What is known of a plan that was to be run here. */
+type PlanRecord = {
+  /** Whether all of it takes time in proportion to the rows of its scans and of its answer. */
+  readonly isLinear: boolean;
+  /** For its next run; anew when segments have gone, for it may know of these. */
+  prepared: PreparedPlan;
+  /** How many segments had gone when it was made. */
+  droppedCount: number;
+  /** Its next runs that are left to a worker unseen, as one was too large; of those covered by a memo apart. */
+  readonly apart: Readonly<Record<'plain' | 'covered', RunsApart>>;
+};
+
+/**
+ * Runs queries over few rows on the thread that asks: a hop to a worker and back takes longer than
+ * they do. What may take longer is left to a worker: rows are counted before a run; rows, time and the
+ * work of functions while it goes on; and nothing is read from a file.
+ */
+export class InlineRuns {
+  readonly #limits: InlineLimits;
+  readonly #records = new WeakMap<PhysicalPlan, PlanRecord>();
+  /** Where answers are written; those on loan are not among them. */
+  readonly #buffers: JsonBuffer[] = [];
+  /** Spent in this turn of the event loop. */
+  #turnMs = 0;
+
+  constructor(limits: Partial<InlineLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /**
+   * The answer of a run, in which `scans` are the plan's with the windows of the call; `undefined` where
+   * it is one for a worker, and nothing has come of it. Throws a QueryError for whatever the text or
+   * its values do wrong.
+   */
+  run(query: QueryRun, scans: readonly PhysicalScan[]): InlineAnswer | undefined {
+    const { rowsMax, turnMsMax } = this.#limits;
+    if (rowsMax === 0 || query.isProfiled === true || this.#turnMs >= turnMsMax) return undefined;
+    const record = this.#recordOf(query.plan);
+    const { isLinear } = record;
+    const isPlain = query.covered === undefined || query.covered.coverage.isSmall === true;
+    const apart = record.apart[isPlain ? 'plain' : 'covered'];
+    if (!isLinear || apart.isNext()) return undefined;
+    const startMs = performance.now();
+    beginReading();
+    forgetDropped(query.dropped);
+    if (record.droppedCount !== query.dropped.count) {
+      record.droppedCount = query.dropped.count;
+      record.prepared = new PreparedPlan();
+    }
+    const { prepared } = record;
+    try {
+      const answer = withoutLoading(() => {
+        try {
+          return this.#answer(query, scans, { prepared, startMs });
+        } finally {
+          // Within: collecting garbage would hold up this thread, too.
+          endReading();
+        }
+      });
+      if (answer !== undefined) apart.succeeded();
+      return answer;
+    } catch (error) {
+      if (!(error instanceof NotInMemoryError) && !(error instanceof RunTooLarge)) throw error;
+      apart.failed();
+      return undefined;
+    } finally {
+      this.#spend(performance.now() - startMs);
+    }
+  }
+
+  #recordOf(plan: PhysicalPlan): PlanRecord {
+    let record = this.#records.get(plan);
+    if (record === undefined) {
+      record = {
+        isLinear: isLinear(plan),
+        prepared: new PreparedPlan(),
+        droppedCount: 0,
+        apart: {
+          plain: new RunsApart(INLINE_RUNS_APART_MAX),
+          covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),
+        },
+      };
+      this.#records.set(plan, record);
+    }
+    return record;
+  }
+
+  #answer(
+    query: QueryRun,
+    scans: readonly PhysicalScan[],
+    begun: BegunRun,
+  ): InlineAnswer | undefined {
+    const { plan, covered } = query;
+    const { prepared, startMs } = begun;
+    if (covered !== undefined) return this.#answerCovered(query, covered, begun);
+    const segments = query.segments.map((handles) => handles.map(readSegment));
+    if (!this.#areFewRows(scans, segments)) return undefined;
+    const counters = newScanCounters();
+    const checkpoint = () => this.#checkpoint(counters, startMs, this.#limits);
+    const windows = query.template?.windows;
+    const context = { prepared, segments, windows, checkpoint, counters };
+    return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+      executeQuery(plan, context, rows);
+    });
+  }
+
+  /** Of a run that takes in what is remembered, and looks at few rows beside it. */
+  #answerCovered(
+    query: QueryRun,
+    covered: CoveredRun,
+    { prepared, startMs }: BegunRun,
+  ): InlineAnswer | undefined {
+    const { coverage } = covered;
+    if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
+    const { pieces, fragment } = coverage;
+    const segments = pieces.map(({ handle }) => readSegment(handle));
+    const { projectKey } = fragment.scan;
+    const isSmall = coverage.isSmall === true;
+    const limits = isSmall ? this.#limits : this.#coveredLimits;
+    const { rowsMax } = limits;
+    const isFew = this.#isWithin(
+      rowsMax,
+      segments.map((segment, index) => ({
+        segment,
+        scope: { projectKey, ...pieces[index]!.window },
+      })),
+    );
+    if (!isFew) return undefined;
+    const counters = newScanCounters();
+    const checkpoint = () => this.#checkpoint(counters, startMs, limits);
+    const context = { prepared, segments: [segments], checkpoint, counters };
+    return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+      if (isSmall && coverage.partials.length > 0) {
+        const { window } = pieces[0] ?? { window: ALL_TIME };
+        const within = { ...context, windows: [window] };
+        executeBeside(query.plan, within, coverage.partials, rows);
+        return;
+      }
+      const result = runPieces(query.plan, context, ordersOf(pieces, coverage));
+      const partials = takePieces(pieces, result, covered);
+      finishQuery(query.plan, context, [...coverage.partials, ...partials], rows);
+    });
+  }
+
+  #written(
+    query: QueryRun,
+    run: {
+      readonly counters: ScanCounters;
+      readonly checkpoint: () => void;
+      readonly startMs: number;
+    },
+    push: (rows: RowWriter) => void,
+  ): InlineAnswer {
+    const buffer = this.#buffers.pop() ?? new JsonBuffer();
+    // A query that failed may have left the beginning of its answer.
+    buffer.clear();
+    const rows = new RowWriter(query.output, query.plan, buffer, run.checkpoint);
+    try {
+      pausingEvery(INLINE_STEPS, run.checkpoint, () => push(rows));
+    } catch (error) {
+      this.#keep(buffer);
+      throw error;
+    }
+    const stats = { ...run.counters, runMs: performance.now() - run.startMs };
+    const { covered } = query;
+    return this.#lend(
+      buffer,
+      rows,
+      covered === undefined ? stats : withRemembered(stats, covered.coverage),
+    );
+  }
+
+  /** Scans from the newest on mostly end early; what they look at is bounded while they run. */
+  #areFewRows(scans: readonly PhysicalScan[], segments: readonly (readonly Segment[])[]): boolean {
+    return this.#isWithin(
+      this.#limits.rowsMax,
+      scans.flatMap(({ index, projectKey, window, newestFirst }) => {
+        const scope = { projectKey, ...window };
+        return newestFirst ? [] : segments[index]!.map((segment) => ({ segment, scope }));
+      }),
+    );
+  }
+
+  #isWithin(
+    rowsMax: number,
+    parts: readonly { readonly segment: Segment; readonly scope: RowScope }[],
+  ): boolean {
+    let count = 0;
+    for (const { segment, scope } of parts) {
+      count += segment.countRows(scope, rowsMax - count);
+      if (count > rowsMax) return false;
+    }
+    return true;
+  }
+
+  get #coveredLimits(): Pick<InlineLimits, 'rowsMax' | 'runMsMax'> {
+    const rowsMax = Math.max(this.#limits.rowsMax, INLINE_COVERED_ROWS_MAX);
+    return { rowsMax, runMsMax: INLINE_COVERED_MS_MAX };
+  }
+
+  #checkpoint(
+    counters: ScanCounters,
+    startMs: number,
+    { rowsMax, runMsMax }: Pick<InlineLimits, 'rowsMax' | 'runMsMax'>,
+  ): void {
+    if (counters.rowsScanned <= rowsMax && performance.now() - startMs <= runMsMax) return;
+    throw new RunTooLarge('the run is one for a worker');
+  }
+
+  #lend(buffer: JsonBuffer, rows: RowWriter, stats: TaskStats): InlineAnswer {
+    const { json, rowCount } = rows.finish();
+    let isLent = true;
+    return {
+      json,
+      rowCount,
+      get digest() {
+        return digestOf(json);
+      },
+      stats,
+      release: () => {
+        if (!isLent) return;
+        isLent = false;
+        this.#keep(buffer);
+      },
+    };
+  }
+
+  #keep(buffer: JsonBuffer): void {
+    if (this.#buffers.length < INLINE_BUFFERS_MAX) this.#buffers.push(buffer);
+  }
+
+  #spend(ms: number): void {
+    if (this.#turnMs === 0) {
+      setImmediate(() => {
+        this.#turnMs = 0;
+      });
+    }
+    this.#turnMs += ms;
+  }
+}
+
+/**
+ * Which runs of a plan go to a worker unseen: more each time that one turns out too large for this thread, for
+ * that may be for want of a processor only.
+ */
+class RunsApart {
+  readonly #countMax: number;
+  #left = 0;
+  #next = 1;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  /** Whether the next run is one of them. */
+  isNext(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#next = 1;
+  }
+
+  failed(): void {
+    this.#left = this.#next;
+    this.#next = Math.min(2 * this.#next, this.#countMax);
+  }
+}
+
+/**
+ * Subqueries, joins and windows may take time by the product of their rows, and what reads no source has
+ * rows that nobody has counted.
+ */
+function isLinear(plan: PhysicalPlan): boolean {
+  const operators = operatorsOf(plan);
+  const isProduct = ({ op }: PhysicalPlan) => op === 'join' || op === 'window';
+  if (operators.some((operator) => isProduct(operator) || appliesOf(operator).length > 0)) {
+    return false;
+  }
+  return operators.every(({ op }) => op !== 'one-row' && op !== 'rows');
+}

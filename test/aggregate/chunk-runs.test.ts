@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
+import { GroupTable } from '../../engine/aggregate/group-table.ts';
+import { tallyRuns } from '../../engine/aggregate/run-tally.ts';
+import { must } from '../../engine/assert.ts';
+import { CodedTruths } from '../../engine/column/coded-truths.ts';
+import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { RunNumbers } from '../../engine/column/run-numbers.ts';
+import { BOOL, FLOAT64, INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import {
+  booleanVector,
+  constantVector,
+  FALSE,
+  numberVector,
+  TRUE,
+  type Vector,
+} from '../../engine/column/vector.ts';
+import { TALLY_CODES_MAX } from '../../engine/limits.ts';
+import { maker } from './rows-of-groups.ts';
+
+const GROUP_COUNT = 3;
+
+const codings = fc.constantFrom(
+  { base: 0, step: 1 },
+  { base: -7, step: 1 },
+  { base: 100, step: 1000 },
+  { base: 65_530, step: 1 },
+);
+
+/** Integers with the array they lie in longer at both ends, and ends of up to three runs. */
+const chunks = fc
+  .record({
+    codes: fc.array(fc.nat(20), { minLength: 70, maxLength: 90 }),
+    width: fc.constantFrom(Uint8Array, Uint16Array, Uint32Array),
+    coding: codings,
+    cuts: fc.uniqueArray(fc.integer({ min: 1, max: 69 }), { maxLength: 2 }),
+    groups: fc.array(fc.nat(GROUP_COUNT - 1), { minLength: 3, maxLength: 3 }),
+  })
+  .map(({ codes, width, coding, cuts, groups }) => {
+    const numbers = new PackedNumbers(
+      width.from([255, 255, ...codes, 255]),
+      { start: 2, count: codes.length, isAscending: false },
+      new IntegerCoding(coding.base, coding.step, 20),
+    );
+    const ends = Int32Array.from([...cuts.toSorted((a, b) => a - b), codes.length]);
+    return { numbers, runs: new ChunkRuns(Int32Array.from(groups), ends, codes.length) };
+  });
+
+test('runs are counted as their rows are', () => {
+  fc.assert(
+    fc.property(chunks, ({ numbers, runs }) => {
+      expectTally(numbers, runs.ends);
+    }),
+  );
+});
+
+function expectTally(numbers: PackedNumbers, runEnds: Int32Array): void {
+  const tally = must(tallyRuns(numbers, runEnds));
+  for (let run = 0; run < runEnds.length; run++) {
+    const rows = numbers.values.slice(runEnds[run - 1] ?? 0, runEnds[run]);
+    const entries = [tally.ends[run - 1] ?? 0, tally.ends[run]] as const;
+    const distinct = [...new Set(rows)].sort((a, b) => a - b);
+    assert.deepEqual([...tally.values.slice(...entries)], distinct);
+    assert.deepEqual(
+      [...tally.counts.slice(...entries)],
+      distinct.map((value) => rows.filter((row) => row === value).length),
+    );
+    assert.equal(
+      tally.sums[run],
+      rows.reduce((sum, value) => sum + value, 0),
+    );
+  }
+}
+
+test('runs of few rows are counted as their rows are, however many codes there are', () => {
+  const runLengths = fc.array(fc.constantFrom(1, 2, 3, 16, 17, 40), { minLength: 1, maxLength: 6 });
+  const codeMax = fc.constantFrom(20, 31, 32, 63, 254, 65_535);
+  fc.assert(
+    fc.property(runLengths, codeMax, fc.infiniteStream(fc.nat()), (lengths, most, stream) => {
+      const ends = Int32Array.from(lengths);
+      for (let run = 1; run < ends.length; run++) ends[run]! += ends[run - 1]!;
+      const count = ends.at(-1)!;
+      const codes = Uint16Array.from({ length: count }, () => stream.next().value % (most + 1));
+      const range = { start: 0, count, isAscending: false };
+      const numbers = new PackedNumbers(codes, range, new IntegerCoding(5, 1, most));
+      expectTally(numbers, ends);
+    }),
+  );
+});
+
+test('codes too many, or sums that may not be exact, are not counted', () => {
+  const range = { start: 0, count: 40, isAscending: false };
+  const tally = (coding: IntegerCoding) =>
+    tallyRuns(new PackedNumbers(new Uint8Array(40), range, coding), Int32Array.of(40));
+  assert.notEqual(tally(new IntegerCoding(0, 1, 39)), undefined);
+  assert.notEqual(tally(new IntegerCoding(0, 1, TALLY_CODES_MAX - 1)), undefined);
+  assert.equal(tally(new IntegerCoding(0, 1, TALLY_CODES_MAX)), undefined);
+  assert.notEqual(tally(new IntegerCoding(2 ** 47, 1, 0)), undefined);
+  assert.equal(tally(new IntegerCoding(2 ** 48, 1, 0)), undefined);
+  const many = { start: 0, count: TALLY_CODES_MAX + 1, isAscending: false };
+  const codes = new Uint32Array(many.count);
+  const wide = (codeMax: number) =>
+    tallyRuns(
+      new PackedNumbers(codes, many, new IntegerCoding(0, 1, codeMax)),
+      Int32Array.of(many.count),
+    );
+  assert.notEqual(wide(TALLY_CODES_MAX - 1), undefined);
+  assert.equal(wide(TALLY_CODES_MAX), undefined);
+});
+
+const AGGREGATES = [
+  maker('min', FLOAT64),
+  maker('max', FLOAT64),
+  maker('sum', INT64),
+  maker('avg', FLOAT64),
+  maker('sum', FLOAT64),
+  maker('count', FLOAT64),
+  maker('approx_quantiles', FLOAT64, [4]),
+];
+
+test('aggregates take runs of integers as they take rows', () => {
+  const parts = fc.array(chunks, { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(parts, fc.constantFrom(...AGGREGATES), (given, make) => {
+      const byRuns = make();
+      const byRows = make();
+      for (const { numbers, runs } of given) {
+        assert.equal(byRuns.updateRuns?.(runs, GROUP_COUNT, [numbers]), true);
+        const plain = numberVector(numbers.values, numbers.count);
+        byRows.update(runs.spread(), numbers.count, GROUP_COUNT, [plain]);
+      }
+      for (let group = 0; group < GROUP_COUNT; group++) {
+        assert.deepEqual(byRuns.finalize(group), byRows.finalize(group));
+      }
+    }),
+  );
+});
+
+test('sums of runs go on where doubles are not exact any more', () => {
+  const coding = new IntegerCoding(2 ** 45, 1, 1);
+  const range = { start: 0, count: 100, isAscending: false };
+  const numbers = new PackedNumbers(
+    Uint8Array.from({ length: 100 }, (_, i) => i & 1),
+    range,
+    coding,
+  );
+  const runs = new ChunkRuns(Int32Array.of(0), Int32Array.of(100), 100);
+  const state = maker('sum', INT64)();
+  for (let chunk = 0; chunk < 200; chunk++) state.updateRuns?.(runs, 1, [numbers]);
+  assert.equal(state.finalize(0), 200n * (100n * 2n ** 45n + 50n));
+});
+
+test('what is TRUE is counted by code, whatever the width', () => {
+  const truths = fc.array(fc.constantFrom(0, 1, 2), { minLength: 21, maxLength: 21 });
+  fc.assert(
+    fc.property(chunks, truths, fc.nat(3), ({ numbers, runs }, truthOfCode, every) => {
+      const { codes, start } = numbers;
+      const ofCode = Array.from(
+        { length: numbers.count },
+        (_, i) => truthOfCode[codes[start + i]!],
+      );
+      const also = ofCode.flatMap((truth, i) => (truth === FALSE && i % 4 < every ? [i] : []));
+      const coded = new CodedTruths(numbers, Uint8Array.from(truthOfCode), Int32Array.from(also));
+      const byRuns = maker('countif', BOOL)();
+      assert.equal(byRuns.updateRuns?.(runs, GROUP_COUNT, [coded]), true);
+      const byRows = maker('countif', BOOL)();
+      const plain = booleanVector(coded.values, coded.count);
+      byRows.update(runs.spread(), coded.count, GROUP_COUNT, [plain]);
+      for (let group = 0; group < GROUP_COUNT; group++) {
+        assert.equal(byRuns.finalize(group), byRows.finalize(group));
+      }
+      const expected = ofCode.map((truth, i) => (also.includes(i) ? TRUE : truth));
+      assert.deepEqual([...coded.values], expected);
+    }),
+  );
+});
+
+test('a chunk has runs when its keys are in runs or constant', () => {
+  const table = new GroupTable([TIMESTAMP, STRING]);
+  const times = new RunNumbers(Float64Array.of(60, 120, 60), Int32Array.of(2, 3, 7), 7);
+  const runs = must(table.assignRuns([times, constantVector('a', 7)], 7));
+  assert.deepEqual([...runs.groups], [0, 1, 0]);
+  assert.deepEqual([...runs.spread()], [0, 0, 1, 0, 0, 0, 0]);
+  const values: SqlValue[] = [0, 1].map((group) => table.key(group, 0));
+  assert.deepEqual(values, [60, 120]);
+  const rows: Vector = numberVector(Float64Array.from({ length: 7 }), 7);
+  assert.equal(table.assignRuns([times, rows], 7), undefined);
+  const none = must(new GroupTable([]).assignRuns([], 5));
+  assert.deepEqual([[...none.groups], [...none.ends]], [[0], [5]]);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { IntegerLog } from '../../engine/aggregate/integer-log.ts';
+
+/** Groups with few entries, and one with more than are inserted or than there is room for at first. */
+const ENTRIES = fc.array(
+  fc.record({
+    group: fc.oneof(fc.nat(3), fc.constant(6)),
+    value: fc.oneof(fc.nat(3), fc.constantFrom(0, 65_535), fc.nat(65_535)),
+    // Of 40 times 20 entries the sum stays below 2^32, as a log wants it.
+    count: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constant(5_000_000)),
+  }),
+  { maxLength: 40 },
+);
+
+test('a log gives each integer of a group once, in order, with the sum of its counts', () => {
+  fc.assert(
+    fc.property(ENTRIES, fc.constantFrom(1, 20), fc.boolean(), (once, times, asksBetween) => {
+      const log = new IntegerLog();
+      const expected = new Map<number, Map<number, number>>();
+      for (let time = 0; time < times; time++) {
+        for (const { group, value, count } of once) {
+          log.add(group, value, count);
+          const counts = expected.get(group) ?? new Map<number, number>();
+          expected.set(group, counts.set(value, (counts.get(value) ?? 0) + count));
+        }
+        if (asksBetween) log.grouped();
+      }
+      const { starts, values, counts } = log.grouped();
+      const got = new Map<number, [number, number][]>();
+      for (let group = 0; group + 1 < starts.length; group++) {
+        const entries: [number, number][] = [];
+        for (let at = starts[group]!; at < starts[group + 1]!; at++) {
+          entries.push([values[at]!, counts[at]!]);
+        }
+        if (entries.length > 0) got.set(group, entries);
+      }
+      const wanted = [...expected].map(([group, each]): [number, [number, number][]] => [
+        group,
+        [...each].sort(([left], [right]) => left - right),
+      ]);
+      assert.deepEqual(got, new Map(wanted.sort(([left], [right]) => left - right)));
+    }),
+  );
+});
+
+test('a log of a few integers that come often stays small', () => {
+  const log = new IntegerLog();
+  for (let row = 0; row < 100_000; row++) log.add(row % 3, row % 5, 1);
+  const { values, counts } = log.grouped();
+  assert.equal(values.length, 15);
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    100_000,
+  );
+});
+
+test('entries of a list are logged as one by one, however much room there is', () => {
+  const sizes = fc.array(fc.constantFrom(0, 1, 5, 255, 256, 257, 3000), { maxLength: 4 });
+  fc.assert(
+    fc.property(sizes, fc.constantFrom(7, 65_536), (lengths, distinct) => {
+      const [whole, each] = [new IntegerLog(), new IntegerLog()];
+      for (const [group, length] of lengths.entries()) {
+        const values = Uint16Array.from(
+          { length: length + 2 },
+          (_, entry) => (37 * entry) % distinct,
+        );
+        const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
+        whole.addAll(group, { values, counts }, 1, length + 1);
+        for (let entry = 1; entry <= length; entry++) {
+          each.add(group, values[entry]!, counts[entry]!);
+        }
+      }
+      const [{ values, counts }, expected] = [whole.grouped(), each.grouped()];
+      assert.deepEqual({ values, counts }, { values: expected.values, counts: expected.counts });
+    }),
+  );
+});

@@ -1,0 +1,154 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { outcomesOf } from '../../bench/peers/bar.ts';
+import { rowsDifference } from '../../bench/peers/comparison.ts';
+import { rankOutcomes } from '../../bench/peers/float-rank.ts';
+import type { MeasuredResult } from '../../bench/peers/result.ts';
+import { timeCalls } from '../../bench/peers/timing.ts';
+
+/** Of the small size: made-up events of fixed seeds, so the same on every machine. */
+const RESULT_HASH = '58e8cd362c6f';
+
+const run = promisify(execFile);
+
+test('the comparison gets the answers it always got, in the engine and over HTTP, and resumes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
+  try {
+    const compare = () =>
+      run(process.execPath, [
+        ...['--import', 'tsx', 'bench/peers/run.ts', '--size', 'small', '--uncompiled'],
+        ...['--only', 'weir-engine-scanned,weir-http-repeated', '--folder', folder],
+      ]);
+    const { stdout } = await compare();
+    match(stdout, /4,000 lean, 4,000 invocations/);
+    match(stdout, /\| invocation-stats 7day, hot \| 8 \| [\d.]+ \| [\d.]+ \| – \|/);
+    equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
+    // What was measured is not measured again, so that not even a time is another.
+    equal((await compare()).stdout, stdout);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('answers differ when a number, a text, a row or a column does', () => {
+  const wanted = [
+    [1, 'a', null],
+    [2, 'b', 0.1 + 0.2],
+  ];
+  equal(
+    rowsDifference(
+      [
+        [1, 'a', null],
+        [2, 'b', 0.3],
+      ],
+      wanted,
+      undefined,
+    ),
+    undefined,
+  );
+  equal(rowsDifference([[1, 'a', null]], wanted, undefined), '1 and 2 rows');
+  for (const other of [
+    [2, 'b', 0.31],
+    [2, 'c', 0.3],
+    [3, 'b', 0.3],
+    [2, 'b', null],
+    [2, 'b'],
+  ]) {
+    match(rowsDifference([[1, 'a', null], other], wanted, undefined) ?? '', /^row 1: /);
+  }
+});
+
+test('metadata is the same as a record, and as a list with that record, in any spacing', () => {
+  equal(rowsDifference([['{"a": 1}']], [['[{"a":1}]']], undefined), undefined);
+  ok(rowsDifference([['{"a": 2}']], [['[{"a":1}]']], undefined) !== undefined);
+});
+
+test('quantiles of a sketch may be near, where there are many values', () => {
+  const sketched = { quantiles: new Set([0]), count: 1 };
+  equal(rowsDifference([[104, 10_000]], [[100, 10_000]], sketched), undefined);
+  ok(rowsDifference([[120, 10_000]], [[100, 10_000]], sketched) !== undefined);
+  equal(rowsDifference([[120, 10]], [[100, 10]], sketched), undefined);
+  ok(rowsDifference([[104, 10_000]], [[100, 10_000]], undefined) !== undefined);
+});
+
+function resultWith(name: string, times: Readonly<Record<string, number>>): MeasuredResult {
+  const answers = Object.entries(times).map(([question, p50]) => ({
+    ...{ name: question, rows: [] },
+    timing: { min: p50, p50, p99: p50, callCount: 1 },
+  }));
+  return { name, version: '', quantiles: 'exact', counts: {}, answers };
+}
+
+test('an aim is held against the best peer, the peer it names, or milliseconds', () => {
+  const outcomes = outcomesOf([
+    resultWith('weir-engine-scanned', {
+      'invocation-stats 7day, hot': 2,
+      'invocation-stats 7day, tiny': 0.03,
+      'logs.all, hot': 1,
+    }),
+    resultWith('postgres', { 'invocation-stats 7day, hot': 12, 'logs.all, hot': 0.1 }),
+    resultWith('sqlite', { 'invocation-stats 7day, hot': 50, 'logs.all, hot': 0.9 }),
+  ]);
+  deepEqual(
+    outcomes.map(({ what, wanted, got, isReached }) => [what, wanted, got, isReached]),
+    [
+      ['invocation-stats 7day, hot', '≥ 6 ×', '6 ×', true],
+      ['invocation-stats 7day, tiny', '≤ 0.02 ms', '0.03 ms', false],
+      ['logs.all, hot', '≥ 0.8 × sqlite', '0.9 ×', true],
+    ],
+  );
+});
+
+test('the ten expressions have an aim for their geometric mean, and one each', () => {
+  const [fast, slow] = ['api-counts daily, expression: a', 'api-counts daily, expression: b'];
+  const outcomes = outcomesOf([
+    resultWith('weir-engine-scanned', { [fast!]: 1, [slow!]: 1 }),
+    resultWith('duckdb', { [fast!]: 10, [slow!]: 0.9 }),
+  ]);
+  deepEqual(
+    outcomes.map(({ got, isReached }) => [got, isReached]),
+    [
+      ['3 ×', true],
+      ['10 ×', true],
+      ['0.9 ×', false],
+    ],
+  );
+});
+
+test('the rank of quantiles is held against that of an engine that sorts all numbers', () => {
+  const withQuantiles = (name: string, p95: number, p99: number): MeasuredResult => ({
+    ...resultWith(name, {}),
+    answers: [{ name: 'quantiles of floats', rows: [[5_000, p95, p99]], timing: null }],
+  });
+  const [p95, p99] = [299.6, 460.5];
+  const outcomeOf = (ownP99: number) =>
+    rankOutcomes([
+      withQuantiles('weir-engine-scanned', p95, ownP99),
+      withQuantiles('sqlite', p95, p99),
+    ])[0];
+  equal(outcomeOf(p99)?.isReached, true);
+  // At this place of the distribution ten more are a rank of 0.095 % more, eleven 0.104 %.
+  equal(outcomeOf(p99 + 10)?.isReached, true);
+  equal(outcomeOf(p99 + 11)?.isReached, false);
+  deepEqual(rankOutcomes([withQuantiles('weir-engine-scanned', p95, p99)]), []);
+  deepEqual(rankOutcomes([withQuantiles('sqlite', p95, p99)]), []);
+});
+
+test('a call is timed at least as often as the size wants, and no more', async () => {
+  let calls = 0;
+  const ask = () => Promise.resolve(calls++);
+  const often = { warmUpMs: 0, measuringMs: 60_000, callCountMax: 7, callCountMin: 1 };
+  equal((await timeCalls(ask, often)).callCount, 7);
+  equal(calls, 8);
+  calls = 0;
+  // What took long is not asked to warm up.
+  await timeCalls(ask, often, 5_000);
+  equal(calls, 7);
+  const seldom = { warmUpMs: 0, measuringMs: 0, callCountMax: 7, callCountMin: 3 };
+  equal((await timeCalls(ask, seldom)).callCount, 3);
+});

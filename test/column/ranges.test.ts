@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { encodeNumbers, NumberValues } from '../../engine/column/number-values.ts';
+import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { encodePositions, openPositions, rangeStart } from '../../engine/column/positions.ts';
+import { newSliceSink } from '../../engine/column/sealed-layout.ts';
+import type { SliceSink } from '../../engine/column/slice.ts';
+import { SliceSource } from '../../engine/column/slice.ts';
+import { valueAt } from '../../engine/column/vector.ts';
+
+function sourceOf(sink: SliceSink): SliceSource {
+  const buffer = new SharedArrayBuffer(sink.end);
+  sink.copyTo(buffer);
+  return new SliceSource(buffer);
+}
+
+const columns = fc.oneof(
+  fc.array(fc.integer({ min: -5, max: 250 }), { minLength: 1 }),
+  fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1 }),
+  fc.array(
+    fc.integer({ min: 0, max: 9_000_000 }).map((n) => n * 1000),
+    { minLength: 1 },
+  ),
+  fc.array(fc.double({ noNaN: true }), { minLength: 1 }),
+  fc.array(fc.constantFrom(1.5, 2.5, -0), { minLength: 1 }),
+  fc.array(fc.constant(42), { minLength: 1 }),
+);
+
+test('a range of numbers is those at its positions, in every encoding', () => {
+  fc.assert(
+    fc.property(columns, fc.nat(), fc.nat(), (values, from, length) => {
+      const sink = newSliceSink();
+      const footer = encodeNumbers(sink, Float64Array.from(values), values.length);
+      const column = new NumberValues(sourceOf(sink), footer);
+      const start = from % values.length;
+      const count = 1 + (length % (values.length - start));
+      const range = column.range({ start, count, isAscending: false });
+      assert.equal(range === undefined, footer.encoding === 'float32');
+      if (range === undefined) return;
+      assert.equal(range.count, count);
+      const got = Array.from({ length: count }, (_, index) => valueAt(range, index));
+      assert.deepEqual(got, values.slice(start, start + count));
+    }),
+  );
+});
+
+test('integers where they lie are shifted as long as all are safe', () => {
+  const coding = new IntegerCoding(10, 5, 3);
+  const range = { start: 1, count: 3, isAscending: true };
+  const numbers = new PackedNumbers(Uint8Array.of(0, 1, 2, 3, 0), range, coding);
+  assert.deepEqual([...numbers.values], [15, 20, 25]);
+  assert.deepEqual([...numbers.shifted(-20)!.values], [-5, 0, 5]);
+  assert.equal(numbers.shifted(-20)!.isAscending, true);
+  assert.equal(numbers.shifted(0), numbers);
+  assert.equal(numbers.shifted(0.5), undefined);
+  assert.notEqual(numbers.shifted(Number.MAX_SAFE_INTEGER - 25), undefined);
+  assert.equal(numbers.shifted(Number.MAX_SAFE_INTEGER - 24), undefined);
+  assert.deepEqual([...coding.decoded().values], [10, 15, 20, 25]);
+});
+
+test('values of consecutive rows lie one after the other where each row has just one', () => {
+  const rowCount = 100;
+  const perRow = fc.array(fc.constantFrom(0, 1, 1, 1, 2), {
+    minLength: rowCount,
+    maxLength: rowCount,
+  });
+  fc.assert(
+    fc.property(
+      perRow,
+      fc.boolean(),
+      fc.nat(rowCount - 1),
+      fc.nat(8),
+      (counts, single, row, rest) => {
+        const valuesOf = counts.map((count) => (single ? Math.min(count, 1) : count));
+        const rows = Uint32Array.from(valuesOf.flatMap((count, index) => Array(count).fill(index)));
+        const perRowMax = Math.max(...valuesOf);
+        const sink = newSliceSink();
+        const footer = encodePositions(
+          sink,
+          { rows, valueCount: rows.length, perRowMax },
+          rowCount,
+        );
+        const positions = openPositions(sourceOf(sink), footer);
+        const end = Math.min(rowCount, row + 1 + rest);
+        const ofRange = valuesOf.slice(row, end);
+        // As is known of the rows asked for: each has a value.
+        if (ofRange.some((count) => count === 0)) return;
+        const areSingle = ofRange.every((count) => count === 1);
+        assert.equal(rangeStart(positions, row, end - row), areSingle ? rows.indexOf(row) : -1);
+      },
+    ),
+  );
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deserialize, serialize } from 'node:v8';
+import fc from 'fast-check';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import { readFooter } from '../../engine/column/sealed-layout.ts';
+import type { SegmentHandle } from '../../engine/column/segment.ts';
+import { readSegment } from '../../engine/column/segment-reader.ts';
+import { MemoRuns } from '../../engine/memo/memo-runs.ts';
+import { batchOf, type TestEvent } from '../column/batch-of.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { checkCases } from '../random-sql/check-cases.ts';
+import {
+  engineJson,
+  type HandlesOf,
+  rememberingJson,
+  type SegmentsOf,
+} from '../random-sql/engine-answer.ts';
+import type { Query } from '../random-sql/query.ts';
+import { render } from '../random-sql/render.ts';
+
+const DAY_US = 86_400_000_000;
+const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
+
+let segmentCount = 2_000_000_000;
+
+/** Events in some sealed segments, each of a part of them, and the last part open. */
+function handlesOf(events: readonly TestEvent[], cuts: readonly number[]): HandlesOf {
+  const bounds = [0, ...cuts.toSorted((a, b) => a - b), events.length];
+  const parts = bounds.slice(1).map((to, part) => {
+    const segment = new OpenSegment({ id: ++segmentCount, arrivalBase: bounds[part]! });
+    const rows = events.slice(bounds[part]!, to);
+    segment.append(batchOf(rows), 0, rows.length);
+    segment.publish();
+    return segment;
+  });
+  const sealed: SegmentHandle[] = parts.slice(0, -1).flatMap((part) =>
+    sealSegment(part.handle(), { partitionUs: DAY_US }).map((buffer) => {
+      const { rowCount, timestampUsMin, timestampUsMax } = readFooter(buffer);
+      const content = { rowCount, timestampUsMin, timestampUsMax };
+      return { kind: 'sealed', id: ++segmentCount, buffer, content } as const;
+    }),
+  );
+  return (scan) => [...sealed, parts.at(-1)!.handle(scan.projectKey)];
+}
+
+function readersOf(handles: HandlesOf): SegmentsOf {
+  return (scan) => handles(scan).map(readSegment);
+}
+
+/** Times on edges of buckets, and beside them. */
+const TIME = fc
+  .tuple(
+    fc.integer({ min: 0, max: 4 * 24 }),
+    fc.constantFrom(-1, 0, 0, 1, 1_800_000_000, 3_599_999_999),
+  )
+  .map(([hour, more]) => START_US + hour * 3_600_000_000 + more);
+
+const EVENT: fc.Arbitrary<TestEvent> = fc.record({
+  id: fc.uuid(),
+  timestampUs: TIME,
+  project: fc.constantFrom('p', 'p', 'q', null),
+  metadata: fc.record({
+    n: fc.constantFrom(0, 1, 1, 7, 70_000, 0.5, 'x', true, null, 2n ** 60n),
+    s: fc.constantFrom('a', 'b', 'c', 'd', null),
+  }),
+});
+
+const KEYS: readonly (readonly string[])[] = [
+  ['TIMESTAMP_TRUNC(t.timestamp, HOUR)'],
+  ['TIMESTAMP_TRUNC(t.timestamp, DAY)'],
+  ['TIMESTAMP_TRUNC(t.timestamp, WEEK)'],
+  ["TIMESTAMP_TRUNC(t.timestamp, DAY, 'Europe/Berlin')"],
+  ['DATE(t.timestamp)'],
+  ['t.timestamp'],
+  ['m.s', 'TIMESTAMP_TRUNC(t.timestamp, HOUR)'],
+  ["IF(m.s = 'a', TIMESTAMP_TRUNC(t.timestamp, HOUR), TIMESTAMP_TRUNC(t.timestamp, DAY))"],
+  ['m.s'],
+  ['t.project'],
+];
+
+const CALLS: readonly string[] = [
+  'COUNT(*), COUNTIF(m.s IS NULL), COUNT(DISTINCT m.s)',
+  'MIN(m.n), MAX(m.n), ANY_VALUE(m.s), MIN(t.timestamp)',
+  'SUM(m.n + 0), AVG(m.n + 0), STDDEV(m.n + 0), SUM(LENGTH(m.s))',
+  'APPROX_QUANTILES(m.n, 4), APPROX_COUNT_DISTINCT(m.s), APPROX_TOP_COUNT(m.s, 2)',
+  'ARRAY_AGG(m.s IGNORE NULLS ORDER BY t.timestamp, t.id), STRING_AGG(m.s ORDER BY t.id)',
+  "ANY_VALUE(m.s HAVING MAX t.timestamp), BIT_XOR(LENGTH(m.s)), LOGICAL_OR(m.s = 'a')",
+  'COUNT(*), SUM(COUNT(*)) OVER ()',
+];
+
+const WINDOW = fc.tuple(
+  fc.option(TIME),
+  fc.option(TIME),
+  fc.constantFrom('>=', '>'),
+  fc.constantFrom('<', '<='),
+);
+
+/** Texts of one fragment with windows of their own. */
+const QUERIES = fc
+  .record({
+    keys: fc.constantFrom(...KEYS),
+    calls: fc.constantFrom(...CALLS),
+    windows: fc.array(WINDOW, { minLength: 2, maxLength: 5 }),
+    project: fc.constantFrom('p', 'q', 'absent', undefined),
+    having: fc.constantFrom('', 'HAVING COUNT(*) > 1'),
+  })
+  .map(({ keys, calls, windows, project, having }) =>
+    windows.map(([one, other, above, below]) => {
+      const isOrdered = one === null || other === null || one <= other;
+      const [start, end] = isOrdered ? [one, other] : [other, one];
+      const where = [
+        ...(start === null ? [] : [`t.timestamp ${above} TIMESTAMP_MICROS(${start})`]),
+        ...(end === null ? [] : [`t.timestamp ${below} TIMESTAMP_MICROS(${end})`]),
+        ...(project === undefined ? [] : [`t.project = '${project}'`]),
+      ].join(' AND ');
+      const group = keys.map((_, index) => index + 1).join(', ');
+      return (
+        `SELECT ${keys.join(', ')}, ${calls} FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m ` +
+        `${where === '' ? '' : `WHERE ${where}`} GROUP BY ${group} ${having}`
+      );
+    }),
+  );
+
+test('law 4: what is remembered of segments never changes an answer, whatever has left the memory', (context) => {
+  const seed = fuzzSeed();
+  context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
+  let rowsFromMemo = 0;
+  let cutCount = 0;
+  let togetherCount = 0;
+  fc.assert(
+    fc.property(
+      fc.array(EVENT, { minLength: 20, maxLength: 60 }),
+      fc.array(fc.integer({ min: 10, max: 60 }), { minLength: 1, maxLength: 3 }),
+      fc.array(QUERIES, { minLength: 1, maxLength: 3 }),
+      fc.record({
+        bytesMax: fc.constantFrom(0, 20_000, 10_000_000, 10_000_000),
+        rowsMin: fc.constantFrom(1, 5, 9),
+        bytesPerRowMax: fc.constantFrom(1000, Infinity, Infinity),
+      }),
+      (events, cuts, queries, limits) => {
+        const handles = handlesOf(
+          events,
+          cuts.map((cut) => Math.min(cut, events.length)),
+        );
+        const memo = new MemoRuns(limits);
+        for (const sql of [...queries, ...queries.map((same) => same.toReversed())].flat()) {
+          const wanted = engineJson(sql, readersOf(handles), 'optimized');
+          const got = rememberingJson(sql, handles, memo);
+          if (got === undefined) continue;
+          assert.equal(got.json, wanted, sql);
+          rowsFromMemo += got.coverage.rowCount;
+          togetherCount += got.coverage.segmentCount > got.coverage.partials.length ? 1 : 0;
+          if (got.coverage.partials.some(({ wanted }) => wanted !== undefined)) cutCount += 1;
+          assert.ok(memo.stats().bytes <= limits.bytesMax);
+        }
+      },
+    ),
+    { seed, numRuns: 60 },
+  );
+  context.diagnostic(
+    `${rowsFromMemo} rows from memo, ${cutCount} answers of a part of a state, ${togetherCount} of several segments together`,
+  );
+  assert.ok(rowsFromMemo > 300 && cutCount > 2 && togetherCount > 2);
+});
+
+test('law 4: one state of all whole segments never changes an answer, whatever is sealed meanwhile', (context) => {
+  const seed = fuzzSeed();
+  context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
+  let rowsFromMemo = 0;
+  let besideCount = 0;
+  fc.assert(
+    fc.property(
+      fc.array(EVENT, { minLength: 20, maxLength: 60 }),
+      fc.array(fc.integer({ min: 10, max: 60 }), { minLength: 2, maxLength: 5 }),
+      fc.array(QUERIES, { minLength: 1, maxLength: 3 }),
+      (events, cuts, queries) => {
+        const all = handlesOf(
+          events,
+          cuts.map((cut) => Math.min(cut, events.length)),
+        );
+        const memo = new MemoRuns();
+        for (const left of [0, 0, 1]) {
+          // Now and then the first segment is no more.
+          const handles: HandlesOf = (scan) => all(scan).slice(left);
+          for (const sql of queries.flat()) {
+            const wanted = engineJson(sql, readersOf(handles), 'optimized');
+            const got = rememberingJson(sql, handles, memo, 'small');
+            if (got === undefined) continue;
+            assert.equal(got.json, wanted, sql);
+            rowsFromMemo += got.coverage.rowCount;
+            const { partials, pieces } = got.coverage;
+            if (partials.length > 0 && pieces.length > 1) besideCount += 1;
+          }
+        }
+      },
+    ),
+    { seed, numRuns: 60 },
+  );
+  context.diagnostic(`${rowsFromMemo} rows from memo, ${besideCount} answers with cut segments`);
+  assert.ok(rowsFromMemo > 300 && besideCount > 2);
+});
+
+function isGrouped(query: Query): boolean {
+  return render(query).includes('GROUP BY');
+}
+
+test('law 4: random queries give the same with what others left in the memory', async (context) => {
+  let rowsFromMemo = 0;
+  await checkCases(
+    context,
+    { count: 60, isMixed: true, filter: isGrouped },
+    ({ query, events }) => {
+      const sql = render(query);
+      const handles = handlesOf(events, [Math.ceil(events.length / 2), events.length]);
+      const memo = new MemoRuns({ rowsMin: 1, bytesPerRowMax: Infinity });
+      const wanted = engineJson(sql, readersOf(handles), 'optimized');
+      for (let call = 0; call < 3; call++) {
+        const got = rememberingJson(sql, handles, memo);
+        if (got === undefined) continue;
+        rowsFromMemo += got.coverage.rowCount;
+        if (got.json !== wanted) return { wrong: `call ${call} ${got.json}, without ${wanted}` };
+      }
+      return { rowCount: wanted.length > 2 ? 1 + wanted.split('},{').length : 0 };
+    },
+  );
+  context.diagnostic(`${rowsFromMemo} rows from memo`);
+  assert.ok(rowsFromMemo > 0, `${rowsFromMemo} rows came from memo`);
+});
+
+test('a remembered state is as it was after it was used', () => {
+  const events = fc.sample(EVENT, { numRuns: 60, seed: 7 });
+  const handles = handlesOf(events, [40]);
+  for (const calls of CALLS) {
+    const memo = new MemoRuns({ rowsMin: 1, bytesPerRowMax: Infinity });
+    const sql = `SELECT m.s, ${calls} FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m GROUP BY m.s`;
+    rememberingJson(sql, handles, memo);
+    const { partials } = rememberingJson(sql, handles, memo)!.coverage;
+    assert.ok(partials.length > 0, calls);
+    const before = deserialize(serialize(partials));
+    for (let call = 0; call < 2; call++) rememberingJson(sql, handles, memo);
+    assert.deepEqual(partials, before, calls);
+  }
+});

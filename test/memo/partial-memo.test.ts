@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SegmentContent } from '../../engine/column/segment.ts';
+import { PartialMemo } from '../../engine/memo/partial-memo.ts';
+import type { RememberedPartial } from '../../engine/memo/remembered-partial.ts';
+
+function content(): SegmentContent {
+  return { rowCount: 1, timestampUsMin: 0, timestampUsMax: 0 };
+}
+
+function partial(byteSize: number): RememberedPartial {
+  return { partial: { keys: { size: 0, columns: [] }, states: [] }, rowCount: 1, byteSize };
+}
+
+test('what was used longest ago leaves first, by bytes', () => {
+  const memo = new PartialMemo(3_000);
+  const [a, b, c] = [content(), content(), content()];
+  memo.keep(a, 'x', partial(1_000));
+  memo.keep(b, 'x', partial(1_000));
+  assert.notEqual(memo.find(a, 'x'), undefined);
+  memo.keep(c, 'x', partial(1_000));
+  assert.deepEqual([memo.has(a, 'x'), memo.has(b, 'x'), memo.has(c, 'x')], [true, false, true]);
+  memo.keep(c, 'y', partial(5_000));
+  assert.equal(memo.has(c, 'y'), false, 'what is larger than all may be');
+  assert.equal(memo.stats().entries, 2);
+  assert.ok(memo.stats().bytes <= 3_000);
+});
+
+test('of a segment that is no more nothing is there, and nothing comes', () => {
+  const memo = new PartialMemo(10_000);
+  const [gone, other] = [content(), content()];
+  memo.keep(gone, 'x', partial(1));
+  memo.keep(gone, 'y', 'dear');
+  memo.keep(other, 'x', partial(1));
+  memo.forget(gone);
+  memo.keep(gone, 'x', partial(1));
+  assert.equal(memo.find(gone, 'x'), undefined);
+  assert.notEqual(memo.find(other, 'x'), undefined);
+  assert.equal(memo.stats().entries, 1);
+  memo.forget(other);
+  assert.deepEqual([memo.stats().bytes, memo.stats().entries], [0, 0]);
+});
+
+test('equal extents are two contents', () => {
+  const memo = new PartialMemo(10_000);
+  memo.keep(content(), 'x', partial(1));
+  assert.equal(memo.find(content(), 'x'), undefined);
+  assert.deepEqual([memo.stats().hits, memo.stats().misses], [0, 1]);
+});
+
+test('with no bytes nothing is remembered', () => {
+  const memo = new PartialMemo(0);
+  const one = content();
+  memo.keep(one, 'x', 'dear');
+  assert.deepEqual([memo.isOn, memo.find(one, 'x')], [false, undefined]);
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import { readFooter } from '../../engine/column/sealed-layout.ts';
+import type { SealedSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { Engine } from '../../engine/engine.ts';
+import { batchOf, type TestEvent } from '../column/batch-of.ts';
+
+const DAY_US = 86_400_000_000;
+const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
+const NOW_US = START_US + 2.5 * DAY_US;
+
+/** Rows of three projects over two days and a half; of the third there are few. */
+function events(): readonly TestEvent[] {
+  return Array.from({ length: 900 }, (_, n) => ({
+    id: `${n}`,
+    timestampUs: START_US + Math.floor((n * 2.5 * DAY_US) / 900),
+    project: n % 90 === 0 ? 'few' : n % 3 === 0 ? 'p' : 'q',
+    metadata: { n: n % 7, s: n % 90 === 0 ? 'few' : n % 2 === 0 ? 'p' : 'q' },
+  }));
+}
+
+let handles: readonly SegmentHandle[] = [];
+let remembering: Engine;
+let forgetful: Engine;
+
+before(() => {
+  const open = new OpenSegment({ id: 1, arrivalBase: 0 });
+  const rows = events();
+  open.append(batchOf(rows), 0, rows.length);
+  open.publish();
+  handles = sealSegment(open.handle(), { partitionUs: DAY_US }).map((buffer, index) => {
+    const { rowCount, timestampUsMin, timestampUsMax } = readFooter(buffer);
+    const content = { rowCount, timestampUsMin, timestampUsMax };
+    return { kind: 'sealed', id: 10 + index, buffer, content } as const;
+  });
+  const options = {
+    sources: [{ name: 'logs', projectPath: ['project'] }],
+    catalog: { segments: () => handles, dropped: () => ({ count: 0, ids: [] }) },
+    workerCount: 1,
+    // What is run on the main thread is not covered.
+    inlineLimits: { rowsMax: 0 },
+  };
+  const memoLimits = { rowsMin: 20, bytesPerRowMax: 1_000 };
+  remembering = new Engine({ ...options, memoLimits });
+  forgetful = new Engine({ ...options, memoLimits: { bytesMax: 0 } });
+});
+after(() => Promise.all([remembering?.close(), forgetful?.close()]));
+
+const SQL = `SELECT TIMESTAMP_TRUNC(t.timestamp, HOUR) AS b, COUNT(*) AS n, MIN(m.n) AS least,
+    COUNTIF(m.s = @project) AS chance
+  FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m
+  WHERE t.project = @project AND t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 36 HOUR)
+  GROUP BY b ORDER BY b`;
+
+async function call(project: string, nowUs = NOW_US) {
+  const parameter = { name: 'project', type: { kind: 'STRING' } } as const;
+  const [got, wanted] = await Promise.all(
+    [remembering, forgetful].map(async (engine) => {
+      const query = engine.prepare(SQL, [parameter]);
+      const parameters = new Map([['project', project]]);
+      const answer = await engine.run(query, { parameters, nowUs, rowsMax: 1000 });
+      return { json: Buffer.from(answer.json).toString(), stats: answer.stats };
+    }),
+  );
+  assert.equal(got!.json, wanted!.json, project);
+  assert.equal(wanted!.stats.rowsFromMemo, 0);
+  return got!;
+}
+
+test('what was made ahead of one project by calls for others answers its first call, the same', async () => {
+  await call('p');
+  await remembering.prepareStates();
+  assert.equal((await call('p')).stats.rowsFromMemo > 0, true, 'of segments wholly inside');
+  // Two calls, and it is in use.
+  await remembering.prepareStates();
+  const first = await call('q');
+  const scanned = first.stats.rowsScanned;
+  assert.ok(
+    first.json.length > 500 && first.stats.rowsFromMemo > 300,
+    `${first.stats.rowsFromMemo}`,
+  );
+  assert.equal(scanned, 0, 'the window begins with a bucket');
+  const cut = await call('q', NOW_US + 1_000_000);
+  assert.ok(cut.stats.rowsScanned < 30 && cut.stats.rowsScanned > 0, `${cut.stats.rowsScanned}`);
+  const few = await call('few');
+  assert.equal(few.stats.rowsFromMemo, 0, 'few rows are looked at');
+  assert.ok(few.json.length > 2);
+  assert.equal((await call('absent')).json, '[]');
+});
+
+test('of a segment that is no more nothing is remembered', async () => {
+  await call('q');
+  const { entries } = remembering.stats().memo;
+  for (const { content } of handles as readonly SealedSegmentHandle[]) remembering.forget(content!);
+  assert.ok(entries > 0 && remembering.stats().memo.entries === 0);
+  assert.equal(remembering.stats().memo.bytes, 0);
+  assert.equal((await call('q')).stats.rowsFromMemo, 0);
+  assert.equal(remembering.stats().memo.entries, 0);
+});

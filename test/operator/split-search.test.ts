@@ -1,0 +1,287 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { RE2JS } from 're2js';
+import { CodedTruths } from '../../engine/column/coded-truths.ts';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { sealSegment } from '../../engine/column/seal.ts';
+import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import {
+  constantVector,
+  type SplitBlock,
+  TRUE,
+  UNKNOWN,
+  valueAt,
+} from '../../engine/column/vector.ts';
+import { ByteDfa } from '../../engine/function/regex/byte-dfa.ts';
+import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
+import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
+import type { TextMatcher } from '../../engine/function/regex/text-matcher.ts';
+import { literalMatcher } from '../../engine/function/text/literal-matcher.ts';
+import { compileRegex, LONE_SURROGATE } from '../../engine/function/text/regular-expression.ts';
+import { SplitSearch } from '../../engine/plan/evaluator/split-search.ts';
+import { anyUrls } from '../column/any-url.ts';
+import { batchOf } from '../column/batch-of.ts';
+
+const ROWS = 400;
+
+/** Strings as they lie in a sealed segment, taken apart; `undefined` when they are not. */
+function splitOf(urls: readonly string[]): SplitBlock | undefined {
+  return splitColumn(
+    urls.map((url) => ({ url })),
+    'url',
+  );
+}
+
+/** The column of one key of records that all have it. */
+function splitColumn(
+  records: readonly Readonly<Record<string, string>>[],
+  key: string,
+): SplitBlock | undefined {
+  const segment = new OpenSegment({ id: 1, arrivalBase: 0 });
+  const events = records.map((metadata, n) => ({ timestampUs: n, metadata }));
+  segment.append(batchOf(events), 0, events.length);
+  segment.publish();
+  const reader = new SealedSegmentReader(sealSegment(segment.handle(), { partitionUs: 1e17 })[0]!);
+  const rows = Int32Array.from({ length: records.length }, (_, row) => row);
+  const roots = reader.roots(rows, rows.length);
+  const metadata = roots.source.field(roots, 'metadata');
+  if (metadata.kind !== 'nested') return undefined;
+  const vector = metadata.source.field(metadata, key);
+  return vector.kind === 'dictionary' ? vector.dictionary.split : undefined;
+}
+
+/** Ranges of strings, as they are tested by their shapes, say the same as the strings one by one. */
+function expectSameRanges(
+  matcher: TextMatcher,
+  split: SplitBlock,
+  urls: readonly string[],
+): number {
+  const search = new SplitSearch(matcher);
+  let testedCount = 0;
+  for (const [start, end] of [
+    [0, urls.length],
+    [1, urls.length - 7],
+    [Math.floor(urls.length / 3), urls.length],
+  ] as const) {
+    const truths = search.testRange(split, start, end - start);
+    if (truths === undefined) continue;
+    testedCount++;
+    for (let code = start; code < end; code++) {
+      const url = urls[code]!;
+      equal(valueAt(truths, code - start), matcher.test(url), JSON.stringify(url));
+    }
+  }
+  return testedCount;
+}
+
+/** How many of the strings were read. */
+function expectSame(matcher: TextMatcher, split: SplitBlock, urls: readonly string[]): number {
+  let readCount = 0;
+  const { heads, headStarts, headCodes, shapes, shapeCodes } = split;
+  const { parts, words, wordStarts, wordEntries, textEntries } = split;
+  const counted: SplitBlock = {
+    ...{ heads, headStarts, headCodes, shapes, shapeCodes },
+    ...{ parts, words, wordStarts, wordEntries, textEntries },
+    headRun: (code) => split.headRun(code),
+    partStart: (code) => split.partStart(code),
+    rest: (code) => split.rest(code),
+    shortKey: (code) => split.shortKey(code),
+    partsKey: (code, partCount) => split.partsKey(code, partCount),
+    range: (code) => {
+      readCount++;
+      return split.range(code);
+    },
+  };
+  const codes = Int32Array.from([...urls.keys(), -1]);
+  const truths = new SplitSearch(matcher).test(counted, codes, codes.length);
+  equal(truths[urls.length], UNKNOWN);
+  for (const [code, url] of urls.entries()) {
+    equal(truths[code] === TRUE, matcher.test(url), JSON.stringify(url));
+  }
+  return readCount;
+}
+
+const part = fc.constantFrom(
+  ...[
+    'https://',
+    'a',
+    'b.example',
+    'example.com',
+    '/rest',
+    '/v1/',
+    'orders',
+    '/orders/[0-9]+',
+    '\\?id=',
+  ],
+  ...[
+    'eq\\.',
+    '[0-9]*7',
+    '[0-9a-f]{8}-',
+    '.*',
+    '[^/]+',
+    '(?:auth|rest)',
+    '&t+',
+    'w',
+    '^',
+    '$',
+    '\\b',
+  ],
+  ...['é', '(?i:REST)', '\\.', '#', '^https://(?:a|b)', 'x$', '\\?', '-[0-9a-f]{12}$'],
+);
+const pattern = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+
+test('a pattern is found in just the strings taken apart that it is found in', () => {
+  let splitCount = 0;
+  let readCount = 0;
+  fc.assert(
+    fc.property(
+      anyUrls(ROWS),
+      fc.array(pattern, { minLength: 8, maxLength: 16 }),
+      (urls, sources) => {
+        const split = splitOf(urls);
+        if (split === undefined) return;
+        splitCount++;
+        for (const source of sources)
+          readCount += expectSame(compileRegex(source), split, urls) / ROWS / sources.length;
+      },
+    ),
+    { numRuns: 60 },
+  );
+  ok(splitCount > 5, `${splitCount} columns were taken apart`);
+  ok(readCount < splitCount * 0.3, `most strings are not put together: ${readCount / splitCount}`);
+});
+
+test('a text is found in just the strings taken apart that it is found in', () => {
+  fc.assert(
+    fc.property(anyUrls(ROWS), fc.nat(), fc.nat(60), fc.nat(12), (urls, row, start, size) => {
+      const split = splitOf(urls);
+      if (split === undefined) return;
+      const characters = [...urls[row % urls.length]!];
+      const text = characters.slice(start, start + size).join('');
+      fc.pre(!LONE_SURROGATE.test(text));
+      expectSame(literalMatcher(text), split, urls);
+      expectSame(literalMatcher('x'.repeat(2_000)), split, urls);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a pattern is found in just the paths and queries that it is found in, cut out of URLs', () => {
+  let cutCount = 0;
+  fc.assert(
+    fc.property(
+      anyUrls(ROWS),
+      fc.array(pattern, { minLength: 4, maxLength: 8 }),
+      (urls, sources) => {
+        const records = urls.map((url) => {
+          const rest = url.replace(/^[a-z]*:\/\/[^/?#]*/, '');
+          const path = rest.replace(/[?#].*$/s, '');
+          const [search = ''] = /^\?[^#]*/s.exec(rest.slice(path.length)) ?? [];
+          return { url, path, search };
+        });
+        for (const key of ['path', 'search'] as const) {
+          const split = splitColumn(records, key);
+          if (split === undefined) continue;
+          cutCount++;
+          const texts = records.map((record) => record[key]);
+          for (const source of sources) expectSame(compileRegex(source), split, texts);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+  ok(cutCount > 5, `${cutCount} columns were cut out of others`);
+});
+
+test('where an automaton begins anew on its way, no string is taken for another', () => {
+  const limits = { tableMax: 300, membersMax: 500, workMax: 1e6, progressMin: 0 };
+  fc.assert(
+    fc.property(
+      anyUrls(ROWS),
+      fc.array(pattern, { minLength: 2, maxLength: 4 }),
+      (urls, sources) => {
+        const split = splitOf(urls);
+        if (split === undefined) return;
+        for (const source of sources) {
+          const matcher = compileRegex(source);
+          const runes = runeProgramOf(RE2JS.compile(source));
+          const bytes = runes && byteProgramOf(runes);
+          const small = bytes && new ByteDfa(bytes, limits);
+          expectSame({ ...matcher, automaton: () => small }, split, urls);
+        }
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+const HOSTS = ['https://abc.example.com', 'https://def.example.com', 'https://xyz.example.com'];
+const PATHS: readonly ((n: number) => string)[] = [
+  (n) => `/rest/v1/orders?select=*&id=eq.${n * 7919}`,
+  (n) => `/storage/v1/object/public/avatars/${(n * 99_991).toString(16).padStart(12, 'a')}.png`,
+  (n) => `/auth/v1/authorize?redirect_to=https://other${n % 11}x.example.com/callback`,
+];
+
+test('strings that have a shape are not put together', () => {
+  const urls = Array.from(
+    { length: 900 },
+    (_, n) => `${HOSTS[Math.floor(n / 300)]}${PATHS[n % 3]!(n)}`,
+  );
+  const split = splitOf(urls);
+  ok(split !== undefined);
+  for (const [source, readMax] of [
+    ['^https://(abc|def).*\\.example\\.com/', 0],
+    ['/rest/v1/', 0],
+    ['/rest/v1/.*&id=eq\\.[0-9]+$', 0],
+    ['^https://xyz.*/storage/v1/object/.*\\.png$', 0],
+    ['id=eq\\.[0-9]*7$', 0],
+    ['/callback\\?', 0],
+  ] as const) {
+    const readCount = expectSame(compileRegex(source), split, urls);
+    ok(readCount <= readMax, `${source} reads ${readCount}`);
+  }
+});
+
+const ALONE = 'https://abc.example.com';
+
+test('a range of strings is decided by shapes, and by reading what they leave open', () => {
+  let testedCount = 0;
+  let splitCount = 0;
+  fc.assert(
+    fc.property(
+      anyUrls(1_200),
+      fc.array(pattern, { minLength: 4, maxLength: 8 }),
+      (urls, sources) => {
+        const alone = urls.map((url) => `${ALONE}${url.replace(/^[a-z]+:\/\/[^/?#]*/, '')}`);
+        for (const some of [urls, alone]) {
+          const split = splitOf(some);
+          if (split === undefined) continue;
+          splitCount++;
+          for (const source of sources) {
+            testedCount += expectSameRanges(compileRegex(source), split, some) / sources.length;
+          }
+        }
+      },
+    ),
+    { numRuns: 12 },
+  );
+  ok(splitCount > 3, `${splitCount} columns were taken apart`);
+  ok(testedCount > splitCount, `${testedCount} ranges of ${splitCount} columns`);
+});
+
+test('a range behind heads of which all say the same is one constant', () => {
+  const urls = Array.from(
+    { length: 4_500 },
+    (_, n) => `${HOSTS[Math.floor(n / 1_500)]}${PATHS[n % 3]!(n)}`,
+  );
+  const split = splitOf(urls);
+  ok(split !== undefined);
+  const search = new SplitSearch(compileRegex('^https://(abc|def).*\\.example\\.com/'));
+  deepEqual(search.testRange(split, 0, 3_000), constantVector(true, 3_000));
+  deepEqual(search.testRange(split, 3_000, 1_500), constantVector(false, 1_500));
+  equal(search.testRange(split, 1_500, 3_000), undefined);
+  const rest = new SplitSearch(literalMatcher('/rest')).testRange(split, 3, 3_000);
+  ok(rest instanceof CodedTruths);
+  equal(rest.values.filter((truth) => truth === TRUE).length, 1_000);
+});

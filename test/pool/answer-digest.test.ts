@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { digestOf } from '../../engine/pool/answer-digest.ts';
+
+const SIZES = [0, 1, 15, 16, 17, 4_095, 4_096, 4_097, 100_000];
+
+test('a digest is the same for the same bytes, wherever they lie', () => {
+  for (const size of SIZES) {
+    const bytes = Buffer.alloc(size, 'abc');
+    const shared = new Uint8Array(new SharedArrayBuffer(size + 7), 3, size);
+    shared.set(bytes);
+    assert.equal(digestOf(shared), digestOf(bytes));
+    assert.match(digestOf(bytes), /^[\w-]{22}$/);
+  }
+});
+
+test('another byte anywhere, or another length, gives another digest', () => {
+  for (const size of SIZES.filter((each) => each > 0)) {
+    const bytes = Buffer.alloc(size, 'abc');
+    const digests = new Set([digestOf(bytes), digestOf(Buffer.alloc(size - 1, 'abc'))]);
+    // Zeros at the end are what a hash by blocks fills up with.
+    for (const longer of [1, 16])
+      digests.add(digestOf(Buffer.concat([bytes, Buffer.alloc(longer)])));
+    for (const place of new Set([0, size >> 1, size - 1])) {
+      const other = Buffer.from(bytes);
+      other[place]! ^= 1;
+      digests.add(digestOf(other));
+    }
+    assert.equal(digests.size, 4 + new Set([0, size >> 1, size - 1]).size);
+  }
+});
+
+test('what is told of a long answer is not to be made from its bytes alone', () => {
+  const bytes = Buffer.alloc(10_000, 'abc');
+  const known = createHash('sha256').update(bytes).digest('base64url');
+  assert.notEqual(digestOf(bytes), known.slice(0, 22));
+});
+
+test('the digest of short bytes is a part of their SHA-256', () => {
+  const digest = createHash('sha256').update('[]').digest('base64url').slice(0, 22);
+  assert.equal(digestOf(Buffer.from('[]')), digest);
+});

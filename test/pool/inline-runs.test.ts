@@ -1,0 +1,203 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Engine, type RunOptions } from '../../engine/engine.ts';
+import { INLINE_RUNS_APART_MAX } from '../../engine/limits.ts';
+import type { InlineLimits } from '../../engine/pool/inline-runs.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { LogStore } from '../../ingest/log-store.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
+import { batchOf } from '../column/batch-of.ts';
+
+const NOW_US = Date.UTC(2026, 0, 15, 12) * 1000;
+const SOURCE = 'logs';
+const SOURCES = [{ name: SOURCE, projectPath: ['project'] }];
+const ROWS = 300;
+
+let store: LogStore;
+const engines: Engine[] = [];
+
+/** The first runs of a process are slow, and are to be run here all the same. */
+function engineWith(limits: Partial<InlineLimits> = {}): Engine {
+  const inlineLimits = { runMsMax: 10_000, turnMsMax: 10_000, ...limits };
+  const engine = new Engine({ sources: SOURCES, catalog: store, workerCount: 1, inlineLimits });
+  engines.push(engine);
+  return engine;
+}
+
+before(async () => {
+  store = new LogStore({
+    sources: [SOURCE],
+    retentionUs: 1000 * PARTITION_US,
+    summarize: summarizeSegment,
+    seal: (handle) => engines[0]!.seal(handle, PARTITION_US),
+  });
+  engineWith();
+  const events = Array.from({ length: ROWS }, (_, index) => ({
+    id: `e${index}`,
+    timestampUs: NOW_US - index * 1_000_000,
+    project: index % 3 === 0 ? 'third' : 'other',
+    root: { metadata: [{ text: 'x'.repeat(index) }] },
+  }));
+  await store.append(SOURCE, batchOf(events.slice(0, ROWS / 2)));
+  await store.flush();
+  await store.append(SOURCE, batchOf(events.slice(ROWS / 2)));
+});
+
+after(async () => {
+  await store.close();
+  for (const engine of engines) await engine.close();
+});
+
+async function textOf(engine: Engine, text: string, more: Partial<RunOptions> = {}) {
+  const query = engine.prepare(text, []);
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000, ...more };
+  const answer = await engine.run(query, options);
+  const json = Buffer.from(answer.json).toString();
+  const { digest } = answer;
+  answer.release();
+  answer.release();
+  return { json, digest };
+}
+
+const COUNT = `SELECT COUNT(*) AS n, MAX(t.id) AS id FROM ${SOURCE} AS t WHERE t.project = 'third'`;
+
+test('a query over few rows is run on the thread that asks, with the bytes and digest of a worker', async () => {
+  const engine = engineWith();
+  const apart = engineWith({ rowsMax: 0 });
+  const here = await textOf(engine, COUNT);
+  deepEqual(here, await textOf(apart, COUNT));
+  equal(here.json, '[{"n":100,"id":"e99"}]');
+  deepEqual(
+    [engine, apart].map((each) => each.stats().queriesInline),
+    [1, 0],
+  );
+  deepEqual(
+    [engine, apart].map((each) => each.stats().queriesSucceeded),
+    [1, 1],
+  );
+  deepEqual(engine.stats().scans, apart.stats().scans);
+});
+
+test('rows of the project in the window are counted, both sides of the bound', async () => {
+  const engine = engineWith({ rowsMax: 10 });
+  const within = (seconds: number) =>
+    `${COUNT} AND t.timestamp >= TIMESTAMP_SUB(TIMESTAMP '2026-01-15 12:00:00', INTERVAL ${seconds} SECOND)`;
+  equal((await textOf(engine, within(29))).json, '[{"n":10,"id":"e9"}]');
+  equal(engine.stats().queriesInline, 1);
+  equal((await textOf(engine, within(30))).json, '[{"n":11,"id":"e9"}]');
+  equal(engine.stats().queriesInline, 1, 'a worker has run the second');
+});
+
+test('calls that come again take in one state of sealed segments, and see what has come since', async () => {
+  const engine = engineWith();
+  const apart = engineWith({ rowsMax: 0 });
+  const other = 'state';
+  const rows = (from: number) =>
+    batchOf(
+      Array.from({ length: 10 }, (_, index) => ({
+        id: `s${from + index}`,
+        timestampUs: NOW_US - (from + index) * 1_000_000,
+        project: other,
+        root: { metadata: [] },
+      })),
+    );
+  for (const from of [0, 10]) {
+    await store.append(SOURCE, rows(from));
+    await store.flush();
+  }
+  const text = COUNT.replace('third', other);
+  const query = `${text} AND t.timestamp <= CURRENT_TIMESTAMP()`;
+  const prepared = engine.prepare(query, []);
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+  const counts = [];
+  for (let call = 0; call < 4; call++) {
+    if (call === 3) await store.append(SOURCE, rows(20));
+    const answer = await engine.run(prepared, options);
+    counts.push([answer.stats.rowsScanned, answer.stats.rowsFromMemo]);
+    equal(Buffer.from(answer.json).toString(), (await textOf(apart, query)).json);
+    answer.release();
+  }
+  deepEqual(counts, [
+    [20, 0],
+    [20, 0],
+    [0, 20],
+    [10, 20],
+  ]);
+});
+
+test('a run that turns out too large is begun anew by a worker, and its next ones too', async () => {
+  const engine = engineWith({ rowsMax: 100 });
+  // The newest come first, and none is found before all have been looked at.
+  const rare = `SELECT t.id FROM ${SOURCE} AS t WHERE t.event_message = 'none' OR t.id = 'e299' ORDER BY t.timestamp DESC LIMIT 1`;
+  const query = engine.prepare(rare, []);
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+  for (let run = 0; run < INLINE_RUNS_APART_MAX; run++) {
+    const answer = await engine.run(query, options);
+    equal(Buffer.from(answer.json).toString(), '[{"id":"e299"}]');
+    answer.release();
+  }
+  equal(engine.stats().queriesInline, 0);
+  equal(engine.stats().queriesSucceeded, INLINE_RUNS_APART_MAX);
+});
+
+test('the work of functions is bounded, not only rows', async () => {
+  const engine = engineWith({ runMsMax: 0 });
+  const text = `SELECT SUM(LENGTH(REPEAT(t.id, 10000))) AS n FROM ${SOURCE} AS t`;
+  const { json } = await textOf(engine, text);
+  deepEqual(json, (await textOf(engineWith({ rowsMax: 0 }), text)).json);
+  equal(engine.stats().queriesInline, 0);
+});
+
+test('no more is done in one turn of the event loop than may be', async () => {
+  const engine = engineWith({ turnMsMax: 1e-6 });
+  const run = () => textOf(engine, COUNT);
+  await Promise.all([run(), run(), run()]);
+  equal(engine.stats().queriesInline, 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  await run();
+  equal(engine.stats().queriesInline, 2);
+});
+
+test('what fails, fails as in a worker, and is counted', async () => {
+  const text = `SELECT 1 / (LENGTH(t.id) - LENGTH(t.id)) AS x FROM ${SOURCE} AS t`;
+  for (const engine of [engineWith(), engineWith({ rowsMax: 0 })]) {
+    await rejects(
+      textOf(engine, text),
+      (error) => error instanceof QueryError && error.code === 'query_failed',
+    );
+    deepEqual([...engine.stats().queriesFailed], [['query_failed', 1]]);
+  }
+});
+
+test('joins, windows and what has no rows of a source are left to workers', async () => {
+  const engine = engineWith();
+  for (const text of [
+    `SELECT COUNT(*) AS n FROM ${SOURCE} AS a JOIN ${SOURCE} AS b ON a.id = b.id`,
+    `SELECT t.id, ROW_NUMBER() OVER (ORDER BY t.id) AS n FROM ${SOURCE} AS t`,
+    `SELECT COUNT(*) AS n FROM UNNEST(GENERATE_ARRAY(1, 100000)) AS x`,
+    `SELECT (SELECT MAX(b.id) FROM ${SOURCE} AS b WHERE b.id < a.id) AS x FROM ${SOURCE} AS a`,
+  ]) {
+    ok((await textOf(engine, text)).json.length > 2);
+  }
+  equal(engine.stats().queriesInline, 0);
+});
+
+test('a caller who has gone gets no answer', async () => {
+  const engine = engineWith();
+  await rejects(
+    textOf(engine, COUNT, { signal: AbortSignal.abort() }),
+    (error) => error instanceof QueryError && error.code === 'query_cancelled',
+  );
+  equal(engine.stats().queriesInline, 0);
+});
+
+test('an answer stays as it is until it is released', async () => {
+  const engine = engineWith();
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+  const run = (text: string) => engine.run(engine.prepare(text, []), options);
+  const first = await run(COUNT);
+  const wanted = Buffer.from(first.json).toString();
+  for (let other = 0; other < 5; other++) (await run(COUNT.replace('third', 'other'))).release();
+  equal(Buffer.from(first.json).toString(), wanted);
+});
