@@ -30,7 +30,7 @@ const runner = spawn(
     '--import',
     'tsx',
     '--import',
-    './test/support/property-limit.ts',
+    './test/support/property-limit.mjs',
     '--test',
     `--test-timeout=${FILE_TIME_MS_MAX}`,
     `--test-concurrency=${availableParallelism()}`,

@@ -1,0 +1,15 @@
+import { isMainThread } from 'node:worker_threads';
+
+/**
+ * A property that is not decided by then fails with the smallest counter-example so far: making one of
+ * hundreds of rows smaller step by step may take hours. The longest property takes about a minute.
+ */
+const PROPERTY_TIME_MS_MAX = 15 * 60_000;
+
+// Worker threads load this too, before they can load TypeScript; they have no properties.
+if (isMainThread) {
+  const { default: fc } = await import('fast-check');
+  fc.installGlobalPlugin(
+    fc.interruptAfterTimeLimit(PROPERTY_TIME_MS_MAX, { failOnInterrupt: true }),
+  );
+}
