@@ -15,6 +15,7 @@ import { peerPackage } from './peer-package.ts';
 import { type Dialect, statementOf } from './peer-sql.ts';
 import type { AnswerRow, CellValue, Question } from './question.ts';
 import { TABLES, type Table, tableOf } from './table.ts';
+import { countTables } from './table-counts.ts';
 
 /** What is used of `chdb`. */
 type Package = {
@@ -114,12 +115,11 @@ export class ClickHouse implements Peer {
   }
 
   async counts(): Promise<ReadonlyMap<Kind, number>> {
-    return new Map(
-      TABLES.filter((table) => this.#has(table)).map(({ kind, name }) => [
-        kind,
-        Number(this.#rows(`SELECT count() FROM ${DATABASE}.${name}`)[0]![0]),
-      ]),
-    );
+    return countTables({
+      prefix: `${DATABASE}.`,
+      has: (table) => this.#has(table),
+      rows: (sql) => this.#rows(sql),
+    });
   }
 
   async ask(question: Question): Promise<readonly AnswerRow[] | undefined> {

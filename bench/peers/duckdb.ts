@@ -7,6 +7,7 @@ import { peerPackage } from './peer-package.ts';
 import { type Dialect, statementOf } from './peer-sql.ts';
 import type { AnswerRow, CellValue, Question } from './question.ts';
 import { type Column, type ColumnType, TABLES, type Table, tableOf } from './table.ts';
+import { countTables } from './table-counts.ts';
 
 /** What is used of `@duckdb/node-api`. */
 type Package = {
@@ -100,12 +101,7 @@ export class DuckDb implements Peer {
   }
 
   async counts(): Promise<ReadonlyMap<Kind, number>> {
-    const counts = new Map<Kind, number>();
-    for (const { kind, name } of TABLES) {
-      if (!(await this.#has(name))) continue;
-      counts.set(kind, Number((await this.#rows(`SELECT count(*) FROM ${name}`))[0]![0]));
-    }
-    return counts;
+    return countTables({ has: ({ name }) => this.#has(name), rows: (sql) => this.#rows(sql) });
   }
 
   async ask(question: Question): Promise<readonly AnswerRow[] | undefined> {

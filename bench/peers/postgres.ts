@@ -7,7 +7,8 @@ import { peerPackage } from './peer-package.ts';
 import { type Dialect, statementOf } from './peer-sql.ts';
 import { PostgresServer } from './postgres-server.ts';
 import type { AnswerRow, CellValue, Question } from './question.ts';
-import { type ColumnType, TABLES, type Table, tableOf } from './table.ts';
+import { type ColumnType, type Table, tableOf } from './table.ts';
+import { countTables } from './table-counts.ts';
 
 /** What is used of `pg`. */
 type Package = {
@@ -132,13 +133,7 @@ export class Postgres implements Peer {
   }
 
   async counts(): Promise<ReadonlyMap<Kind, number>> {
-    const counts = new Map<Kind, number>();
-    for (const { kind, name } of TABLES) {
-      const [row] = await this.#rows('SELECT to_regclass($1) IS NOT NULL', [name]);
-      if (!row![0]) continue;
-      counts.set(kind, Number((await this.#rows(`SELECT count(*) FROM ${name}`))[0]![0]));
-    }
-    return counts;
+    return countTables({ has: ({ name }) => this.#has(name), rows: (sql) => this.#rows(sql) });
   }
 
   async ask(question: Question): Promise<readonly AnswerRow[] | undefined> {
@@ -159,6 +154,11 @@ export class Postgres implements Peer {
     this.#client = undefined;
     this.#server = undefined;
     this.#names.clear();
+  }
+
+  async #has(name: string): Promise<boolean> {
+    const [row] = await this.#rows('SELECT to_regclass($1) IS NOT NULL', [name]);
+    return row![0] === true;
   }
 
   async #rows(text: string, values: readonly unknown[] = []): Promise<readonly AnswerRow[]> {

@@ -6,7 +6,8 @@ import type { Peer, PeerIntake } from './peer.ts';
 import { peerPackage } from './peer-package.ts';
 import { type Dialect, statementOf } from './peer-sql.ts';
 import type { AnswerRow, CellValue, Question } from './question.ts';
-import { type ColumnType, TABLES, type Table, tableOf } from './table.ts';
+import { type ColumnType, type Table, tableOf } from './table.ts';
+import { countTables } from './table-counts.ts';
 
 /** What is used of `@photostructure/sqlite`: the interface of `node:sqlite`, which Node 20 has not. */
 type Package = { readonly DatabaseSync: new (path: string) => Database };
@@ -107,13 +108,7 @@ export class Sqlite implements Peer {
   }
 
   async counts(): Promise<ReadonlyMap<Kind, number>> {
-    const loaded = TABLES.filter(({ name }) => this.#has(name));
-    return new Map(
-      loaded.map(({ kind, name }) => [
-        kind,
-        Number(this.#rows(`SELECT count(*) FROM ${name}`, [])[0]![0]),
-      ]),
-    );
+    return countTables({ has: ({ name }) => this.#has(name), rows: (sql) => this.#rows(sql, []) });
   }
 
   async ask(question: Question): Promise<readonly AnswerRow[] | undefined> {

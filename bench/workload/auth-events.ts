@@ -23,9 +23,11 @@ export class AuthEvents implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const { ref } = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const {
+      project: { ref },
+      id,
+      timestamp,
+    } = draw.event();
     const method = draw.skewed(METHODS);
     const status = random.next() < REFUSED_SHARE ? random.pick([400, 401, 422, 429, 500]) : 200;
     return `{"id":"${id}","timestamp":${timestamp},"event_message":"request completed","project":"${ref}","metadata":{"component":"api","level":"${status === 200 ? 'info' : 'warning'}","method":"POST","path":"/${method}","login_method":"${method}","action":"${draw.skewed(ACTIONS)}","actor_id":"${draw.skewed(this.#users)}","duration":${random.durationMs(30_000)},"request_id":"${draw.uuid()}","status":${status}}}`;

@@ -41,6 +41,11 @@ export class Draw {
     return this.#tenants.projects[this.#tenants.rank(this.random.next())]!;
   }
 
+  /** What the next event begins with: the project it is of, its id and its time. */
+  event(): { readonly project: Project; readonly id: string; readonly timestamp: string } {
+    return { project: this.project(), id: this.uuid(), timestamp: this.timestamp() };
+  }
+
   /** The time of the next event, in microseconds. */
   timestampUs(): number {
     return this.#timeline.nextUs(this.random.next());

@@ -19,9 +19,11 @@ export class Invocations implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const { ref, functions } = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const {
+      project: { ref, functions },
+      id,
+      timestamp,
+    } = draw.event();
     const functionId = draw.skewed(functions);
     const version = 1 + random.below(40);
     const status = statusOf(draw);

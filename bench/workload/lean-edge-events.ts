@@ -17,9 +17,7 @@ export class LeanEdgeEvents implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const project = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const { project, id, timestamp } = draw.event();
     const chance = random.next();
     const route =
       chance < REDIRECT_SHARE

@@ -15,9 +15,11 @@ export class PoolerEvents implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const { ref } = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const {
+      project: { ref },
+      id,
+      timestamp,
+    } = draw.event();
     const pool = draw.skewed(POOLS);
     const action = random.pick(ACTIONS);
     return `{"id":"${id}","timestamp":${timestamp},"event_message":"C-0x${draw.hex8()}: ${pool}: ${action}","project":"${ref}","metadata":{"host":"db-${ref}","pool":"${pool}","action":"${action}","wait_us":${random.durationMs(300)}}}`;

@@ -27,9 +27,11 @@ export class PostgresEvents implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const { ref } = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const {
+      project: { ref },
+      id,
+      timestamp,
+    } = draw.event();
     const { severity, state, message } = draw.skewed(SAYINGS);
     return `{"id":"${id}","timestamp":${timestamp},"event_message":"${message}","project":"${ref}","metadata":{"host":"db-${ref}","parsed":{"backend_type":"client backend","database_name":"postgres","error_severity":"${severity}","process_id":${1000 + random.below(60_000)},"session_id":"${draw.hex8()}.${draw.hex8()}","session_line_num":${1 + random.below(9)},"sql_state_code":"${state}","transaction_id":${random.below(1_000_000)},"user_name":"${draw.skewed(USERS)}"}}}`;
   }

@@ -19,9 +19,11 @@ export class StorageEvents implements EventMaker {
   next(): string {
     const draw = this.#draw;
     const { random } = draw;
-    const { ref } = draw.project();
-    const id = draw.uuid();
-    const timestamp = draw.timestamp();
+    const {
+      project: { ref },
+      id,
+      timestamp,
+    } = draw.event();
     const bucket = draw.skewed(BUCKETS);
     const file = Math.floor(FILE_COUNT * random.next() ** 2);
     const path = `/object/${bucket}/${file % 50}/${file}.png`;
