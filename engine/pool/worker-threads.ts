@@ -45,6 +45,8 @@ export class WorkerThreads {
   readonly #heapBytesMax: number;
   #lostCount = 0;
   #endedCount = 0;
+  /** What has no answer yet: to be called when it will get none. */
+  readonly #unanswered = new Set<(cause: unknown) => void>();
 
   constructor(options: WorkerThreadsOptions) {
     this.count = options.count;
@@ -59,9 +61,10 @@ export class WorkerThreads {
       recordTiming: false,
       niceIncrement: options.nice ?? 0,
     });
-    // A thread that died between two tasks: nobody waits for it.
-    this.#piscina.on('error', () => {
+    // A thread that died between two tasks, or as it started: what waits for the last one is lost too.
+    this.#piscina.on('error', (cause: unknown) => {
       this.#lostCount++;
+      if (this.aliveCount === 0) for (const lose of this.#unanswered) lose(cause);
     });
   }
 
@@ -99,11 +102,20 @@ export class WorkerThreads {
         throw new QueryError('worker_lost', this.#describeLoss(cause), undefined, { cause });
       },
     );
-    const end = (error: Error): void => {
-      if (endedBy !== undefined) return;
+    const stop = (error: Error): boolean => {
+      if (endedBy !== undefined) return false;
       endedBy = error;
-      this.#endedCount++;
       abort.emit('abort');
+      return true;
+    };
+    const lose = (cause: unknown): void => {
+      stop(new QueryError('worker_lost', this.#describeLoss(cause), undefined, { cause }));
+    };
+    this.#unanswered.add(lose);
+    const forget = () => this.#unanswered.delete(lose);
+    answered.then(forget, forget);
+    const end = (error: Error): void => {
+      if (stop(error)) this.#endedCount++;
     };
     return { answer, end };
   }

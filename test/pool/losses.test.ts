@@ -110,6 +110,26 @@ test('a sealing that loses its thread twice is tried again, and no row is lost o
   equal(await countRows(), '[{"n":500}]');
 });
 
+test('threads that cannot start fail what waits for them, and a pool of them closes', async () => {
+  const pool = new QueryPool({
+    workerCount: 1,
+    workerUrl: new URL('./no-such-worker.ts', import.meta.url),
+  });
+  const seal = () =>
+    pool.makeSegments({
+      kind: 'seal',
+      handle: {} as unknown as OpenSegmentHandle,
+      partitionUs: 1,
+    });
+  await Promise.all([
+    rejects(seal(), { code: 'worker_lost' }),
+    rejects(seal(), { code: 'worker_lost' }),
+  ]);
+  await rejects(seal(), { code: 'worker_lost' });
+  ok(pool.stats().workersLost >= 1);
+  await pool.close();
+});
+
 test('a run whose caller hangs up stops within 100 ms', async () => {
   const endless = `SELECT COUNT(*) AS n FROM ${seconds(100_000)} AS a, ${seconds(1_000_000)} AS b`;
   const times: number[] = [];
