@@ -5,6 +5,7 @@ import type { ParameterType, ScalarFunction, ScalarOverload } from './scalar-fun
 
 export type Evaluate = ScalarOverload['evaluate'];
 export type Kernel = NonNullable<ScalarOverload['kernel']>;
+export type InPlace = NonNullable<ScalarOverload['inPlace']>;
 
 /**
  * An `evaluate` written for the values that its overload takes. The binder lets only calls through

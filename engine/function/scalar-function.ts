@@ -49,6 +49,11 @@ export type ScalarOverload = {
    * row, errors included.
    */
   readonly kernel?: ((vectors: readonly Vector[], count: number) => Vector | undefined) | undefined;
+  /**
+   * The same where the form of the vectors alone tells the result, no row being looked at, so that it is
+   * asked before all else; `undefined` where it does not.
+   */
+  readonly inPlace?: ((vectors: readonly Vector[]) => Vector | undefined) | undefined;
 };
 
 /**

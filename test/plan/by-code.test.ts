@@ -39,3 +39,31 @@ test('a code that no row has raises no error', () => {
   const withZero = packed([4, 3, 2, 1, 1, 4, 3, 2, 1, 0]);
   assert.throws(() => evaluate('div', constantVector(12, 10), withZero, 10), /zero|0/);
 });
+
+test('integers where they lie stay there when a constant integer is added or taken away', () => {
+  const numbers = packed([4, 3, 2, 1, 0]);
+  const sums = evaluate('+', numbers, constantVector(3, 5), 5);
+  assert.ok(sums instanceof PackedNumbers);
+  assert.deepEqual(valuesOf(sums), [7, 6, 5, 4, 3]);
+  const turned = evaluate('+', constantVector(3, 5), numbers, 5);
+  assert.ok(turned instanceof PackedNumbers);
+  assert.deepEqual(valuesOf(turned), [7, 6, 5, 4, 3]);
+  const differences = evaluate('-', numbers, constantVector(3, 5), 5);
+  assert.ok(differences instanceof PackedNumbers);
+  assert.deepEqual(valuesOf(differences), [1, 0, -1, -2, -3]);
+  assert.deepEqual(valuesOf(evaluate('-', constantVector(3, 5), numbers, 5)), [-1, 0, 1, 2, 3]);
+});
+
+test('the forms of arithmetic that give NULL in place of an error say the same of integers where they lie', () => {
+  const numbers = packed([4, 3, 2, 1, 0]);
+  const constant = constantVector(3, 5);
+  assert.deepEqual(valuesOf(evaluate('safe_add', numbers, constant, 5)), [7, 6, 5, 4, 3]);
+  assert.deepEqual(valuesOf(evaluate('safe_subtract', numbers, constant, 5)), [1, 0, -1, -2, -3]);
+  assert.deepEqual(valuesOf(evaluate('safe_multiply', numbers, constant, 5)), [12, 9, 6, 3, 0]);
+});
+
+test('an integer that would leave the safe ones is computed row by row', () => {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const sums = evaluate('+', packed([4, 0]), constantVector(largest, 2), 2);
+  assert.deepEqual(valuesOf(sums), [BigInt(largest) + 4n, largest]);
+});

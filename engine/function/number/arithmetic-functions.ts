@@ -12,7 +12,12 @@ import {
   timeSums,
 } from '../time/interval-functions.ts';
 import type { Operation } from './arithmetic-kernels.ts';
-import { floatKernel, integerKernel, safeDivideKernel } from './arithmetic-kernels.ts';
+import {
+  floatKernel,
+  integerKernel,
+  integerShift,
+  safeDivideKernel,
+} from './arithmetic-kernels.ts';
 import {
   addFloat64,
   divideFloat64,
@@ -92,6 +97,7 @@ function binaryOverloads(
     [FLOAT64, INT64],
     [INT64, FLOAT64],
   ];
+  const inPlace = operation === '*' ? undefined : integerShift(operation);
   const floats = floatPairs.map(
     (parameters): ScalarOverload => ({
       parameters,
@@ -99,9 +105,10 @@ function binaryOverloads(
       nulls: 'propagate',
       evaluate: typed(ofFloat64),
       kernel: floatKernel(operation),
+      inPlace,
     }),
   );
-  return [...floats, { ...integerOverload(ofInt64), kernel: integerKernel(operation) }];
+  return [...floats, { ...integerOverload(ofInt64), kernel: integerKernel(operation), inPlace }];
 }
 
 function integerOverload(evaluate: Binary): ScalarOverload {
@@ -132,6 +139,7 @@ export function safeOverload(overload: ScalarOverload): ScalarOverload {
     evaluate: safely(evaluate),
     evaluateTyped: evaluateTyped && ((types) => safely(evaluateTyped(types))),
     kernel: undefined,
+    inPlace: undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { PackedNumbers } from '../../column/packed-numbers.ts';
-import type { NumberVector, Vector } from '../../column/vector.ts';
+import type { ConstantVector, NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, numberVector } from '../../column/vector.ts';
-import type { Kernel } from '../definition.ts';
+import type { InPlace, Kernel } from '../definition.ts';
 
 export type Operation = '+' | '-' | '*' | '/';
 
@@ -17,8 +17,6 @@ type Operands = {
 export function integerKernel(operation: '+' | '-' | '*'): Kernel {
   return (vectors, count) => {
     if (vectors.some(isNull)) return constantVector(null, count);
-    const shifted = shiftedIntegers(operation, vectors);
-    if (shifted !== undefined) return shifted;
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
     const results = new Float64Array(count);
@@ -38,8 +36,6 @@ export function integerKernel(operation: '+' | '-' | '*'): Kernel {
 export function floatKernel(operation: Operation): Kernel {
   return (vectors, count) => {
     if (vectors.some(isNull)) return constantVector(null, count);
-    const shifted = shiftedIntegers(operation, vectors);
-    if (shifted !== undefined) return shifted;
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
     const results = new Float64Array(count);
@@ -52,6 +48,23 @@ export function floatKernel(operation: Operation): Kernel {
     }
     return numberVector(results, count, nulls);
   };
+}
+
+/** Integers where they lie, and a constant integer added or taken away: they stay where they are. */
+export function integerShift(operation: '+' | '-'): InPlace {
+  const sign = operation === '+' ? 1 : -1;
+  return (vectors) => {
+    const [left, right] = vectors as [Vector, Vector];
+    if (left instanceof PackedNumbers) {
+      return isConstantNumber(right) ? left.shifted(sign * right.value) : undefined;
+    }
+    const isSum = operation === '+' && right instanceof PackedNumbers;
+    return isSum && isConstantNumber(left) ? right.shifted(left.value) : undefined;
+  };
+}
+
+function isConstantNumber(vector: Vector): vector is ConstantVector & { readonly value: number } {
+  return vector.kind === 'constant' && typeof vector.value === 'number';
 }
 
 /** SAFE_DIVIDE: NULL beside a divisor of 0. */
@@ -71,14 +84,6 @@ export const safeDivideKernel: Kernel = (vectors, count) => {
 
 function isNull(vector: Vector): boolean {
   return vector.kind === 'constant' && vector.value === null;
-}
-
-/** Integers where they lie, a constant integer added or taken away: they stay where they are. */
-function shiftedIntegers(operation: Operation, vectors: readonly Vector[]): Vector | undefined {
-  const [left, right] = vectors as [Vector, Vector];
-  if (!(left instanceof PackedNumbers) || right.kind !== 'constant') return undefined;
-  if (typeof right.value !== 'number' || (operation !== '+' && operation !== '-')) return undefined;
-  return left.shifted(operation === '+' ? right.value : -right.value);
 }
 
 function compute(operation: Operation, { left, right }: Operands, results: Float64Array): void {

@@ -35,20 +35,7 @@ export function computeByCode(
   if (lifted.type.kind !== 'INT64' && lifted.type.kind !== 'FLOAT64') return undefined;
   const results =
     computed === undefined ? evaluateCodes(lifted, decoded, codeCount) : doublesOf(computed);
-  return results && (shiftedBy(numbers, results) ?? new CodedNumbers(numbers, results));
-}
-
-/**
- * The integers where they lie, when what was made of each is one and the same distance from it: what
- * takes integers by their codes, such as the tally of a run, then does so.
- */
-function shiftedBy(numbers: PackedNumbers, results: Float64Array): Vector | undefined {
-  const { coding } = numbers;
-  const distance = results[0]! - coding.value(0);
-  for (let code = 0; code < results.length; code++) {
-    if (results[code]! - coding.value(code) !== distance) return undefined;
-  }
-  return numbers.shifted(distance);
+  return results && new CodedNumbers(numbers, results);
 }
 
 type Coded = { readonly numbers: PackedNumbers; readonly ofCode: () => NumberVector };

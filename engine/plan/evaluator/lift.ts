@@ -13,7 +13,7 @@ import { evaluateWith } from './evaluate-with.ts';
 import type { TextSearch } from './text-search.ts';
 import { ValueMemo } from './value-memo.ts';
 
-export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel'> & {
+export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel' | 'inPlace'> & {
   readonly type: SqlType;
   /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
   readonly search?: TextSearch | undefined;
@@ -54,6 +54,8 @@ export function liftOverVectors(
     if (lifted.nulls === 'propagate' && vectors.some(isConstantNull)) {
       return constantVector(null, count);
     }
+    const inPlace = lifted.inPlace?.(vectors);
+    if (inPlace !== undefined) return inPlace;
     const varying = varyingArgument(vectors);
     if (varying === NONE) {
       const value = evaluateWith(lifted.evaluate, vectors.map(constantOf));
