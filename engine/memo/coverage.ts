@@ -53,8 +53,7 @@ export function coverageOf(
       continue;
     }
     const { content } = handle;
-    const within = windowWithin(content, window);
-    const isWhole = within.startUs === -Infinity && within.endUs === Infinity;
+    const isWhole = isWithin(content, window);
     const remembered = memo.find(content, fragment.key);
     if (remembered === undefined) {
       pieces.push({ handle, window, content: isWhole ? content : undefined });
@@ -68,7 +67,7 @@ export function coverageOf(
       pieces.push({ handle, window });
       continue;
     }
-    const slice = isWhole ? wholeOf(remembered) : partOf(remembered, within);
+    const slice = isWhole ? wholeOf(remembered) : partOf(remembered, windowWithin(content, window));
     if (slice === undefined) {
       pieces.push({ handle, window });
       continue;
@@ -116,6 +115,22 @@ function wholeOf({ partial }: RememberedPartial) {
 
 function partOf(remembered: RememberedPartial, window: TimeWindow) {
   return remembered.times && sliceOf(remembered, remembered.times, window);
+}
+
+/** What a sealed segment holds, if the window holds all of it. */
+export function wholeContentOf(
+  handle: SegmentHandle,
+  window: TimeWindow,
+): SegmentContent | undefined {
+  if (handle.kind !== 'sealed' || handle.content === undefined) return undefined;
+  return isWithin(handle.content, window) ? handle.content : undefined;
+}
+
+function isWithin(
+  { timestampUsMin, timestampUsMax }: SegmentContent,
+  { startUs, endUs }: TimeWindow,
+): boolean {
+  return timestampUsMin >= startUs && timestampUsMax < endUs;
 }
 
 /** The window as far as it cuts the segment: a side is open where all rows are inside. */

@@ -63,10 +63,6 @@ export class PartialMemo {
     return entry.remembered;
   }
 
-  has(content: SegmentContent, key: string): boolean {
-    return this.#byContent.get(content)?.has(key) === true;
-  }
-
   /** In the place of what was there. What is larger than all may be is not kept. */
   keep(content: SegmentContent, key: string, remembered: Remembered): void {
     const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);

@@ -3,7 +3,7 @@ import type { Segment } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { ScanCounters } from '../operator/scan.ts';
 import { type ExecutionContext, executeFragment } from '../plan/execute.ts';
-import type { TimeWindow } from '../plan/logical-plan.ts';
+import { ALL_TIME, type TimeWindow } from '../plan/logical-plan.ts';
 import { breakerOf, type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
 
 /** Which rows of a segment are to be looked at. */
@@ -45,6 +45,8 @@ export function runPieces(
 ): PiecesResult {
   const segments = must(context.segments[0], 'a plan that may be cut has one scan');
   const projectKey = scansOf(must(breakerOf(plan)))[0]?.projectKey;
+  const areEnough = (segment: Segment, rowsMin: number): boolean =>
+    segment.countRows({ projectKey, ...ALL_TIME }, rowsMin) >= rowsMin;
   const run = (window: TimeWindow, some: readonly Segment[]): AggregatePartial =>
     executeFragment(plan, { ...context, segments: [some], windows: [window] }) as AggregatePartial;
   const kept: (KeptResult | undefined)[] = [];
@@ -52,7 +54,7 @@ export function runPieces(
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();
   for (const [index, { window, keptRowsMin, isFew }] of orders.entries()) {
     const segment = segments[index]!;
-    if (keptRowsMin !== undefined && rowsOf(segment, projectKey) >= keptRowsMin) {
+    if (keptRowsMin !== undefined && areEnough(segment, keptRowsMin)) {
       const rowCountBefore = rowsSeen(context.counters);
       const partial = run(window, [segment]);
       kept[index] = { partial, rowCount: rowsSeen(context.counters) - rowCountBefore };
@@ -78,10 +80,6 @@ export function runPieces(
     together: partial && { indexes: few, partial, rowCount },
     others: Array.from(others.values(), (together) => run(together.window, together.segments)),
   };
-}
-
-function rowsOf(segment: Segment, projectKey: string | undefined): number {
-  return segment.runs(projectKey).reduce((sum, run) => sum + run.count, 0);
 }
 
 function rowsSeen({ rowsScanned, rowsSkipped }: ScanCounters): number {

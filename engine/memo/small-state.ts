@@ -1,7 +1,7 @@
 import type { SegmentContent, SegmentHandle } from '../column/segment.ts';
 import { SMALL_STATE_BYTES_MAX, SMALL_STATE_SEGMENTS_MIN } from '../limits.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import type { Coverage, Piece } from './coverage.ts';
+import { type Coverage, type Piece, wholeContentOf } from './coverage.ts';
 import type { Fragment } from './fragment.ts';
 import type { PartialMemo } from './partial-memo.ts';
 import { rememberedPartial } from './remembered-partial.ts';
@@ -69,12 +69,4 @@ function unknownState(
   });
   const nothing = { partials: [], byteSize: 0, rowCount: 0, segmentCount: 0 };
   return { fragment, ...nothing, pieces, rowsMin: 0, isSmall: true };
-}
-
-/** What a sealed segment holds, if the window holds all of it. */
-function wholeContentOf(handle: SegmentHandle, window: TimeWindow): SegmentContent | undefined {
-  if (handle.kind !== 'sealed' || handle.content === undefined) return undefined;
-  const { timestampUsMin, timestampUsMax } = handle.content;
-  const isWhole = timestampUsMin >= window.startUs && timestampUsMax < window.endUs;
-  return isWhole ? handle.content : undefined;
 }
