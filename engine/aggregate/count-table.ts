@@ -1,3 +1,4 @@
+import { NO_FLOAT64 } from './growth.ts';
 import { hashDouble, mixBits } from './number-index.ts';
 
 const ABSENT = -1;
@@ -43,6 +44,7 @@ export class CountTable {
   grouped(groupCount: number): GroupedCounts {
     const slots = this.#slots;
     const starts = new Int32Array(groupCount + 1);
+    if (slots === NO_SLOTS) return { starts, values: NO_FLOAT64, counts: NO_FLOAT64 };
     for (let at = 0; at < slots.length; at += SLOT_WIDTH) {
       if (slots[at] !== ABSENT) starts[slots[at]! + 1]!++;
     }

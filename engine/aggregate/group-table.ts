@@ -90,7 +90,7 @@ export class GroupTable {
     assert(vectors.length === this.#columns.length, 'there is a vector for each key');
     if (this.#groups.length < count) {
       this.#groups = new Int32Array(count);
-      this.#ids = new Int32Array(count);
+      if (this.#pairs.length > 0) this.#ids = new Int32Array(count);
     }
     const groups = this.#groups;
     if (this.#columns.length === 0) return groups; // All 0: nothing else is ever written.

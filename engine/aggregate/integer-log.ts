@@ -1,6 +1,8 @@
-import { NO_UINT32 } from './growth.ts';
+import { FIRST_BYTES, NO_UINT32 } from './growth.ts';
 import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
 
+/** Entries of the first arrays, which are made in little time, and of the next at least. */
+const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;
 const CAPACITY_MIN = 256;
 
 /** Entries of a group that are inserted each among those before: more are sorted by V8. */
@@ -82,6 +84,12 @@ export class IntegerLog {
 
   /** For `count` entries more. */
   #makeRoom(count: number): void {
+    if (this.#groups.length === 0 && count <= CAPACITY_FIRST) {
+      this.#groups = new Uint32Array(CAPACITY_FIRST);
+      this.#values = new Uint16Array(CAPACITY_FIRST);
+      this.#counts = new Uint32Array(CAPACITY_FIRST);
+      return;
+    }
     const { starts, values, counts } = this.grouped();
     const capacity = this.#groups.length;
     const isDense = 2 * values.length >= capacity;

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { FIRST_BYTES } from './growth.ts';
 
 const ABSENT = -1;
 const SLOTS_MIN = 64;
@@ -6,36 +7,50 @@ const SLOTS_MIN = 64;
 const DOUBLE = new Float64Array(1);
 const WORDS = new Uint32Array(DOUBLE.buffer);
 
-/** What all indexes begin as; the first key makes arrays of their own. */
-const NO_KEYS = new Float64Array(SLOTS_MIN);
-const NO_IDS = new Int32Array(SLOTS_MIN).fill(ABSENT);
+const NO_KEYS = new Float64Array(0);
+const NO_IDS = new Int32Array(0);
+
+/** Keys up to which each is looked at: they lie in the first array, which is made in little time. */
+const FEW_KEYS = FIRST_BYTES / Float64Array.BYTES_PER_ELEMENT;
 
 /**
- * Finds the id of a double: open addressing with linear probing over typed arrays, at most half
- * full. Ids are the caller's. Equal is `===`: 0 and -0 are one key, NaN is none.
+ * Finds the id of a double: few keys one by one, more by open addressing with linear probing over typed arrays,
+ * at most half full. Ids are the caller's. Equal is `===`: 0 and -0 are one key, NaN is none.
  */
 export class NumberIndex {
+  /** In the order they came while they are few, else by slot. */
   #keys = NO_KEYS;
   #ids = NO_IDS;
   #count = 0;
 
   /** The id of `key`, or -1. */
   find(key: number): number {
-    return this.#ids[this.#slot(key)]!;
+    if (this.#count > FEW_KEYS) return this.#ids[this.#slot(key)]!;
+    const keys = this.#keys;
+    for (let at = 0; at < this.#count; at++) if (keys[at] === key) return this.#ids[at]!;
+    return ABSENT;
   }
 
   /** `key` must be absent and not NaN; `id` at least 0. */
   insert(key: number, id: number): void {
-    if (2 * (this.#count + 1) > this.#ids.length) this.#grow();
-    if (this.#ids === NO_IDS) {
-      this.#keys = new Float64Array(SLOTS_MIN);
-      this.#ids = new Int32Array(SLOTS_MIN).fill(ABSENT);
+    assert(this.find(key) === ABSENT, 'a key is inserted once');
+    if (this.#count < FEW_KEYS) {
+      if (this.#count === 0) {
+        this.#keys = new Float64Array(FEW_KEYS);
+        this.#ids = new Int32Array(FEW_KEYS);
+      }
+      this.#put(this.#count, key, id);
+    } else {
+      if (this.#count === FEW_KEYS) this.#rehash(SLOTS_MIN);
+      else if (2 * (this.#count + 1) > this.#ids.length) this.#rehash(2 * this.#ids.length);
+      this.#put(this.#slot(key), key, id);
     }
-    const slot = this.#slot(key);
-    assert(this.#ids[slot] === ABSENT, 'a key is inserted once');
-    this.#keys[slot] = key;
-    this.#ids[slot] = id;
     this.#count++;
+  }
+
+  #put(at: number, key: number, id: number): void {
+    this.#keys[at] = key;
+    this.#ids[at] = id;
   }
 
   /** Where `key` is, or the empty slot where it would go. */
@@ -48,16 +63,14 @@ export class NumberIndex {
     return slot;
   }
 
-  #grow(): void {
+  #rehash(slotCount: number): void {
     const keys = this.#keys;
     const ids = this.#ids;
-    this.#keys = new Float64Array(keys.length * 2);
-    this.#ids = new Int32Array(ids.length * 2).fill(ABSENT);
+    this.#keys = new Float64Array(slotCount);
+    this.#ids = new Int32Array(slotCount).fill(ABSENT);
     for (let from = 0; from < ids.length; from++) {
       if (ids[from] === ABSENT) continue;
-      const slot = this.#slot(keys[from]!);
-      this.#keys[slot] = keys[from]!;
-      this.#ids[slot] = ids[from]!;
+      this.#put(this.#slot(keys[from]!), keys[from]!, ids[from]!);
     }
   }
 }
