@@ -75,24 +75,35 @@ function expectSameRanges(
   return testedCount;
 }
 
-/** How many of the strings were read. */
-function expectSame(matcher: TextMatcher, split: SplitBlock, urls: readonly string[]): number {
-  let readCount = 0;
+/** The same strings; tells of each that is put together, and of each whose head is asked for. */
+function observed(
+  split: SplitBlock,
+  { onRange = () => {}, onHead = () => {} }: { onRange?: () => void; onHead?: () => void },
+): SplitBlock {
   const { heads, headStarts, headCodes, shapes, shapeCodes } = split;
   const { parts, words, wordStarts, wordEntries, textEntries } = split;
-  const counted: SplitBlock = {
+  return {
     ...{ heads, headStarts, headCodes, shapes, shapeCodes },
     ...{ parts, words, wordStarts, wordEntries, textEntries },
-    headRun: (code) => split.headRun(code),
+    headRun: (code) => {
+      onHead();
+      return split.headRun(code);
+    },
     partStart: (code) => split.partStart(code),
     rest: (code) => split.rest(code),
     shortKey: (code) => split.shortKey(code),
     partsKey: (code, partCount) => split.partsKey(code, partCount),
     range: (code) => {
-      readCount++;
+      onRange();
       return split.range(code);
     },
   };
+}
+
+/** How many of the strings were read. */
+function expectSame(matcher: TextMatcher, split: SplitBlock, urls: readonly string[]): number {
+  let readCount = 0;
+  const counted = observed(split, { onRange: () => readCount++ });
   const codes = Int32Array.from([...urls.keys(), -1]);
   const truths = new SplitSearch(matcher).test(counted, codes, codes.length);
   equal(truths[urls.length], UNKNOWN);
@@ -284,4 +295,25 @@ test('a range behind heads of which all say the same is one constant', () => {
   const rest = new SplitSearch(literalMatcher('/rest')).testRange(split, 3, 3_000);
   ok(rest instanceof CodedTruths);
   equal(rest.values.filter((truth) => truth === TRUE).length, 1_000);
+});
+
+test('where only rare words decide, only the strings with one are looked at', () => {
+  const wordOf = (n: number) => (n % 900 === 899 ? 'restored' : `t_${n % 50}`);
+  const urls = Array.from({ length: 4_500 }, (_, n) => `${ALONE}/v1/${wordOf(n)}?id=eq.${n}`);
+  const split = splitOf(urls);
+  ok(split !== undefined);
+  for (const [source, lookedAtMax] of [
+    ['/rest', 10],
+    ['/v1/(restored|orders)\\?', 10],
+    ['/t_7\\?id=', 5_000],
+    ['id=eq\\.[0-9]*7$', 5_000],
+  ] as const) {
+    let lookedAtCount = 0;
+    const counted = observed(split, { onHead: () => lookedAtCount++ });
+    const matcher = compileRegex(source);
+    const truths = new SplitSearch(matcher).testRange(counted, 0, urls.length);
+    ok(truths !== undefined);
+    for (const [code, url] of urls.entries()) equal(valueAt(truths, code), matcher.test(url), url);
+    ok(lookedAtCount <= lookedAtMax, `${source} looks at ${lookedAtCount}`);
+  }
 });

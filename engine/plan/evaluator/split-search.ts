@@ -35,6 +35,7 @@ type KnownOfSplit = {
 };
 
 const NO_VERDICTS = new Uint8Array(0);
+const NO_STRINGS = new Int32Array(0);
 
 /** Fewer strings have fewer shapes than a column has, all of which are judged for a range. */
 const RANGE_MIN = 4 * SHAPES_MAX;
@@ -141,33 +142,17 @@ export class SplitSearch {
   }
 
   /** Of strings [start, start + count) those whose shape is open and that pass, counted from the first. */
-  #openPasses(
-    split: SplitBlock,
-    { isOpen, areOpenInline }: ShapeTruths,
-    start: number,
-    count: number,
-  ): Int32Array {
-    const passing: number[] = [];
-    if (isOpen === undefined) return new Int32Array(0);
+  #openPasses(split: SplitBlock, shapes: ShapeTruths, start: number, count: number): Int32Array {
+    const codes = openStrings(split, shapes, start, start + count);
+    if (codes.length === 0) return codes;
     this.#knownOf(split);
-    const { shapeCodes, textEntries } = split;
-    const end = start + count;
-    if (areOpenInline) {
-      let at = firstAtLeast(textEntries, 0, textEntries.length, start);
-      for (; at < textEntries.length && textEntries[at]! < end; at++) {
-        const code = textEntries[at]!;
-        if (isOpen[shapeCodes[code]!] === 1 && this.#walk(split, code, headOf(split, code)))
-          passing.push(code - start);
-      }
-    } else {
-      for (let code = start; code < end; code++) {
-        if (isOpen[shapeCodes[code]!] === 1 && this.#walk(split, code, headOf(split, code)))
-          passing.push(code - start);
-      }
+    let passing = 0;
+    for (const code of codes) {
+      if (this.#walk(split, code, headOf(split, code))) codes[passing++] = code - start;
     }
     const readCount = this.#last?.walk.takeReadCount() ?? 0;
     spendSteps(Math.floor(readCount / BYTES_PER_STEP));
-    return Int32Array.from(passing);
+    return codes.slice(0, passing);
   }
 
   /** The test of a string that is read. */
@@ -176,6 +161,68 @@ export class SplitSearch {
     spendSteps(Math.floor((end - start) / BYTES_PER_STEP));
     return this.#dfa?.test(bytes, start, end) ?? this.#matcher.test(decodeWtf8(bytes, start, end));
   }
+}
+
+/** Of strings [start, end) those that may match though their shape does not say so, ascending. */
+function openStrings(
+  split: SplitBlock,
+  shapes: ShapeTruths,
+  start: number,
+  end: number,
+): Int32Array {
+  const open = stringsOfOpenShapes(split, shapes, start, end);
+  const byWord = stringsByWord(split, shapes.byWord, start, end);
+  if (byWord.length === 0) return open;
+  const both = new Int32Array(open.length + byWord.length);
+  both.set(open);
+  both.set(byWord, open.length);
+  return both.sort();
+}
+
+function stringsOfOpenShapes(
+  { shapeCodes, textEntries }: SplitBlock,
+  { isOpen, areOpenInline }: ShapeTruths,
+  start: number,
+  end: number,
+): Int32Array {
+  if (isOpen === undefined) return NO_STRINGS;
+  let count = 0;
+  if (areOpenInline) {
+    const first = firstAtLeast(textEntries, 0, textEntries.length, start);
+    const last = firstAtLeast(textEntries, 0, textEntries.length, end);
+    const codes = new Int32Array(last - first);
+    for (let at = first; at < last; at++) {
+      codes[count] = textEntries[at]!;
+      count += isOpen[shapeCodes[textEntries[at]!]!]!;
+    }
+    return codes.subarray(0, count);
+  }
+  const codes = new Int32Array(end - start);
+  for (let code = start; code < end; code++) {
+    codes[count] = code;
+    count += isOpen[shapeCodes[code]!]!;
+  }
+  return codes.subarray(0, count);
+}
+
+/** Of shapes that need a word, the strings with one: each once. */
+function stringsByWord(
+  { shapeCodes, wordStarts, wordEntries }: SplitBlock,
+  { isByWord, words }: ShapeTruths['byWord'],
+  start: number,
+  end: number,
+): readonly number[] {
+  const codes = new Set<number>();
+  for (const word of words) {
+    const wordStart = wordStarts[word]!;
+    const wordEnd = wordStarts[word + 1]!;
+    let at = wordStart + firstAtLeast(wordEntries, wordStart, wordEnd - wordStart, start);
+    for (; at < wordEnd && wordEntries[at]! < end; at++) {
+      const code = wordEntries[at]!;
+      if (isByWord[shapeCodes[code]!] === 1) codes.add(code);
+    }
+  }
+  return [...codes];
 }
 
 function headOf(split: SplitBlock, code: number): number {

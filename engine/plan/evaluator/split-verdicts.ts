@@ -31,7 +31,7 @@ export class SplitVerdicts {
   readonly #ofStates = new Map<number, Uint8Array>();
   readonly #ofShapes = new Map<Readonly<Uint8Array>, ShapeTruths>();
   #generation = -1;
-  readonly #behindWords = new Map<number, States>();
+  readonly #wordSteps = new Map<number, WordSteps>();
   #wordsGeneration = -1;
 
   /** `holes`: of the same automaton. */
@@ -54,7 +54,7 @@ export class SplitVerdicts {
       for (let shape = 0; shape < verdicts.length; shape++) {
         if (verdicts[shape] === UNSET) this.judge(head, shape);
       }
-      truths = new ShapeTruths(verdicts, this.#split.shapes);
+      truths = new ShapeTruths(verdicts, this.#split.shapes, this.#shapesByWord(head, verdicts));
       this.#ofShapes.set(verdicts, truths);
     }
     return truths;
@@ -92,15 +92,51 @@ export class SplitVerdicts {
     return this.judgeFrom(headState, offsets[shape]!, offsets[shape + 1]!);
   }
 
+  /** Of the open shapes those whose strings match with some words only, and these words, if they are in few strings. */
+  #shapesByWord(head: number, verdicts: Readonly<Uint8Array>): ShapesByWord {
+    const { offsets } = this.#split.shapes;
+    const isByWord = new Uint8Array(verdicts.length);
+    const words = new Set<number>();
+    for (let shape = 0; shape < verdicts.length; shape++) {
+      if (verdicts[shape] !== OPEN) continue;
+      const own = new Set<number>();
+      const verdict = this.#through(
+        this.#headState(head),
+        { start: offsets[shape]!, end: offsets[shape + 1]! },
+        (states, hole) => this.#usuallyBehind(states, hole, own),
+      );
+      if (verdict !== NEVER || !this.#areInFewStrings(own)) continue;
+      isByWord[shape] = 1;
+      for (const word of own) words.add(word);
+    }
+    return { isByWord, words: Int32Array.from(words) };
+  }
+
+  #areInFewStrings(words: ReadonlySet<number>): boolean {
+    const { wordStarts, shapeCodes } = this.#split;
+    let count = 0;
+    for (const word of words) count += wordStarts[word + 1]! - wordStarts[word]!;
+    return count * STRINGS_PER_WORD_HIT_MIN <= shapeCodes.length;
+  }
+
   /** The verdict on strings that go on from a state with `[start, end)` of the bytes of shapes. */
   judgeFrom(state: number, start: number, end: number): number {
+    return this.#through(state, { start, end }, (states, hole) => this.behindHole(states, hole));
+  }
+
+  /** `behindHole`: where what fills a hole leads, of the strings that the verdict is on. */
+  #through(
+    state: number,
+    { start, end }: { readonly start: number; readonly end: number },
+    behindHole: (states: States, hole: number) => States | undefined,
+  ): number {
     const { generation } = this.#dfa;
     const { bytes } = this.#split.shapes;
     let states: States = [state];
     for (let at = start; at < end; ) {
       if (isSure(states)) break;
       if (isHole(bytes[at]!)) {
-        const behind = this.behindHole(states, bytes[at]!);
+        const behind = behindHole(states, bytes[at]!);
         if (behind === undefined || this.#dfa.generation !== generation) return OPEN;
         states = behind;
         at++;
@@ -118,32 +154,72 @@ export class SplitVerdicts {
 
   /** Where what fills a hole may lead; `undefined`: too many to tell. */
   behindHole(states: States, hole: number): States | undefined {
-    const { words } = this.#split;
-    const wordCount = words.offsets.length - 1;
-    if (hole !== WORD || wordCount === 0 || wordCount > SPLIT_WORDS_MAX) {
-      return this.#holes.behind(states, hole);
+    if (!this.#isOfKnownWords(hole)) return this.#holes.behind(states, hole);
+    const behind: number[] = [];
+    for (const state of states) {
+      const steps = this.#stepsOf(state);
+      if (steps === undefined) return undefined;
+      behind.push(...steps.reached);
     }
-    if (this.#wordsGeneration !== this.#dfa.generation) this.#behindWords.clear();
-    this.#wordsGeneration = this.#dfa.generation;
-    const behind = states.flatMap((state) => this.#behindWord(state));
-    return behind.includes(GAVE_UP) ? undefined : distinct(behind);
+    return distinct(behind);
   }
 
-  /** Where any of the words of the column lead. */
-  #behindWord(state: number): States {
-    let behind = this.#behindWords.get(state);
-    if (behind === undefined) {
-      const { generation } = this.#dfa;
-      const { bytes, offsets } = this.#split.words;
-      const reached = new Set<number>();
-      for (let word = 0; word + 1 < offsets.length; word++) {
-        reached.add(this.#dfa.step(state, bytes, offsets[word]!, offsets[word + 1]!));
-        if (this.#dfa.generation !== generation) return [GAVE_UP];
-      }
-      behind = [...reached];
-      this.#behindWords.set(state, behind);
+  /** The same without words that lead elsewhere than most do from a state: these are added to `unusual`. */
+  #usuallyBehind(states: States, hole: number, unusual: Set<number>): States | undefined {
+    if (!this.#isOfKnownWords(hole)) return this.#holes.behind(states, hole);
+    const behind: number[] = [];
+    for (const state of states) {
+      const steps = this.#stepsOf(state);
+      if (steps === undefined) return undefined;
+      if (steps.unusual === undefined) behind.push(...steps.reached);
+      else behind.push(steps.usual);
+      for (const word of steps.unusual ?? []) unusual.add(word);
     }
-    return behind;
+    return distinct(behind);
+  }
+
+  /** Whether a hole is filled by words of the column, few enough to look at each. */
+  #isOfKnownWords(hole: number): boolean {
+    const wordCount = this.#split.words.offsets.length - 1;
+    return hole === WORD && wordCount > 0 && wordCount <= SPLIT_WORDS_MAX;
+  }
+
+  /** Where the words of the column lead from a state; `undefined` where the automaton cannot tell. */
+  #stepsOf(state: number): WordSteps | undefined {
+    if (this.#wordsGeneration !== this.#dfa.generation) this.#wordSteps.clear();
+    this.#wordsGeneration = this.#dfa.generation;
+    let steps = this.#wordSteps.get(state);
+    if (steps === undefined) {
+      steps = this.#newSteps(state);
+      if (steps !== undefined) this.#wordSteps.set(state, steps);
+    }
+    return steps;
+  }
+
+  #newSteps(state: number): WordSteps | undefined {
+    const { generation } = this.#dfa;
+    const { words, wordStarts } = this.#split;
+    const { bytes, offsets } = words;
+    const landings = new Int32Array(offsets.length - 1);
+    // Of how many strings a word leads to each.
+    const stringCounts = new Map<number, number>();
+    for (let word = 0; word < landings.length; word++) {
+      const landing = this.#dfa.step(state, bytes, offsets[word]!, offsets[word + 1]!);
+      if (landing === GAVE_UP || this.#dfa.generation !== generation) return undefined;
+      const count = wordStarts[word + 1]! - wordStarts[word]!;
+      landings[word] = landing;
+      stringCounts.set(landing, (stringCounts.get(landing) ?? 0) + count);
+    }
+    const [[usual]] = [...stringCounts].sort(([, left], [, right]) => right - left) as [Landing];
+    const unusual: number[] = [];
+    for (let word = 0; word < landings.length && unusual.length <= UNUSUAL_WORDS_MAX; word++) {
+      if (landings[word] !== usual) unusual.push(word);
+    }
+    return {
+      reached: [...stringCounts.keys()],
+      usual,
+      unusual: unusual.length > UNUSUAL_WORDS_MAX ? undefined : unusual,
+    };
   }
 
   /** Where constant bytes of shapes lead; of no use when the automaton begins anew meanwhile. */
@@ -159,20 +235,53 @@ export class SplitVerdicts {
   }
 }
 
+/** A state, and of how many strings a word leads there. */
+type Landing = [number, number];
+
+/** Where the words of a column lead from one state. */
+type WordSteps = {
+  readonly reached: States;
+  /** Where those of most strings lead. */
+  readonly usual: number;
+  /** The words that lead elsewhere; `undefined`: they are many. */
+  readonly unusual: readonly number[] | undefined;
+};
+
+/** Of more words the strings are not looked up one word after the other. */
+const UNUSUAL_WORDS_MAX = 64;
+
+/** Fewer strings for each that has one of the words are as quickly looked at in their order. */
+const STRINGS_PER_WORD_HIT_MIN = 16;
+
+type ShapesByWord = {
+  /** 1 for each open shape of which a string matches with one of `words` only. */
+  readonly isByWord: Uint8Array;
+  readonly words: Int32Array;
+};
+
 /** What the shapes alone say of strings whose heads lead to one state. */
 export class ShapeTruths {
   /** TRUE or FALSE for each shape; FALSE for one that is open. */
   readonly truths: Uint8Array;
-  /** 1 for each shape that is open; `undefined`: none is. */
+  /** 1 for each shape that is open, whatever the words; `undefined`: none is. */
   readonly isOpen: Uint8Array | undefined;
   /** Whether all open ones have a hole for text that is in no table. */
   readonly areOpenInline: boolean;
+  /** The other shapes that are open: a string of these matches only with one of its words. */
+  readonly byWord: ShapesByWord;
   /** What all shapes say; `undefined` where some say otherwise, or are open. */
   readonly same: boolean | undefined;
 
-  constructor(verdicts: Readonly<Uint8Array>, { bytes, offsets }: StringBlock) {
+  constructor(
+    verdicts: Readonly<Uint8Array>,
+    { bytes, offsets }: StringBlock,
+    byWord: ShapesByWord,
+  ) {
     this.truths = verdicts.map((verdict) => (verdict === ALWAYS ? TRUE : FALSE));
-    const isOpen = verdicts.map((verdict) => (verdict === OPEN ? 1 : 0));
+    this.byWord = byWord;
+    const isOpen = verdicts.map((verdict, shape) =>
+      verdict === OPEN && byWord.isByWord[shape] === 0 ? 1 : 0,
+    );
     this.isOpen = isOpen.includes(1) ? isOpen : undefined;
     this.areOpenInline = isOpen.every(
       (open, shape) =>
