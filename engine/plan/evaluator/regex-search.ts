@@ -1,18 +1,10 @@
-import {
-  FALSE,
-  type SplitBlock,
-  type StringBlock,
-  TRUE,
-  UNKNOWN,
-  type Vector,
-} from '../../column/vector.ts';
+import type { StringBlock } from '../../column/vector.ts';
 import { decodeWtf8 } from '../../column/wtf8.ts';
 import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { ByteSearch } from './byte-search.ts';
-import { SplitSearch } from './split-search.ts';
-import type { TextSearch } from './text-search.ts';
+import { MatcherSearch } from './matcher-search.ts';
 
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;
@@ -29,48 +21,29 @@ const FILTER_LENGTH_MIN = 3;
  * The test of a pattern on strings where they lie, by its automaton; by `matcher.test` for those that it
  * cannot tell.
  */
-export class RegexSearch implements TextSearch {
+export class RegexSearch extends MatcherSearch {
   readonly #matcher: TextMatcher;
   /** `undefined` until the first string. */
   #automaton: { readonly dfa: ByteDfa | undefined } | undefined;
-  #split: SplitSearch | undefined;
   /** A text that each match holds: looked for first as long as that repays. */
   #filter: ByteSearch | undefined;
   #filterTrials = 0;
   #filterPasses = 0;
 
   constructor(matcher: TextMatcher) {
+    super();
     this.#matcher = matcher;
   }
 
-  test(block: StringBlock, code: number): boolean {
+  override test(block: StringBlock, code: number): boolean {
     const { dfa } = this.#automaton ?? this.#begin();
     if (this.#filter !== undefined && !this.#passes(this.#filter, block, code)) return false;
     const { bytes, offsets } = block;
     return this.#testBytes(dfa, bytes, offsets[code]!, offsets[code + 1]!);
   }
 
-  testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
-    const truths = new Uint8Array(count);
-    for (let i = 0; i < count; i++) {
-      const code = codes[i]!;
-      if (code < 0) truths[i] = UNKNOWN;
-      else truths[i] = this.test(block, code) ? TRUE : FALSE;
-    }
-    return truths;
-  }
-
-  testSplit(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
-    return this.#splitSearch().test(split, codes, count);
-  }
-
-  testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
-    return this.#splitSearch().testRange(split, start, count);
-  }
-
-  #splitSearch(): SplitSearch {
-    this.#split ??= new SplitSearch(this.#matcher);
-    return this.#split;
+  protected override matcher(): TextMatcher {
+    return this.#matcher;
   }
 
   #begin(): { readonly dfa: ByteDfa | undefined } {

@@ -1,0 +1,45 @@
+import {
+  FALSE,
+  type SplitBlock,
+  type StringBlock,
+  TRUE,
+  UNKNOWN,
+  type Vector,
+} from '../../column/vector.ts';
+import type { TextMatcher } from '../../function/regex/text-matcher.ts';
+import { SplitSearch } from './split-search.ts';
+import type { TextSearch } from './text-search.ts';
+
+/** A search that has its own way with strings that lie whole, and a matcher's with those taken apart. */
+export abstract class MatcherSearch implements TextSearch {
+  /** Made when the first strings taken apart are met. */
+  #split: SplitSearch | undefined;
+
+  abstract test(block: StringBlock, code: number): boolean;
+
+  /** The matcher of the same test; asked for once. */
+  protected abstract matcher(): TextMatcher;
+
+  testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
+    const truths = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]!;
+      if (code < 0) truths[i] = UNKNOWN;
+      else truths[i] = this.test(block, code) ? TRUE : FALSE;
+    }
+    return truths;
+  }
+
+  testSplit(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
+    return this.#splitSearch().test(split, codes, count);
+  }
+
+  testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
+    return this.#splitSearch().testRange(split, start, count);
+  }
+
+  #splitSearch(): SplitSearch {
+    this.#split ??= new SplitSearch(this.matcher());
+    return this.#split;
+  }
+}
