@@ -7,8 +7,9 @@ import { DISTINCT_VALUES_MAX, TOP_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';
+import type { DistinctValues } from './distinct-values.ts';
 import { NO_INT32 } from './growth.ts';
-import { type DistinctValues, KeyColumn } from './key-column.ts';
+import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 import { SUM } from './sum.ts';
 

@@ -7,8 +7,8 @@ import { constantVector, numberVector, valueAt } from '../column/vector.ts';
 import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { ChunkRuns } from './chunk-runs.ts';
+import type { DistinctValues } from './distinct-values.ts';
 import { NO_INT32 } from './growth.ts';
-import type { DistinctValues } from './key-column.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 
@@ -38,11 +38,7 @@ export function selectedKeys({ size, columns }: GroupKeys, marks: Uint8Array): G
       const kept = [...positions.keys()];
       return {
         ids: selected,
-        values: {
-          numbers: Float64Array.from(kept, (id) => values.numbers[id]!),
-          otherIndexes: Int32Array.from(kept, (id) => values.otherIndexes[id]!),
-          others: values.others,
-        },
+        values: { ...values, refs: Int32Array.from(kept, (id) => values.refs[id]!) },
       };
     }),
   };

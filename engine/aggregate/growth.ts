@@ -42,6 +42,16 @@ export function grownUint8(
   return grown;
 }
 
+export function grownUint32(
+  array: Uint32Array<ArrayBuffer>,
+  length: number,
+): Uint32Array<ArrayBuffer> {
+  if (array.length >= length) return array;
+  const grown = new Uint32Array(grownLength(array, length));
+  grown.set(array);
+  return grown;
+}
+
 /**
  * Bytes of the first array: V8 has so many in its own heap, where one is made in a tenth of the time it takes
  * elsewhere, and most states of a small query need no more.

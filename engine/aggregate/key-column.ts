@@ -1,32 +1,44 @@
 import { must } from '../assert.ts';
 import { CodedNumbers } from '../column/coded-numbers.ts';
+import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
 import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Interval, Nested, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
 import type { Dictionary, NumberVector, Vector } from '../column/vector.ts';
-import { numberVector, TRUE, UNKNOWN, valueAt, valueVector } from '../column/vector.ts';
+import {
+  dictionaryVector,
+  numberVector,
+  TRUE,
+  UNKNOWN,
+  valueAt,
+  valueVector,
+} from '../column/vector.ts';
+import { encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
+import { ByteIndex } from './byte-index.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
+import {
+  type DistinctValues,
+  distinctValue,
+  formOf,
+  NUMBER_FORM,
+  OTHER_FORM,
+  type OtherKey,
+  type PlacedValues,
+  placeOf,
+  refTo,
+  TEXT_FORM,
+  UUID_FORM,
+} from './distinct-values.ts';
 import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
+import { KeyStrings } from './key-strings.ts';
 import { NumberIndex } from './number-index.ts';
-import { fromPortable, type PortableValue, toPortable } from './portable-value.ts';
+import { fromPortable, toPortable } from './portable-value.ts';
 
 const ABSENT = -1;
-
-/**
- * The distinct values of one column, fit for `postMessage`. Value `i` is `numbers[i]` where
- * `otherIndexes[i]` is -1, else `others[otherIndexes[i]]`.
- */
-export type DistinctValues = {
-  readonly numbers: Float64Array;
-  readonly otherIndexes: Int32Array;
-  readonly others: readonly OtherKey[];
-};
-
-type OtherKey = Exclude<PortableValue, number>;
 
 /**
  * The distinct values of one column, numbered 0, 1, 2 … in the order they are first met. NULL is a
@@ -36,19 +48,26 @@ type OtherKey = Exclude<PortableValue, number>;
  */
 export class KeyColumn {
   readonly #type: SqlType;
+  /** By id. */
+  #refs: Int32Array<ArrayBuffer> = NO_INT32;
+  #size = 0;
+  #numbers: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  #numberCount = 0;
+  readonly #others: OtherKey[] = [];
   /** Ids of doubles other than NaN. */
   readonly #numberIds = new NumberIndex();
-  /** Ids of strings, booleans, bigints and NULL. */
+  #nanId = ABSENT;
+  readonly #texts = new ByteIndex();
+  readonly #uuids = new ByteIndex();
+  /** Ids by the numbers of `#texts` and of `#uuids`. */
+  #textIds: Int32Array<ArrayBuffer> = NO_INT32;
+  #uuidIds: Int32Array<ArrayBuffer> = NO_INT32;
+  /** Ids of booleans, bigints and NULL, and of strings that came as such. */
   readonly #otherIds = new Map<SqlValue, number>();
   /** Ids of records, lists, ARRAYs and STRUCTs, by a text that only equal ones share. */
   readonly #compositeIds = new Map<string, number>();
   /** By the microseconds that comparisons go by. */
   readonly #intervalIds = new Map<bigint, number>();
-  #nanId = ABSENT;
-  #size = 0;
-  #numbers: Float64Array<ArrayBuffer> = NO_FLOAT64;
-  #otherIndexes: Int32Array<ArrayBuffer> = NO_INT32;
-  readonly #others: OtherKey[] = [];
   /** Per dictionary the id of code `c` at `c + 1`, and of NULL at 0; -1 when not known yet. */
   readonly #codeIds = new DictionaryMemo((dictionary) =>
     new Int32Array(dictionary.size + 1).fill(ABSENT),
@@ -106,45 +125,70 @@ export class KeyColumn {
   }
 
   value(id: number): SqlValue {
-    const index = this.#otherIndexes[id]!;
-    if (index < 0) return this.#numbers[id]!;
-    return fromPortable(this.#others[index]!);
+    return distinctValue(this.#inPlace(), this.#refs[id]!);
   }
 
   /** The values with the given ids, as a vector. */
   vector(ids: Int32Array): Vector {
-    const isNumeric = this.#others.every((key) => key === null);
-    if (!isNumeric) return valueVector(Array.from(ids, (id) => this.value(id)));
-    const values = new Float64Array(ids.length);
-    const nulls = this.#others.length === 0 ? undefined : new Uint8Array(ids.length);
-    for (let row = 0; row < ids.length; row++) {
-      const id = ids[row]!;
-      values[row] = this.#numbers[id]!;
-      if (nulls !== undefined && this.#otherIndexes[id]! >= 0) nulls[row] = 1;
+    if (!this.#others.every((key) => key === null)) {
+      return valueVector(Array.from(ids, (id) => this.value(id)));
     }
-    return numberVector(values, ids.length, nulls);
+    const nullId = this.#otherIds.get(null) ?? ABSENT;
+    if (this.#texts.size + this.#uuids.size === 0) return this.#numberVector(ids, nullId);
+    if (this.#numberCount > 0) return valueVector(Array.from(ids, (id) => this.value(id)));
+    const codes = nullId < 0 ? ids : ids.map((id) => (id === nullId ? -1 : id));
+    return dictionaryVector(codes, ids.length, new KeyStrings(this.#inPlace(), this.#refs));
   }
 
   distinctValues(): DistinctValues {
     return {
-      numbers: this.#numbers.slice(0, this.#size),
-      otherIndexes: this.#otherIndexes.slice(0, this.#size),
-      others: this.#others.slice(),
+      refs: this.#refs.slice(0, this.#size),
+      numbers: this.#numberCount === 0 ? undefined : this.#numbers.slice(0, this.#numberCount),
+      texts: this.#texts.size === 0 ? undefined : this.#texts.entries(),
+      uuids: this.#uuids.size === 0 ? undefined : this.#uuids.entries().bytes,
+      others: this.#others.length === 0 ? undefined : this.#others.slice(),
     };
   }
 
   /** Our id for each of another column's values. */
-  combine(theirs: DistinctValues): Int32Array {
-    const ids = new Int32Array(theirs.numbers.length);
+  combine({ refs, numbers, texts, uuids, others }: DistinctValues): Int32Array {
+    const ids = new Int32Array(refs.length);
     for (let index = 0; index < ids.length; index++) {
-      const otherIndex = theirs.otherIndexes[index]!;
-      if (otherIndex < 0) {
-        ids[index] = this.#numberId(theirs.numbers[index]!);
-      } else {
-        ids[index] = this.#id(fromPortable(theirs.others[otherIndex]!));
+      const place = placeOf(refs[index]!);
+      switch (formOf(refs[index]!)) {
+        case NUMBER_FORM:
+          ids[index] = this.#numberId(numbers![place]!);
+          break;
+        case TEXT_FORM: {
+          const { bytes, offsets } = texts!;
+          ids[index] = this.#textId(bytes, offsets[place]!, offsets[place + 1]!);
+          break;
+        }
+        case UUID_FORM:
+          ids[index] = this.#uuidId(uuids!, place * UUID_BYTES);
+          break;
+        default:
+          ids[index] = this.#id(fromPortable(others![place]!));
       }
     }
     return ids;
+  }
+
+  /** All values where they are: good until the next is added. */
+  #inPlace(): PlacedValues {
+    const { bytes } = this.#uuids.block;
+    return { numbers: this.#numbers, texts: this.#texts.block, uuids: bytes, others: this.#others };
+  }
+
+  #numberVector(ids: Int32Array, nullId: number): Vector {
+    const values = new Float64Array(ids.length);
+    const nulls = nullId < 0 ? undefined : new Uint8Array(ids.length);
+    for (let row = 0; row < ids.length; row++) {
+      const id = ids[row]!;
+      if (id === nullId) nulls![row] = 1;
+      else values[row] = this.#numbers[placeOf(this.#refs[id]!)]!;
+    }
+    return numberVector(values, ids.length, nulls);
   }
 
   /** Rows come in runs of one value when they are sorted by time and the key is a time bucket. */
@@ -192,11 +236,20 @@ export class KeyColumn {
       const code = codes[row]!;
       let id = idOfCode[code + 1]!;
       if (id === ABSENT) {
-        id = this.#id(code < 0 ? null : dictionary.value(code));
+        id = code < 0 ? this.#id(null) : this.#idOfCode(dictionary, code);
         idOfCode[code + 1] = id;
       }
       ids[row] = id;
     }
+  }
+
+  #idOfCode(dictionary: Dictionary, code: number): number {
+    const { strings, uuids } = dictionary;
+    if (strings !== undefined) {
+      return this.#stringId(strings.bytes, strings.offsets[code]!, strings.offsets[code + 1]!);
+    }
+    if (uuids !== undefined) return this.#uuidId(uuids, code * UUID_BYTES);
+    return this.#id(dictionary.value(code));
   }
 
   /** Strings taken apart are put together only where their parts have not been met before. */
@@ -207,10 +260,12 @@ export class KeyColumn {
       const code = codes[row]!;
       const key = code < 0 ? ABSENT : split.shortKey(code);
       let id = key < 0 ? ABSENT : idOfKey.find(key);
-      if (id === ABSENT) {
-        id = this.#id(code < 0 ? null : dictionary.value(code));
+      if (id === ABSENT && code >= 0) {
+        const { bytes, start, end } = split.range(code);
+        id = this.#stringId(bytes, start, end);
         if (key >= 0) idOfKey.insert(key, id);
       }
+      if (code < 0) id = this.#id(null);
       ids[row] = id;
     }
   }
@@ -221,7 +276,44 @@ export class KeyColumn {
     if (typeof value === 'object' && value !== null) {
       return isInterval(value) ? this.#intervalId(value) : this.#compositeId(value);
     }
-    return this.#otherId(value);
+    return typeof value === 'string' ? this.#writtenId(value) : this.#otherId(value);
+  }
+
+  /** A string that came as such may well come again. */
+  #writtenId(text: string): number {
+    let id = this.#otherIds.get(text);
+    if (id === undefined) {
+      const bytes = encodeWtf8(text);
+      id = this.#stringId(bytes, 0, bytes.length);
+      this.#otherIds.set(text, id);
+    }
+    return id;
+  }
+
+  #stringId(bytes: Uint8Array, start: number, end: number): number {
+    const isUuid = packUuid(bytes, start, end, packedUuid);
+    return isUuid ? this.#uuidId(packedUuid, 0) : this.#textId(bytes, start, end);
+  }
+
+  /** Of a string that is no UUID. */
+  #textId(bytes: Uint8Array, start: number, end: number): number {
+    const knownCount = this.#texts.size;
+    const place = this.#texts.add(bytes, start, end);
+    if (place < knownCount) return this.#textIds[place]!;
+    this.#textIds = grownInt32(this.#textIds, place + 1);
+    const id = this.#add(refTo(TEXT_FORM, place));
+    this.#textIds[place] = id;
+    return id;
+  }
+
+  #uuidId(bytes: Uint8Array, start: number): number {
+    const knownCount = this.#uuids.size;
+    const place = this.#uuids.add(bytes, start, start + UUID_BYTES);
+    if (place < knownCount) return this.#uuidIds[place]!;
+    this.#uuidIds = grownInt32(this.#uuidIds, place + 1);
+    const id = this.#add(refTo(UUID_FORM, place));
+    this.#uuidIds[place] = id;
+    return id;
   }
 
   #numberId(value: number): number {
@@ -247,7 +339,7 @@ export class KeyColumn {
     return typeof canonical === 'bigint' ? this.#otherId(canonical) : this.#numberId(canonical);
   }
 
-  #otherId(value: null | boolean | bigint | string): number {
+  #otherId(value: null | boolean | bigint): number {
     let id = this.#otherIds.get(value);
     if (id === undefined) {
       id = this.#addOther(value);
@@ -274,28 +366,28 @@ export class KeyColumn {
       this.#intervalIds.set(total, added);
       return added;
     }
-    const index = this.#otherIndexes[id]!;
+    const index = placeOf(this.#refs[id]!);
     if (compareAmounts(value, this.#others[index] as Interval) < 0) this.#others[index] = value;
     return id;
   }
 
   #addNumber(value: number): number {
-    const id = this.#add();
-    this.#numbers[id] = value;
-    this.#otherIndexes[id] = ABSENT;
-    return id;
+    const place = this.#numberCount++;
+    this.#numbers = grownFloat64(this.#numbers, place + 1);
+    this.#numbers[place] = value;
+    return this.#add(refTo(NUMBER_FORM, place));
   }
 
   #addOther(key: OtherKey): number {
-    const id = this.#add();
-    this.#otherIndexes[id] = this.#others.length;
-    this.#others.push(key);
-    return id;
+    return this.#add(refTo(OTHER_FORM, this.#others.push(key) - 1));
   }
 
-  #add(): number {
-    this.#numbers = grownFloat64(this.#numbers, this.#size + 1);
-    this.#otherIndexes = grownInt32(this.#otherIndexes, this.#size + 1);
+  #add(ref: number): number {
+    this.#refs = grownInt32(this.#refs, this.#size + 1);
+    this.#refs[this.#size] = ref;
     return this.#size++;
   }
 }
+
+/** One UUID, packed. */
+const packedUuid = new Uint8Array(UUID_BYTES);

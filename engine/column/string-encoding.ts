@@ -2,7 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 import { DEFLATED_BLOCK_ENTRIES } from '../limits.ts';
 import { type Cut, cutRange } from './excerpt-strings.ts';
 import { encodeNumbers } from './number-values.ts';
-import { UUID_LENGTH } from './packed-digits.ts';
+import { DIGIT_VALUES, UUID_LENGTH } from './packed-digits.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
 import { encodeSplit } from './split-encoding.ts';
 import { headEnd } from './split-footer.ts';
@@ -327,7 +327,3 @@ const DASH = 0x2d;
 function packedSize(digitCount: number): number {
   return digitCount === UUID ? 16 : Math.ceil(digitCount / 2);
 }
-
-/** The value of a lower-case hexadecimal digit, or -1; indexed by byte. */
-const DIGIT_VALUES = new Int8Array(256).fill(-1);
-for (let digit = 0; digit < 16; digit++) DIGIT_VALUES[digit.toString(16).charCodeAt(0)] = digit;

@@ -154,6 +154,7 @@ export class PlainStrings implements StringEntries {
 class PackedStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly uuids: Uint8Array | undefined;
   readonly #bytes: Uint8Array;
   readonly #isUuid: boolean;
   /** One entry as it is written. */
@@ -168,6 +169,7 @@ class PackedStrings implements StringEntries {
   ) {
     this.#bytes = bytes;
     this.#isUuid = digitCount === undefined;
+    this.uuids = this.#isUuid ? bytes : undefined;
     this.#text = Buffer.alloc(digitCount ?? UUID_LENGTH, '-');
     this.size = size;
     this.isDistinct = isDistinct;

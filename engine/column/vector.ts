@@ -88,11 +88,13 @@ export interface Dictionary {
   readonly strings?: StringBlock | undefined;
   /** Present when the values are strings taken apart. */
   readonly split?: SplitBlock | undefined;
+  /** Present when the values are UUIDs in their canonical form: 16 bytes of each, end to end. */
+  readonly uuids?: Uint8Array | undefined;
 }
 
 /** Whether a dictionary is known to have strings only: it may not be, and have them all the same. */
-export function isOfStrings({ strings, split }: Dictionary): boolean {
-  return strings !== undefined || split !== undefined;
+export function isOfStrings({ strings, split, uuids }: Dictionary): boolean {
+  return strings !== undefined || split !== undefined || uuids !== undefined;
 }
 
 /** Strings end to end: string `code` is `bytes[offsets[code], offsets[code + 1])`. */

@@ -1,4 +1,4 @@
-import { fromPortable } from '../aggregate/portable-value.ts';
+import { distinctValue } from '../aggregate/distinct-values.ts';
 import type { SegmentContent } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
@@ -35,9 +35,7 @@ function groupTimes({ keys }: AggregatePartial, { index, steps }: TimeKey): Grou
   const starts = new Float64Array(keys.size);
   const ends = new Float64Array(keys.size);
   for (let group = 0; group < keys.size; group++) {
-    const id = ids[group]!;
-    const other = values.otherIndexes[id]!;
-    const value = other < 0 ? values.numbers[id]! : fromPortable(values.others[other]!);
+    const value = distinctValue(values, values.refs[ids[group]!]!);
     if (typeof value !== 'number') return undefined;
     const startUs = steps.firstUs(value);
     const endUs = steps.firstUs(value + 1);

@@ -4,7 +4,7 @@ import { StringRange } from '../../column/string-range.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
-import { booleanVector, constantVector, isOfStrings, valueAt } from '../../column/vector.ts';
+import { booleanVector, constantVector, valueAt } from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo } from './boolean-memo.ts';
@@ -77,7 +77,9 @@ export function liftOverVectors(
 
 /** Whether strings are looked at where they lie. */
 function hasSearch({ search, nulls }: LiftedFunction, { dictionary }: DictionaryVector): boolean {
-  return search !== undefined && isOfStrings(dictionary) && nulls === 'propagate';
+  const { strings, split } = dictionary;
+  const lies = strings !== undefined || split !== undefined;
+  return search !== undefined && lies && nulls === 'propagate';
 }
 
 /** Whether a memo of all entries would cost more than to evaluate those that some rows carry. */

@@ -1,0 +1,124 @@
+import { randomInt } from 'node:crypto';
+import { type HashKey, keyedHash, quickHashOfBytes } from '../column/string-hash.ts';
+import type { StringBlock } from '../column/vector.ts';
+import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
+
+/** A chain of probes this long does not come about by chance in a table at most half full. */
+const PROBES_MAX = 256;
+
+/** What all indexes begin as; the first entry makes arrays of their own. */
+const NO_SLOTS = new Int32Array(2);
+const NO_OFFSETS = new Uint32Array(1);
+
+const FIRST_SLOTS_LENGTH = FIRST_BYTES / Int32Array.BYTES_PER_ELEMENT;
+
+/**
+ * Numbers distinct runs of bytes 0, 1, 2 … in the order they are first met, and keeps them end to end.
+ * Open addressing with linear probing, two entries a slot: the hash, and the number plus one (0: empty); at
+ * most half full. Once collisions look made on purpose, a keyed hash takes over.
+ */
+export class ByteIndex {
+  #size = 0;
+  #bytes: Uint8Array<ArrayBuffer> = NO_UINT8;
+  /** Entry `i` is `#bytes[#offsets[i], #offsets[i + 1])`. */
+  #offsets: Uint32Array<ArrayBuffer> = NO_OFFSETS;
+  #slots = NO_SLOTS;
+  #isGuarded = false;
+  readonly #key: HashKey = KEY;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** All entries, where they lie: to be read at once, or copied. */
+  get block(): StringBlock {
+    return { bytes: this.#bytes, offsets: this.#offsets };
+  }
+
+  /** All entries, as a copy. */
+  entries(): StringBlock {
+    const offsets = this.#offsets.slice(0, this.#size + 1);
+    return { bytes: this.#bytes.slice(0, offsets[this.#size]), offsets };
+  }
+
+  /** The number of `bytes[start, end)`: `size`, as it was, when they are new. */
+  add(bytes: Uint8Array, start: number, end: number): number {
+    const hash = this.#hash(bytes, start, end);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = (hash << 1) & mask;
+    let probes = 0;
+    for (let entry = slots[slot + 1]! - 1; entry >= 0; entry = slots[slot + 1]! - 1) {
+      if (slots[slot] === hash && this.#holds(entry, bytes, start, end)) return entry;
+      slot = (slot + 2) & mask;
+      probes++;
+    }
+    if (probes > PROBES_MAX && !this.#isGuarded) {
+      this.#guard();
+      return this.add(bytes, start, end);
+    }
+    return this.#append(bytes, { start, end, hash });
+  }
+
+  #hash(bytes: Uint8Array, start: number, end: number): number {
+    if (!this.#isGuarded) return quickHashOfBytes(bytes, start, end, this.#key);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return keyedHash(view, start, end, this.#key);
+  }
+
+  #holds(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const own = this.#bytes;
+    const ownStart = this.#offsets[entry]!;
+    if (this.#offsets[entry + 1]! - ownStart !== end - start) return false;
+    const shift = ownStart - start;
+    for (let at = start; at < end; at++) if (own[at + shift] !== bytes[at]) return false;
+    return true;
+  }
+
+  #append(
+    bytes: Uint8Array,
+    { start, end, hash }: { readonly start: number; readonly end: number; readonly hash: number },
+  ): number {
+    const entry = this.#size++;
+    const offset = this.#offsets[entry]!;
+    const ownEnd = offset + end - start;
+    this.#bytes = grownUint8(this.#bytes, ownEnd);
+    this.#offsets = grownUint32(this.#offsets, entry + 2);
+    const own = this.#bytes;
+    for (let at = start, to = offset; at < end; at++, to++) own[to] = bytes[at]!;
+    this.#offsets[entry + 1] = ownEnd;
+    if (4 * this.#size > this.#slots.length) this.#grow();
+    enter(this.#slots, hash, entry);
+    return entry;
+  }
+
+  /** Doubles the slots; the entry that makes it needed is not among them yet. */
+  #grow(): void {
+    const slots = this.#slots;
+    this.#slots = new Int32Array(Math.max(FIRST_SLOTS_LENGTH, 2 * slots.length));
+    for (let slot = 0; slot < slots.length; slot += 2) {
+      if (slots[slot + 1] !== 0) enter(this.#slots, slots[slot]!, slots[slot + 1]! - 1);
+    }
+  }
+
+  #guard(): void {
+    this.#isGuarded = true;
+    this.#slots = new Int32Array(this.#slots.length);
+    for (let entry = 0; entry < this.#size; entry++) {
+      const hash = this.#hash(this.#bytes, this.#offsets[entry]!, this.#offsets[entry + 1]!);
+      enter(this.#slots, hash, entry);
+    }
+  }
+}
+
+/** Secret, so that nobody can send strings that collide. */
+const KEY: HashKey = { first: randomInt(2 ** 32) | 0, second: randomInt(2 ** 32) | 0 };
+
+/** Puts an entry that is not there into slots that have room. */
+function enter(slots: Int32Array, hash: number, entry: number): void {
+  const mask = slots.length - 1;
+  let slot = (hash << 1) & mask;
+  while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+  slots[slot] = hash;
+  slots[slot + 1] = entry + 1;
+}

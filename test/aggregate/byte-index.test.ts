@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ByteIndex } from '../../engine/aggregate/byte-index.ts';
+
+test('runs of bytes are numbered as they are first met, wherever they lie', () => {
+  const run = fc.uint8Array({ maxLength: 9, max: 3 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(run, fc.nat(5)), { maxLength: 200 }), (entries) => {
+      const index = new ByteIndex();
+      const expected = new Map<string, number>();
+      for (const [bytes, before] of entries) {
+        const name = bytes.join();
+        const number = expected.get(name) ?? expected.size;
+        expected.set(name, number);
+        const lying = Uint8Array.of(...new Uint8Array(before), ...bytes, 7);
+        assert.equal(index.add(lying, before, before + bytes.length), number);
+        assert.equal(index.size, expected.size);
+      }
+      const { bytes, offsets } = index.entries();
+      const names = Array.from({ length: index.size }, (_, entry) =>
+        bytes.slice(offsets[entry], offsets[entry + 1]).join(),
+      );
+      assert.deepEqual(names, [...expected.keys()]);
+    }),
+  );
+});
+
+/**
+ * The quick hash folds its highest bit into two bits of the next step, whatever the key: to flip these there
+ * leaves no trace of it.
+ */
+test('strings that were made to collide are told apart, those from before among them', () => {
+  const index = new ByteIndex();
+  const pairCount = 10;
+  const made = Array.from({ length: 2 ** pairCount }, (_, bits) => {
+    const bytes = new Uint8Array(8 * pairCount);
+    for (let pair = 0; pair < pairCount; pair++) {
+      if (((bits >> pair) & 1) === 0) continue;
+      bytes[8 * pair + 3] = 0x80;
+      bytes[8 * pair + 7] = 0x80;
+      bytes[8 * pair + 6] = 0x01;
+    }
+    return bytes;
+  });
+  const numbers = () => made.map((bytes) => index.add(bytes, 0, bytes.length));
+  const expected = made.map((_, entry) => entry);
+  assert.deepEqual(numbers(), expected);
+  assert.deepEqual(numbers(), expected);
+});
