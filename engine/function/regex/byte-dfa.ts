@@ -160,6 +160,11 @@ export class ByteDfa {
     return state / this.#width;
   }
 
+  /** The state of a number that `rowOf` gave in this generation. */
+  stateOf(row: number): number {
+    return row * this.#width;
+  }
+
   /** One byte of each class that some of these are of: they lead wherever any of these lead. */
   standingFor(isAmong: Uint8Array): Uint8Array {
     const byteOfClass = new Map<number, number>();

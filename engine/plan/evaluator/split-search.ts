@@ -12,6 +12,7 @@ import {
 } from '../../column/vector.ts';
 import { decodeWtf8 } from '../../column/wtf8.ts';
 import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
+import { DigitSteps } from '../../function/regex/digit-steps.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
@@ -95,7 +96,11 @@ export class SplitSearch {
     if (this.#dfa === undefined || this.#memory === undefined) return undefined;
     if (this.#last?.split !== split) {
       const verdicts = this.#memory.verdictsOf(split);
-      this.#last = { split, verdicts, walk: new SplitWalk(this.#dfa, split, verdicts) };
+      this.#last = {
+        split,
+        verdicts,
+        walk: new SplitWalk(this.#dfa, split, { verdicts, digits: this.#memory.digits }),
+      };
     }
     return this.#last;
   }
@@ -250,11 +255,13 @@ function areAllTrue(
 class SplitMemory {
   readonly #dfa: ByteDfa;
   readonly #holes: HoleSteps;
+  readonly digits: DigitSteps;
   readonly #verdicts = new WeakMap<SplitBlock, SplitVerdicts>();
 
   constructor(dfa: ByteDfa) {
     this.#dfa = dfa;
     this.#holes = new HoleSteps(dfa);
+    this.digits = new DigitSteps(dfa);
   }
 
   verdictsOf(split: SplitBlock): SplitVerdicts {

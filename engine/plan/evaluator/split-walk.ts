@@ -1,7 +1,9 @@
 import { must } from '../../assert.ts';
-import { ANY, isHole, PartReader, WORD } from '../../column/split-shape.ts';
+import { UUID_BYTES } from '../../column/packed-digits.ts';
+import { ANY, HEX, isHole, PartReader, UUID, WORD } from '../../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';
+import type { DigitSteps } from '../../function/regex/digit-steps.ts';
 import { SPLIT_STATES_MAX } from '../../limits.ts';
 import { ALWAYS, NEVER, type SplitVerdicts } from './split-verdicts.ts';
 
@@ -34,6 +36,7 @@ export class SplitWalk {
   readonly #dfa: ByteDfa;
   readonly #split: SplitBlock;
   readonly #verdicts: SplitVerdicts;
+  readonly #digits: DigitSteps;
   readonly #pieces: Pieces;
   readonly #reader = new PartReader();
   #generation: number;
@@ -51,11 +54,16 @@ export class SplitWalk {
   /** Bytes read since they were last asked for. */
   #readCount = 0;
 
-  /** `verdicts`: of the same automaton and strings. */
-  constructor(dfa: ByteDfa, split: SplitBlock, verdicts: SplitVerdicts) {
+  /** `verdicts`: of the same automaton and strings; `digits`: of the same automaton. */
+  constructor(
+    dfa: ByteDfa,
+    split: SplitBlock,
+    { verdicts, digits }: { readonly verdicts: SplitVerdicts; readonly digits: DigitSteps },
+  ) {
     this.#dfa = dfa;
     this.#split = split;
     this.#verdicts = verdicts;
+    this.#digits = digits;
     this.#pieces = piecesOf(split.shapes);
     this.#generation = dfa.generation;
     this.#landings = new Int16Array(STATES_FIRST * this.#pieces.count);
@@ -139,17 +147,58 @@ export class SplitWalk {
     // What was cut out of such strings is not known by its shape.
     if (kind === ANY) return LEFT;
     const behind = this.#verdicts.behindHole([state], kind);
-    return behind?.length === 1 ? this.#landingOf(behind[0]!) : FILLING;
+    if (behind === undefined || behind.length === 0) return FILLING;
+    // Where they all lead to one state behind what follows, any of them stands for all.
+    return this.#areOneBehind(behind, piece + 1) ? this.#landingOf(behind[0]!) : FILLING;
+  }
+
+  /** Whether states are one behind a piece, that is constant bytes if there are several. */
+  #areOneBehind(states: readonly number[], piece: number): boolean {
+    if (states.length === 1) return true;
+    const { kinds, starts } = this.#pieces;
+    if (kinds[piece] !== CONSTANT) return false;
+    const { bytes } = this.#split.shapes;
+    const reached = new Set<number>();
+    for (const state of states) {
+      reached.add(this.#dfa.step(state, bytes, starts[piece]!, starts[piece + 1]!));
+      if (this.#generation !== this.#dfa.generation) return false;
+    }
+    return reached.size === 1 && !reached.has(GAVE_UP);
   }
 
   #landBehindPart(place: number, hole: number): number {
     const { parts, words } = this.#split;
     if (hole === WORD) return this.#landBehindWord(place, this.#reader.count(parts));
+    if (hole === HEX || hole === UUID) {
+      const start = this.#reader.at;
+      const state = this.#stateBehindDigits(this.#states[place]!, hole);
+      if (state !== GAVE_UP || this.#generation !== this.#dfa.generation) {
+        return this.#landingOf(state);
+      }
+      this.#reader.at = start;
+    }
     const room = this.#reader.sizeMax(hole, parts);
     if (room > this.#filled.length) this.#filled = new Uint8Array(2 * room);
     const size = this.#reader.fill(hole, { parts, words }, this.#filled, 0);
     this.#readCount += size;
     return this.#landingOf(this.#dfa.step(this.#states[place]!, this.#filled, 0, size));
+  }
+
+  /** GAVE_UP where they are to be written out, or the automaton began anew. */
+  #stateBehindDigits(state: number, hole: number): number {
+    const { parts } = this.#split;
+    const reader = this.#reader;
+    if (hole === UUID) {
+      const start = reader.at;
+      this.#readCount += UUID_BYTES;
+      reader.at += UUID_BYTES;
+      return this.#digits.behindUuid(state, parts, start);
+    }
+    const digitCount = reader.count(parts);
+    const start = reader.at;
+    reader.at += (digitCount + 1) >> 1;
+    this.#readCount += reader.at - start;
+    return this.#digits.behindHex(state, parts, start, digitCount);
   }
 
   #landBehindWord(place: number, word: number): number {
