@@ -40,3 +40,21 @@ test('doubles of one magnitude, whose upper halves are all the same, are sorted'
   sortDoubles(values);
   assert.deepEqual(values, wanted);
 });
+
+for (const magnitudes of [1, 3, 20, 60, 600]) {
+  test(`doubles of ${magnitudes} magnitudes are sorted, also those of both signs`, () => {
+    const values = Float64Array.from({ length: 70_000 }, (_, index) => {
+      const turned = (index * 40_503) % 65_521;
+      return (1 + (turned % 997) / 997) * 2 ** (turned % magnitudes);
+    });
+    for (const sign of [1, -1, 0]) {
+      const signed = values.map((value, index) => (sign || (index % 3) - 1) * value);
+      const wanted = signed.map((value) => value + 0).sort();
+      sortDoubles(signed);
+      assert.deepEqual(
+        signed.map((value) => value + 0),
+        wanted,
+      );
+    }
+  });
+}
