@@ -53,7 +53,7 @@ export const MATERIALIZED_ROWS_MAX = 2_000_000;
  */
 export const WINDOW_VALUES_MAX = 33_554_432;
 
-/** Distinct values per group that quantiles stay exact for; beyond, a t-digest takes over. */
+/** Distinct values per group that quantiles stay exact for; beyond, a digest takes over. */
 export const EXACT_QUANTILE_VALUES_MAX = 16_384;
 
 /**

@@ -25,7 +25,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   piscina: 'engine/pool/',
   'prom-client': 'src/',
   re2js: 'engine/function/',
-  tdigest: 'engine/aggregate/',
 };
 
 const ENGINE = filesBelow('engine', '.ts');

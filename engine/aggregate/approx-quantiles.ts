@@ -23,11 +23,11 @@ import { ValueCounts } from './value-counts.ts';
  * all numbers.
  *
  * Element i is the value of rank max(⌈i·N/n⌉, 1) among the N values, exactly, as long as a group has
- * at most EXACT_QUANTILE_VALUES_MAX distinct values; integers in [0, 65,536), infinities and numbers
- * from 2^960 in magnitude are not counted for that and always exact. Exact answers do not depend on how rows are ordered or split.
+ * at most EXACT_QUANTILE_VALUES_MAX distinct values; integers in [0, 65,536) are not counted for that and
+ * always exact. Exact answers do not depend on how rows are ordered or split.
  *
- * Beyond, the further distinct values of the group go to a t-digest: elements are still values of x,
- * their rank is off by at most 0.1 % of N, and the same rows in the same order and the same
+ * Beyond, the further values of the group go to a digest (`quantile-digest.ts`): elements are still values
+ * of x, their rank is off by at most 0.1 % of N, and the same rows in the same order and the same
  * partition give the same answer, but another order may give another within that error. Strings, and
  * integers beyond 2^53, are not digested: more distinct ones in a group are a `query_limit`.
  */

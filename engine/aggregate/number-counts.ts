@@ -7,30 +7,28 @@ import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import type { HistogramsPartial } from './histograms.ts';
 import { HISTOGRAM_VALUES_MAX, Histograms } from './histograms.ts';
-import type { IntegerCounts } from './integer-counts.ts';
-import type { DigestPartial } from './quantile-digest.ts';
 import { QuantileDigest } from './quantile-digest.ts';
 import type { SortedCounts } from './quantile-ranks.ts';
 import type { RunTally } from './run-tally.ts';
 import type { ValueCountsPartial } from './value-counts.ts';
 import { ValueCounts } from './value-counts.ts';
+import { mergedValues, type WeightedValues } from './weighted-values.ts';
 
-const DIGESTED_MAX = 2 ** 960;
+/** What `#distinct` says of a group whose further values go to its digest. */
+const OVERFULL = EXACT_QUANTILE_VALUES_MAX + 1;
 
 export type NumberCountsPartial = {
   readonly table: GroupedCounts;
   readonly histograms: HistogramsPartial;
   readonly nans: Float64Array;
   readonly wide: ValueCountsPartial<bigint>;
-  readonly digests: readonly { readonly group: number; readonly digest: DigestPartial }[];
+  readonly digests: readonly { readonly group: number; readonly digest: WeightedValues }[];
 };
 
-/** Entries [start, end) of parallel lists, in order. */
-type Span = {
-  readonly values: ArrayLike<number | bigint>;
-  readonly counts: ArrayLike<number>;
-  readonly start: number;
-  readonly end: number;
+/** Values in order, and how often each came. */
+type Counted = {
+  readonly values: ArrayLike<number | bigint> & Iterable<number | bigint>;
+  readonly counts: ArrayLike<number> & Iterable<number>;
 };
 
 /**
@@ -38,15 +36,14 @@ type Span = {
  * add up:
  *
  * - small integers: with the histograms;
- * - other doubles: in the table, up to EXACT_QUANTILE_VALUES_MAX distinct ones a group, further ones
- *   in the group's t-digest (those from 2^960 in magnitude, and infinities, always in the table:
- *   the digest's means would overflow);
+ * - other doubles: in the table, up to EXACT_QUANTILE_VALUES_MAX distinct ones a group; from the first
+ *   further one on all in the group's digest, and in a partial those of the table, too;
  * - NaN and integers beyond 2^53: apart.
  */
 export class NumberCounts {
   readonly #histograms = new Histograms();
   readonly #table = new CountTable();
-  /** By group: distinct values in the table, but for those beyond DIGESTED_MAX. */
+  /** By group: distinct values in the table, or OVERFULL. */
   #distinct: Int32Array<ArrayBuffer> = NO_INT32;
   #nans: Float64Array<ArrayBuffer> = NO_FLOAT64;
   readonly #wide = new ValueCounts<bigint>('integers beyond 2^53');
@@ -117,14 +114,15 @@ export class NumberCounts {
   }
 
   partial(groupCount: number): NumberCountsPartial {
+    const table = this.#table.grouped(groupCount);
     return {
-      table: this.#table.grouped(groupCount),
+      table: this.#digests.size === 0 ? table : without(table, this.#digests),
       histograms: this.#histograms.partial(),
       nans: this.#nans.slice(0, groupCount),
       wide: this.#wide.partial(),
       digests: Array.from(this.#digests, ([group, digest]) => ({
         group,
-        digest: digest.partial(),
+        digest: digest.partial(weightedOf(table, group)),
       })),
     };
   }
@@ -158,11 +156,12 @@ export class NumberCounts {
     }
     const integers = this.#histograms.counts(group);
     const rest = this.#unhistogrammed(group);
-    if (nans === 0 && rest.start === rest.end) return withTotal(integers);
-    let next = rest.start;
+    if (nans === 0 && rest.values.length === 0) return withTotal(integers);
+    if (nans === 0 && integers.values.length === 0) return withTotal(rest);
+    let next = 0;
     for (let entry = 0; entry < integers.values.length; entry++) {
       const integer = integers.values[entry]!;
-      for (; next < rest.end && rest.values[next]! < integer; next++) {
+      for (; next < rest.values.length && rest.values[next]! < integer; next++) {
         values.push(rest.values[next]!);
         counts.push(rest.counts[next]!);
         total += rest.counts[next]!;
@@ -171,7 +170,7 @@ export class NumberCounts {
       counts.push(integers.counts[entry]!);
       total += integers.counts[entry]!;
     }
-    for (; next < rest.end; next++) {
+    for (; next < rest.values.length; next++) {
       values.push(rest.values[next]!);
       counts.push(rest.counts[next]!);
       total += rest.counts[next]!;
@@ -180,44 +179,39 @@ export class NumberCounts {
   }
 
   /** The group's numbers that are neither small integers nor NaN, in order. */
-  #unhistogrammed(group: number): Span {
+  #unhistogrammed(group: number): Counted {
     this.#grouped ??= this.#table.grouped(this.#distinct.length);
-    const { starts, values, counts } = this.#grouped;
-    const span = { values, counts, start: starts[group] ?? 0, end: starts[group + 1] ?? 0 };
+    const counted = weightedOf(this.#grouped, group);
     const digest = this.#digests.get(group)?.values();
-    const wide = this.#wide.has(group) ? this.#wide.sorted(group) : undefined;
-    if (digest === undefined && wide === undefined) return span;
+    const { values, weights } = digest === undefined ? counted : mergedValues([counted, digest]);
+    if (!this.#wide.has(group)) return { values, counts: weights };
+    const wide = this.#wide.sorted(group);
     const entries: { value: number | bigint; count: number }[] = [];
-    for (let entry = span.start; entry < span.end; entry++) {
-      entries.push({ value: span.values[entry]!, count: span.counts[entry]! });
-    }
-    digest?.values.forEach((value, index) => {
-      entries.push({ value, count: digest.weights[index]! });
+    values.forEach((value, index) => {
+      entries.push({ value, count: weights[index]! });
     });
-    [...(wide?.values ?? [])].forEach((value, index) => {
-      entries.push({ value, count: wide!.counts[index]! });
+    [...wide.values].forEach((value, index) => {
+      entries.push({ value, count: wide.counts[index]! });
     });
     entries.sort((left, right) => orderNumbers(left.value, right.value));
     return {
       values: entries.map(({ value }) => value),
       counts: entries.map(({ count }) => count),
-      start: 0,
-      end: entries.length,
     };
   }
 
   #addDouble(group: number, value: number, count: number): void {
     if (value >= 0 && value < HISTOGRAM_VALUES_MAX && Number.isInteger(value)) {
       this.#histograms.add(group, value + 0, count);
-    } else if (Math.abs(value) < DIGESTED_MAX) {
+    } else if (Number.isNaN(value)) {
+      this.#nans[group]! += count;
+    } else if (this.#distinct[group] === OVERFULL) {
+      this.#digest(group).add(value, count);
+    } else {
       const isNewAllowed = this.#distinct[group]! < EXACT_QUANTILE_VALUES_MAX;
       const answer = this.#table.add(group, value, count, isNewAllowed);
       if (answer === 'added') this.#distinct[group]!++;
       else if (answer === 'refused') this.#digest(group).add(value, count);
-    } else if (Number.isNaN(value)) {
-      this.#nans[group]! += count;
-    } else {
-      this.#table.add(group, value, count, true);
     }
   }
 
@@ -226,19 +220,45 @@ export class NumberCounts {
     if (digest === undefined) {
       digest = new QuantileDigest();
       this.#digests.set(group, digest);
+      this.#distinct[group] = OVERFULL;
     }
     return digest;
   }
 }
 
-function withTotal({ values, counts }: IntegerCounts): SortedCounts<number> {
+function weightedOf({ starts, values, counts }: GroupedCounts, group: number): WeightedValues {
+  // The table may know of no group so high.
+  const start = starts[group] ?? values.length;
+  const end = starts[group + 1] ?? values.length;
+  return { values: values.subarray(start, end), weights: counts.subarray(start, end) };
+}
+
+/** The table without what is of these groups. */
+function without(table: GroupedCounts, groups: ReadonlyMap<number, unknown>): GroupedCounts {
+  const starts = new Int32Array(table.starts.length);
+  const values = new Float64Array(table.values.length);
+  const counts = new Float64Array(table.values.length);
+  let size = 0;
+  for (let group = 0; group + 1 < starts.length; group++) {
+    starts[group] = size;
+    if (groups.has(group)) continue;
+    const kept = weightedOf(table, group);
+    values.set(kept.values, size);
+    counts.set(kept.weights, size);
+    size += kept.values.length;
+  }
+  starts[starts.length - 1] = size;
+  return { starts, values: values.slice(0, size), counts: counts.slice(0, size) };
+}
+
+function withTotal({ values, counts }: Counted): SortedCounts<number | bigint> {
   let total = 0;
   for (let entry = 0; entry < counts.length; entry++) total += counts[entry]!;
   return { values, counts, total };
 }
 
 /**
- * The end of the rows from `start` on that are of one group and fit for its t-digest: `start` where
+ * The end of the rows from `start` on that are of one group and fit for its digest: `start` where
  * it is none itself. What the group's table has of them already adds up with what the digest gets.
  */
 function digestedEnd({ groups, count, values, nulls }: GroupedNumbers, start: number): number {
@@ -247,8 +267,7 @@ function digestedEnd({ groups, count, values, nulls }: GroupedNumbers, start: nu
   for (; row < count && groups[row] === group; row++) {
     const value = values[row]!;
     if (nulls !== undefined && nulls[row] === 1) break;
-    // NaN fails the first, small integers the second.
-    if (!(Math.abs(value) < DIGESTED_MAX)) break;
+    if (Number.isNaN(value)) break;
     if ((value & (HISTOGRAM_VALUES_MAX - 1)) === value) break;
   }
   return row;
