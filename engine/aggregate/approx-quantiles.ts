@@ -1,4 +1,3 @@
-import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -125,8 +124,7 @@ class QuantilesState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const vector = vectors[0]!;
-    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
     this.#numbers.reserve(groupCount);
     let start = 0;

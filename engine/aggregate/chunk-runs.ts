@@ -1,4 +1,4 @@
-import type { PackedNumbers } from '../column/packed-numbers.ts';
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import { StringRange } from '../column/string-range.ts';
 import type { Vector } from '../column/vector.ts';
 import { type RunTally, tallyRuns } from './run-tally.ts';
@@ -33,10 +33,11 @@ export class ChunkRuns {
   }
 
   /**
-   * What each run's integers come to; `undefined` where counting them does not pay. Made once for all
-   * aggregates over the same integers, one of which mostly follows the other.
+   * What each run's integers come to; `undefined` where a vector has others, or counting them does not pay.
+   * Made once for all aggregates over the same integers, one of which mostly follows the other.
    */
-  tally(numbers: PackedNumbers): RunTally | undefined {
+  tally(numbers: Vector): RunTally | undefined {
+    if (!(numbers instanceof PackedNumbers)) return undefined;
     if (this.#tallied === undefined || !isSame(this.#tallied, numbers)) {
       this.#tallied = numbers;
       this.#tally = tallyRuns(numbers, this.ends);

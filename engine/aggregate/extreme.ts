@@ -1,4 +1,3 @@
-import { PackedNumbers } from '../column/packed-numbers.ts';
 import { BOOL } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -114,8 +113,7 @@ export class ExtremeState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const vector = vectors[0]!;
-    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
     this.#reserve(groupCount);
     const isLeast = this.#side === 'least';

@@ -1,4 +1,3 @@
-import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
@@ -61,8 +60,7 @@ export class FloatSumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const vector = vectors[0]!;
-    const tally = vector instanceof PackedNumbers ? runs.tally(vector) : undefined;
+    const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
     this.#reserve(groupCount);
     for (let run = 0; run < tally.sums.length; run++) {

@@ -5,6 +5,7 @@ import type { Coverage, Piece } from '../memo/coverage.ts';
 import type { MemoRuns } from '../memo/memo-runs.ts';
 import type { PiecesResult } from '../memo/run-pieces.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
+import { sharesOf } from './shares.ts';
 import type { TaskStats } from './task.ts';
 
 /** A run of which something is remembered, or is to be. */
@@ -14,21 +15,14 @@ export type CoveredRun = {
   readonly memo: Pick<MemoRuns, 'keep' | 'keepTogether'>;
 };
 
-/** Pieces dealt out by size, the largest first to the lightest share; one share of little. */
+/** Pieces dealt out by size; one share of little. */
 export function sharesOfPieces(
   pieces: readonly Piece[],
   workerCount: number,
 ): readonly (readonly Piece[])[] {
-  const sized = pieces.map((piece) => ({ piece, size: sizeOf(piece.handle) }));
-  const total = sized.reduce((sum, { size }) => sum + size, 0);
-  const count = total < FRAGMENT_BYTES_MIN ? 1 : workerCount;
-  const shares = Array.from({ length: count }, () => ({ size: 0, pieces: [] as Piece[] }));
-  for (const { piece, size } of sized.sort((left, right) => right.size - left.size)) {
-    const lightest = shares.reduce((least, share) => (share.size < least.size ? share : least));
-    lightest.pieces.push(piece);
-    lightest.size += size;
-  }
-  return shares.filter((share) => share.pieces.length > 0).map((share) => share.pieces);
+  const size = ({ handle }: Piece): number => sizeOf(handle);
+  const total = pieces.reduce((sum, piece) => sum + size(piece), 0);
+  return sharesOf(pieces, total < FRAGMENT_BYTES_MIN ? 1 : workerCount, size);
 }
 
 /** All partial states that came of some pieces; what is to be remembered is told. */
@@ -51,6 +45,7 @@ export function takePieces(
   return partials;
 }
 
+/** The bytes that a task over all of a segment may have to read. */
 export function sizeOf(handle: SegmentHandle): number {
   return handle.kind === 'sealed'
     ? handle.buffer.byteLength

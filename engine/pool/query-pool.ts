@@ -31,6 +31,7 @@ import {
 } from './covered-run.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
+import { sharesOf } from './shares.ts';
 import type {
   DoneAnswer,
   MergeTask,
@@ -321,26 +322,15 @@ export class QueryPool {
     }
   }
 
-  /** Segments dealt out by size, the largest first to the lightest share; undefined: not worth it. */
+  /** Segments dealt out by size; undefined: not worth it. */
   #sharesOf(query: QueryRun): readonly (readonly SegmentHandle[])[] | undefined {
     const segments = query.segments[0];
     if (query.segments.length !== 1 || segments === undefined) return undefined;
     if (this.#workerCount < 2 || segments.length < 2) return undefined;
     if (breakerOf(query.plan) === undefined) return undefined;
-    const sized = segments.map((handle) => ({ handle, size: sizeOf(handle) }));
-    const total = sized.reduce((sum, item) => sum + item.size, 0);
+    const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;
-    sized.sort((left, right) => right.size - left.size);
-    const shares = Array.from({ length: this.#workerCount }, () => ({
-      size: 0,
-      handles: [] as SegmentHandle[],
-    }));
-    for (const { handle, size } of sized) {
-      const lightest = shares.reduce((least, share) => (share.size < least.size ? share : least));
-      lightest.handles.push(handle);
-      lightest.size += size;
-    }
-    return shares.filter((share) => share.handles.length > 0).map((share) => share.handles);
+    return sharesOf(segments, this.#workerCount, sizeOf);
   }
 }
 
