@@ -31,6 +31,7 @@ import { digestOf } from './pool/answer-digest.ts';
 import { type InlineAnswer, type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
+import { RunCosts } from './pool/run-costs.ts';
 import type { TaskStats } from './pool/task.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
@@ -132,11 +133,13 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#sources = options.sources;
     this.#catalog = options.catalog;
+    const costs = new RunCosts();
     this.#pool = new QueryPool({
       workerCount: options.workerCount,
       limits: options.poolLimits,
+      costs,
     });
-    this.#inline = new InlineRuns(options.inlineLimits);
+    this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#memo = new MemoRuns(options.memoLimits);
   }
 

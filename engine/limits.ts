@@ -140,6 +140,9 @@ export const QUERY_TIME_MS_MAX = 30_000;
 /** Bytes of segments from which a grouping is split over workers: two more hops cost about 0.2 ms. */
 export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 
+/** … unless it is known to take less, in milliseconds, on one thread: half of it is no more than these hops. */
+export const FRAGMENTED_MS_MIN = 1;
+
 /** Expression nodes that binding may make: each use of a CTE or an alias is written out in full. */
 export const BOUND_NODES_MAX = 300_000;
 
@@ -296,6 +299,16 @@ export const BACKGROUND_NICE = 5;
  * tenths of a millisecond, and more gain nothing, for the hop to a worker takes 0.05 to 0.1.
  */
 export const INLINE_ROWS_MAX = 4096;
+
+/**
+ * … and of a plan that calls share, more rows, where they took so many milliseconds before: for a worker to do it
+ * takes the main thread some tenths of a millisecond, too.
+ */
+export const INLINE_EXPECTED_MS_MAX = 0.6;
+export const INLINE_KNOWN_ROWS_MAX = 131_072;
+
+/** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
+export const COST_ROWS_MIN = 1024;
 
 /**
  * Milliseconds that such a run may take; then a worker begins anew. Whatever else the main thread has

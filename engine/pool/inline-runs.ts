@@ -8,6 +8,8 @@ import {
   INLINE_COVERED_MS_MAX,
   INLINE_COVERED_ROWS_MAX,
   INLINE_COVERED_RUNS_APART_MAX,
+  INLINE_EXPECTED_MS_MAX,
+  INLINE_KNOWN_ROWS_MAX,
   INLINE_MS_MAX,
   INLINE_PARTIALS_BYTES_MAX,
   INLINE_ROWS_MAX,
@@ -26,6 +28,7 @@ import { RowWriter } from '../plan/row-writer.ts';
 import { digestOf } from './answer-digest.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import type { QueryRun } from './query-pool.ts';
+import { RunCosts } from './run-costs.ts';
 import type { TaskStats } from './task.ts';
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
@@ -58,6 +61,8 @@ export type InlineAnswer = {
 /** Thrown through a run that turned out larger than it looked; not an error of the query. */
 class RunTooLarge extends Error {}
 
+type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
+
 type BegunRun = { readonly prepared: PreparedPlan; readonly startMs: number };
 
 /** What is known of a plan that was to be run here. */
@@ -79,14 +84,16 @@ type PlanRecord = {
  */
 export class InlineRuns {
   readonly #limits: InlineLimits;
+  readonly #costs: RunCosts;
   readonly #records = new WeakMap<PhysicalPlan, PlanRecord>();
   /** Where answers are written; those on loan are not among them. */
   readonly #buffers: JsonBuffer[] = [];
   /** Spent in this turn of the event loop. */
   #turnMs = 0;
 
-  constructor(limits: Partial<InlineLimits> = {}) {
+  constructor(limits: Partial<InlineLimits> = {}, costs: RunCosts = new RunCosts()) {
     this.#limits = { ...LIMITS, ...limits };
+    this.#costs = costs;
   }
 
   /**
@@ -119,7 +126,10 @@ export class InlineRuns {
           endReading();
         }
       });
-      if (answer !== undefined) apart.succeeded();
+      if (answer === undefined) return undefined;
+      apart.succeeded();
+      const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
+      this.#costs.note(query.plan, { busyMs, rowCount }, query.covered === undefined);
       return answer;
     } catch (error) {
       if (!(error instanceof NotInMemoryError) && !(error instanceof RunTooLarge)) throw error;
@@ -156,9 +166,10 @@ export class InlineRuns {
     const { prepared, startMs } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
-    if (!this.#areFewRows(scans, segments)) return undefined;
+    const limits = this.#limitsOf(plan);
+    if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
     const counters = newScanCounters();
-    const checkpoint = () => this.#checkpoint(counters, startMs, this.#limits);
+    const checkpoint = () => this.#checkpoint(counters, startMs, limits);
     const windows = query.template?.windows;
     const context = { prepared, segments, windows, checkpoint, counters };
     return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
@@ -178,7 +189,8 @@ export class InlineRuns {
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey } = fragment.scan;
     const isSmall = coverage.isSmall === true;
-    const limits = isSmall ? this.#limits : this.#coveredLimits;
+    const known = this.#limitsOf(query.plan);
+    const limits = isSmall ? known : this.#coveredLimits(known);
     const { rowsMax } = limits;
     const isFew = this.#isWithin(
       rowsMax,
@@ -233,9 +245,13 @@ export class InlineRuns {
   }
 
   /** Scans from the newest on mostly end early; what they look at is bounded while they run. */
-  #areFewRows(scans: readonly PhysicalScan[], segments: readonly (readonly Segment[])[]): boolean {
+  #areFewRows(
+    rowsMax: number,
+    scans: readonly PhysicalScan[],
+    segments: readonly (readonly Segment[])[],
+  ): boolean {
     return this.#isWithin(
-      this.#limits.rowsMax,
+      rowsMax,
       scans.flatMap(({ index, projectKey, window, newestFirst }) => {
         const scope = { projectKey, ...window };
         return newestFirst ? [] : segments[index]!.map((segment) => ({ segment, scope }));
@@ -255,16 +271,21 @@ export class InlineRuns {
     return true;
   }
 
-  get #coveredLimits(): Pick<InlineLimits, 'rowsMax' | 'runMsMax'> {
-    const rowsMax = Math.max(this.#limits.rowsMax, INLINE_COVERED_ROWS_MAX);
-    return { rowsMax, runMsMax: INLINE_COVERED_MS_MAX };
+  /** More rows where they are known to take little time. */
+  #limitsOf(plan: PhysicalPlan): RunLimits {
+    const { rowsMax, runMsMax } = this.#limits;
+    const knownRows = this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX);
+    return { rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)), runMsMax };
   }
 
-  #checkpoint(
-    counters: ScanCounters,
-    startMs: number,
-    { rowsMax, runMsMax }: Pick<InlineLimits, 'rowsMax' | 'runMsMax'>,
-  ): void {
+  #coveredLimits({ rowsMax }: RunLimits): RunLimits {
+    return {
+      rowsMax: Math.max(rowsMax, INLINE_COVERED_ROWS_MAX),
+      runMsMax: INLINE_COVERED_MS_MAX,
+    };
+  }
+
+  #checkpoint(counters: ScanCounters, startMs: number, { rowsMax, runMsMax }: RunLimits): void {
     if (counters.rowsScanned <= rowsMax && performance.now() - startMs <= runMsMax) return;
     throw new RunTooLarge('the run is one for a worker');
   }

@@ -7,6 +7,7 @@ import type { DroppedSegments } from '../column/snapshot.ts';
 import {
   BACKGROUND_NICE,
   FRAGMENT_BYTES_MIN,
+  FRAGMENTED_MS_MIN,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
   SEAL_TIME_MS_MAX,
@@ -31,6 +32,7 @@ import {
 } from './covered-run.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
+import { RunCosts } from './run-costs.ts';
 import { sharesOf } from './shares.ts';
 import type {
   DoneAnswer,
@@ -86,6 +88,8 @@ export type QueryPoolOptions = {
   readonly limits?: Partial<PoolLimits> | undefined;
   /** Module that runs the tasks, in place of our own. */
   readonly workerUrl?: URL | undefined;
+  /** What is known of plans, and learned of their runs here. */
+  readonly costs?: RunCosts | undefined;
 };
 
 /**
@@ -103,6 +107,7 @@ export class QueryPool {
   readonly #queries: ThreadGroup;
   readonly #background: ThreadGroup;
   readonly #counters = new PoolCounters();
+  readonly #costs: RunCosts;
   /** Queries that no thread has taken up yet. */
   readonly #waiting = new Set<QueryTasks>();
   #isClosed = false;
@@ -110,6 +115,7 @@ export class QueryPool {
   constructor(options: QueryPoolOptions) {
     this.#workerCount = options.workerCount ?? availableParallelism();
     this.#limits = { ...LIMITS, ...options.limits };
+    this.#costs = options.costs ?? new RunCosts();
     // The same file compiled and not: the extension follows our own.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const threads = {
@@ -255,9 +261,17 @@ export class QueryPool {
       cancelled: tasks.cancelled,
       timeMsMax: this.#limits.queryMsMax,
     };
-    if (covered !== undefined) return this.#runCovered(part, covered, tasks);
+    if (covered !== undefined) {
+      const answer = await this.#runCovered(part, covered, tasks);
+      this.#noteCost(query, [answer.stats]);
+      return answer;
+    }
     const shares = this.#sharesOf(query);
-    if (shares === undefined) return rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
+    if (shares === undefined) {
+      const rows = rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
+      this.#noteCost(query, [rows.stats]);
+      return rows;
+    }
     const answers = await Promise.all(
       shares.map((share) => tasks.run('turn', { kind: 'fragment', ...part, segments: [share] })),
     );
@@ -265,13 +279,16 @@ export class QueryPool {
     const partials = fragments.map(({ partial }) => partial);
     const finish = { kind: 'finish' as const, ...part, segments: [], partials };
     const rows = rowsOf(await tasks.run('ahead', finish));
-    return {
-      ...rows,
-      stats: statsOfAll(
-        fragments.map(({ stats }) => stats),
-        rows.stats,
-      ),
-    };
+    const stats = fragments.map((fragment) => fragment.stats);
+    this.#noteCost(query, [...stats, rows.stats]);
+    return { ...rows, stats: statsOfAll(stats, rows.stats) };
+  }
+
+  #noteCost({ plan, isProfiled, covered }: QueryRun, parts: readonly TaskStats[]): void {
+    if (isProfiled === true) return;
+    const busyMs = parts.reduce((sum, { runMs }) => sum + runMs, 0);
+    const rowCount = parts.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
+    this.#costs.note(plan, { busyMs, rowCount }, covered === undefined);
   }
 
   /** Looks at what is not remembered, and combines it with what is. */
@@ -330,6 +347,8 @@ export class QueryPool {
     if (breakerOf(query.plan) === undefined) return undefined;
     const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;
+    const wholeMs = this.#costs.wholeMs(query.plan);
+    if (wholeMs !== undefined && wholeMs < FRAGMENTED_MS_MIN) return undefined;
     return sharesOf(segments, this.#workerCount, sizeOf);
   }
 }
