@@ -3,8 +3,11 @@ import type { UnsignedArray } from '../column/slice.ts';
 /** Parallel lists: a code, or what it stands for, and how often it came. */
 export type CodeEntries = { readonly values: Float64Array; readonly counts: Uint32Array };
 
-/** To insert each of so many rows among those before costs less than to mark and look through marks. */
-const INSERTED_ROWS_MAX = 16;
+/**
+ * To insert each row among those before takes a quarter of the square of how many they are: less than to mark
+ * them, and to look through all marks, where that is less than there are of these.
+ */
+const STEPS_PER_MARK = 4;
 
 const CODES_PER_MARK = 32;
 
@@ -31,15 +34,16 @@ export function countFewCodes(
   if (codes instanceof Uint8Array) copyBytes(codes, start, count);
   else if (codes instanceof Uint16Array) copyShorts(codes, start, count);
   else copyWords(codes, start, count);
-  if (count <= INSERTED_ROWS_MAX) {
+  const markCount = Math.ceil(codeCount / CODES_PER_MARK);
+  if (count * count <= STEPS_PER_MARK * markCount) {
     insertRows(count);
     return countSorted(count, entries, first);
   }
   if (counters.length < codeCount) {
     counters = new Uint32Array(codeCount);
-    marks = new Uint32Array(Math.ceil(codeCount / CODES_PER_MARK));
+    marks = new Uint32Array(markCount);
   }
-  return countMarked(count, Math.ceil(codeCount / CODES_PER_MARK), entries, first);
+  return countMarked(count, markCount, entries, first);
 }
 
 /** One loop for each width, so that each sees one kind of array. */

@@ -15,6 +15,9 @@ const CAPACITY_MIN = 64;
  */
 const COUNTERS_PER_MISS = 16;
 
+/** Entries of a list in order count as a miss for so many: the log takes them in, and sorts them, at little cost. */
+const LISTED_PER_MISS = 4;
+
 /**
  * Where a partial has fewer values than one in so many counters that they would need, it is kept as the list
  * it is: to take in and to read a histogram of mostly zeros costs more than to merge lists.
@@ -136,7 +139,8 @@ export class Histograms {
     if (start === end) return;
     const { values, counts } = partial;
     const greatest = values[end - 1]!;
-    if (greatest >= this.#capacities[group]! && !this.#earn(group, greatest, end - start)) {
+    const misses = Math.ceil((end - start) / LISTED_PER_MISS);
+    if (greatest >= this.#capacities[group]! && !this.#earn(group, greatest, misses)) {
       this.#log.addAll(group, partial, start, end);
       return;
     }

@@ -1,3 +1,4 @@
+import { AscendingNumbers } from './ascending-numbers.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
 import {
   type Slice,
@@ -144,7 +145,8 @@ export class NumberValues {
       return new PackedNumbers(codes, { start, count, isAscending }, this.coding);
     }
     const doubles = this.#doubles?.subarray(start, start + count);
-    return doubles && numberVector(doubles, count);
+    if (doubles === undefined) return undefined;
+    return isAscending ? new AscendingNumbers(doubles) : numberVector(doubles, count);
   }
 
   /** The integers of the column by their codes; `undefined` where it has another form. */

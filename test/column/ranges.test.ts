@@ -35,7 +35,7 @@ test('a range of numbers is those at its positions, in every encoding', () => {
       const column = new NumberValues(sourceOf(sink), footer);
       const start = from % values.length;
       const count = 1 + (length % (values.length - start));
-      const range = column.range({ start, count, isAscending: false });
+      const range = column.range({ start, count, isAscending: from % 2 === 0 });
       assert.equal(range === undefined, footer.encoding === 'float32');
       if (range === undefined) return;
       assert.equal(range.count, count);

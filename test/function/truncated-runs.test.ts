@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { AscendingNumbers } from '../../engine/column/ascending-numbers.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { numberVector } from '../../engine/column/vector.ts';
 import { truncateInRuns } from '../../engine/function/time/truncated-runs.ts';
@@ -27,7 +28,8 @@ test('times that ascend are truncated in runs, in place as one by one', () => {
         new IntegerCoding(base, step, 60),
       );
       const expected = truncated(packed.values, length);
-      for (const times of [packed, numberVector(packed.values, packed.count)]) {
+      const plain = numberVector(packed.values, packed.count);
+      for (const times of [packed, new AscendingNumbers(packed.values), plain]) {
         const runs = truncateInRuns(times, length);
         const distinctCount = new Set(expected).size;
         assert.equal(runs !== undefined, distinctCount <= codes.length >> 2);

@@ -1,3 +1,4 @@
+import { AscendingNumbers } from '../../column/ascending-numbers.ts';
 import { PackedNumbers } from '../../column/packed-numbers.ts';
 import { RunNumbers } from '../../column/run-numbers.ts';
 import type { NumberVector } from '../../column/vector.ts';
@@ -24,15 +25,34 @@ export function truncateInRuns(times: NumberVector, lengthUs: number): RunNumber
     starts = new Float64Array(runsMax);
     ends = new Int32Array(runsMax);
   }
+  const ascending = ascendingCodes(times);
   const runCount =
-    times instanceof PackedNumbers && times.isAscending
-      ? findRuns(times, lengthUs, runsMax)
-      : collectRuns(times.values, count, lengthUs, runsMax);
+    ascending === undefined
+      ? collectRuns(times.values, count, lengthUs, runsMax)
+      : findRuns(ascending, lengthUs, runsMax);
   if (runCount < 0) return undefined;
   for (let run = 0; run < runCount; run++) {
     if (starts[run]! < Number.MIN_SAFE_INTEGER) return undefined;
   }
   return new RunNumbers(starts.slice(0, runCount), ends.slice(0, runCount), count);
+}
+
+/** Times that ascend: entry `i` is `base + step * codes[start + i]`. */
+type AscendingCodes = {
+  readonly codes: PackedNumbers['codes'] | Float64Array;
+  readonly start: number;
+  readonly count: number;
+  readonly base: number;
+  readonly step: number;
+};
+
+function ascendingCodes(times: NumberVector): AscendingCodes | undefined {
+  if (times instanceof AscendingNumbers) {
+    return { codes: times.values, start: 0, count: times.count, base: 0, step: 1 };
+  }
+  if (!(times instanceof PackedNumbers && times.isAscending)) return undefined;
+  const { codes, start, count, coding } = times;
+  return { codes, start, count, base: coding.base, step: coding.step };
 }
 
 /** Looks at each time; -1 when there are more runs than `runsMax`. */
@@ -57,15 +77,15 @@ function collectRuns(
 }
 
 /** The same of ascending times, looking at a few of each run. */
-function findRuns(times: PackedNumbers, lengthUs: number, runsMax: number): number {
-  const { count, codes, start, coding } = times;
+function findRuns(times: AscendingCodes, lengthUs: number, runsMax: number): number {
+  const { count, codes, start, base, step } = times;
   const end = start + count;
   let runCount = 0;
   for (let at = start; at < end; ) {
     if (runCount === runsMax) return -1;
-    const startUs = Math.floor(coding.value(codes[at]!) / lengthUs) * lengthUs;
+    const startUs = Math.floor((base + step * codes[at]!) / lengthUs) * lengthUs;
     // A time is at the next start or beyond when its code is at `next` or above.
-    const next = (startUs + lengthUs - coding.base) / coding.step;
+    const next = (startUs + lengthUs - base) / step;
     at = codes[end - 1]! < next ? end : firstFrom(codes, at, end, next);
     starts[runCount] = startUs;
     ends[runCount++] = at - start;
@@ -79,7 +99,7 @@ function findRuns(times: PackedNumbers, lengthUs: number, runsMax: number): numb
  * optimal algorithm for unbounded searching").
  */
 function firstFrom(
-  codes: PackedNumbers['codes'],
+  codes: AscendingCodes['codes'],
   start: number,
   end: number,
   least: number,
