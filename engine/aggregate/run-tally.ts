@@ -21,12 +21,18 @@ export type RunTally = {
  */
 const CODES_PER_ROW_MAX = 2;
 
-/**
- * Counters by code, all 0 between two calls. Two, taken in turn: events alike come one after the other,
- * and to add to a counter just written waits for that.
- */
-let evens = new Uint32Array(0);
-let odds = new Uint32Array(0);
+/** Codes that are passed over together where none of them came: most of a wide range of integers mostly do not. */
+const CODES_AT_ONCE = 16;
+
+/** Counters by code, all 0 between two calls. `pairs` are the same two by two, to be looked through sooner. */
+type Counters = { readonly single: Uint16Array; readonly pairs: Uint32Array };
+
+/** Each counter counts half of the rows of a run at most. */
+const COUNTED_ROWS_MAX = 2 * 65_535;
+
+/** Two, taken in turn: events alike come one after the other, and to add to a counter just written waits for that. */
+let evens = newCounters(0);
+let odds = newCounters(0);
 
 /** Where the entries of one chunk are collected: the codes of a run, then what they stand for. */
 let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Array(0) };
@@ -38,7 +44,7 @@ let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Arra
 export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally | undefined {
   const { codes, start, count, coding } = numbers;
   const codeCount = coding.codeMax + 1;
-  if (codeCount > TALLY_CODES_MAX) return undefined;
+  if (codeCount > TALLY_CODES_MAX || count > COUNTED_ROWS_MAX) return undefined;
   const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
   if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
   if (entries.counts.length < count) {
@@ -70,20 +76,44 @@ function countAllCodes(
   codeCount: number,
   first: number,
 ): number {
-  if (evens.length < codeCount) {
-    evens = new Uint32Array(codeCount);
-    odds = new Uint32Array(codeCount);
+  if (evens.single.length < codeCount) {
+    evens = newCounters(codeCount);
+    odds = newCounters(codeCount);
   }
-  if (codes instanceof Uint8Array) countBytes(codes, start, end, evens, odds);
-  else if (codes instanceof Uint16Array) countShorts(codes, start, end, evens, odds);
-  else countWords(codes, start, end, evens, odds);
-  const { values, counts } = entries;
+  if (codes instanceof Uint8Array) countBytes(codes, start, end, evens.single, odds.single);
+  else if (codes instanceof Uint16Array) countShorts(codes, start, end, evens.single, odds.single);
+  else countWords(codes, start, end, evens.single, odds.single);
   let entry = first;
-  for (let code = 0; code < codeCount; code++) {
-    const times = evens[code]! + odds[code]!;
+  for (let start = 0; start < codeCount; start += CODES_AT_ONCE) {
+    const pair = start >>> 1;
+    if (haveCome(evens.pairs, pair) || haveCome(odds.pairs, pair)) entry = takeCounts(start, entry);
+  }
+  return entry;
+}
+
+function newCounters(codeCount: number): Counters {
+  const single = new Uint16Array(Math.ceil(codeCount / CODES_AT_ONCE) * CODES_AT_ONCE);
+  return { single, pairs: new Uint32Array(single.buffer) };
+}
+
+/** Whether any of the codes from pair `at` on that are looked at together has. */
+function haveCome(pairs: Uint32Array, at: number): boolean {
+  const first = pairs[at]! | pairs[at + 1]! | pairs[at + 2]! | pairs[at + 3]!;
+  const second = pairs[at + 4]! | pairs[at + 5]! | pairs[at + 6]! | pairs[at + 7]!;
+  return (first | second) !== 0;
+}
+
+/** Moves what was counted of these codes to the entries from `first` on; gives the end. */
+function takeCounts(start: number, first: number): number {
+  const { values, counts } = entries;
+  const even = evens.single;
+  const odd = odds.single;
+  let entry = first;
+  for (let code = start; code < start + CODES_AT_ONCE; code++) {
+    const times = even[code]! + odd[code]!;
     if (times === 0) continue;
-    evens[code] = 0;
-    odds[code] = 0;
+    even[code] = 0;
+    odd[code] = 0;
     values[entry] = code;
     counts[entry++] = times;
   }
@@ -106,8 +136,8 @@ function countBytes(
   codes: Uint8Array,
   start: number,
   end: number,
-  even: Uint32Array,
-  odd: Uint32Array,
+  even: Uint16Array,
+  odd: Uint16Array,
 ): void {
   let row = start;
   for (; row + 1 < end; row += 2) {
@@ -122,8 +152,8 @@ function countShorts(
   codes: Uint16Array,
   start: number,
   end: number,
-  even: Uint32Array,
-  odd: Uint32Array,
+  even: Uint16Array,
+  odd: Uint16Array,
 ): void {
   let row = start;
   for (; row + 1 < end; row += 2) {
@@ -137,8 +167,8 @@ function countWords(
   codes: Uint32Array,
   start: number,
   end: number,
-  even: Uint32Array,
-  odd: Uint32Array,
+  even: Uint16Array,
+  odd: Uint16Array,
 ): void {
   let row = start;
   for (; row + 1 < end; row += 2) {

@@ -91,6 +91,21 @@ test('runs of few rows are counted as their rows are, however many codes there a
   );
 });
 
+test('runs of many rows are counted as their rows are, at both ends of the codes', () => {
+  const codeMax = fc.constantFrom(0, 1, 14, 15, 16, 17, 31, 32, 100, 254);
+  const widths = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);
+  fc.assert(
+    fc.property(codeMax, widths, fc.infiniteStream(fc.nat()), (most, width, stream) => {
+      const ends = Int32Array.of(130, 259, 600);
+      const place = (): number => stream.next().value;
+      const code = () => [0, most, place() % (most + 1)][place() % 3]!;
+      const codes = width.from(Array.from({ length: 600 }, code));
+      const range = { start: 0, count: 600, isAscending: false };
+      expectTally(new PackedNumbers(codes, range, new IntegerCoding(-3, 2, most)), ends);
+    }),
+  );
+});
+
 test('codes too many, or sums that may not be exact, are not counted', () => {
   const range = { start: 0, count: 40, isAscending: false };
   const tally = (coding: IntegerCoding) =>
@@ -109,6 +124,21 @@ test('codes too many, or sums that may not be exact, are not counted', () => {
     );
   assert.notEqual(wide(TALLY_CODES_MAX - 1), undefined);
   assert.equal(wide(TALLY_CODES_MAX), undefined);
+});
+
+test('as many rows of one code are counted as a counter can count, and no more', () => {
+  const rowsMax = 131_070;
+  const tally = (count: number) => {
+    const range = { start: 1, count, isAscending: false };
+    const codes = new Uint8Array(count + 1).fill(7);
+    return tallyRuns(
+      new PackedNumbers(codes, range, new IntegerCoding(0, 1, 7)),
+      Int32Array.of(count),
+    );
+  };
+  assert.deepEqual([...must(tally(rowsMax)).counts], [rowsMax]);
+  assert.deepEqual([...must(tally(rowsMax - 1)).counts], [rowsMax - 1]);
+  assert.equal(tally(rowsMax + 1), undefined);
 });
 
 const AGGREGATES = [
