@@ -48,6 +48,8 @@ export type AggregateOverload = {
  * state, to the bit (quantiles over too many distinct values: within their stated error).
  */
 export interface AggregateState {
+  /** Whether `finalize` fails for no group, so that it need not be asked of those that nobody wants. */
+  readonly isCertain?: boolean | undefined;
   /**
    * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
    * never falls from call to call. `vectors`, the arguments and the keys of the order, may be kept by

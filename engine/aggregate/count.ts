@@ -56,6 +56,7 @@ type CountRunsKernel = (
 
 /** One count per group, in doubles: exact to 2^53 rows. The partial is these counts. */
 class CountState implements AggregateState {
+  readonly isCertain = true;
   readonly #kernel: CountKernel;
   readonly #runsKernel: CountRunsKernel;
   #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;

@@ -65,6 +65,7 @@ type ExtremePartial = {
 
 /** The least or greatest value per group and kind; which kind counts is decided at the end. */
 export class ExtremeState implements AggregateState {
+  readonly isCertain = true;
   readonly #side: Side;
   readonly #sign: 1 | -1;
   readonly #reader = new NumberReader();

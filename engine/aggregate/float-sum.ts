@@ -35,6 +35,7 @@ type FloatSumPartial = {
  * magnitude that takes all integers while it can, plus its sum in `#exact`.
  */
 export class FloatSumState implements AggregateState {
+  readonly isCertain: boolean;
   readonly #finish: 'sum' | 'avg';
   readonly #reader = new NumberReader();
   #integers: Float64Array<ArrayBuffer> = NO_FLOAT64;
@@ -44,6 +45,7 @@ export class FloatSumState implements AggregateState {
   readonly #exact = new ExactSums();
 
   constructor(finish: 'sum' | 'avg') {
+    this.isCertain = finish === 'avg';
     this.#finish = finish;
   }
 

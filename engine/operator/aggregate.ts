@@ -2,11 +2,12 @@ import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
 import { assert, must } from '../assert.ts';
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { consecutivePositions, VectorChunk } from '../column/chunk.ts';
+import type { Chunk, ColumnSource, VectorFunction } from '../column/chunk.ts';
+import { consecutivePositions, LazyChunk, VectorChunk } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import type { OrderDirection } from '../function/order-direction.ts';
 import { vectorOfValues } from './result-vector.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
@@ -26,6 +27,9 @@ export type AggregateOptions = {
 };
 
 const UNWANTED = -1;
+
+/** How groups stand by each of their keys where nothing else orders them. */
+export const GROUP_ORDER: OrderDirection = { descending: false, nullsFirst: true };
 
 /** Groups finished between two checkpoints: a thousand quantiles of each take some milliseconds. */
 const CHECKPOINT_GROUPS = 16;
@@ -111,25 +115,72 @@ export class AggregateSink implements Sink {
     const { size } = this.#table;
     const all = consecutivePositions(0, size);
     const keyVectors = this.#options.keys.map((_, column) => this.#table.keyVector(all, column));
-    const directions = keyVectors.map(() => ({ descending: false, nullsFirst: true }));
-    const groups = sortedRows(directions, keyVectors, size);
-    const columns: Vector[] = this.#options.keys.map((_, column) =>
-      this.#table.keyVector(groups, column),
+    const directions = keyVectors.map(() => GROUP_ORDER);
+    const source = this.#groups(sortedRows(directions, keyVectors, size));
+    const width = this.#options.keys.length + this.#states.length;
+    return new VectorChunk(
+      Array.from({ length: width }, (_, column) => source.column(column)),
+      size,
     );
-    for (const [index, aggregate] of this.#options.aggregates.entries()) {
-      const state = this.#states[index]!;
-      const results: SqlValue[] = [];
-      for (let position = 0; position < groups.length; position++) {
-        if (position % CHECKPOINT_GROUPS === 0) this.#options.checkpoint?.();
-        results.push(state.finalize(groups[position]!));
-      }
-      columns.push(vectorOfValues(results, aggregate.type));
-    }
-    return new VectorChunk(columns, size);
   }
 
   /** Pushes the rows of `finalize`; what `sink` answered last. */
   emit(sink: Sink): boolean {
     return pushInChunks(this.finalize(), sink);
+  }
+
+  /**
+   * The same rows in the order in which groups were first met, for a sink that orders them itself and may
+   * want few of them: what is not read of a group is not computed, unless that might fail.
+   */
+  emitUnordered(sink: Sink): boolean {
+    const { size } = this.#table;
+    const rows = new LazyChunk(this.#groups(consecutivePositions(0, size)), size);
+    for (const [index, state] of this.#states.entries()) {
+      if (state.isCertain !== true) rows.column(this.#options.keys.length + index);
+    }
+    return pushInChunks(rows, sink);
+  }
+
+  #groups(groups: Int32Array): FinishedGroups {
+    return new FinishedGroups(
+      { ...this.#options, table: this.#table, states: this.#states },
+      groups,
+    );
+  }
+}
+
+type Aggregation = AggregateOptions & {
+  readonly table: GroupTable;
+  readonly states: readonly AggregateState[];
+};
+
+/** The keys and answers of some groups of an aggregation that is over. */
+class FinishedGroups implements ColumnSource {
+  readonly #aggregation: Aggregation;
+  readonly #groups: Int32Array;
+
+  constructor(aggregation: Aggregation, groups: Int32Array) {
+    this.#aggregation = aggregation;
+    this.#groups = groups;
+  }
+
+  column(index: number): Vector {
+    const { keys, table, states, aggregates, checkpoint } = this.#aggregation;
+    if (index < keys.length) return table.keyVector(this.#groups, index);
+    const groups = this.#groups;
+    const state = states[index - keys.length]!;
+    const results: SqlValue[] = [];
+    for (let position = 0; position < groups.length; position++) {
+      if (position % CHECKPOINT_GROUPS === 0) checkpoint?.();
+      results.push(state.finalize(groups[position]!));
+    }
+    return vectorOfValues(results, aggregates[index - keys.length]!.type);
+  }
+
+  select(positions: Int32Array, count: number): ColumnSource {
+    const groups = new Int32Array(count);
+    for (let i = 0; i < count; i++) groups[i] = this.#groups[positions[i]!]!;
+    return new FinishedGroups(this.#aggregation, groups);
   }
 }

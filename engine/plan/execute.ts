@@ -4,7 +4,7 @@ import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
-import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
+import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
@@ -21,6 +21,7 @@ import {
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
+import type { OrderKey } from '../operator/sort-order.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
@@ -145,6 +146,8 @@ class RunMemory {
   }
 }
 
+type PhysicalTop = Extract<PhysicalPlan, { op: 'top' }>;
+
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
   readonly #context: ExecutionContext;
@@ -157,6 +160,8 @@ class Execution {
   #floorUs: (() => number | undefined) | undefined;
   /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them. */
   #groupedScan: PhysicalScan | undefined;
+  /** The grouping whose rows go to top rows as they come, which put them in order. */
+  #orderedGroups: Breaker | undefined;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
   #isKeyed = false;
 
@@ -215,8 +220,10 @@ class Execution {
         return this.#join(plan, sink);
       case 'union':
         return this.#union(plan, sink);
-      case 'aggregate':
-        return this.group(plan).emit(sink);
+      case 'aggregate': {
+        const groups = this.group(plan);
+        return this.#orderedGroups === plan ? groups.emitUnordered(sink) : groups.emit(sink);
+      }
       case 'window': {
         const window = this.#window(plan);
         this.drive(plan.input, window);
@@ -285,9 +292,10 @@ class Execution {
     });
   }
 
-  #top(plan: Extract<PhysicalPlan, { op: 'top' }>): TopSink {
+  #top(plan: PhysicalTop): TopSink {
+    this.#orderedGroups = groupingBelow(plan.input);
     const top = new TopSink({
-      keys: this.#orderKeys(plan.keys, plan.input),
+      keys: [...this.#orderKeys(plan.keys, plan.input), ...groupOrderBehind(plan)],
       width: layoutOf(plan).length,
       count: plan.count,
     });
@@ -466,6 +474,24 @@ function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
     default:
       return undefined;
   }
+}
+
+/** The grouping whose rows a plan passes on as they are. */
+function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
+  if (plan.op === 'filter') return groupingBelow(plan.input);
+  return plan.op === 'aggregate' ? plan : undefined;
+}
+
+/** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */
+function groupOrderBehind({ input, keys }: PhysicalTop): readonly OrderKey[] {
+  const ordered = new Set(
+    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
+  );
+  return (groupingBelow(input)?.keys ?? []).flatMap(({ column }, index) =>
+    ordered.has(column.id)
+      ? []
+      : [{ ...GROUP_ORDER, expression: (chunk: Chunk) => chunk.column(index) }],
+  );
 }
 
 /** Whether a plan's rows are not the same for all rows outside. */

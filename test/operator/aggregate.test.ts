@@ -9,9 +9,10 @@ import type { SqlType } from '../../engine/column/type.ts';
 import { DYNAMIC, FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { AggregateOptions } from '../../engine/operator/aggregate.ts';
-import { AggregateSink } from '../../engine/operator/aggregate.ts';
+import { AggregateSink, GROUP_ORDER } from '../../engine/operator/aggregate.ts';
+import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { chunkOf, column, divisions, type Row, RowSink, rowsOf } from './harness.ts';
+import { chunkOf, column, divisions, emittedRows, type Row, RowSink, rowsOf } from './harness.ts';
 
 type Aggregate = AggregateOptions['aggregates'][number];
 
@@ -182,4 +183,51 @@ test('groups being finished stop when the query is to stop', () => {
   });
   sink.push(chunkOf([['a'], ['b']]));
   assert.throws(() => sink.finalize(), { message: 'stop' });
+});
+
+test('top rows over groups as they come are those of the groups in order, whoever reads the rest', () => {
+  const value = fc.constantFrom(null, 0, 1, 2, 'a', 'b');
+  const rows = fc.array(fc.tuple(value, value, fc.integer({ min: 0, max: 2 })), { maxLength: 60 });
+  const limit = fc.integer({ min: 1, max: 12 });
+  fc.assert(
+    fc.property(rows, limit, fc.boolean(), (rowsIn, count, descending) => {
+      const options = {
+        keys: [key(0), key(1)],
+        aggregates: [call('count', INT64), call('avg', FLOAT64, [2]), call('sum', FLOAT64, [2])],
+      };
+      const byCount = { descending, nullsFirst: true, expression: column(2) };
+      const keyOrder = [0, 1].map((index) => ({ ...GROUP_ORDER, expression: column(index) }));
+      for (const chunks of divisions(rowsIn)) {
+        const [whole, lazy] = [new AggregateSink(options), new AggregateSink(options)];
+        for (const chunk of chunks) {
+          whole.push(chunk);
+          lazy.push(chunk);
+        }
+        const top = new TopSink({ keys: [byCount, ...keyOrder], width: 5, count });
+        lazy.emitUnordered(top);
+        const sign = descending ? -1 : 1;
+        const wanted = rowsOf(whole.finalize(), 5)
+          .toSorted((left, right) => sign * (Number(left[2]) - Number(right[2])))
+          .slice(0, count);
+        assert.deepEqual(emittedRows(top, 5), wanted);
+      }
+    }),
+  );
+});
+
+test('a group that nobody wants fails all the same where its answer might', () => {
+  const sink = new AggregateSink({ keys: [key(0)], aggregates: [call('sum', FLOAT64, [1])] });
+  sink.push(
+    chunkOf([
+      ['a', 1],
+      ['b', Number.MAX_VALUE],
+      ['b', Number.MAX_VALUE],
+    ]),
+  );
+  const top = new TopSink({
+    keys: [{ ...GROUP_ORDER, expression: column(0) }],
+    width: 2,
+    count: 1,
+  });
+  assert.throws(() => sink.emitUnordered(top), QueryError);
 });
