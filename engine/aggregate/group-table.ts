@@ -52,6 +52,11 @@ export type GroupLimit = {
 
 const GROUP_LIMIT: GroupLimit = { max: GROUPS_MAX, what: 'groups of one aggregation (GROUPS_MAX)' };
 
+const ABSENT = -1;
+
+/** To ask of a code costs as much as some rows: there should be fewer. */
+const ROWS_PER_CODE = 4;
+
 /**
  * Numbers the groups of an aggregation 0, 1, 2 … in the order their keys are first met; without keys
  * there is one group from the start. Keys are equal as GROUP BY has it: NULL is a key of its own,
@@ -90,13 +95,27 @@ export class GroupTable {
     }
     const groups = this.#groups;
     if (this.#columns.length === 0) return groups; // All 0: nothing else is ever written.
-    this.#columns[0]!.assign(vectors[0]!, count, groups);
-    for (let column = 1; column < this.#columns.length; column++) {
-      this.#columns[column]!.assign(vectors[column]!, count, this.#ids);
-      this.#pairs[column - 1]!.assign(groups, this.#ids, count, groups);
+    if (this.#assignCodesInRuns(vectors, count, groups)) {
+      this.#checkSize();
+      return groups;
     }
+    this.#assignColumns(vectors, count, groups, this.#ids);
     this.#checkSize();
     return groups;
+  }
+
+  /** Writes what the first columns, one for each vector, make of the rows; `ids` is room for as many. */
+  #assignColumns(
+    vectors: readonly Vector[],
+    count: number,
+    groups: Int32Array,
+    ids: Int32Array,
+  ): void {
+    this.#columns[0]!.assign(vectors[0]!, count, groups);
+    for (let column = 1; column < vectors.length; column++) {
+      this.#columns[column]!.assign(vectors[column]!, count, ids);
+      this.#pairs[column - 1]!.assign(groups, ids, count, groups);
+    }
   }
 
   /**
@@ -104,18 +123,46 @@ export class GroupTable {
    * `undefined` where they do not. Throws as `assign` does.
    */
   assignRuns(vectors: readonly Vector[], count: number): ChunkRuns | undefined {
-    const inRuns = vectors.find((vector) => vector instanceof RunNumbers);
-    if (!vectors.every((vector) => vector === inRuns || vector.kind === 'constant')) {
-      return undefined;
-    }
-    // Of each run one row is as good as all.
-    const ends = inRuns?.runEnds ?? Int32Array.of(count);
-    const rowOfRun = vectors.map((vector) =>
-      vector instanceof RunNumbers
-        ? numberVector(vector.runValues, ends.length)
-        : constantVector(valueAt(vector, 0), ends.length),
-    );
+    const runs = runsOf(vectors, count);
+    if (runs === undefined) return undefined;
+    const { ends, rowOfRun } = runs;
     return new ChunkRuns(this.assign(rowOfRun, ends.length).slice(0, ends.length), ends, count);
+  }
+
+  /**
+   * Writes the group of each row where the last key is by codes and the others come in runs, each of far
+   * more rows than there are codes: what group a code is of is asked once for a run. False, and nothing is
+   * written, where they do not.
+   */
+  #assignCodesInRuns(vectors: readonly Vector[], count: number, groups: Int32Array): boolean {
+    const last = this.#columns.length - 1;
+    const codes = vectors[last]!;
+    if (last === 0 || codes.kind !== 'dictionary') return false;
+    const runs = runsOf(vectors.slice(0, last), count);
+    if (runs === undefined) return false;
+    const { ends, rowOfRun } = runs;
+    const { dictionary } = codes;
+    const codeCount = dictionary.size + 1;
+    if (dictionary.split !== undefined || ends.length * codeCount * ROWS_PER_CODE > count) {
+      return false;
+    }
+    const groupOfCode = new Int32Array(codeCount);
+    const lefts = new Int32Array(ends.length);
+    const ids = new Int32Array(ends.length);
+    this.#assignColumns(rowOfRun, ends.length, lefts, ids);
+    let row = 0;
+    for (let run = 0; run < ends.length; run++) {
+      groupOfCode.fill(ABSENT);
+      const end = ends[run]!;
+      for (;;) {
+        row = assignKnown(codes.codes, row, end, groupOfCode, groups);
+        if (row === end) break;
+        const code = codes.codes[row]!;
+        const id = this.#columns[last]!.idOfCode(dictionary, code);
+        groupOfCode[code + 1] = this.#pairs[last - 1]!.id(lefts[run]!, id);
+      }
+    }
+    return true;
   }
 
   /** The keys of all groups. The table may be used further; what was given does not change. */
@@ -172,4 +219,37 @@ export class GroupTable {
       );
     }
   }
+}
+
+/** Where keys change, and their values in each run between: `undefined` where they do not come in runs. */
+function runsOf(
+  vectors: readonly Vector[],
+  count: number,
+): { readonly ends: Int32Array; readonly rowOfRun: readonly Vector[] } | undefined {
+  const inRuns = vectors.find((vector) => vector instanceof RunNumbers);
+  if (!vectors.every((vector) => vector === inRuns || vector.kind === 'constant')) return undefined;
+  const ends = inRuns?.runEnds ?? Int32Array.of(count);
+  // Of each run one row is as good as all.
+  const rowOfRun = vectors.map((vector) =>
+    vector instanceof RunNumbers
+      ? numberVector(vector.runValues, ends.length)
+      : constantVector(valueAt(vector, 0), ends.length),
+  );
+  return { ends, rowOfRun };
+}
+
+/** Writes the groups of rows from `start` on; gives the first whose code has none yet, or `end`. */
+function assignKnown(
+  codes: Int32Array,
+  start: number,
+  end: number,
+  groupOfCode: Int32Array,
+  groups: Int32Array,
+): number {
+  for (let row = start; row < end; row++) {
+    const group = groupOfCode[codes[row]! + 1]!;
+    if (group < 0) return row;
+    groups[row] = group;
+  }
+  return end;
 }

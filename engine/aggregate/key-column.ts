@@ -40,6 +40,9 @@ import { fromPortable, toPortable } from './portable-value.ts';
 
 const ABSENT = -1;
 
+const oneCode = new Int32Array(1);
+const oneId = new Int32Array(1);
+
 /**
  * The distinct values of one column, numbered 0, 1, 2 … in the order they are first met. NULL is a
  * value; 0 and -0 are one, NaN is one, numbers of one value are one whatever their form, records
@@ -122,6 +125,13 @@ export class KeyColumn {
         for (let row = 0; row < count; row++) ids[row] = this.#id(valueAt(vector, row));
         return;
     }
+  }
+
+  /** The id of one code of a dictionary; -1 is NULL. */
+  idOfCode(dictionary: Dictionary, code: number): number {
+    oneCode[0] = code;
+    this.#assignCodes(oneCode, dictionary, 1, oneId);
+    return oneId[0]!;
   }
 
   value(id: number): SqlValue {

@@ -57,7 +57,7 @@ export class PairIndex {
       const left = lefts[row]!;
       const right = rights[row]!;
       if (left !== lastLeft || right !== lastRight) {
-        lastId = this.#id(left, right);
+        lastId = this.id(left, right);
         lastLeft = left;
         lastRight = right;
       }
@@ -88,7 +88,7 @@ export class PairIndex {
 
   /** The id of a pair that is not in the table. One that has no place there ends its use for a chunk. */
   #newId(left: number, right: number): number {
-    const id = this.#id(left, right);
+    const id = this.id(left, right);
     this.#isSparse = left >= DENSE_SIDE || right >= DENSE_SIDE;
     if (this.#isSparse) return id;
     const place = left * DENSE_SIDE + right;
@@ -97,7 +97,8 @@ export class PairIndex {
     return id;
   }
 
-  #id(left: number, right: number): number {
+  /** The id of one pair. */
+  id(left: number, right: number): number {
     let slot = this.#slot(left, right);
     let id = this.#slots[slot]!;
     if (id !== ABSENT) return id;

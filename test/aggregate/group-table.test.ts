@@ -5,12 +5,14 @@ import { GroupTable } from '../../engine/aggregate/group-table.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { JsonNested } from '../../engine/column/json-nested.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { RunNumbers } from '../../engine/column/run-numbers.ts';
 import type { SqlType } from '../../engine/column/type.ts';
 import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { Vector } from '../../engine/column/vector.ts';
-import { numberVector, valueVector } from '../../engine/column/vector.ts';
+import { constantVector, numberVector, valueVector } from '../../engine/column/vector.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { strings } from '../operator/harness.ts';
 import { asDictionary, asNumbers, asTruths, formsOf } from './rows-of-groups.ts';
 
 function groupsOf(table: GroupTable, vectors: readonly Vector[], count: number): number[] {
@@ -161,4 +163,39 @@ test('integers where they lie are the keys that their values are', () => {
   );
   assert.deepEqual(groups, [2, 3, 0, 3, 2, 4, 4, 3]);
   assert.equal(table.size, 5);
+});
+
+test('keys by code behind keys in runs have the groups of single values, in the same order', () => {
+  const run = fc.record({
+    value: fc.integer({ min: 0, max: 3 }),
+    names: fc.array(fc.constantFrom(null, 'a', 'b'), { minLength: 1, maxLength: 60 }),
+  });
+  const chunk = fc.tuple(fc.array(run, { minLength: 1, maxLength: 4 }), fc.constantFrom(5, null));
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 4 }), (chunks) => {
+      const types = [INT64, DYNAMIC, STRING];
+      const [byCode, single] = [new GroupTable(types), new GroupTable(types)];
+      for (const [runs, constant] of chunks) {
+        const names = runs.flatMap((each) => each.names);
+        const times = runs.flatMap((each) => each.names.map(() => each.value));
+        let end = 0;
+        const ends = Int32Array.from(runs, (each) => {
+          end += each.names.length;
+          return end;
+        });
+        const values = Float64Array.from(runs, (each) => each.value);
+        const inRuns = new RunNumbers(values, ends, end);
+        const rest = constantVector(constant, end);
+        assert.deepEqual(
+          groupsOf(byCode, [inRuns, rest, strings(names)], end),
+          groupsOf(single, [valueVector(times), rest, valueVector(names)], end),
+        );
+      }
+      for (let group = 0; group < single.size; group++) {
+        for (const column of [0, 1, 2]) {
+          assert.equal(byCode.key(group, column), single.key(group, column));
+        }
+      }
+    }),
+  );
 });
