@@ -34,7 +34,7 @@ export function countRunsTrue(
   const tally = runs.tally(truths.numbers);
   if (tally === undefined) countRunsByRow(counts, runs, truths);
   else countRunsTallied(counts, runs, truths, tally);
-  countRunsAlso(counts, runs, truths);
+  countRunsExceptions(counts, runs, truths);
   return true;
 }
 
@@ -78,16 +78,17 @@ function countRunsByRow(
   }
 }
 
-/** The rows whose code does not decide. */
-function countRunsAlso(
+/** Takes back what the codes of exceptions said. */
+function countRunsExceptions(
   counts: Float64Array,
   { groups, ends }: ChunkRuns,
-  { alsoTrue }: CodedTruths,
+  { exceptions, truthOfCode, numbers }: CodedTruths,
 ): void {
+  const { codes, start } = numbers;
   let run = 0;
-  for (const row of alsoTrue) {
+  for (const row of exceptions) {
     while (ends[run]! <= row) run++;
-    counts[groups[run]!]! += 1;
+    counts[groups[run]!]! += truthOfCode[codes[start + row]!] === TRUE ? -1 : 1;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PackedNumbers } from './packed-numbers.ts';
-import { TRUE } from './vector.ts';
+import { FALSE, TRUE } from './vector.ts';
 
 const NO_ROWS = new Int32Array(0);
 
@@ -10,15 +10,15 @@ export class CodedTruths {
   readonly numbers: PackedNumbers;
   /** FALSE, TRUE or UNKNOWN for each code. */
   readonly truthOfCode: Uint8Array;
-  /** Rows, ascending, that are TRUE though their code is FALSE: of these the code does not decide. */
-  readonly alsoTrue: Int32Array;
+  /** Rows, ascending, that are TRUE though their code is FALSE, or FALSE though it is TRUE. */
+  readonly exceptions: Int32Array;
   #values: Uint8Array | undefined;
 
-  constructor(numbers: PackedNumbers, truthOfCode: Uint8Array, alsoTrue: Int32Array = NO_ROWS) {
+  constructor(numbers: PackedNumbers, truthOfCode: Uint8Array, exceptions: Int32Array = NO_ROWS) {
     this.count = numbers.count;
     this.numbers = numbers;
     this.truthOfCode = truthOfCode;
-    this.alsoTrue = alsoTrue;
+    this.exceptions = exceptions;
   }
 
   get values(): Uint8Array {
@@ -35,7 +35,7 @@ export class CodedTruths {
     } else {
       for (let i = 0; i < count; i++) values[i] = truthOfCode[codes[start + i]!]!;
     }
-    for (const row of this.alsoTrue) values[row] = TRUE;
+    for (const row of this.exceptions) values[row] = values[row] === TRUE ? FALSE : TRUE;
     return values;
   }
 }

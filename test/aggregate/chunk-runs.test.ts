@@ -192,8 +192,14 @@ test('what is TRUE is counted by code, whatever the width', () => {
         { length: numbers.count },
         (_, i) => truthOfCode[codes[start + i]!],
       );
-      const also = ofCode.flatMap((truth, i) => (truth === FALSE && i % 4 < every ? [i] : []));
-      const coded = new CodedTruths(numbers, Uint8Array.from(truthOfCode), Int32Array.from(also));
+      const exceptions = ofCode.flatMap((truth, i) =>
+        (truth === FALSE || truth === TRUE) && i % 4 < every ? [i] : [],
+      );
+      const coded = new CodedTruths(
+        numbers,
+        Uint8Array.from(truthOfCode),
+        Int32Array.from(exceptions),
+      );
       const byRuns = maker('countif', BOOL)();
       assert.equal(byRuns.updateRuns?.(runs, GROUP_COUNT, [coded]), true);
       const byRows = maker('countif', BOOL)();
@@ -202,7 +208,9 @@ test('what is TRUE is counted by code, whatever the width', () => {
       for (let group = 0; group < GROUP_COUNT; group++) {
         assert.equal(byRuns.finalize(group), byRows.finalize(group));
       }
-      const expected = ofCode.map((truth, i) => (also.includes(i) ? TRUE : truth));
+      const expected = ofCode.map((truth, i) =>
+        exceptions.includes(i) ? TRUE + FALSE - truth : truth,
+      );
       assert.deepEqual([...coded.values], expected);
     }),
   );

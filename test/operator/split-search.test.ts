@@ -65,6 +65,13 @@ function expectSameRanges(
     [Math.floor(urls.length / 3), urls.length],
   ] as const) {
     const truths = search.testRange(split, start, end - start);
+    const codes = Int32Array.from({ length: end - start }, (_, index) => start + index);
+    codes[5] = -1;
+    const ofCodes = search.test(split, codes, codes.length);
+    equal(ofCodes[5], UNKNOWN);
+    for (const [index, code] of codes.entries()) {
+      if (code >= 0) equal(ofCodes[index] === TRUE, matcher.test(urls[code]!), urls[code]);
+    }
     if (truths === undefined) continue;
     testedCount++;
     for (let code = start; code < end; code++) {
@@ -305,6 +312,8 @@ test('where only rare words decide, only the strings with one are looked at', ()
   for (const [source, lookedAtMax] of [
     ['/rest', 10],
     ['/v1/(restored|orders)\\?', 10],
+    ['^https://[a-z.]+/v1/t_[0-9]+\\?', 10],
+    ['/v1/t_[0-9]+\\?id=eq\\.[0-9]+$', 10],
     ['/t_7\\?id=', 5_000],
     ['id=eq\\.[0-9]*7$', 5_000],
   ] as const) {

@@ -16,15 +16,18 @@ import { DigitSteps } from '../../function/regex/digit-steps.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
+import { decideByShapes, type Stretch } from './shape-kernels.ts';
 import {
   ALWAYS,
   HoleSteps,
   OPEN,
+  type ShapesByWord,
   type ShapeTruths,
   SplitVerdicts,
   UNSET,
 } from './split-verdicts.ts';
 import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
+import { WordMarks } from './word-marks.ts';
 
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;
@@ -33,9 +36,9 @@ type KnownOfSplit = {
   readonly split: SplitBlock;
   readonly verdicts: SplitVerdicts;
   readonly walk: SplitWalk;
+  readonly marks: WordMarks;
 };
 
-const NO_VERDICTS = new Uint8Array(0);
 const NO_STRINGS = new Int32Array(0);
 
 /** Fewer strings have fewer shapes than a column has, all of which are judged for a range. */
@@ -62,34 +65,47 @@ export class SplitSearch {
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = new Uint8Array(count);
     const known = this.#knownOf(split);
-    const { headStarts, headCodes, shapeCodes } = split;
-    // The head of the string before: those of one head come one after the other.
-    let head = 0;
-    let ofHead: Readonly<Uint8Array> = NO_VERDICTS;
-    let start = 0;
-    let end = 0;
     spendSteps(count);
-    for (let i = 0; i < count; i++) {
-      const code = codes[i]!;
-      if (code < 0) {
-        truths[i] = UNKNOWN;
-        continue;
-      }
-      if (code < start || code >= end) {
-        const run = split.headRun(code);
-        start = headStarts[run]!;
-        end = headStarts[run + 1] ?? Number.POSITIVE_INFINITY;
-        head = headCodes[run]!;
-        ofHead = known?.verdicts.ofHead(head) ?? NO_VERDICTS;
-      }
-      const shape = shapeCodes[code]!;
-      let verdict = ofHead[shape] ?? OPEN;
-      if (verdict === UNSET) verdict = known!.verdicts.judge(head, shape);
-      const passes = verdict === OPEN ? this.#walk(split, code, head) : verdict === ALWAYS;
-      truths[i] = passes ? TRUE : FALSE;
+    for (let from = 0; from < count; ) {
+      const code = codes[from]!;
+      if (code < 0) truths[from++] = UNKNOWN;
+      else if (known !== undefined)
+        from = this.#testHead(known, { codes, from, to: count }, truths);
+      else truths[from++] = this.#read(split, code) ? TRUE : FALSE;
     }
     if (known !== undefined) spendSteps(Math.floor(known.walk.takeReadCount() / BYTES_PER_STEP));
     return truths;
+  }
+
+  /** Tests the strings that have the head of the first of some; gives where these end. */
+  #testHead(
+    { split, verdicts, marks }: KnownOfSplit,
+    some: Pick<Stretch, 'codes' | 'from' | 'to'>,
+    truths: Uint8Array,
+  ): number {
+    const { headStarts, headCodes, shapeCodes } = split;
+    const { codes, to } = some;
+    const run = split.headRun(codes[some.from]!);
+    const start = headStarts[run]!;
+    const end = headStarts[run + 1] ?? shapeCodes.length;
+    const head = headCodes[run]!;
+    // To judge all shapes repays where a head has many strings.
+    const isWorthIt = Math.min(end - start, to - some.from) >= RANGE_MIN;
+    const shapes = isWorthIt ? verdicts.ofShapes(head) : verdicts.findShapes(head);
+    const ofHead = shapes?.verdicts ?? verdicts.ofHead(head);
+    const marked = shapes && marks.marksOf(shapes.byWord);
+    let from = some.from;
+    for (;;) {
+      from = decideByShapes({ codes, from, to, start, end }, split, ofHead, marked, truths);
+      const code = from < to ? codes[from]! : end;
+      if (code < start || code >= end) return from;
+      const shape = shapeCodes[code]!;
+      let verdict = ofHead[shape]!;
+      if (verdict === UNSET) verdict = verdicts.judge(head, shape);
+      else if (marked?.[code] === 1 && shapes?.byWord.usual[shape] !== OPEN) verdict = OPEN;
+      const passes = verdict === OPEN ? this.#walk(split, code, head) : verdict === ALWAYS;
+      truths[from++] = passes ? TRUE : FALSE;
+    }
   }
 
   #knownOf(split: SplitBlock): KnownOfSplit | undefined {
@@ -100,6 +116,7 @@ export class SplitSearch {
         split,
         verdicts,
         walk: new SplitWalk(this.#dfa, split, { verdicts, digits: this.#memory.digits }),
+        marks: new WordMarks(split),
       };
     }
     return this.#last;
@@ -120,9 +137,9 @@ export class SplitSearch {
     const shapes = this.#shapesOf(split, start, start + count);
     if (shapes === undefined) return undefined;
     if (shapes.same !== undefined) return constantVector(shapes.same, count);
-    const also = this.#openPasses(split, shapes, start, count);
+    const exceptions = this.#exceptionsOf(split, shapes, start, count);
     spendSteps(count);
-    if (areAllTrue(split.shapeCodes, start, count, shapes.truths, also)) {
+    if (areAllTrue(split.shapeCodes, start, count, shapes.truths, exceptions)) {
       return constantVector(true, count);
     }
     const numbers = new PackedNumbers(
@@ -130,7 +147,7 @@ export class SplitSearch {
       { start, count, isAscending: false },
       SHAPE_CODING,
     );
-    return new CodedTruths(numbers, shapes.truths, also);
+    return new CodedTruths(numbers, shapes.truths, exceptions);
   }
 
   /** What shapes say behind each of the heads of strings [start, end). */
@@ -146,18 +163,21 @@ export class SplitSearch {
     return shapes;
   }
 
-  /** Of strings [start, start + count) those whose shape is open and that pass, counted from the first. */
-  #openPasses(split: SplitBlock, shapes: ShapeTruths, start: number, count: number): Int32Array {
+  /** Of strings [start, start + count) those that their shape is wrong of, counted from the first. */
+  #exceptionsOf(split: SplitBlock, shapes: ShapeTruths, start: number, count: number): Int32Array {
     const codes = openStrings(split, shapes, start, start + count);
     if (codes.length === 0) return codes;
     this.#knownOf(split);
-    let passing = 0;
+    const { truths } = shapes;
+    const { shapeCodes } = split;
+    let exceptions = 0;
     for (const code of codes) {
-      if (this.#walk(split, code, headOf(split, code))) codes[passing++] = code - start;
+      const truth = this.#walk(split, code, headOf(split, code)) ? TRUE : FALSE;
+      if (truth !== truths[shapeCodes[code]!]!) codes[exceptions++] = code - start;
     }
     const readCount = this.#last?.walk.takeReadCount() ?? 0;
     spendSteps(Math.floor(readCount / BYTES_PER_STEP));
-    return codes.slice(0, passing);
+    return codes.slice(0, exceptions);
   }
 
   /** The test of a string that is read. */
@@ -168,7 +188,7 @@ export class SplitSearch {
   }
 }
 
-/** Of strings [start, end) those that may match though their shape does not say so, ascending. */
+/** Of strings [start, end) those that may be other than their shape says, ascending. */
 function openStrings(
   split: SplitBlock,
   shapes: ShapeTruths,
@@ -210,10 +230,10 @@ function stringsOfOpenShapes(
   return codes.subarray(0, count);
 }
 
-/** Of shapes that need a word, the strings with one: each once. */
+/** Of shapes that some words make an exception of, the strings with one: each once. */
 function stringsByWord(
   { shapeCodes, wordStarts, wordEntries }: SplitBlock,
-  { isByWord, words }: ShapeTruths['byWord'],
+  { usual, words }: ShapesByWord,
   start: number,
   end: number,
 ): readonly number[] {
@@ -224,7 +244,7 @@ function stringsByWord(
     let at = wordStart + firstAtLeast(wordEntries, wordStart, wordEnd - wordStart, start);
     for (; at < wordEnd && wordEntries[at]! < end; at++) {
       const code = wordEntries[at]!;
-      if (isByWord[shapeCodes[code]!] === 1) codes.add(code);
+      if (usual[shapeCodes[code]!] !== OPEN) codes.add(code);
     }
   }
   return [...codes];
@@ -234,19 +254,19 @@ function headOf(split: SplitBlock, code: number): number {
   return split.headCodes[split.headRun(code)]!;
 }
 
-/** Whether all strings of a range pass: by their shapes, or among `also`. */
+/** Whether all strings of a range pass: those that their shape is wrong of are given. */
 function areAllTrue(
   shapeCodes: Uint8Array,
   start: number,
   count: number,
   truths: Uint8Array,
-  also: Int32Array,
+  exceptions: Int32Array,
 ): boolean {
   let next = 0;
   for (let row = 0; row < count; row++) {
-    if (truths[shapeCodes[start + row]!] === TRUE) continue;
-    if (also[next] !== row) return false;
-    next++;
+    const isException = exceptions[next] === row;
+    if (isException === (truths[shapeCodes[start + row]!] === TRUE)) return false;
+    if (isException) next++;
   }
   return true;
 }

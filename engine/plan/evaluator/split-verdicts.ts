@@ -60,6 +60,11 @@ export class SplitVerdicts {
     return truths;
   }
 
+  /** The same if somebody has asked for them, behind a head that leads where this one does. */
+  findShapes(head: number): ShapeTruths | undefined {
+    return this.#ofShapes.get(this.ofHead(head));
+  }
+
   /** The verdict on strings of a head and a shape: OPEN where the automaton cannot tell. */
   judge(head: number, shape: number): number {
     const verdict = this.#judge(this.#headState(head), shape);
@@ -92,10 +97,10 @@ export class SplitVerdicts {
     return this.judgeFrom(headState, offsets[shape]!, offsets[shape + 1]!);
   }
 
-  /** Of the open shapes those whose strings match with some words only, and these words, if they are in few strings. */
+  /** Of the open shapes those that only some words make an exception of, if these are in few strings. */
   #shapesByWord(head: number, verdicts: Readonly<Uint8Array>): ShapesByWord {
     const { offsets } = this.#split.shapes;
-    const isByWord = new Uint8Array(verdicts.length);
+    const usual = new Uint8Array(verdicts.length).fill(OPEN);
     const words = new Set<number>();
     for (let shape = 0; shape < verdicts.length; shape++) {
       if (verdicts[shape] !== OPEN) continue;
@@ -105,11 +110,11 @@ export class SplitVerdicts {
         { start: offsets[shape]!, end: offsets[shape + 1]! },
         (states, hole) => this.#usuallyBehind(states, hole, own),
       );
-      if (verdict !== NEVER || !this.#areInFewStrings(own)) continue;
-      isByWord[shape] = 1;
+      if (verdict === OPEN || !this.#areInFewStrings(own)) continue;
+      usual[shape] = verdict;
       for (const word of own) words.add(word);
     }
-    return { isByWord, words: Int32Array.from(words) };
+    return { usual, words: Int32Array.from(words) };
   }
 
   #areInFewStrings(words: ReadonlySet<number>): boolean {
@@ -248,28 +253,31 @@ type WordSteps = {
 };
 
 /** Of more words the strings are not looked up one word after the other. */
-const UNUSUAL_WORDS_MAX = 64;
+const UNUSUAL_WORDS_MAX = 256;
 
 /** Fewer strings for each that has one of the words are as quickly looked at in their order. */
 const STRINGS_PER_WORD_HIT_MIN = 16;
 
-type ShapesByWord = {
-  /** 1 for each open shape of which a string matches with one of `words` only. */
-  readonly isByWord: Uint8Array;
+/** Open shapes whose strings are alike but for those with some words. */
+export type ShapesByWord = {
+  /** For each shape the verdict on its strings without one of `words`; OPEN where that is not known. */
+  readonly usual: Readonly<Uint8Array>;
   readonly words: Int32Array;
 };
 
 /** What the shapes alone say of strings whose heads lead to one state. */
 export class ShapeTruths {
-  /** TRUE or FALSE for each shape; FALSE for one that is open. */
+  /** For each shape the verdict on its strings without one of `byWord.words`. */
+  readonly verdicts: Readonly<Uint8Array>;
+  /** The same as TRUE or FALSE; FALSE for one that is open all the same. */
   readonly truths: Uint8Array;
-  /** 1 for each shape that is open, whatever the words; `undefined`: none is. */
+  /** 1 for each shape that is open all the same; `undefined`: none is. */
   readonly isOpen: Uint8Array | undefined;
   /** Whether all open ones have a hole for text that is in no table. */
   readonly areOpenInline: boolean;
-  /** The other shapes that are open: a string of these matches only with one of its words. */
+  /** The shapes of which a string with one of some words may be an exception. */
   readonly byWord: ShapesByWord;
-  /** What all shapes say; `undefined` where some say otherwise, or are open. */
+  /** What all shapes say; `undefined` where some say otherwise, or not of all of their strings. */
   readonly same: boolean | undefined;
 
   constructor(
@@ -277,11 +285,12 @@ export class ShapeTruths {
     { bytes, offsets }: StringBlock,
     byWord: ShapesByWord,
   ) {
-    this.truths = verdicts.map((verdict) => (verdict === ALWAYS ? TRUE : FALSE));
-    this.byWord = byWord;
-    const isOpen = verdicts.map((verdict, shape) =>
-      verdict === OPEN && byWord.isByWord[shape] === 0 ? 1 : 0,
+    this.verdicts = verdicts.map((verdict, shape) =>
+      verdict === OPEN ? byWord.usual[shape]! : verdict,
     );
+    this.truths = this.verdicts.map((verdict) => (verdict === ALWAYS ? TRUE : FALSE));
+    this.byWord = byWord;
+    const isOpen = this.verdicts.map((verdict) => (verdict === OPEN ? 1 : 0));
     this.isOpen = isOpen.includes(1) ? isOpen : undefined;
     this.areOpenInline = isOpen.every(
       (open, shape) =>
