@@ -1,9 +1,11 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
+import { type CodeSums, sumCodes } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
@@ -51,9 +53,17 @@ export class FloatSumState implements AggregateState {
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#reserve(groupCount);
-    const numbers = this.#reader.read(vectors[0]!, count);
+    const vector = vectors[0]!;
+    if (vector instanceof PackedNumbers && !comesInRuns(groups, count)) {
+      const coded = sumCodes(vector, groups, count, groupCount);
+      if (coded !== undefined) {
+        this.#addSums(coded);
+        return;
+      }
+    }
+    const numbers = this.#reader.read(vector, count);
     if (numbers === undefined) {
-      this.#addValues(groups, count, vectors[0]!);
+      this.#addValues(groups, count, vector);
       return;
     }
     const { values, nulls } = numbers;
@@ -124,6 +134,14 @@ export class FloatSumState implements AggregateState {
     this.#integers = grownFloat64(this.#integers, groupCount);
     this.#counts = grownFloat64(this.#counts, groupCount);
     this.#specials = grownUint8(this.#specials, groupCount);
+  }
+
+  #addSums({ sums, counts }: CodeSums): void {
+    for (let group = 0; group < sums.length; group++) {
+      if (counts[group] === 0) continue;
+      this.#addNumber(group, sums[group]!);
+      this.#counts[group]! += counts[group]!;
+    }
   }
 
   /** Adds plain sums of integers up to the first other value, and exact sums from there on. */

@@ -7,6 +7,7 @@ import { constantVector, numberVector, valueAt } from '../column/vector.ts';
 import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { ChunkRuns } from './chunk-runs.ts';
+import { type CodedKey, codedKeysOf, codesOfTuple, writeTuples } from './coded-keys.ts';
 import type { DistinctValues } from './distinct-values.ts';
 import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
@@ -95,13 +96,37 @@ export class GroupTable {
     }
     const groups = this.#groups;
     if (this.#columns.length === 0) return groups; // All 0: nothing else is ever written.
-    if (this.#assignCodesInRuns(vectors, count, groups)) {
-      this.#checkSize();
-      return groups;
+    if (!this.#assignCodesInRuns(vectors, count, groups)) {
+      const coded = codedKeysOf(vectors, count);
+      if (coded !== undefined) this.#assignCoded(coded, count, groups);
+      else this.#assignColumns(vectors, count, groups, this.#ids);
     }
-    this.#assignColumns(vectors, count, groups, this.#ids);
     this.#checkSize();
     return groups;
+  }
+
+  /** A group is looked for once for each tuple of codes that some row has. */
+  #assignCoded(keys: readonly CodedKey[], count: number, groups: Int32Array): void {
+    const tupleCount = writeTuples(keys, count, groups);
+    const groupOfTuple = new Int32Array(tupleCount).fill(ABSENT);
+    for (let row = 0; row < count; row++) {
+      const tuple = groups[row]!;
+      let group = groupOfTuple[tuple]!;
+      if (group === ABSENT) {
+        group = this.#groupOf(keys, codesOfTuple(keys, tuple));
+        groupOfTuple[tuple] = group;
+      }
+      groups[row] = group;
+    }
+  }
+
+  #groupOf(keys: readonly CodedKey[], codes: readonly number[]): number {
+    let group = 0;
+    for (let column = 0; column < keys.length; column++) {
+      const id = this.#columns[column]!.idOf(keys[column]!.value(codes[column]!));
+      group = column === 0 ? id : this.#pairs[column - 1]!.id(group, id);
+    }
+    return group;
   }
 
   /** Writes what the first columns, one for each vector, make of the rows; `ids` is room for as many. */

@@ -1,9 +1,11 @@
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { checkedInt64 } from '../function/number/int64.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
+import { type CodeSums, sumCodes } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import { comesInRuns } from './group-runs.ts';
@@ -36,9 +38,17 @@ export class IntegerSumState implements AggregateState {
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#reserve(groupCount);
-    const numbers = this.#reader.read(vectors[0]!, count);
+    const vector = vectors[0]!;
+    if (vector instanceof PackedNumbers && !comesInRuns(groups, count)) {
+      const coded = sumCodes(vector, groups, count, groupCount);
+      if (coded !== undefined) {
+        this.#addSums(coded);
+        return;
+      }
+    }
+    const numbers = this.#reader.read(vector, count);
     if (numbers === undefined) {
-      for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vectors[0]!, row));
+      for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vector, row));
       return;
     }
     const { values, nulls } = numbers;
@@ -98,6 +108,14 @@ export class IntegerSumState implements AggregateState {
   #reserve(groupCount: number): void {
     this.#sums = grownFloat64(this.#sums, groupCount);
     this.#counts = grownFloat64(this.#counts, groupCount);
+  }
+
+  #addSums({ sums, counts }: CodeSums): void {
+    for (let group = 0; group < sums.length; group++) {
+      if (counts[group] === 0) continue;
+      this.#addInteger(group, sums[group]!);
+      this.#counts[group]! += counts[group]!;
+    }
   }
 
   #addInteger(group: number, value: number): void {

@@ -37,6 +37,7 @@ import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { KeyStrings } from './key-strings.ts';
 import { NumberIndex } from './number-index.ts';
 import { fromPortable, toPortable } from './portable-value.ts';
+import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
 
@@ -61,7 +62,7 @@ export class KeyColumn {
   readonly #numberIds = new NumberIndex();
   #nanId = ABSENT;
   readonly #texts = new ByteIndex();
-  readonly #uuids = new ByteIndex();
+  readonly #uuids = new UuidIndex();
   /** Ids by the numbers of `#texts` and of `#uuids`. */
   #textIds: Int32Array<ArrayBuffer> = NO_INT32;
   #uuidIds: Int32Array<ArrayBuffer> = NO_INT32;
@@ -111,18 +112,18 @@ export class KeyColumn {
         for (let row = 0; row < count; row++) {
           const truth = vector.values[row]!;
           if (idOfTruth[truth] === ABSENT) {
-            idOfTruth[truth] = this.#id(truth === UNKNOWN ? null : truth === TRUE);
+            idOfTruth[truth] = this.idOf(truth === UNKNOWN ? null : truth === TRUE);
           }
           ids[row] = idOfTruth[truth]!;
         }
         return;
       }
       case 'constant':
-        if (count > 0) ids.fill(this.#id(vector.value), 0, count);
+        if (count > 0) ids.fill(this.idOf(vector.value), 0, count);
         return;
       case 'nested':
       case 'value':
-        for (let row = 0; row < count; row++) ids[row] = this.#id(valueAt(vector, row));
+        for (let row = 0; row < count; row++) ids[row] = this.idOf(valueAt(vector, row));
         return;
     }
   }
@@ -155,7 +156,7 @@ export class KeyColumn {
       refs: this.#refs.slice(0, this.#size),
       numbers: this.#numberCount === 0 ? undefined : this.#numbers.slice(0, this.#numberCount),
       texts: this.#texts.size === 0 ? undefined : this.#texts.entries(),
-      uuids: this.#uuids.size === 0 ? undefined : this.#uuids.entries().bytes,
+      uuids: this.#uuids.size === 0 ? undefined : this.#uuids.bytes.slice(),
       others: this.#others.length === 0 ? undefined : this.#others.slice(),
     };
   }
@@ -178,7 +179,7 @@ export class KeyColumn {
           ids[index] = this.#uuidId(uuids!, place * UUID_BYTES);
           break;
         default:
-          ids[index] = this.#id(fromPortable(others![place]!));
+          ids[index] = this.idOf(fromPortable(others![place]!));
       }
     }
     return ids;
@@ -186,7 +187,7 @@ export class KeyColumn {
 
   /** All values where they are: good until the next is added. */
   #inPlace(): PlacedValues {
-    const { bytes } = this.#uuids.block;
+    const { bytes } = this.#uuids;
     return { numbers: this.#numbers, texts: this.#texts.block, uuids: bytes, others: this.#others };
   }
 
@@ -209,7 +210,7 @@ export class KeyColumn {
     let nullId = ABSENT;
     for (let row = 0; row < count; row++) {
       if (nulls !== undefined && nulls[row] === 1) {
-        if (nullId === ABSENT) nullId = this.#id(null);
+        if (nullId === ABSENT) nullId = this.idOf(null);
         ids[row] = nullId;
         continue;
       }
@@ -246,7 +247,7 @@ export class KeyColumn {
       const code = codes[row]!;
       let id = idOfCode[code + 1]!;
       if (id === ABSENT) {
-        id = code < 0 ? this.#id(null) : this.#idOfCode(dictionary, code);
+        id = code < 0 ? this.idOf(null) : this.#idOfCode(dictionary, code);
         idOfCode[code + 1] = id;
       }
       ids[row] = id;
@@ -259,7 +260,7 @@ export class KeyColumn {
       return this.#stringId(strings.bytes, strings.offsets[code]!, strings.offsets[code + 1]!);
     }
     if (uuids !== undefined) return this.#uuidId(uuids, code * UUID_BYTES);
-    return this.#id(dictionary.value(code));
+    return this.idOf(dictionary.value(code));
   }
 
   /** Strings taken apart are put together only where their parts have not been met before. */
@@ -275,12 +276,13 @@ export class KeyColumn {
         id = this.#stringId(bytes, start, end);
         if (key >= 0) idOfKey.insert(key, id);
       }
-      if (code < 0) id = this.#id(null);
+      if (code < 0) id = this.idOf(null);
       ids[row] = id;
     }
   }
 
-  #id(value: SqlValue): number {
+  /** The id of a value, a new one if need be. */
+  idOf(value: SqlValue): number {
     if (typeof value === 'number') return this.#numberId(value);
     if (typeof value === 'bigint') return this.#wideId(value);
     if (typeof value === 'object' && value !== null) {
@@ -318,7 +320,7 @@ export class KeyColumn {
 
   #uuidId(bytes: Uint8Array, start: number): number {
     const knownCount = this.#uuids.size;
-    const place = this.#uuids.add(bytes, start, start + UUID_BYTES);
+    const place = this.#uuids.add(bytes, start);
     if (place < knownCount) return this.#uuidIds[place]!;
     this.#uuidIds = grownInt32(this.#uuidIds, place + 1);
     const id = this.#add(refTo(UUID_FORM, place));

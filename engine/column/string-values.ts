@@ -20,7 +20,7 @@ const CACHED_ENTRIES_MAX = 4096;
 /** The strings of one column. Positions are [0, number of values). */
 export class StringValues implements RangedStrings {
   readonly entries: StringEntries;
-  readonly #codes: UnsignedArray | undefined;
+  readonly codes: UnsignedArray | undefined;
   /** Whether all are equal, and known to be without looking. */
   readonly isConstant: boolean;
 
@@ -30,17 +30,17 @@ export class StringValues implements RangedStrings {
     this.entries = openEntries(source, footer, leafEntries);
     this.isConstant = codes === 'constant';
     if (codes !== null && codes !== 'constant') {
-      this.#codes = source.unsigned(codes.slice, codes.width);
+      this.codes = source.unsigned(codes.slice, codes.width);
     }
   }
 
   get hasEntryEach(): boolean {
-    return this.#codes === undefined && !this.isConstant;
+    return this.codes === undefined && !this.isConstant;
   }
 
   code(position: number): number {
     if (this.isConstant) return 0;
-    return this.#codes === undefined ? position : this.#codes[position]!;
+    return this.codes === undefined ? position : this.codes[position]!;
   }
 
   /** The strings of consecutive positions as they lie. */
@@ -51,14 +51,14 @@ export class StringValues implements RangedStrings {
 
   codesOf(start: number, count: number): Int32Array {
     const codes = new Int32Array(count);
-    if (this.#codes !== undefined) codes.set(this.#codes.subarray(start, start + count));
+    if (this.codes !== undefined) codes.set(this.codes.subarray(start, start + count));
     else if (!this.isConstant) for (let i = 0; i < count; i++) codes[i] = start + i;
     return codes;
   }
 
   /** Codes at `positions[0, count)`; -1 where a position is negative. Always a new array. */
   gather(positions: Int32Array, count: number): Int32Array {
-    const codes = this.#codes;
+    const codes = this.codes;
     if (this.hasEntryEach) return positions.slice(0, count);
     const taken = new Int32Array(count);
     for (let i = 0; i < count; i++) {

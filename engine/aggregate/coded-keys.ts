@@ -1,0 +1,126 @@
+import { CodedNumbers } from '../column/coded-numbers.ts';
+import { PackedNumbers } from '../column/packed-numbers.ts';
+import type { UnsignedArray } from '../column/slice.ts';
+import { StringRange } from '../column/string-range.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+
+/** A column of keys by the codes that lie in a segment: entry `i` is `value(codes[start + i])`. */
+export type CodedKey = {
+  /** Absent: all are code 0. */
+  readonly codes: UnsignedArray | undefined;
+  readonly start: number;
+  /** Codes are below it. */
+  readonly codeCount: number;
+  readonly value: (code: number) => SqlValue;
+};
+
+/** To have a place for each tuple of codes costs as much as some rows: there should be fewer. */
+const ROWS_PER_TUPLE = 8;
+
+/** Keys by codes, where there are few tuples of these beside the rows; else `undefined`. */
+export function codedKeysOf(
+  vectors: readonly Vector[],
+  count: number,
+): readonly CodedKey[] | undefined {
+  const keys: CodedKey[] = [];
+  let tupleCount = ROWS_PER_TUPLE;
+  for (const vector of vectors) {
+    const key = codedKeyOf(vector);
+    if (key === undefined) return undefined;
+    tupleCount *= key.codeCount;
+    if (tupleCount > count) return undefined;
+    keys.push(key);
+  }
+  return keys;
+}
+
+function codedKeyOf(vector: Vector): CodedKey | undefined {
+  if (vector instanceof PackedNumbers) {
+    return ofNumbers(vector, (code) => vector.coding.value(code));
+  }
+  if (vector instanceof CodedNumbers) {
+    return ofNumbers(vector.numbers, (code) => vector.numberOfCode[code]!);
+  }
+  if (vector instanceof StringRange) {
+    const { codesInPlace: codes, start, dictionary } = vector;
+    if (codes === undefined) return undefined;
+    return { codes, start, codeCount: dictionary.size, value: (code) => dictionary.value(code) };
+  }
+  if (vector.kind !== 'constant') return undefined;
+  return { codes: undefined, start: 0, codeCount: 1, value: () => vector.value };
+}
+
+function ofNumbers(
+  { codes, start, coding }: PackedNumbers,
+  value: (code: number) => number,
+): CodedKey {
+  return { codes, start, codeCount: coding.codeMax + 1, value };
+}
+
+/**
+ * Writes the tuple of each row to `tuples`, as one number: the codes are its digits, the last key's the
+ * lowest. Gives how many tuples there can be.
+ */
+export function writeTuples(keys: readonly CodedKey[], count: number, tuples: Int32Array): number {
+  let tupleCount = 1;
+  tuples.fill(0, 0, count);
+  for (const { codes, start, codeCount } of keys) {
+    if (codes === undefined) continue;
+    if (codes instanceof Uint8Array) addBytes(codes, start, count, codeCount, tuples);
+    else if (codes instanceof Uint16Array) addShorts(codes, start, count, codeCount, tuples);
+    else addWords(codes, start, count, codeCount, tuples);
+    tupleCount *= codeCount;
+  }
+  return tupleCount;
+}
+
+/** The code of each key in a tuple. */
+export function codesOfTuple(keys: readonly CodedKey[], tuple: number): readonly number[] {
+  let rest = tuple;
+  return keys
+    .toReversed()
+    .map(({ codeCount }) => {
+      const code = rest % codeCount;
+      rest = (rest - code) / codeCount;
+      return code;
+    })
+    .reverse();
+}
+
+/** One loop for each width, so that each sees one kind of array. */
+function addBytes(
+  codes: Uint8Array,
+  start: number,
+  count: number,
+  codeCount: number,
+  tuples: Int32Array,
+): void {
+  for (let row = 0; row < count; row++) {
+    tuples[row] = Math.imul(tuples[row]!, codeCount) + codes[start + row]!;
+  }
+}
+
+function addShorts(
+  codes: Uint16Array,
+  start: number,
+  count: number,
+  codeCount: number,
+  tuples: Int32Array,
+): void {
+  for (let row = 0; row < count; row++) {
+    tuples[row] = Math.imul(tuples[row]!, codeCount) + codes[start + row]!;
+  }
+}
+
+function addWords(
+  codes: Uint32Array,
+  start: number,
+  count: number,
+  codeCount: number,
+  tuples: Int32Array,
+): void {
+  for (let row = 0; row < count; row++) {
+    tuples[row] = Math.imul(tuples[row]!, codeCount) + codes[start + row]!;
+  }
+}

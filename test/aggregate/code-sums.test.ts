@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sumCodes } from '../../engine/aggregate/code-sums.ts';
+import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { FLOAT64, INT64 } from '../../engine/column/type.ts';
+import { numberVector } from '../../engine/column/vector.ts';
+import { maker } from './rows-of-groups.ts';
+
+const GROUPS = 4;
+
+function packed(codes: PackedNumbers['codes'], start: number, coding: IntegerCoding) {
+  const count = codes.length - start;
+  return new PackedNumbers(codes, { start, count, isAscending: false }, coding);
+}
+
+test('sums of integers by their codes are those of the integers', () => {
+  const anyRow = fc.tuple(fc.nat(200), fc.nat(GROUPS - 1));
+  const anyCoding = fc
+    .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.constantFrom(1, 1000, 1_000_000))
+    .map(([base, step]) => new IntegerCoding(base, step, 200));
+  const anyWidth = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);
+  const anyRows = fc.array(anyRow, { minLength: 40, maxLength: 400 });
+  fc.assert(
+    fc.property(anyRows, fc.nat(3), anyCoding, anyWidth, (rows, start, coding, Width) => {
+      const codes = Width.from(rows.map(([code]) => code));
+      const numbers = packed(codes, start, coding);
+      const groups = Int32Array.from(rows.slice(start), ([, group]) => group);
+      const { sums, counts } = sumCodes(numbers, groups, numbers.count, GROUPS)!;
+      const plain = numberVector(numbers.values, numbers.count);
+      for (let group = 0; group < GROUPS; group++) {
+        const ours = Array.from(plain.values).filter((_, row) => groups[row] === group);
+        assert.equal(counts[group], ours.length);
+        assert.equal(
+          sums[group],
+          ours.reduce((sum, value) => sum + value, 0),
+        );
+      }
+      for (const make of [maker('sum', INT64), maker('avg', INT64), maker('avg', FLOAT64)]) {
+        const [lying, listed] = [make(), make()];
+        lying.update(groups, numbers.count, GROUPS, [numbers]);
+        listed.update(groups, numbers.count, GROUPS, [plain]);
+        for (let group = 0; group < GROUPS; group++) {
+          assert.equal(lying.finalize(group), listed.finalize(group));
+        }
+      }
+    }),
+  );
+});
+
+test('codes whose sums may not be exact are left alone', () => {
+  const groups = new Int32Array(64);
+  const codes = new Uint32Array(64);
+  const ofCodes = (coding: IntegerCoding) => sumCodes(packed(codes, 0, coding), groups, 64, 1);
+  assert.notEqual(ofCodes(new IntegerCoding(0, 1, 2 ** 26 - 1)), undefined);
+  assert.equal(ofCodes(new IntegerCoding(0, 1, 2 ** 26)), undefined);
+  assert.equal(ofCodes(new IntegerCoding(2 ** 48, 1, 1)), undefined);
+  assert.equal(sumCodes(packed(codes, 0, new IntegerCoding(0, 1, 1)), groups, 64, 9), undefined);
+});

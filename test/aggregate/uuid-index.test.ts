@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { UuidIndex } from '../../engine/aggregate/uuid-index.ts';
+import { UUID_BYTES } from '../../engine/column/packed-digits.ts';
+
+test('packed UUIDs are numbered as they are first met, wherever they lie', () => {
+  const anyUuid = fc.uint8Array({ minLength: UUID_BYTES, maxLength: UUID_BYTES });
+  const few = fc.nat(300).map((byte) => new Uint8Array(UUID_BYTES).fill(byte, byte % UUID_BYTES));
+  const anyEntries = fc.array(fc.tuple(fc.oneof(anyUuid, few), fc.nat(5)), { maxLength: 300 });
+  fc.assert(
+    fc.property(anyEntries, (entries) => {
+      const index = new UuidIndex();
+      const expected = new Map<string, number>();
+      for (const [uuid, before] of entries) {
+        const number = expected.get(uuid.join()) ?? expected.size;
+        expected.set(uuid.join(), number);
+        assert.equal(index.add(Uint8Array.of(...new Uint8Array(before), ...uuid), before), number);
+        assert.equal(index.size, expected.size);
+      }
+      const { bytes } = index;
+      const names = Array.from({ length: index.size }, (_, entry) =>
+        bytes.slice(UUID_BYTES * entry, UUID_BYTES * (entry + 1)).join(),
+      );
+      assert.deepEqual(names, [...expected.keys()]);
+    }),
+  );
+});
