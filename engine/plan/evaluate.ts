@@ -6,6 +6,7 @@ import { constantVector, valueAt } from '../column/vector.ts';
 import { caseOf, coalesceOf } from './evaluator/branch.ts';
 import { arrayBuilder, structField } from './evaluator/build.ts';
 import { callFunction } from './evaluator/call.ts';
+import { type NumberChoice, numberChoiceOf } from './evaluator/constant-choice.ts';
 import { castFunction, readAsFunction } from './evaluator/convert.ts';
 import { dynamicField } from './evaluator/field.ts';
 import { conjunctionOf, disjunctionOf } from './evaluator/logic.ts';
@@ -55,7 +56,10 @@ export function compileExpression(
         when: compile(branch.when),
         then: compile(branch.then),
       }));
-      return caseOf(branches, compile(expression.otherwise));
+      const choice = numberChoiceIn(expression);
+      return choice === undefined
+        ? caseOf(branches, compile(expression.otherwise))
+        : numberChoiceOf(branches[0]!.when, choice);
     }
     case 'coalesce':
       return coalesceOf(expression.arguments.map(compile));
@@ -69,6 +73,20 @@ export function compileExpression(
     default:
       return unreachable(expression);
   }
+}
+
+/** The two numbers of a CASE with one condition and nothing but constant numbers to choose from. */
+function numberChoiceIn({
+  branches,
+  otherwise,
+}: Extract<Expression, { op: 'case' }>): NumberChoice | undefined {
+  const [branch] = branches;
+  if (branches.length !== 1 || branch === undefined) return undefined;
+  if (branch.then.op !== 'literal' || otherwise.op !== 'literal') return undefined;
+  const { value: then } = branch.then;
+  const { value: rest } = otherwise;
+  if (typeof then !== 'number' || typeof rest !== 'number') return undefined;
+  return { then, otherwise: rest };
 }
 
 /** Turns a subquery into a function over the chunks of the operator it stands in. */
