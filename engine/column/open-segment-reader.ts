@@ -2,6 +2,7 @@ import { ChainRows } from './chain-rows.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
+import { GrowingRoot } from './skeleton-step.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
 import { PlainStrings } from './string-values.ts';
 import { TokenSource } from './token-source.ts';
@@ -27,7 +28,7 @@ export class OpenSegmentReader implements Segment {
 
   /** `memory`: of an earlier reader of the same segment. */
   constructor(handle: OpenSegmentHandle, memory: OpenSegmentMemory = memoryOf(handle)) {
-    const { skeletons, chains } = memory;
+    const { skeletons, chains, root } = memory;
     this.#handle = handle;
     this.#chains = chains;
     this.rowCount = handle.rowCount;
@@ -36,7 +37,8 @@ export class OpenSegmentReader implements Segment {
     const { stringBytes, stringOffsets } = handle.arrays;
     const block = { bytes: stringBytes, offsets: stringOffsets };
     this.#dictionary = new PlainStrings(block, handle.stringCount, true);
-    this.#source = new TokenSource(skeletons, new OpenSlotStore(handle.arrays, this.#dictionary));
+    const slots = new OpenSlotStore(handle.arrays, this.#dictionary);
+    this.#source = new TokenSource(skeletons, slots, root.stepOf(skeletons));
   }
 
   runs(projectKey: string | undefined): readonly RowRun[] {
@@ -141,10 +143,15 @@ export class OpenSegmentReader implements Segment {
 }
 
 /** What a reader of the segment remembers, with which later readers may go on. */
-export type OpenSegmentMemory = { readonly skeletons: Skeletons; readonly chains: ChainRows };
+export type OpenSegmentMemory = {
+  readonly skeletons: Skeletons;
+  readonly chains: ChainRows;
+  readonly root: GrowingRoot;
+};
 
 export function memoryOf(handle: OpenSegmentHandle): OpenSegmentMemory {
-  return { skeletons: new Skeletons(skeletonArraysOf(handle)), chains: new ChainRows() };
+  const skeletons = new Skeletons(skeletonArraysOf(handle));
+  return { skeletons, chains: new ChainRows(), root: new GrowingRoot() };
 }
 
 export function skeletonArraysOf(handle: OpenSegmentHandle): Skeletons['arrays'] {

@@ -33,10 +33,13 @@ export abstract class SkeletonStep {
   readonly #fields = new Map<string, SkeletonStep>();
   #onlyElement: SkeletonStep | undefined;
   protected readonly skeletons: Skeletons;
+  /** For how many skeletons there is room. */
+  readonly capacity: number;
 
-  constructor(skeletons: Skeletons) {
+  constructor(skeletons: Skeletons, capacity: number) {
     this.skeletons = skeletons;
-    this.#entries = new Int32Array(ENTRY_SIZE * skeletons.arrays.count);
+    this.capacity = capacity;
+    this.#entries = new Int32Array(ENTRY_SIZE * capacity);
   }
 
   /** The step to a field of the records that this one leads to; undefined when there are too many. */
@@ -108,6 +111,10 @@ export abstract class SkeletonStep {
 
 /** The root records themselves. */
 export class RootStep extends SkeletonStep {
+  constructor(skeletons: Skeletons, capacity: number = skeletons.arrays.count) {
+    super(skeletons, capacity);
+  }
+
   protected override find(skeleton: number): Found {
     const { starts, placeStarts } = this.skeletons.arrays;
     return {
@@ -117,12 +124,29 @@ export class RootStep extends SkeletonStep {
   }
 }
 
+/**
+ * The root step of a segment that gets more skeletons: with room for as many again, so that what was found out
+ * for one run is there for the next.
+ */
+export class GrowingRoot {
+  #step: RootStep | undefined;
+
+  /** `skeletons`: always the same, which may be more by now. */
+  stepOf(skeletons: Skeletons): RootStep {
+    const { count } = skeletons.arrays;
+    if (this.#step === undefined || this.#step.capacity < count) {
+      this.#step = new RootStep(skeletons, 2 * count);
+    }
+    return this.#step;
+  }
+}
+
 class FieldStep extends SkeletonStep {
   readonly #before: SkeletonStep;
   readonly #pattern: KeyPattern;
 
   constructor(skeletons: Skeletons, before: SkeletonStep, name: string) {
-    super(skeletons);
+    super(skeletons, before.capacity);
     this.#before = before;
     this.#pattern = new KeyPattern(name);
   }
@@ -137,7 +161,7 @@ class ElementStep extends SkeletonStep {
   readonly #before: SkeletonStep;
 
   constructor(skeletons: Skeletons, before: SkeletonStep) {
-    super(skeletons);
+    super(skeletons, before.capacity);
     this.#before = before;
   }
 

@@ -109,10 +109,11 @@ export class TokenSource implements NestedSource {
   readonly #store: SlotStore;
   readonly #rootStep: SkeletonStep;
 
-  constructor(skeletons: Skeletons, store: SlotStore) {
+  /** `rootStep`: of the same skeletons, where it is known what they say. */
+  constructor(skeletons: Skeletons, store: SlotStore, rootStep = new RootStep(skeletons)) {
     this.#skeletons = skeletons;
     this.#store = store;
-    this.#rootStep = new RootStep(skeletons);
+    this.#rootStep = rootStep;
   }
 
   /** The root records of `rows[0, count)`, given the skeleton of each. Keeps both arrays. */
