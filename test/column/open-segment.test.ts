@@ -174,6 +174,13 @@ test('readers of one open segment go on with what earlier ones remember', () => 
   segment.publish();
   const all = [...events, ...more];
   expectRoots(readSegment(segment.handle()) as OpenSegmentReader, all, ['metadata', 'a', 'b']);
+  // Beyond the room that the first readers had for skeletons.
+  for (let field = 0; field < 40; field++) {
+    all.push({ timestampUs: 3, metadata: { [`c${field}`]: field, a: `${field}` } });
+    appended(segment, all.slice(-1));
+    segment.publish();
+    expectRoots(readSegment(segment.handle()) as OpenSegmentReader, all, ['metadata', 'a', 'c7']);
+  }
 });
 
 /** Strings of one quick hash whatever the key: two flipped bits undo each other. */
