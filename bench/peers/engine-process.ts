@@ -1,8 +1,8 @@
 /**
  * One stage of the comparison in a process of its own, so that no engine suffers from what another has left
  * behind: `load`s the data of an engine, asks it everything (`measure`), or times calls whose parameters it
- * has never seen (`first-calls`); `version` fails where an engine is not to be had. Started by `run.ts`; the
- * result is a file.
+ * has never seen (`first-calls`); `version` fails where an engine is not to be had. Started by `run.ts`
+ * through `engine-process.mjs`; the result is a file.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ type Stage = {
   readonly isUncompiled: boolean;
 };
 
-async function main(): Promise<void> {
+export async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       ...{ task: { type: 'string' }, name: { type: 'string' }, folder: { type: 'string' } },
@@ -201,5 +201,3 @@ async function firstCall(subject: Subject, one: Asked): Promise<MeasuredAnswer> 
   const rows = (await subject.rows(question)) ?? null;
   return { name, rows, timing: { min: ms, p50: ms, p99: ms, callCount: 1 } };
 }
-
-await main();

@@ -93,7 +93,9 @@ export class Stages {
   async #run(task: Task, name: string, path: string): Promise<void> {
     const partial = `${path}.partial`;
     await runProcess([
-      ...['--import', 'tsx', join(import.meta.dirname, 'engine-process.ts')],
+      // Not compiled, weir's worker threads need it, too.
+      ...(this.#isUncompiled ? ['--import', 'tsx'] : []),
+      join(import.meta.dirname, 'engine-process.mjs'),
       ...['--task', task, '--name', name, '--folder', this.#folder],
       ...['--size', this.#sizeName, '--to', partial],
       ...(this.#isUncompiled ? ['--uncompiled'] : []),
