@@ -1,10 +1,6 @@
-import { randomInt } from 'node:crypto';
-import { type HashKey, keyedHash, quickHashOfBytes } from '../column/string-hash.ts';
+import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-hash.ts';
 import type { StringBlock } from '../column/vector.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
-
-/** A chain of probes this long does not come about by chance in a table at most half full. */
-const PROBES_MAX = 256;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(2);
@@ -24,7 +20,6 @@ export class ByteIndex {
   #offsets: Uint32Array<ArrayBuffer> = NO_OFFSETS;
   #slots = NO_SLOTS;
   #isGuarded = false;
-  readonly #key: HashKey = KEY;
 
   get size(): number {
     return this.#size;
@@ -61,9 +56,9 @@ export class ByteIndex {
   }
 
   #hash(bytes: Uint8Array, start: number, end: number): number {
-    if (!this.#isGuarded) return quickHashOfBytes(bytes, start, end, this.#key);
+    if (!this.#isGuarded) return quickHashOfBytes(bytes, start, end, KEY);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return keyedHash(view, start, end, this.#key);
+    return keyedHash(view, start, end, KEY);
   }
 
   #holds(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
@@ -111,8 +106,8 @@ export class ByteIndex {
   }
 }
 
-/** Secret, so that nobody can send strings that collide. */
-const KEY: HashKey = { first: randomInt(2 ** 32) | 0, second: randomInt(2 ** 32) | 0 };
+/** One for all, that is never told. */
+const KEY = randomHashKey();
 
 /** Puts an entry that is not there into slots that have room. */
 function enter(slots: Int32Array, hash: number, entry: number): void {

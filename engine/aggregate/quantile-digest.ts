@@ -3,6 +3,7 @@ import {
   mergedValues,
   thinnedValues,
   thinnedWeights,
+  totalWeight,
   type WeightedValues,
 } from './weighted-values.ts';
 
@@ -117,9 +118,8 @@ export class QuantileDigest {
 }
 
 /** The level of lists that stand for as many values. */
-function levelOf({ weights }: WeightedValues): number {
-  let total = 0;
-  for (let index = 0; index < weights.length; index++) total += weights[index]!;
+function levelOf(list: WeightedValues): number {
+  const total = totalWeight(list);
   let level = 0;
   for (let values = BUFFER_VALUES_MAX * LISTS_MAX; values <= total; values *= LISTS_MAX) level++;
   return level;

@@ -1,13 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { UUID_BYTES } from '../column/packed-digits.ts';
-import { type HashKey, keyedHash } from '../column/string-hash.ts';
+import { keyedHash, PROBES_MAX, randomHashKey } from '../column/string-hash.ts';
 import { FIRST_BYTES, grownInt32, NO_INT32 } from './growth.ts';
 import { mixBits } from './number-index.ts';
 
 const UUID_WORDS = UUID_BYTES / Int32Array.BYTES_PER_ELEMENT;
-
-/** A chain of probes this long does not come about by chance in a table at most half full. */
-const PROBES_MAX = 256;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(1);
@@ -101,8 +97,8 @@ export class UuidIndex {
   }
 }
 
-/** Secret, so that nobody can send UUIDs that collide. */
-const KEY: HashKey = { first: randomInt(2 ** 32) | 0, second: randomInt(2 ** 32) | 0 };
+/** One for all, that is never told. */
+const KEY = randomHashKey();
 
 /** Someone who tries can make it collide. */
 function quickHash(first: number, second: number, third: number, fourth: number): number {

@@ -7,6 +7,13 @@ export type WeightedValues = {
   readonly weights: Float64Array;
 };
 
+/** How many values they all stand for. */
+export function totalWeight({ weights }: WeightedValues): number {
+  let total = 0;
+  for (let index = 0; index < weights.length; index++) total += weights[index]!;
+  return total;
+}
+
 /** All of them in one list. */
 export function mergedValues(lists: readonly WeightedValues[]): WeightedValues {
   const waiting = lists.filter(({ values }) => values.length > 0);
@@ -57,8 +64,7 @@ function mergeInto(to: WeightedValues, left: WeightedValues, right: WeightedValu
  */
 export function thinnedWeights(list: WeightedValues, share: number): WeightedValues {
   const { values, weights } = list;
-  let total = 0;
-  for (let index = 0; index < weights.length; index++) total += weights[index]!;
+  const total = totalWeight(list);
   const thin = {
     values: new Float64Array(values.length),
     weights: new Float64Array(values.length),

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /**
  * Two hashes of bytes, 32 bits each. The quick one is used until its collisions look made on
  * purpose; the keyed one is for then. Neither is ever stored beyond the process.
@@ -5,6 +7,14 @@
 
 /** Two secret words of 32 bits. */
 export type HashKey = { readonly first: number; readonly second: number };
+
+/** Another each time, so that nobody can send what collides. */
+export function randomHashKey(): HashKey {
+  return { first: randomInt(2 ** 32) | 0, second: randomInt(2 ** 32) | 0 };
+}
+
+/** A chain of probes this long does not come about by chance in a table at most half full. */
+export const PROBES_MAX = 256;
 
 const MULTIPLIER = 0x9e3779b1;
 

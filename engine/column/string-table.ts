@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { assert, must } from '../assert.ts';
 import { OPEN_BYTES_MAX } from '../limits.ts';
 import { sharedBytes, sharedOffsets } from './shared-array.ts';
-import { type HashKey, keyedHash, quickHash } from './string-hash.ts';
+import { keyedHash, PROBES_MAX, quickHash, randomHashKey } from './string-hash.ts';
 import type { StringList } from './string-list.ts';
 
 const BYTES_MIN = 256 * 1024;
@@ -13,9 +12,6 @@ const BYTES_MAX = 2 ** 32 - 1;
 /** Bytes and offsets grow in place up to what an open segment may hold. */
 const BYTES_RESERVED = 2 * OPEN_BYTES_MAX;
 const STRINGS_RESERVED = OPEN_BYTES_MAX / 8;
-
-/** A chain of probes this long does not come about by chance in a table at most half full. */
-const PROBES_MAX = 256;
 
 /**
  * Places moved to a larger table with each new string: eight times what it takes to be done in time,
@@ -45,7 +41,7 @@ export class StringTable {
   /** Whether the keyed hash is in use. */
   #isGuarded = false;
   #probesWereTooMany = false;
-  readonly #key: HashKey = { first: randomInt(2 ** 32) | 0, second: randomInt(2 ** 32) | 0 };
+  readonly #key = randomHashKey();
 
   get bytes(): Uint8Array {
     return this.#bytes.array;

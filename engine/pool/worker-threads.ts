@@ -88,13 +88,14 @@ export class WorkerThreads {
     // Piscina takes this as it takes an AbortSignal, which costs several microseconds to make.
     const abort = new EventEmitter();
     let endedBy: Error | undefined;
-    const answered = this.#piscina.run(task, { signal: abort });
-    const answer = answered.then(
+    const answer = this.#piscina.run(task, { signal: abort }).then(
       (value) => {
+        this.#unanswered.delete(lose);
         if (value.kind === 'bug') throw bugOf(value);
         return value;
       },
       (cause: unknown) => {
+        this.#unanswered.delete(lose);
         if (endedBy !== undefined) throw endedBy;
         // A task that could not be sent: no thread has seen it.
         if (cause instanceof Error && cause.name === 'DataCloneError') throw cause;
@@ -112,8 +113,6 @@ export class WorkerThreads {
       stop(new QueryError('worker_lost', this.#describeLoss(cause), undefined, { cause }));
     };
     this.#unanswered.add(lose);
-    const forget = () => this.#unanswered.delete(lose);
-    answered.then(forget, forget);
     const end = (error: Error): void => {
       if (stop(error)) this.#endedCount++;
     };
