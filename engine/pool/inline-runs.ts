@@ -9,6 +9,7 @@ import {
   INLINE_COVERED_ROWS_MAX,
   INLINE_COVERED_RUNS_APART_MAX,
   INLINE_EXPECTED_MS_MAX,
+  INLINE_KNOWN_MS_MAX,
   INLINE_KNOWN_ROWS_MAX,
   INLINE_MS_MAX,
   INLINE_PARTIALS_BYTES_MAX,
@@ -271,11 +272,16 @@ export class InlineRuns {
     return true;
   }
 
-  /** More rows where they are known to take little time. */
+  /** More rows where they are known to take little time, and more time where it is known to be little. */
   #limitsOf(plan: PhysicalPlan): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
     const knownRows = this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX);
-    return { rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)), runMsMax };
+    const wholeMs = this.#costs.wholeMs(plan) ?? Number.POSITIVE_INFINITY;
+    return {
+      rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)),
+      runMsMax:
+        wholeMs <= INLINE_EXPECTED_MS_MAX ? Math.max(runMsMax, INLINE_KNOWN_MS_MAX) : runMsMax,
+    };
   }
 
   #coveredLimits({ rowsMax }: RunLimits): RunLimits {

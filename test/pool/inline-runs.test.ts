@@ -141,6 +141,18 @@ test('a run that turns out too large is begun anew by a worker, and its next one
   equal(engine.stats().queriesSucceeded, INLINE_RUNS_APART_MAX);
 });
 
+test('a plan whose runs take little is let to end here, however long its first runs would be', async () => {
+  const engine = engineWith({ runMsMax: 0 });
+  const query = engine.prepare(`${COUNT} AND t.timestamp <= CURRENT_TIMESTAMP()`, []);
+  const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+  for (let run = 0; run < 5000 && engine.stats().queriesInline === 0; run++) {
+    const answer = await engine.run(query, options);
+    equal(Buffer.from(answer.json).toString(), '[{"n":100,"id":"e99"}]');
+    answer.release();
+  }
+  equal(engine.stats().queriesInline, 1);
+});
+
 test('the work of functions is bounded, not only rows', async () => {
   const engine = engineWith({ runMsMax: 0 });
   const text = `SELECT SUM(LENGTH(REPEAT(t.id, 10000))) AS n FROM ${SOURCE} AS t`;
