@@ -1,3 +1,4 @@
+import { sortStretches } from './ascending-stretches.ts';
 import { FIRST_BYTES, NO_UINT32 } from './growth.ts';
 import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
 
@@ -5,7 +6,10 @@ import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
 const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;
 const CAPACITY_MIN = 256;
 
-/** Entries of a group that are inserted each among those before: more are sorted by V8. */
+/** Entries below which a log that is full grows as it is: to put so many in order takes longer than to keep them. */
+const UNITED_ENTRIES_MIN = 16_384;
+
+/** Entries of a group that are inserted each among those before: of more the ascending stretches are merged. */
 const INSERTED_ENTRIES_MAX = 32;
 
 /** An integer below 2^16 and a count below 2^32 are one key, which a double holds exactly. */
@@ -19,7 +23,7 @@ export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 /**
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes
  * a tenth of what looking for each of them does, and put in order once somebody asks. When there is no more
- * room, equal ones of a group become one entry first, so that the log stays below twice the distinct ones.
+ * room, equal ones of a group become one entry first, so that a large log stays below twice the distinct ones.
  */
 export class IntegerLog {
   #groups: Uint32Array<ArrayBuffer> = NO_UINT32;
@@ -90,6 +94,10 @@ export class IntegerLog {
       this.#counts = new Uint32Array(CAPACITY_FIRST);
       return;
     }
+    if (this.#groups.length < UNITED_ENTRIES_MIN) {
+      this.#growTo(Math.max(CAPACITY_MIN, this.#size + count, 2 * this.#groups.length));
+      return;
+    }
     const { starts, values, counts } = this.grouped();
     const capacity = this.#groups.length;
     const isDense = 2 * values.length >= capacity;
@@ -106,11 +114,24 @@ export class IntegerLog {
     this.#counts.set(counts);
     this.#size = values.length;
   }
+
+  /** With all entries as they are. */
+  #growTo(room: number): void {
+    const groups = new Uint32Array(room);
+    const values = new Uint16Array(room);
+    const counts = new Uint32Array(room);
+    groups.set(this.#groups);
+    values.set(this.#values);
+    counts.set(this.#counts);
+    this.#groups = groups;
+    this.#values = values;
+    this.#counts = counts;
+  }
 }
 
 function sortKeys(keys: Float64Array, start: number, end: number): void {
-  if (end - start > INSERTED_ENTRIES_MAX && !isAscending(keys, start, end)) {
-    keys.subarray(start, end).sort();
+  if (end - start > INSERTED_ENTRIES_MAX) {
+    sortStretches(keys, start, end);
     return;
   }
   for (let next = start + 1; next < end; next++) {
@@ -119,11 +140,6 @@ function sortKeys(keys: Float64Array, start: number, end: number): void {
     for (; at > start && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
     keys[at] = key;
   }
-}
-
-function isAscending(keys: Float64Array, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at++) if (keys[at - 1]! > keys[at]!) return false;
-  return true;
 }
 
 /** Adds up what is of one integer and one group. `starts` become those of what is left. */
