@@ -31,6 +31,8 @@ export class ExactSums {
 
   /** Adds a finite value to the sum of a group below `groupCapacity`. */
   add(group: number, value: number, groupCapacity: number): void {
+    // Zero has the least exponent there is: limbs down to it would be laid out for nothing.
+    if (value === 0) return;
     DOUBLE[0] = value;
     const bin = binOf(WORDS[1]!);
     if (bin < this.#low || bin + LIMBS_PER_VALUE > this.#low + this.#stride) this.#widen(bin);
@@ -148,10 +150,15 @@ export class ExactSums {
       );
     }
     const limbs = new Float64Array(groupCapacity * stride);
-    for (let group = 0; this.#stride > 0 && group < this.#groupCapacity; group++) {
-      const start = group * this.#stride;
-      const from = this.#limbs.subarray(start, start + this.#stride);
-      limbs.set(from, group * stride + this.#low - low);
+    if (stride === this.#stride) {
+      limbs.set(this.#limbs);
+    } else {
+      for (let k = 0; k < this.#stride; k++) {
+        const to = this.#low - low + k;
+        for (let group = 0; group < this.#groupCapacity; group++) {
+          limbs[group * stride + to] = this.#limbs[group * this.#stride + k]!;
+        }
+      }
     }
     this.#limbs = limbs;
     this.#low = low;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ExactSums } from '../../engine/aggregate/exact-sums.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -17,6 +18,17 @@ import {
 const INTEGERS = maker('sum', INT64);
 const FLOATS = maker('sum', FLOAT64);
 const AVERAGES = maker('avg', FLOAT64);
+
+test('zeros take no limbs of exact sums', () => {
+  const sums = new ExactSums();
+  sums.add(0, 0, 1);
+  assert.ok(sums.isEmpty);
+  sums.add(0, 0.1, 1);
+  const before = sums.partial(1);
+  sums.add(0, 0, 1);
+  sums.add(0, -0, 1);
+  assert.deepEqual(sums.partial(1), before);
+});
 
 function inOneGroup(values: readonly SqlValue[]): Row[] {
   return values.map((value) => [0, value]);
