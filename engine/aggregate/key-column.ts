@@ -5,7 +5,7 @@ import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Interval, Nested, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
-import type { Dictionary, NumberVector, Vector } from '../column/vector.ts';
+import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import {
   dictionaryVector,
   numberVector,
@@ -37,6 +37,7 @@ import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { KeyStrings } from './key-strings.ts';
 import { NumberIndex } from './number-index.ts';
 import { fromPortable, toPortable } from './portable-value.ts';
+import { SplitKeys } from './split-keys.ts';
 import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
@@ -76,9 +77,7 @@ export class KeyColumn {
   readonly #codeIds = new DictionaryMemo((dictionary) =>
     new Int32Array(dictionary.size + 1).fill(ABSENT),
   );
-
-  /** Per dictionary of strings taken apart the id of each short key. */
-  readonly #splitIds = new DictionaryMemo(() => new NumberIndex());
+  readonly #splitKeys = new SplitKeys();
 
   constructor(type: SqlType) {
     this.#type = type;
@@ -104,7 +103,7 @@ export class KeyColumn {
         if (vector.dictionary.split === undefined) {
           this.#assignCodes(vector.codes, vector.dictionary, count, ids);
         } else {
-          this.#assignSplit(vector.codes, vector.dictionary, count, ids);
+          this.#assignSplit(vector, count, ids);
         }
         return;
       case 'boolean': {
@@ -264,21 +263,13 @@ export class KeyColumn {
   }
 
   /** Strings taken apart are put together only where their parts have not been met before. */
-  #assignSplit(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
-    const split = must(dictionary.split);
-    const idOfKey = this.#splitIds.get(dictionary);
-    for (let row = 0; row < count; row++) {
-      const code = codes[row]!;
-      const key = code < 0 ? ABSENT : split.shortKey(code);
-      let id = key < 0 ? ABSENT : idOfKey.find(key);
-      if (id === ABSENT && code >= 0) {
-        const { bytes, start, end } = split.range(code);
-        id = this.#stringId(bytes, start, end);
-        if (key >= 0) idOfKey.insert(key, id);
-      }
-      if (code < 0) id = this.idOf(null);
-      ids[row] = id;
-    }
+  #assignSplit(vector: DictionaryVector, count: number, ids: Int32Array): void {
+    const split = must(vector.dictionary.split);
+    this.#splitKeys.assign(vector, count, ids, (code) => {
+      if (code < 0) return this.idOf(null);
+      const { bytes, start, end } = split.range(code);
+      return this.#stringId(bytes, start, end);
+    });
   }
 
   /** The id of a value, a new one if need be. */

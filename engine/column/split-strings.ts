@@ -18,6 +18,9 @@ let scratch = new Uint8Array(4096);
 
 const partReader = new PartReader();
 
+/** None is the one after it. */
+const NO_ENTRY = -2;
+
 /** A byte at 2^40 is the last that leaves a number exact. */
 const KEY_SCALE_END = 2 ** 48;
 
@@ -42,6 +45,9 @@ export class SplitStrings implements StringEntries, SplitBlock {
   readonly #countedHoles: Int16Array;
   /** The run that was found last: the next string is often of the same. */
   #lastRun = 0;
+  /** The entry whose parts were found last, and where they begin: the next is often the one after it. */
+  #lastEntry = NO_ENTRY;
+  #lastStart = 0;
 
   constructor(source: SliceSource, footer: SplitFooter, size: number, isDistinct: boolean) {
     const { heads, shapes, words } = footer;
@@ -160,6 +166,13 @@ export class SplitStrings implements StringEntries, SplitBlock {
   }
 
   partStart(code: number): number {
+    if (code !== this.#lastEntry + 1) this.#lastStart = this.#startInBlock(code);
+    else this.#lastStart += this.#partSizes[code - 1]!;
+    this.#lastEntry = code;
+    return this.#lastStart;
+  }
+
+  #startInBlock(code: number): number {
     const block = Math.floor(code / PART_BLOCK_ENTRIES);
     let start = this.#partStarts[block]!;
     for (let entry = block * PART_BLOCK_ENTRIES; entry < code; entry++) {

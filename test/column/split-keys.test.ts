@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { SplitBlock } from '../../engine/column/vector.ts';
+import { GroupTable } from '../../engine/aggregate/group-table.ts';
+import { STRING } from '../../engine/column/type.ts';
+import { dictionaryVector, type SplitBlock } from '../../engine/column/vector.ts';
 import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { splitColumn } from './split-column.ts';
 
@@ -52,6 +54,41 @@ function expectKeysOfEquals(split: SplitBlock, values: readonly string[]): numbe
   }
   return valueOfKey.size;
 }
+
+test('strings taken apart are the same keys in each column that has them', () => {
+  fc.assert(
+    fc.property(
+      strings,
+      strings,
+      fc.constantFrom('', 'https://one.example'),
+      (some, more, head) => {
+        const table = new GroupTable([STRING]);
+        const groupOf = new Map<string, number>();
+        for (const drawn of [some, more, some]) {
+          const records = drawn.map(([, rest, tail]) => ({
+            url: `${head}${rest}${tail}`,
+            path: rest,
+          }));
+          for (const { split, values } of splitColumn(records)) {
+            const vector = dictionaryVector(Int32Array.from(values.keys()), values.length, {
+              ...{ size: values.length, isDistinct: false, split },
+              value: (code) => values[code]!,
+            });
+            const groups = table.assign([vector], values.length);
+            for (const [row, value] of values.entries()) {
+              const group = groups[row]!;
+              assert.equal(group, groupOf.get(value) ?? groupOf.size);
+              groupOf.set(value, group);
+              assert.equal(table.key(group, 0), value);
+            }
+          }
+        }
+        assert.equal(table.size, groupOf.size);
+      },
+    ),
+    { numRuns: 4 },
+  );
+});
 
 /** Each string may be a group, and groups are finished a few at a time, for each aggregate. */
 const CHECKPOINTS_MAX = 1000;
