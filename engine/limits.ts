@@ -143,6 +143,12 @@ export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 /** … unless it is known to take less, in milliseconds, on one thread: half of it is no more than these hops. */
 export const FRAGMENTED_MS_MIN = 1;
 
+/**
+ * … or to leave more bytes of partial states for each row, as where groups are nearly as many as rows: these are
+ * copied four times on their way to the task that combines them, which puts in each group once more.
+ */
+export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 24;
+
 /** Expression nodes that binding may make: each use of a CTE or an alias is written out in full. */
 export const BOUND_NODES_MAX = 300_000;
 

@@ -7,6 +7,7 @@ import type { DroppedSegments } from '../column/snapshot.ts';
 import {
   BACKGROUND_NICE,
   FRAGMENT_BYTES_MIN,
+  FRAGMENT_STATE_BYTES_PER_ROW_MAX,
   FRAGMENTED_MS_MIN,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
@@ -16,6 +17,7 @@ import {
   WORKER_HEAP_BYTES_MAX,
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
+import { partialSize } from '../memo/partial-size.ts';
 import type { PreparedState } from '../memo/prepare-states.ts';
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
@@ -281,7 +283,16 @@ export class QueryPool {
     const rows = rowsOf(await tasks.run('ahead', finish));
     const stats = fragments.map((fragment) => fragment.stats);
     this.#noteCost(query, [...stats, rows.stats]);
+    this.#noteStates(query.plan, partials, stats);
     return { ...rows, stats: statsOfAll(stats, rows.stats) };
+  }
+
+  /** States of many small parts take a while to add up: they are looked at now and then. */
+  #noteStates(plan: PhysicalPlan, partials: readonly unknown[], stats: readonly TaskStats[]): void {
+    if (this.#costs.stateBytesPerRow(plan) !== undefined) return;
+    const byteSize = partials.reduce<number>((sum, partial) => sum + partialSize(partial), 0);
+    const rowCount = stats.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
+    this.#costs.noteStates(plan, { byteSize, rowCount });
   }
 
   #noteCost({ plan, isProfiled, covered }: QueryRun, parts: readonly TaskStats[]): void {
@@ -349,6 +360,8 @@ export class QueryPool {
     if (total < FRAGMENT_BYTES_MIN) return undefined;
     const wholeMs = this.#costs.wholeMs(query.plan);
     if (wholeMs !== undefined && wholeMs < FRAGMENTED_MS_MIN) return undefined;
+    const stateBytesPerRow = this.#costs.stateBytesPerRow(query.plan) ?? 0;
+    if (stateBytesPerRow > FRAGMENT_STATE_BYTES_PER_ROW_MAX) return undefined;
     return sharesOf(segments, this.#workerCount, sizeOf);
   }
 }

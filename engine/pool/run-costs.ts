@@ -4,10 +4,21 @@ import type { PhysicalPlan } from '../plan/physical-plan.ts';
 /** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
 export type EndedRun = { readonly busyMs: number; readonly rowCount: number };
 
-type Cost = { msPerRow: number | undefined; wholeMs: number | undefined };
+/** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */
+export type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
+
+type Cost = {
+  msPerRow: number | undefined;
+  wholeMs: number | undefined;
+  stateBytesPerRow: number | undefined;
+  runCount: number;
+};
 
 /** How far a cost follows one that is higher. */
 const RISE = 1 / 64;
+
+/** After so many runs the states of a plan are looked at again: what it groups may have changed. */
+const STATES_KNOWN_RUNS = 64;
 
 /**
  * What runs of a plan have taken lately, so that it is known where the next is best run. A matter of speed only.
@@ -18,10 +29,14 @@ export class RunCosts {
 
   /** `isWhole`: nothing of it was remembered from other runs. */
   note(plan: PhysicalPlan, { busyMs, rowCount }: EndedRun, isWhole: boolean): void {
-    const cost = this.#costs.get(plan) ?? { msPerRow: undefined, wholeMs: undefined };
+    const cost = this.#costOf(plan);
+    if (++cost.runCount % STATES_KNOWN_RUNS === 0) cost.stateBytesPerRow = undefined;
     if (rowCount >= COST_ROWS_MIN) cost.msPerRow = followed(cost.msPerRow, busyMs / rowCount);
     if (isWhole) cost.wholeMs = followed(cost.wholeMs, busyMs);
-    this.#costs.set(plan, cost);
+  }
+
+  noteStates(plan: PhysicalPlan, { byteSize, rowCount }: FragmentStates): void {
+    if (rowCount > 0) this.#costOf(plan).stateBytesPerRow = byteSize / rowCount;
   }
 
   /** How many rows take so long; 0 where it is not known. */
@@ -33,6 +48,21 @@ export class RunCosts {
   /** How long a run takes of which nothing is remembered; `undefined` where it is not known. */
   wholeMs(plan: PhysicalPlan): number | undefined {
     return this.#costs.get(plan)?.wholeMs;
+  }
+
+  /** The bytes of partial states that fragments make of a row; `undefined` where it is not known. */
+  stateBytesPerRow(plan: PhysicalPlan): number | undefined {
+    return this.#costs.get(plan)?.stateBytesPerRow;
+  }
+
+  #costOf(plan: PhysicalPlan): Cost {
+    let cost = this.#costs.get(plan);
+    if (cost === undefined) {
+      const unknown = { msPerRow: undefined, wholeMs: undefined, stateBytesPerRow: undefined };
+      cost = { ...unknown, runCount: 0 };
+      this.#costs.set(plan, cost);
+    }
+    return cost;
   }
 }
 

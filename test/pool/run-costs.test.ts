@@ -36,3 +36,18 @@ test('few rows tell nothing of one, and a part of a run nothing of the whole', (
   equal(costs.rowsWithin(PLAN, 1), 2 * COST_ROWS_MIN);
   equal(costs.wholeMs(PLAN), 1);
 });
+
+test('what states a plan leaves is known for a while', () => {
+  const costs = new RunCosts();
+  equal(costs.stateBytesPerRow(PLAN), undefined);
+  costs.noteStates(PLAN, { byteSize: 100, rowCount: 0 });
+  equal(costs.stateBytesPerRow(PLAN), undefined, 'no rows tell nothing');
+  costs.noteStates(PLAN, { byteSize: 100, rowCount: 10 });
+  let runCount = 0;
+  while (costs.stateBytesPerRow(PLAN) === 10 && runCount < 1000) {
+    costs.note(PLAN, { busyMs: 1, rowCount: 10 }, true);
+    runCount++;
+  }
+  equal(runCount, 64);
+  equal(costs.stateBytesPerRow(PLAN), undefined, 'it may have changed');
+});
