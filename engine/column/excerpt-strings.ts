@@ -1,6 +1,6 @@
 import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
-import { ANY, countedHoles, isHole, NOT_COUNTED, PartReader } from './split-shape.ts';
+import { ANY, countedHoles, isHole, NOT_COUNTED, PartReader, WORD } from './split-shape.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -41,6 +41,7 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
   readonly wordStarts: Uint32Array;
   readonly wordEntries: Uint32Array;
   readonly textEntries: Uint32Array;
+  readonly hasWordsCutOff: Readonly<Uint8Array>;
   readonly #whole: SplitBlock;
   readonly #cut: Cut;
   readonly #reader = new PartReader();
@@ -57,6 +58,10 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     this.wordEntries = whole.wordEntries;
     this.textEntries = whole.textEntries;
     this.size = whole.shapeCodes.length;
+    const wordCounts = wordHoles(this.shapes);
+    this.hasWordsCutOff = wordHoles(whole.shapes).map((count, shape) =>
+      count > wordCounts[shape]! ? 1 : 0,
+    );
     this.#countedHoles = countedHoles(this.shapes);
   }
 
@@ -133,6 +138,15 @@ function cutShapes(cut: Cut, { bytes, offsets }: StringBlock): StringBlock {
     joined.set(bytes.subarray(start, end), cutOffsets[shape]!);
   });
   return { bytes: joined, offsets: cutOffsets };
+}
+
+/** Of each shape how many holes for words it has. */
+function wordHoles({ bytes, offsets }: StringBlock): Uint8Array {
+  return Uint8Array.from(
+    { length: offsets.length - 1 },
+    (_, shape) =>
+      bytes.subarray(offsets[shape]!, offsets[shape + 1]!).filter((byte) => byte === WORD).length,
+  );
 }
 
 const QUESTION = 0x3f;

@@ -42,6 +42,12 @@ export function isInline(hole: number): boolean {
   return hole >= TEXT;
 }
 
+/** Whether a shape is a hole for anything, which stands alone: its strings lie as they are. */
+export function isWhole({ bytes, offsets }: StringBlock, shape: number): boolean {
+  const start = offsets[shape]!;
+  return bytes[start] === ANY && offsets[shape + 1] === start + 1;
+}
+
 /** 1 for bytes of words. */
 export const IS_WORD_BYTE = bytesOf((byte) => isDigit(byte) || isLetter(byte) || byte >= 0x80);
 const IS_HEX_DIGIT = bytesOf((byte) => isDigit(byte) || (byte >= 0x61 && byte <= 0x66));

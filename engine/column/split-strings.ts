@@ -5,6 +5,7 @@ import { PART_BLOCK_ENTRIES, SHAPES_MAX, type SplitFooter, WORD_SIZE_MAX } from 
 import {
   countedHoles,
   isHole,
+  isWhole,
   NOT_COUNTED,
   PartReader,
   TEXT_BYTES_PER_PART_BYTE_MAX,
@@ -90,6 +91,11 @@ export class SplitStrings implements StringEntries, SplitBlock {
   }
 
   rest(code: number): ByteRange {
+    if (isWhole(this.shapes, this.shapeCodes[code]!)) {
+      partReader.at = this.partStart(code);
+      const size = partReader.count(this.parts);
+      return { bytes: this.parts, start: partReader.at, end: partReader.at + size };
+    }
     this.#makeRoom(code, 0);
     const end = this.#fillShape(code, 0);
     return { bytes: scratch, start: 0, end };

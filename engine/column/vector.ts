@@ -129,6 +129,8 @@ export interface SplitBlock {
   /** The strings with word `w`, ascending: `wordEntries[wordStarts[w], wordStarts[w + 1])`. */
   readonly wordStarts: Uint32Array;
   readonly wordEntries: Uint32Array;
+  /** 1 for each shape whose strings may have a word in what was cut off; absent: nothing was. */
+  readonly hasWordsCutOff?: Readonly<Uint8Array> | undefined;
   /** The strings whose shape has a TEXT or ANY hole, ascending. */
   readonly textEntries: Uint32Array;
   /** A number that only strings equal to this one have, though not all of them need to; -1: none. */

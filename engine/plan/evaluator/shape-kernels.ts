@@ -1,5 +1,5 @@
 import { TRUE } from '../../column/vector.ts';
-import { ALWAYS, NEVER } from './split-verdicts.ts';
+import { ALWAYS, NEVER } from './verdict.ts';
 
 /** Some strings of one head: `codes[from, to)`. */
 export type Stretch = {

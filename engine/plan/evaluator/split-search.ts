@@ -17,27 +17,13 @@ import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
 import { decideByShapes, type Stretch } from './shape-kernels.ts';
-import {
-  ALWAYS,
-  HoleSteps,
-  OPEN,
-  type ShapesByWord,
-  type ShapeTruths,
-  SplitVerdicts,
-  UNSET,
-} from './split-verdicts.ts';
+import { HoleSteps, type ShapeTruths, SplitVerdicts } from './split-verdicts.ts';
 import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
+import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
 import { WordMarks } from './word-marks.ts';
 
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;
-
-type KnownOfSplit = {
-  readonly split: SplitBlock;
-  readonly verdicts: SplitVerdicts;
-  readonly walk: SplitWalk;
-  readonly marks: WordMarks;
-};
 
 const NO_STRINGS = new Int32Array(0);
 
@@ -52,8 +38,8 @@ export class SplitSearch {
   readonly #matcher: TextMatcher;
   readonly #dfa: ByteDfa | undefined;
   readonly #memory: SplitMemory | undefined;
-  /** What is known of the strings that were last: a scan is done with a segment before the next. */
-  #last: KnownOfSplit | undefined;
+  /** Of the strings that were last: a scan is done with a segment before the next. */
+  #marks: { readonly split: SplitBlock; readonly marks: WordMarks } | undefined;
 
   constructor(matcher: TextMatcher) {
     this.#matcher = matcher;
@@ -64,7 +50,7 @@ export class SplitSearch {
   /** As `TextSearch.testSplit`. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = new Uint8Array(count);
-    const known = this.#knownOf(split);
+    const known = this.#memory?.knownOf(split);
     spendSteps(count);
     for (let from = 0; from < count; ) {
       const code = codes[from]!;
@@ -73,16 +59,17 @@ export class SplitSearch {
         from = this.#testHead(known, { codes, from, to: count }, truths);
       else truths[from++] = this.#read(split, code) ? TRUE : FALSE;
     }
-    if (known !== undefined) spendSteps(Math.floor(known.walk.takeReadCount() / BYTES_PER_STEP));
+    if (known !== undefined) spendReading(known);
     return truths;
   }
 
   /** Tests the strings that have the head of the first of some; gives where these end. */
   #testHead(
-    { split, verdicts, marks }: KnownOfSplit,
+    known: KnownOfSplit,
     some: Pick<Stretch, 'codes' | 'from' | 'to'>,
     truths: Uint8Array,
   ): number {
+    const { split, verdicts } = known;
     const { headStarts, headCodes, shapeCodes } = split;
     const { codes, to } = some;
     const run = split.headRun(codes[some.from]!);
@@ -92,8 +79,9 @@ export class SplitSearch {
     // To judge all shapes repays where a head has many strings.
     const isWorthIt = Math.min(end - start, to - some.from) >= RANGE_MIN;
     const shapes = isWorthIt ? verdicts.ofShapes(head) : verdicts.findShapes(head);
-    const ofHead = shapes?.verdicts ?? verdicts.ofHead(head);
+    const marks = this.#marksOf(split);
     const marked = shapes && marks.marksOf(shapes.byWord);
+    const ofHead = (marked && shapes?.verdicts) ?? verdicts.ofHead(head);
     let from = some.from;
     for (;;) {
       from = decideByShapes({ codes, from, to, start, end }, split, ofHead, marked, truths);
@@ -103,28 +91,20 @@ export class SplitSearch {
       let verdict = ofHead[shape]!;
       if (verdict === UNSET) verdict = verdicts.judge(head, shape);
       else if (marked?.[code] === 1 && shapes?.byWord.usual[shape] !== OPEN) verdict = OPEN;
-      const passes = verdict === OPEN ? this.#walk(split, code, head) : verdict === ALWAYS;
+      if (verdict === OPEN) marks.countWalk();
+      const passes = verdict === OPEN ? this.#walk(known, code, head) : verdict === ALWAYS;
       truths[from++] = passes ? TRUE : FALSE;
     }
   }
 
-  #knownOf(split: SplitBlock): KnownOfSplit | undefined {
-    if (this.#dfa === undefined || this.#memory === undefined) return undefined;
-    if (this.#last?.split !== split) {
-      const verdicts = this.#memory.verdictsOf(split);
-      this.#last = {
-        split,
-        verdicts,
-        walk: new SplitWalk(this.#dfa, split, { verdicts, digits: this.#memory.digits }),
-        marks: new WordMarks(split),
-      };
-    }
-    return this.#last;
+  #marksOf(split: SplitBlock): WordMarks {
+    if (this.#marks?.split !== split) this.#marks = { split, marks: new WordMarks(split) };
+    return this.#marks.marks;
   }
 
-  /** The test of a string that its shape does not decide; its strings were asked for last. */
-  #walk(split: SplitBlock, code: number, head: number): boolean {
-    const result = this.#last?.walk.test(code, head) ?? LEFT;
+  /** The test of a string that its shape does not decide. */
+  #walk({ split, walk }: KnownOfSplit, code: number, head: number): boolean {
+    const result = walk.test(code, head);
     return result === LEFT ? this.#read(split, code) : result === MATCHES;
   }
 
@@ -134,12 +114,15 @@ export class SplitSearch {
    */
   testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
     if (count < RANGE_MIN) return undefined;
-    const shapes = this.#shapesOf(split, start, start + count);
-    if (shapes === undefined) return undefined;
+    const known = this.#memory?.knownOf(split);
+    const shapes = known && shapesOf(known, start, start + count);
+    if (known === undefined || shapes === undefined) return undefined;
     if (shapes.same !== undefined) return constantVector(shapes.same, count);
-    const exceptions = this.#exceptionsOf(split, shapes, start, count);
+    const open = openStrings(split, shapes, start, start + count);
+    const exceptions = this.#exceptionsOf(known, shapes, { start, end: start + count, open });
     spendSteps(count);
-    if (areAllTrue(split.shapeCodes, start, count, shapes.truths, exceptions)) {
+    spendReading(known);
+    if (areAllTrue(split, { start, count }, shapes, { exceptions, openCount: open.length })) {
       return constantVector(true, count);
     }
     const numbers = new PackedNumbers(
@@ -150,34 +133,43 @@ export class SplitSearch {
     return new CodedTruths(numbers, shapes.truths, exceptions);
   }
 
-  /** What shapes say behind each of the heads of strings [start, end). */
-  #shapesOf(split: SplitBlock, start: number, end: number): ShapeTruths | undefined {
-    const verdicts = this.#memory?.verdictsOf(split);
-    if (verdicts === undefined) return undefined;
-    const { headStarts, headCodes } = split;
-    let run = split.headRun(start);
-    const shapes = verdicts.ofShapes(headCodes[run]!);
-    for (run++; run < headStarts.length && headStarts[run]! < end; run++) {
-      if (verdicts.ofShapes(headCodes[run]!) !== shapes) return undefined;
+  /**
+   * Of strings [start, end) those that their shape is wrong of, ascending, counted from the first. `open`: those
+   * of which it says nothing.
+   */
+  #exceptionsOf(
+    known: KnownOfSplit,
+    { truths, byWord }: ShapeTruths,
+    {
+      start,
+      end,
+      open,
+    }: { readonly start: number; readonly end: number; readonly open: Int32Array },
+  ): Int32Array {
+    const { split } = known;
+    const { shapeCodes, wordStarts, wordEntries } = split;
+    const exceptions: number[] = [];
+    for (const code of open) {
+      const truth = this.#walk(known, code, headOf(split, code)) ? TRUE : FALSE;
+      if (truth !== truths[shapeCodes[code]!]!) exceptions.push(code - start);
     }
-    return shapes;
-  }
-
-  /** Of strings [start, start + count) those that their shape is wrong of, counted from the first. */
-  #exceptionsOf(split: SplitBlock, shapes: ShapeTruths, start: number, count: number): Int32Array {
-    const codes = openStrings(split, shapes, start, start + count);
-    if (codes.length === 0) return codes;
-    this.#knownOf(split);
-    const { truths } = shapes;
-    const { shapeCodes } = split;
-    let exceptions = 0;
-    for (const code of codes) {
-      const truth = this.#walk(split, code, headOf(split, code)) ? TRUE : FALSE;
-      if (truth !== truths[shapeCodes[code]!]!) codes[exceptions++] = code - start;
+    for (const word of byWord.words) {
+      const wordStart = wordStarts[word]!;
+      const wordEnd = wordStarts[word + 1]!;
+      let at = wordStart + firstAtLeast(wordEntries, wordStart, wordEnd - wordStart, start);
+      for (; at < wordEnd && wordEntries[at]! < end; at++) {
+        const code = wordEntries[at]!;
+        const shape = shapeCodes[code]!;
+        const usual = byWord.usual[shape]!;
+        if (usual === OPEN) continue;
+        let verdict = byWord.verdictWith(word, shape);
+        if (verdict === OPEN) {
+          verdict = this.#walk(known, code, headOf(split, code)) ? ALWAYS : NEVER;
+        }
+        if (verdict !== usual) exceptions.push(code - start);
+      }
     }
-    const readCount = this.#last?.walk.takeReadCount() ?? 0;
-    spendSteps(Math.floor(readCount / BYTES_PER_STEP));
-    return codes.slice(0, exceptions);
+    return ascending(exceptions);
   }
 
   /** The test of a string that is read. */
@@ -188,23 +180,23 @@ export class SplitSearch {
   }
 }
 
-/** Of strings [start, end) those that may be other than their shape says, ascending. */
-function openStrings(
-  split: SplitBlock,
-  shapes: ShapeTruths,
+/** What shapes say behind each of the heads of strings [start, end). */
+function shapesOf(
+  { split, verdicts }: KnownOfSplit,
   start: number,
   end: number,
-): Int32Array {
-  const open = stringsOfOpenShapes(split, shapes, start, end);
-  const byWord = stringsByWord(split, shapes.byWord, start, end);
-  if (byWord.length === 0) return open;
-  const both = new Int32Array(open.length + byWord.length);
-  both.set(open);
-  both.set(byWord, open.length);
-  return both.sort();
+): ShapeTruths | undefined {
+  const { headStarts, headCodes } = split;
+  let run = split.headRun(start);
+  const shapes = verdicts.ofShapes(headCodes[run]!);
+  for (run++; run < headStarts.length && headStarts[run]! < end; run++) {
+    if (verdicts.ofShapes(headCodes[run]!) !== shapes) return undefined;
+  }
+  return shapes;
 }
 
-function stringsOfOpenShapes(
+/** Of strings [start, end) those whose shape says nothing, ascending. */
+function openStrings(
   { shapeCodes, textEntries }: SplitBlock,
   { isOpen, areOpenInline }: ShapeTruths,
   start: number,
@@ -230,24 +222,14 @@ function stringsOfOpenShapes(
   return codes.subarray(0, count);
 }
 
-/** Of shapes that some words make an exception of, the strings with one: each once. */
-function stringsByWord(
-  { shapeCodes, wordStarts, wordEntries }: SplitBlock,
-  { usual, words }: ShapesByWord,
-  start: number,
-  end: number,
-): readonly number[] {
-  const codes = new Set<number>();
-  for (const word of words) {
-    const wordStart = wordStarts[word]!;
-    const wordEnd = wordStarts[word + 1]!;
-    let at = wordStart + firstAtLeast(wordEntries, wordStart, wordEnd - wordStart, start);
-    for (; at < wordEnd && wordEntries[at]! < end; at++) {
-      const code = wordEntries[at]!;
-      if (usual[shapeCodes[code]!] !== OPEN) codes.add(code);
-    }
+/** Each once: a string may have several of the words. */
+function ascending(rows: readonly number[]): Int32Array {
+  const sorted = Int32Array.from(rows).sort();
+  let count = 0;
+  for (let at = 0; at < sorted.length; at++) {
+    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[count++] = sorted[at]!;
   }
-  return [...codes];
+  return sorted.subarray(0, count);
 }
 
 function headOf(split: SplitBlock, code: number): number {
@@ -256,12 +238,13 @@ function headOf(split: SplitBlock, code: number): number {
 
 /** Whether all strings of a range pass: those that their shape is wrong of are given. */
 function areAllTrue(
-  shapeCodes: Uint8Array,
-  start: number,
-  count: number,
-  truths: Uint8Array,
-  exceptions: Int32Array,
+  { shapeCodes }: SplitBlock,
+  { start, count }: { readonly start: number; readonly count: number },
+  { truths, areOthersTrue, byWord }: ShapeTruths,
+  { exceptions, openCount }: { readonly exceptions: Int32Array; readonly openCount: number },
 ): boolean {
+  // Then only open ones are FALSE by their shape, and all of these are to be exceptions.
+  if (areOthersTrue && byWord.words.length === 0) return exceptions.length === openCount;
   let next = 0;
   for (let row = 0; row < count; row++) {
     const isException = exceptions[next] === row;
@@ -271,26 +254,39 @@ function areAllTrue(
   return true;
 }
 
+/** What is known of strings taken apart, for one automaton. */
+type KnownOfSplit = {
+  readonly split: SplitBlock;
+  readonly verdicts: SplitVerdicts;
+  readonly walk: SplitWalk;
+};
+
+function spendReading({ walk }: KnownOfSplit): void {
+  spendSteps(Math.floor(walk.takeReadCount() / BYTES_PER_STEP));
+}
+
 /** What is known of one automaton and strings taken apart, as long as these are open. */
 class SplitMemory {
   readonly #dfa: ByteDfa;
   readonly #holes: HoleSteps;
-  readonly digits: DigitSteps;
-  readonly #verdicts = new WeakMap<SplitBlock, SplitVerdicts>();
+  readonly #digits: DigitSteps;
+  readonly #known = new WeakMap<SplitBlock, KnownOfSplit>();
 
   constructor(dfa: ByteDfa) {
     this.#dfa = dfa;
     this.#holes = new HoleSteps(dfa);
-    this.digits = new DigitSteps(dfa);
+    this.#digits = new DigitSteps(dfa);
   }
 
-  verdictsOf(split: SplitBlock): SplitVerdicts {
-    let verdicts = this.#verdicts.get(split);
-    if (verdicts === undefined) {
-      verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
-      this.#verdicts.set(split, verdicts);
+  knownOf(split: SplitBlock): KnownOfSplit {
+    let known = this.#known.get(split);
+    if (known === undefined) {
+      const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
+      const walk = new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
+      known = { split, verdicts, walk };
+      this.#known.set(split, known);
     }
-    return verdicts;
+    return known;
   }
 }
 

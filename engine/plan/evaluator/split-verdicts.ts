@@ -3,16 +3,8 @@ import { ANY, bytesInHole, isHole, isInline, WORD } from '../../column/split-sha
 import { FALSE, type SplitBlock, type StringBlock, TRUE } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';
 import { SPLIT_STATES_MAX, SPLIT_WORDS_MAX } from '../../limits.ts';
-
-/** Whatever fills the holes of a shape, the string matches. */
-export const ALWAYS = 1;
-/** … it does not. */
-export const NEVER = 2;
-/** What fills the holes decides. */
-export const OPEN = 3;
-
-/** Not asked for yet. */
-export const UNSET = 0;
+import { ShapesByWord } from './shapes-by-word.ts';
+import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
 
 /** States, ascending, that an automaton may be in. */
 type States = readonly number[];
@@ -114,7 +106,29 @@ export class SplitVerdicts {
       usual[shape] = verdict;
       for (const word of own) words.add(word);
     }
-    return { usual, words: Int32Array.from(words) };
+    return new ShapesByWord(usual, Int32Array.from(words), (shape, word) =>
+      this.#judgeWith(head, shape, word),
+    );
+  }
+
+  /**
+   * The verdict on strings of a head and a shape that have a word in some hole, and any in others: what it
+   * comes to in each of the holes, where that is the same.
+   */
+  #judgeWith(head: number, shape: number, word: number): number {
+    const { bytes, offsets } = this.#split.shapes;
+    const range = { start: offsets[shape]!, end: offsets[shape + 1]! };
+    if (this.#split.hasWordsCutOff?.[shape] === 1) return OPEN;
+    let verdict = UNSET;
+    for (let at = range.start; at < range.end; at++) {
+      if (bytes[at] !== WORD) continue;
+      const withWordHere = this.#through(this.#headState(head), range, (states, hole, place) =>
+        place === at ? this.#behindWord(states, word) : this.behindHole(states, hole),
+      );
+      if (verdict !== UNSET && verdict !== withWordHere) return OPEN;
+      verdict = withWordHere;
+    }
+    return verdict === UNSET ? OPEN : verdict;
   }
 
   #areInFewStrings(words: ReadonlySet<number>): boolean {
@@ -129,11 +143,14 @@ export class SplitVerdicts {
     return this.#through(state, { start, end }, (states, hole) => this.behindHole(states, hole));
   }
 
-  /** `behindHole`: where what fills a hole leads, of the strings that the verdict is on. */
+  /**
+   * `behindHole`: where what fills the hole at a place in the bytes of shapes leads, of the strings that the
+   * verdict is on.
+   */
   #through(
     state: number,
     { start, end }: { readonly start: number; readonly end: number },
-    behindHole: (states: States, hole: number) => States | undefined,
+    behindHole: (states: States, hole: number, place: number) => States | undefined,
   ): number {
     const { generation } = this.#dfa;
     const { bytes } = this.#split.shapes;
@@ -141,7 +158,7 @@ export class SplitVerdicts {
     for (let at = start; at < end; ) {
       if (isSure(states)) break;
       if (isHole(bytes[at]!)) {
-        const behind = behindHole(states, bytes[at]!);
+        const behind = behindHole(states, bytes[at]!, at);
         if (behind === undefined || this.#dfa.generation !== generation) return OPEN;
         states = behind;
         at++;
@@ -149,7 +166,7 @@ export class SplitVerdicts {
       }
       const from = at;
       while (at < end && !isHole(bytes[at]!)) at++;
-      states = distinct(this.#stepAll(states, from, at));
+      states = distinct(this.#stepAll(states, bytes, from, at));
       if (states.includes(GAVE_UP) || this.#dfa.generation !== generation) return OPEN;
     }
     const ends = states.map((state) => this.#dfa.matchesAtEnd(state));
@@ -227,10 +244,16 @@ export class SplitVerdicts {
     };
   }
 
-  /** Where constant bytes of shapes lead; of no use when the automaton begins anew meanwhile. */
-  #stepAll(states: States, from: number, to: number): States {
+  /** Where one word leads; `undefined` where the automaton cannot tell. */
+  #behindWord(states: States, word: number): States | undefined {
+    const { bytes, offsets } = this.#split.words;
+    const behind = this.#stepAll(states, bytes, offsets[word]!, offsets[word + 1]!);
+    return behind.includes(GAVE_UP) ? undefined : distinct(behind);
+  }
+
+  /** Where some bytes lead; of no use when the automaton begins anew meanwhile. */
+  #stepAll(states: States, bytes: Uint8Array, from: number, to: number): States {
     const { generation } = this.#dfa;
-    const { bytes } = this.#split.shapes;
     const behind: number[] = [];
     for (const state of states) {
       if (this.#dfa.generation !== generation) return [GAVE_UP];
@@ -258,13 +281,6 @@ const UNUSUAL_WORDS_MAX = 256;
 /** Fewer strings for each that has one of the words are as quickly looked at in their order. */
 const STRINGS_PER_WORD_HIT_MIN = 16;
 
-/** Open shapes whose strings are alike but for those with some words. */
-export type ShapesByWord = {
-  /** For each shape the verdict on its strings without one of `words`; OPEN where that is not known. */
-  readonly usual: Readonly<Uint8Array>;
-  readonly words: Int32Array;
-};
-
 /** What the shapes alone say of strings whose heads lead to one state. */
 export class ShapeTruths {
   /** For each shape the verdict on its strings without one of `byWord.words`. */
@@ -279,6 +295,8 @@ export class ShapeTruths {
   readonly byWord: ShapesByWord;
   /** What all shapes say; `undefined` where some say otherwise, or not of all of their strings. */
   readonly same: boolean | undefined;
+  /** Whether all shapes but the open ones say TRUE. */
+  readonly areOthersTrue: boolean;
 
   constructor(
     verdicts: Readonly<Uint8Array>,
@@ -292,6 +310,7 @@ export class ShapeTruths {
     this.byWord = byWord;
     const isOpen = this.verdicts.map((verdict) => (verdict === OPEN ? 1 : 0));
     this.isOpen = isOpen.includes(1) ? isOpen : undefined;
+    this.areOthersTrue = !this.verdicts.includes(NEVER);
     this.areOpenInline = isOpen.every(
       (open, shape) =>
         open === 0 || bytes.subarray(offsets[shape]!, offsets[shape + 1]!).some(isInline),

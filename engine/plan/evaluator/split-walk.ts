@@ -1,11 +1,12 @@
 import { must } from '../../assert.ts';
 import { UUID_BYTES } from '../../column/packed-digits.ts';
-import { ANY, HEX, isHole, PartReader, UUID, WORD } from '../../column/split-shape.ts';
+import { ANY, HEX, isHole, isInline, PartReader, UUID, WORD } from '../../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';
 import type { DigitSteps } from '../../function/regex/digit-steps.ts';
 import { SPLIT_STATES_MAX } from '../../limits.ts';
-import { ALWAYS, NEVER, type SplitVerdicts } from './split-verdicts.ts';
+import type { SplitVerdicts } from './split-verdicts.ts';
+import { ALWAYS, NEVER } from './verdict.ts';
 
 /** The string matches; also among landings: it does, whatever comes. */
 export const MATCHES = -1;
@@ -19,11 +20,16 @@ const FILLING = -4;
 /** … not asked for yet. All above are states: their place here plus one. */
 const UNSET = 0;
 
-/** Rows of the table at first: few patterns have more states. */
-const STATES_FIRST = 8;
+/** Rows of the table at first: of few patterns more states are met between pieces. */
+const STATES_FIRST = 2;
 
-/** A number has so many digits at most, a UUID more: room for what is read of other holes is made. */
-const ROOM_FIRST = 4096;
+/** A number has fewer digits, and so has a UUID; for longer ones room is made. */
+const ROOM_FIRST = 64;
+
+const NO_HEAD = -1;
+
+/** Where digits are written out: read at once. */
+let filled = new Uint8Array(ROOM_FIRST);
 
 /**
  * An automaton on its way through strings that are not put together: shapes are cut into *pieces*,
@@ -48,9 +54,9 @@ export class SplitWalk {
   #landings: Int16Array;
   /** By state: the landings behind each word, once one was asked for. */
   #wordLandings: (Int16Array | undefined)[] = [];
-  /** By head. */
-  readonly #headLandings: Int16Array;
-  #filled = new Uint8Array(ROOM_FIRST);
+  /** The head of the last string, which is often that of the next, and where it led. */
+  #lastHead = NO_HEAD;
+  #headLanding = UNSET;
   /** Bytes read since they were last asked for. */
   #readCount = 0;
 
@@ -67,7 +73,6 @@ export class SplitWalk {
     this.#pieces = piecesOf(split.shapes);
     this.#generation = dfa.generation;
     this.#landings = new Int16Array(STATES_FIRST * this.#pieces.count);
-    this.#headLandings = new Int16Array(split.heads.offsets.length - 1);
   }
 
   /** MATCHES, FAILS or LEFT. */
@@ -77,13 +82,17 @@ export class SplitWalk {
     const reader = this.#reader;
     const { parts } = this.#split;
     const first = firsts[this.#split.shapeCodes[code]!]!;
-    let landing = this.#headLandings[head]! || this.#landBehindHead(head);
+    let landing = head === this.#lastHead ? this.#headLanding : this.#landBehindHead(head);
     // The hole whose part the reader is at; -1: it was not sent there yet.
     let reached = -1;
     for (let piece = first; landing > 0; piece++) {
       const place = landing - 1;
       landing = this.#landings[place * count + piece]! || this.#land(place, piece);
       if (landing !== FILLING) continue;
+      if (kinds[piece] === ANY) {
+        landing = this.#landBehindWhole(place, code);
+        continue;
+      }
       if (reached < 0) {
         reader.at = this.#split.partStart(code);
         reached = first;
@@ -110,15 +119,15 @@ export class SplitWalk {
     this.#places = [];
     this.#wordLandings = [];
     this.#landings.fill(UNSET);
-    this.#headLandings.fill(UNSET);
+    this.#lastHead = NO_HEAD;
   }
 
   #landBehindHead(head: number): number {
     const { bytes, offsets } = this.#split.heads;
     const state = this.#dfa.step(this.#dfa.start(), bytes, offsets[head]!, offsets[head + 1]!);
-    const landing = this.#landingOf(state);
-    this.#headLandings[head] = landing;
-    return landing;
+    this.#headLanding = this.#landingOf(state);
+    this.#lastHead = this.#generation === this.#dfa.generation ? head : NO_HEAD;
+    return this.#headLanding;
   }
 
   /** Where a state lands behind a piece; FILLING where its part is to be read. */
@@ -144,8 +153,7 @@ export class SplitWalk {
       const { bytes } = this.#split.shapes;
       return this.#landingOf(this.#dfa.step(state, bytes, starts[piece]!, starts[piece + 1]!));
     }
-    // What was cut out of such strings is not known by its shape.
-    if (kind === ANY) return LEFT;
+    if (kind === ANY) return FILLING;
     const behind = this.#verdicts.behindHole([state], kind);
     if (behind === undefined || behind.length === 0) return FILLING;
     // Where they all lead to one state behind what follows, any of them stands for all.
@@ -166,9 +174,23 @@ export class SplitWalk {
     return reached.size === 1 && !reached.has(GAVE_UP);
   }
 
+  /** Of a string that lies as it is: nothing comes behind. */
+  #landBehindWhole(place: number, code: number): number {
+    const { bytes, start, end } = this.#split.rest(code);
+    this.#readCount += end - start;
+    return this.#landingOf(this.#dfa.step(this.#states[place]!, bytes, start, end));
+  }
+
   #landBehindPart(place: number, hole: number): number {
     const { parts, words } = this.#split;
     if (hole === WORD) return this.#landBehindWord(place, this.#reader.count(parts));
+    if (isInline(hole)) {
+      const size = this.#reader.count(parts);
+      const start = this.#reader.at;
+      this.#reader.at += size;
+      this.#readCount += size;
+      return this.#landingOf(this.#dfa.step(this.#states[place]!, parts, start, start + size));
+    }
     if (hole === HEX || hole === UUID) {
       const start = this.#reader.at;
       const state = this.#stateBehindDigits(this.#states[place]!, hole);
@@ -178,10 +200,10 @@ export class SplitWalk {
       this.#reader.at = start;
     }
     const room = this.#reader.sizeMax(hole, parts);
-    if (room > this.#filled.length) this.#filled = new Uint8Array(2 * room);
-    const size = this.#reader.fill(hole, { parts, words }, this.#filled, 0);
+    if (room > filled.length) filled = new Uint8Array(2 * room);
+    const size = this.#reader.fill(hole, { parts, words }, filled, 0);
     this.#readCount += size;
-    return this.#landingOf(this.#dfa.step(this.#states[place]!, this.#filled, 0, size));
+    return this.#landingOf(this.#dfa.step(this.#states[place]!, filled, 0, size));
   }
 
   /** GAVE_UP where they are to be written out, or the automaton began anew. */
