@@ -224,7 +224,8 @@ export class GroupTable {
 
   /** The values of one key for the given groups. */
   keyVector(groups: Int32Array, column: number): Vector {
-    const ids = groups.map((group) => this.#idInColumn(group, column));
+    const isOnly = this.#columns.length === 1;
+    const ids = isOnly ? groups : groups.map((group) => this.#idInColumn(group, column));
     return this.#columns[column]!.vector(ids);
   }
 

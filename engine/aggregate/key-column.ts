@@ -242,6 +242,7 @@ export class KeyColumn {
 
   #assignCodes(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
     const idOfCode = this.#codeIds.get(dictionary);
+    if (dictionary.uuids !== undefined) this.#meetUuids(codes, dictionary.uuids, count, idOfCode);
     for (let row = 0; row < count; row++) {
       const code = codes[row]!;
       let id = idOfCode[code + 1]!;
@@ -250,6 +251,28 @@ export class KeyColumn {
         idOfCode[code + 1] = id;
       }
       ids[row] = id;
+    }
+  }
+
+  /** Writes the ids of codes that are new here: of all together, for each is looked up far away. */
+  #meetUuids(
+    codes: Int32Array,
+    uuids: Uint8Array,
+    count: number,
+    idOfCode: Int32Array<ArrayBuffer>,
+  ): void {
+    // A NULL gets its number between those that come before and after it.
+    if (!this.#otherIds.has(null) && codes.subarray(0, count).includes(-1)) return;
+    met = grownInt32(met, count);
+    const metCount = collectUnmet(codes, count, idOfCode, met);
+    places = grownInt32(places, metCount);
+    let knownCount = this.#uuids.size;
+    this.#uuids.addAll(uuids, met, metCount, places);
+    this.#uuidIds = grownInt32(this.#uuidIds, this.#uuids.size);
+    for (let i = 0; i < metCount; i++) {
+      const place = places[i]!;
+      if (place === knownCount) this.#uuidIds[knownCount++] = this.#add(refTo(UUID_FORM, place));
+      idOfCode[met[i]! + 1] = this.#uuidIds[place]!;
     }
   }
 
@@ -390,6 +413,35 @@ export class KeyColumn {
     this.#refs[this.#size] = ref;
     return this.#size++;
   }
+}
+
+/** Codes that are new, and where their UUIDs are: all columns share them. */
+let met: Int32Array<ArrayBuffer> = NO_INT32;
+let places: Int32Array<ArrayBuffer> = NO_INT32;
+
+/** Of a code that is new, until its id is written. */
+const MET = -2;
+
+/** Writes each code without an id once, and marks it; NULL is none. Gives how many they are. */
+function collectUnmet(
+  codes: Int32Array,
+  count: number,
+  idOfCode: Int32Array,
+  unmet: Int32Array,
+): number {
+  const nullId = idOfCode[0]!;
+  idOfCode[0] = MET;
+  let unmetCount = 0;
+  // Without a branch: which of the codes are new is not to be guessed.
+  for (let row = 0; row < count; row++) {
+    const code = codes[row]!;
+    const id = idOfCode[code + 1]!;
+    unmet[unmetCount] = code;
+    unmetCount += id === ABSENT ? 1 : 0;
+    idOfCode[code + 1] = id === ABSENT ? MET : id;
+  }
+  idOfCode[0] = nullId;
+  return unmetCount;
 }
 
 /** One UUID, packed. */

@@ -64,6 +64,57 @@ export class UuidIndex {
     return this.#append(bytes, start);
   }
 
+  /**
+   * Writes to `entries` what `add` gives for the UUIDs at `places[0, count)` of a block, one after the other.
+   * What they need of memory is far away, and is fetched for several at a time.
+   */
+  addAll(bytes: Uint8Array, places: Int32Array, count: number, entries: Int32Array): void {
+    let at = 0;
+    if (!this.#isGuarded && bytes.byteOffset % Int32Array.BYTES_PER_ELEMENT === 0) {
+      const wordCount = UUID_WORDS * Math.floor(bytes.length / UUID_BYTES);
+      const words = new Int32Array(bytes.buffer, bytes.byteOffset, wordCount);
+      at = this.#addWords(words, places, count, entries);
+    }
+    for (; at < count; at++) entries[at] = this.add(bytes, UUID_BYTES * places[at]!);
+  }
+
+  /** The same; gives how many were added before a chain of probes was too long. */
+  #addWords(block: Int32Array, places: Int32Array, count: number, entries: Int32Array): number {
+    hashes = grownInt32(hashes, count);
+    hashAll(block, places, count, hashes);
+    this.#words = grownInt32(this.#words, UUID_WORDS * (this.#size + count));
+    const words = this.#words;
+    let slots = this.#slots;
+    for (let i = 0; i < count; i++) {
+      if (2 * (this.#size + 1) > slots.length) {
+        this.#rehash(Math.max(FIRST_SLOT_COUNT, 2 * slots.length));
+        slots = this.#slots;
+      }
+      const from = UUID_WORDS * places[i]!;
+      const mask = slots.length - 1;
+      let slot = hashes[i]! & mask;
+      let entry = slots[slot]! - 1;
+      for (
+        let probes = 0;
+        entry >= 0 && !isSame(words, UUID_WORDS * entry, block, from);
+        probes++
+      ) {
+        if (probes > PROBES_MAX) return i;
+        slot = (slot + 1) & mask;
+        entry = slots[slot]! - 1;
+      }
+      if (entry < 0) {
+        entry = this.#size++;
+        for (let word = 0; word < UUID_WORDS; word++) {
+          words[UUID_WORDS * entry + word] = block[from + word]!;
+        }
+        slots[slot] = entry + 1;
+      }
+      entries[i] = entry;
+    }
+    return count;
+  }
+
   #append(bytes: Uint8Array, start: number): number {
     const entry = this.#size++;
     const at = UUID_WORDS * entry;
@@ -95,6 +146,25 @@ export class UuidIndex {
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     slots[slot] = entry + 1;
   }
+}
+
+/** Of UUIDs that are added together. */
+let hashes: Int32Array<ArrayBuffer> = NO_INT32;
+
+function hashAll(block: Int32Array, places: Int32Array, count: number, to: Int32Array): void {
+  for (let i = 0; i < count; i++) {
+    const at = UUID_WORDS * places[i]!;
+    to[i] = quickHash(block[at]!, block[at + 1]!, block[at + 2]!, block[at + 3]!);
+  }
+}
+
+function isSame(words: Int32Array, at: number, block: Int32Array, from: number): boolean {
+  return (
+    words[at] === block[from] &&
+    words[at + 1] === block[from + 1] &&
+    words[at + 2] === block[from + 2] &&
+    words[at + 3] === block[from + 3]
+  );
 }
 
 /** One for all, that is never told. */

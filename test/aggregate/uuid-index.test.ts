@@ -26,3 +26,27 @@ test('packed UUIDs are numbered as they are first met, wherever they lie', () =>
     }),
   );
 });
+
+test('UUIDs added together have the numbers they have one by one', () => {
+  const few = fc.nat(300).map((byte) => new Uint8Array(UUID_BYTES).fill(byte, byte % UUID_BYTES));
+  const anyBlock = fc.array(few, { minLength: 1, maxLength: 300 });
+  const anyPlaces = fc.array(fc.nat(299), { maxLength: 400 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyBlock, anyPlaces, fc.nat(5)), { maxLength: 4 }), (parts) => {
+      const [together, alone] = [new UuidIndex(), new UuidIndex()];
+      for (const [uuids, drawn, before] of parts) {
+        const memory = Uint8Array.from([
+          ...new Uint8Array(before),
+          ...uuids.flatMap((u) => [...u]),
+        ]);
+        const block = memory.subarray(before);
+        const places = Int32Array.from(drawn, (place) => place % uuids.length);
+        const numbers = new Int32Array(places.length);
+        together.addAll(block, places, places.length, numbers);
+        const expected = places.map((place) => alone.add(block, UUID_BYTES * place));
+        assert.deepEqual(numbers, expected);
+      }
+      assert.deepEqual(together.bytes, alone.bytes);
+    }),
+  );
+});
