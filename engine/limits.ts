@@ -147,7 +147,7 @@ export const FRAGMENTED_MS_MIN = 1;
  * … or to leave more bytes of partial states for each row, as where groups are nearly as many as rows: these are
  * copied four times on their way to the task that combines them, which puts in each group once more.
  */
-export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 24;
+export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 8;
 
 /** Expression nodes that binding may make: each use of a CTE or an alias is written out in full. */
 export const BOUND_NODES_MAX = 300_000;
