@@ -38,7 +38,7 @@ type Size = {
 
 const SIZES: ReadonlyMap<string, Size> = new Map([
   ['small', { projectCount: 20, eventCounts: { lean: 3e3, invocations: 3e3, full: 500 } }],
-  ['large', { projectCount: 2e3, eventCounts: { lean: 1e6, invocations: 1e6, full: 1e5 } }],
+  ['large', { projectCount: 2e3, eventCounts: { lean: 1e7, invocations: 1e7, full: 5e5 } }],
 ]);
 
 async function main(): Promise<void> {

@@ -129,6 +129,7 @@ function setStrings(
   { codes, packing }: StringsFooter,
   leaves: readonly LeafFooter[],
 ): number {
+  if (typeof codes === 'object' && codes?.width === 3) return NO_FLAT_FORM;
   if (codes === null) entry[WIDTH] = ITSELF;
   else if (codes !== 'constant') setValues(entry, codes.slice, codes.width);
   switch (packing.kind) {

@@ -80,7 +80,7 @@ class Merger {
     const { bytes, offsets } = this.#names;
     const names = new StringEncoder(this.#sink, { bytes, offsets }, this.#names.count);
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow('timestampsUs'), rowCount);
-    const arrivals = encodeNumbers(this.#sink, this.#perRow('arrivals'), rowCount);
+    const arrivals = encodeNumbers(this.#sink, this.#perRow('arrivals'), rowCount, 'picked');
     const { keys, skeletons, paths } = encodeSkeletons(this.#sink, names, used.tokens, plan);
     const byPlace = new PlaceReader(this.#sources, this.#order, plan, used.ofRow);
     const leaves = this.#leaves(plan, byPlace).map(

@@ -7,6 +7,7 @@ import {
   type UnsignedArray,
   unsignedArray,
 } from './slice.ts';
+import { TRIPLE_MAX, Triples } from './triples.ts';
 import { constantVector, numberVector, type Vector } from './vector.ts';
 
 /**
@@ -20,7 +21,7 @@ export type NumbersFooter = {
   readonly encoding: 'constant' | 'unsigned' | 'float32' | 'float64';
   readonly base: number;
   readonly step: number;
-  readonly width: 0 | 1 | 2 | 4 | 8;
+  readonly width: 0 | 1 | 2 | 3 | 4 | 8;
   readonly slice: Slice | null;
   /** The zone map: least and greatest value. */
   readonly min: number;
@@ -32,8 +33,16 @@ const STEPS = [1_000_000, 1000, 1] as const;
 
 const UNSIGNED_MAX = 2 ** 32 - 1;
 
-/** Puts the numbers `values[0, count)` in the narrowest form that gives each back to the bit. */
-export function encodeNumbers(sink: SliceSink, values: Float64Array, count: number): NumbersFooter {
+/**
+ * Puts the numbers `values[0, count)` in the narrowest form that gives each back to the bit and, unless they
+ * are only ever read here and there, can be scanned in place.
+ */
+export function encodeNumbers(
+  sink: SliceSink,
+  values: Float64Array,
+  count: number,
+  use: 'scanned' | 'picked' = 'scanned',
+): NumbersFooter {
   let min = count === 0 ? 0 : Number.POSITIVE_INFINITY;
   let max = count === 0 ? 0 : Number.NEGATIVE_INFINITY;
   let areIntegers = true;
@@ -56,6 +65,10 @@ export function encodeNumbers(sink: SliceSink, values: Float64Array, count: numb
       const deltas = unsignedArray(count, limit + 1);
       for (let i = 0; i < count; i++) deltas[i] = (values[i]! - min) / step;
       const width = deltas.BYTES_PER_ELEMENT as 1 | 2 | 4;
+      if (use === 'picked' && width === 4 && limit <= TRIPLE_MAX) {
+        const slice = sink.add(Triples.pack(deltas));
+        return { ...range, encoding: 'unsigned', step, width: 3, slice };
+      }
       return { ...range, encoding: 'unsigned', step, width, slice: sink.add(deltas) };
     }
   }
@@ -94,6 +107,7 @@ export class NumberValues {
   readonly #step: number;
   readonly #bytes: Uint8Array | undefined;
   readonly #shorts: Uint16Array | undefined;
+  readonly #triples: Triples | undefined;
   readonly #words: Uint32Array | undefined;
   readonly #singles: Float32Array | undefined;
   readonly #doubles: Float64Array | undefined;
@@ -113,6 +127,7 @@ export class NumberValues {
     else if (encoding === 'float64') this.#doubles = source.floats64(slice);
     else if (width === 1) this.#bytes = source.bytes(slice);
     else if (width === 2) this.#shorts = source.unsigned16(slice);
+    else if (width === 3) this.#triples = new Triples(source.bytes(slice));
     else this.#words = source.unsigned32(slice);
   }
 
@@ -122,6 +137,7 @@ export class NumberValues {
     if (this.#bytes !== undefined) return this.#base + this.#step * this.#bytes[position]!;
     if (this.#shorts !== undefined) return this.#base + this.#step * this.#shorts[position]!;
     if (this.#words !== undefined) return this.#base + this.#step * this.#words[position]!;
+    if (this.#triples !== undefined) return this.#base + this.#step * this.#triples.at(position);
     return this.#base;
   }
 
@@ -183,6 +199,9 @@ export class NumberValues {
     } else if (this.#words !== undefined) {
       const words = this.#words;
       for (let i = 0; i < count; i++) values[i] = base + step * words[positions[i]!]!;
+    } else if (this.#triples !== undefined) {
+      const triples = this.#triples;
+      for (let i = 0; i < count; i++) values[i] = base + step * triples.at(positions[i]!);
     } else if (this.#singles !== undefined) {
       const singles = this.#singles;
       for (let i = 0; i < count; i++) values[i] = singles[positions[i]!]!;

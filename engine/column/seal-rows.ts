@@ -43,7 +43,7 @@ class Sealer {
     const plan = planLeaves(used.tokens, used.rowCounts);
     const rowCount = this.#rows.length;
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow(arrays.timestampsUs), rowCount);
-    const arrivals = encodeNumbers(this.#sink, this.#perRow(arrays.arrivals), rowCount);
+    const arrivals = encodeNumbers(this.#sink, this.#perRow(arrays.arrivals), rowCount, 'picked');
     const columns = this.#gather(plan, used.ofRow);
     const footer: SealedFooter = {
       rowCount,

@@ -8,6 +8,7 @@ import { encodeSplit } from './split-encoding.ts';
 import { headEnd } from './split-footer.ts';
 import type { PackingFooter, StringsFooter } from './string-footer.ts';
 import { encodeSignature } from './text-signature.ts';
+import { TRIPLE_MAX, Triples } from './triples.ts';
 import type { StringBlock } from './vector.ts';
 import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -21,6 +22,13 @@ const DEFLATED_SIZE_MIN = 32;
 const DEFLATED_ENTRIES_MIN = 16;
 /** Compression must save a quarter to be worth its reading. */
 const DEFLATED_SHARE_MAX = 0.75;
+/**
+ * A predicate asks a dictionary for all of its strings, so one whose strings come again often stays as it is. Of
+ * the others it is compressed when it is much of its column and most of it goes: names that are long and differ
+ * in their last few characters.
+ */
+const DICTIONARY_BYTES_PER_VALUE_MIN = 2;
+const DEFLATED_DICTIONARY_SHARE_MAX = 0.25;
 /** Higher levels take twice the time for a few per cent. */
 const DEFLATE_LEVEL = 1;
 
@@ -87,7 +95,8 @@ export class StringEncoder {
     const directBytes = distinct.length === count ? bytesOf(distinct) : bytesOf(direct);
     const alone = { entryCount: count, isDistinct: distinct.length === count, codes: null };
     const isRepetitive = distinct.length * REPETITIONS_MIN <= count;
-    if (digitCount === 0 && !isRepetitive && use !== 'verbatim') {
+    const canBeOther = digitCount === 0 && !isRepetitive && use !== 'verbatim';
+    if (canBeOther) {
       const isMessage = use === 'message' && dictionaryBytes > directBytes / 2;
       const packing =
         this.#form(direct) ??
@@ -97,25 +106,40 @@ export class StringEncoder {
     }
     const columnSize = Math.min(dictionaryBytes, directBytes);
     const split =
-      use === 'leaf' && digitCount === 0 && !isRepetitive
+      use === 'leaf' && canBeOther
         ? encodeSplit(this.#sink, this.#block, direct, columnSize)
         : undefined;
     const signature =
-      use === 'leaf' && digitCount === 0 && !isRepetitive
+      use === 'leaf' && canBeOther
         ? encodeSignature(this.#sink, this.#block, { codes: direct, columnSize })
         : undefined;
     if (split !== undefined) return { ...alone, packing: split, signature };
     if (dictionaryBytes >= directBytes)
       return { ...alone, packing: this.#pack(direct, digitCount), signature };
     for (let i = 0; i < codeArray.length; i++) codeArray[i] = entries[i]!;
-    const width = codeArray.BYTES_PER_ELEMENT as 1 | 2 | 4;
+    const deflated = canBeOther ? this.#deflateDictionary(distinct, count) : undefined;
     return {
       entryCount: distinct.length,
       isDistinct: true,
-      codes: distinct.length === 1 ? 'constant' : { width, slice: this.#sink.add(codeArray) },
-      packing: this.#pack(distinct, digitCount),
+      codes: distinct.length === 1 ? 'constant' : this.#addCodes(codeArray, deflated !== undefined),
+      packing: deflated ?? this.#pack(distinct, digitCount),
       signature,
     };
+  }
+
+  /** Of a dictionary that is not asked as a whole, codes may be such as cannot be scanned. */
+  #addCodes(codes: UnsignedArray, mayBePicked: boolean): Exclude<StringsFooter['codes'], null> {
+    const width = codes.BYTES_PER_ELEMENT as 1 | 2 | 4;
+    if (mayBePicked && width === 4 && codes.length <= TRIPLE_MAX) {
+      return { width: 3, slice: this.#sink.add(Triples.pack(codes)) };
+    }
+    return { width, slice: this.#sink.add(codes) };
+  }
+
+  /** `undefined` when it is not worth what it costs to read. */
+  #deflateDictionary(distinct: Int32Array, valueCount: number): PackingFooter | undefined {
+    const isLarge = this.#sizeOf(distinct) >= valueCount * DICTIONARY_BYTES_PER_VALUE_MIN;
+    return isLarge ? this.#deflate(distinct, DEFLATED_DICTIONARY_SHARE_MAX) : undefined;
   }
 
   /** Whether predicates are best asked of a dictionary of the strings of `codes[0, count)`. */
@@ -276,7 +300,7 @@ export class StringEncoder {
   }
 
   /** `undefined` when that would not save enough. */
-  #deflate(codes: Int32Array): PackingFooter | undefined {
+  #deflate(codes: Int32Array, shareMax = DEFLATED_SHARE_MAX): PackingFooter | undefined {
     const size = this.#sizeOf(codes);
     if (codes.length < DEFLATED_ENTRIES_MIN || size < codes.length * DEFLATED_SIZE_MIN) {
       return undefined;
@@ -289,7 +313,7 @@ export class StringEncoder {
       blocks.push(block);
       blockOffsets.push(blockOffsets.at(-1)! + block.length);
     }
-    if (blockOffsets.at(-1)! > size * DEFLATED_SHARE_MAX) return undefined;
+    if (blockOffsets.at(-1)! > size * shareMax) return undefined;
     const sizes = this.#sizes(codes);
     return {
       kind: 'deflated',

@@ -12,7 +12,7 @@ import type { WordFormName } from './word-forms.ts';
 export type StringsFooter = {
   readonly entryCount: number;
   readonly isDistinct: boolean;
-  readonly codes: 'constant' | { readonly width: 1 | 2 | 4; readonly slice: Slice } | null;
+  readonly codes: 'constant' | { readonly width: 1 | 2 | 3 | 4; readonly slice: Slice } | null;
   readonly packing: PackingFooter;
   /** Of the values, in the order of their positions: which blocks of them may hold a text. */
   readonly signature?: SignatureFooter | undefined;

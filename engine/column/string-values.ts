@@ -10,6 +10,7 @@ import { SplitStrings } from './split-strings.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { type RangedStrings, StringRange } from './string-range.ts';
+import { Triples } from './triples.ts';
 import { constantVector, type StringBlock, type Vector } from './vector.ts';
 import { WORD_FORMS, type WordForm } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -20,7 +21,9 @@ const CACHED_ENTRIES_MAX = 4096;
 /** The strings of one column. Positions are [0, number of values). */
 export class StringValues implements RangedStrings {
   readonly entries: StringEntries;
+  /** Where they lie in an array that can be scanned. */
   readonly codes: UnsignedArray | undefined;
+  readonly #triples: Triples | undefined;
   /** Whether all are equal, and known to be without looking. */
   readonly isConstant: boolean;
 
@@ -29,18 +32,19 @@ export class StringValues implements RangedStrings {
     const { codes } = footer;
     this.entries = openEntries(source, footer, leafEntries);
     this.isConstant = codes === 'constant';
-    if (codes !== null && codes !== 'constant') {
-      this.codes = source.unsigned(codes.slice, codes.width);
-    }
+    if (codes === null || codes === 'constant') return;
+    if (codes.width === 3) this.#triples = new Triples(source.bytes(codes.slice));
+    else this.codes = source.unsigned(codes.slice, codes.width);
   }
 
   get hasEntryEach(): boolean {
-    return this.codes === undefined && !this.isConstant;
+    return this.codes === undefined && this.#triples === undefined && !this.isConstant;
   }
 
   code(position: number): number {
     if (this.isConstant) return 0;
-    return this.codes === undefined ? position : this.codes[position]!;
+    if (this.codes !== undefined) return this.codes[position]!;
+    return this.#triples === undefined ? position : this.#triples.at(position);
   }
 
   /** The strings of consecutive positions as they lie. */
@@ -52,7 +56,7 @@ export class StringValues implements RangedStrings {
   codesOf(start: number, count: number): Int32Array {
     const codes = new Int32Array(count);
     if (this.codes !== undefined) codes.set(this.codes.subarray(start, start + count));
-    else if (!this.isConstant) for (let i = 0; i < count; i++) codes[i] = start + i;
+    else if (!this.isConstant) for (let i = 0; i < count; i++) codes[i] = this.code(start + i);
     return codes;
   }
 
@@ -64,7 +68,7 @@ export class StringValues implements RangedStrings {
     for (let i = 0; i < count; i++) {
       const position = positions[i]!;
       if (position < 0) taken[i] = -1;
-      else taken[i] = codes === undefined ? 0 : codes[position]!;
+      else taken[i] = codes === undefined ? this.code(position) : codes[position]!;
     }
     return taken;
   }

@@ -198,6 +198,23 @@ test('long messages are compressed and read back one by one', () => {
   assert.deepEqual(valuesOf(reader.messages(rows, 7)), [...rows].map(message));
 });
 
+test('a large dictionary of long names that are much alike is compressed, a small one is not', () => {
+  const nameOf = (version: number): string => `abcdefghijklmnopqrst_53bba5d8-421e-a790_${version}`;
+  const kindOf = (eventCount: number, versionCount: number): string => {
+    const { leaf, vector } = columnOf(
+      Array.from({ length: eventCount }, (_, n) => nameOf(n % versionCount)),
+    );
+    assert.equal(leaf.strings!.entryCount, versionCount);
+    for (const row of [0, 31, 32, 59, eventCount - 1]) {
+      assert.equal(valueAt(vector, row), nameOf(row % versionCount));
+    }
+    return leaf.strings!.packing.kind;
+  };
+  assert.equal(kindOf(1_500, 100), 'deflated');
+  assert.equal(kindOf(1_600, 100), 'plain');
+  assert.equal(kindOf(60, 15), 'plain');
+});
+
 test('what no column has room for is read like the rest, and costs the others nothing', () => {
   const plainEvents = Array.from({ length: 2000 }, (_, n) => ({
     timestampUs: n,
