@@ -21,15 +21,13 @@ export class ChunkRuns {
     this.count = count;
   }
 
-  /** The group of each row. */
-  spread(): Int32Array {
-    const groups = new Int32Array(this.count);
+  /** Writes the group of each row. */
+  spread(groups: Int32Array): void {
     let start = 0;
     for (let run = 0; run < this.ends.length; run++) {
       groups.fill(this.groups[run]!, start, this.ends[run]!);
       start = this.ends[run]!;
     }
-    return groups;
   }
 
   /**

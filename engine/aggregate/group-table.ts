@@ -90,11 +90,7 @@ export class GroupTable {
    */
   assign(vectors: readonly Vector[], count: number): Int32Array {
     assert(vectors.length === this.#columns.length, 'there is a vector for each key');
-    if (this.#groups.length < count) {
-      this.#groups = new Int32Array(count);
-      if (this.#pairs.length > 0) this.#ids = new Int32Array(count);
-    }
-    const groups = this.#groups;
+    const groups = this.#groupsFor(count);
     if (this.#columns.length === 0) return groups; // All 0: nothing else is ever written.
     if (!this.#assignCodesInRuns(vectors, count, groups)) {
       const coded = codedKeysOf(vectors, count);
@@ -103,6 +99,14 @@ export class GroupTable {
     }
     this.#checkSize();
     return groups;
+  }
+
+  #groupsFor(count: number): Int32Array {
+    if (this.#groups.length < count) {
+      this.#groups = new Int32Array(count);
+      if (this.#pairs.length > 0) this.#ids = new Int32Array(count);
+    }
+    return this.#groups;
   }
 
   /** A group is looked for once for each tuple of codes that some row has. */
@@ -152,6 +156,13 @@ export class GroupTable {
     if (runs === undefined) return undefined;
     const { ends, rowOfRun } = runs;
     return new ChunkRuns(this.assign(rowOfRun, ends.length).slice(0, ends.length), ends, count);
+  }
+
+  /** The group of each row of what `assignRuns` gave; good until the next call, as that of `assign`. */
+  spread(runs: ChunkRuns): Int32Array {
+    const groups = this.#groupsFor(runs.count);
+    if (this.#columns.length > 0) runs.spread(groups);
+    return groups;
   }
 
   /**

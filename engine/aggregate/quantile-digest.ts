@@ -1,3 +1,4 @@
+import { DoubleHistogram } from './double-histogram.ts';
 import { sortDoubles } from './sort-doubles.ts';
 import {
   mergedValues,
@@ -9,11 +10,11 @@ import {
 
 /**
  * Greatest share of the values that one of them may stand for, reached in the middle. Ranks are off by half of
- * it each time that values are thinned out: five times are 0.1 %.
+ * it each time that values are thinned out: six times are 0.1 %.
  */
-const SHARE_MAX = 0.0004;
+const SHARE_MAX = 1 / 3000;
 
-/** Values sorted and thinned out at a time: they and what sorting needs stay within the second-level cache. */
+/** Values sorted at a time: they and what sorting needs stay within the second-level cache. */
 const BUFFER_VALUES_MAX = 65_536;
 
 const BUFFER_VALUES_MIN = 256;
@@ -22,16 +23,19 @@ const BUFFER_VALUES_MIN = 256;
 const LISTS_MAX = 16;
 
 /**
- * Which values a group has, and at which ranks, within 0.1 % of their count; finite doubles. Values are sorted
- * some thousands at a time, and of each such list those are kept that stand for some neighbours. So many
- * of these lists are merged into one and thinned out again, and so on (Manku, Rajagopalan and Lindsay,
- * "Approximate medians and other quantiles in one pass and with limited memory", 1998). Errors of ranks add up
- * in proportion to what the lists stand for, whatever values they have and in which order: half of
- * SHARE_MAX for a buffer, for each LISTS_MAX-fold of it, and for a partial. Four or five of them are met
- * below 2^28 values. How many neighbours one stands for falls towards both ends as in a t-digest (Dunning
- * and Ertl, "Computing Extremely Accurate Quantiles Using t-Digests"), so that high percentiles are
- * better than that; but they are values that were met, not means, which are no observations, and whose errors
- * have no bound once what they stand for overlaps.
+ * Which values a group has, and at which ranks, within 0.1 % of their count; finite doubles. The first
+ * BUFFER_VALUES_MAX are sorted, and make a histogram that counts these and those that come later. What it gives
+ * back, the tails for one, is sorted some thousands at a time, and of each such list those are kept that stand for
+ * some neighbours. So many of these lists are merged into one and thinned out again, and so on (Manku, Rajagopalan and
+ * Lindsay, "Approximate medians and other quantiles in one pass and with limited memory", 1998). A histogram that
+ * gives back too much has become a list, too, and another is made.
+ *
+ * Errors of ranks add up in proportion to what the lists stand for, whatever values they have and in which order: half of
+ * SHARE_MAX for a buffer or a histogram, for its end, for each LISTS_MAX-fold of it, and for a partial. Five or six
+ * of them are met below 2^28 values. How many neighbours one stands for falls towards both ends as in a t-digest
+ * (Dunning and Ertl, "Computing Extremely Accurate Quantiles Using t-Digests"), and a histogram takes in no tails, so
+ * that high percentiles are better than that; but they are values that were met, not means, which are no
+ * observations, and whose errors have no bound once what they stand for overlaps.
  *
  * Nothing is random: the same values in the same order and the same combines give the same answer.
  */
@@ -40,6 +44,7 @@ export class QuantileDigest {
   readonly #levels: WeightedValues[][] = [];
   #buffer = new Float64Array(BUFFER_VALUES_MIN);
   #buffered = 0;
+  #histogram: DoubleHistogram | undefined;
   /** Values that came more than once at a time, not yet in a list. */
   #repeated: { readonly value: number; readonly count: number }[] = [];
 
@@ -76,17 +81,49 @@ export class QuantileDigest {
   /** All that it holds. */
   values(): WeightedValues {
     this.#flush();
-    return mergedValues(this.#levels.flat());
+    const lists = this.#levels.flat();
+    if (this.#histogram !== undefined) lists.push(this.#histogram.values());
+    return mergedValues(lists);
   }
 
   #makeRoom(): void {
     if (this.#buffered === BUFFER_VALUES_MAX) {
-      this.#flush();
+      this.#count();
       return;
     }
     const grown = new Float64Array(2 * this.#buffer.length);
     grown.set(this.#buffer);
     this.#buffer = grown;
+  }
+
+  /** Has the full buffer counted; what cannot be stays in it, or becomes a list where it is too much. */
+  #count(): void {
+    const buffer = this.#buffer;
+    if (this.#histogram === undefined) {
+      this.#begin(buffer);
+      return;
+    }
+    this.#buffered = this.#histogram.add(buffer, buffer);
+    if (2 * this.#buffered <= BUFFER_VALUES_MAX) return;
+    const ended = this.#histogram.values();
+    this.#histogram = undefined;
+    this.combine(thinnedWeights(ended, SHARE_MAX));
+    this.#flush();
+  }
+
+  /** Makes a histogram of the full buffer; a list, where this has too many values near to one another. */
+  #begin(buffer: Float64Array<ArrayBuffer>): void {
+    sortDoubles(buffer);
+    const rest = new Float64Array(BUFFER_VALUES_MAX);
+    const begun = DoubleHistogram.of(buffer, SHARE_MAX / 2, rest);
+    if (begun === undefined) {
+      this.#buffered = 0;
+      this.#take(0, thinnedValues(buffer, SHARE_MAX));
+      return;
+    }
+    this.#histogram = begun.histogram;
+    this.#buffered = begun.restCount;
+    this.#buffer = rest;
   }
 
   /** Makes lists of all that waits. */

@@ -69,7 +69,7 @@ export class AggregateSink implements Sink {
       const state = this.#states[index]!;
       const vectors = aggregate.arguments.map((argument) => argument(chunk));
       if (runs !== undefined && state.updateRuns?.(runs, groupCount, vectors) === true) continue;
-      groups ??= must(runs).spread();
+      groups ??= this.#table.spread(must(runs));
       state.update(groups, chunk.count, groupCount, vectors);
     }
     return true;

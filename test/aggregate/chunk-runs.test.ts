@@ -49,6 +49,12 @@ const chunks = fc
     return { numbers, runs: new ChunkRuns(Int32Array.from(groups), ends, codes.length) };
   });
 
+function spread(runs: ChunkRuns): Int32Array {
+  const groups = new Int32Array(runs.count);
+  runs.spread(groups);
+  return groups;
+}
+
 test('runs are counted as their rows are', () => {
   fc.assert(
     fc.property(chunks, ({ numbers, runs }) => {
@@ -160,7 +166,7 @@ test('aggregates take runs of integers as they take rows', () => {
       for (const { numbers, runs } of given) {
         assert.equal(byRuns.updateRuns?.(runs, GROUP_COUNT, [numbers]), true);
         const plain = numberVector(numbers.values, numbers.count);
-        byRows.update(runs.spread(), numbers.count, GROUP_COUNT, [plain]);
+        byRows.update(spread(runs), numbers.count, GROUP_COUNT, [plain]);
       }
       for (let group = 0; group < GROUP_COUNT; group++) {
         assert.deepEqual(byRuns.finalize(group), byRows.finalize(group));
@@ -204,7 +210,7 @@ test('what is TRUE is counted by code, whatever the width', () => {
       assert.equal(byRuns.updateRuns?.(runs, GROUP_COUNT, [coded]), true);
       const byRows = maker('countif', BOOL)();
       const plain = booleanVector(coded.values, coded.count);
-      byRows.update(runs.spread(), coded.count, GROUP_COUNT, [plain]);
+      byRows.update(spread(runs), coded.count, GROUP_COUNT, [plain]);
       for (let group = 0; group < GROUP_COUNT; group++) {
         assert.equal(byRuns.finalize(group), byRows.finalize(group));
       }
@@ -221,7 +227,7 @@ test('a chunk has runs when its keys are in runs or constant', () => {
   const times = new RunNumbers(Float64Array.of(60, 120, 60), Int32Array.of(2, 3, 7), 7);
   const runs = must(table.assignRuns([times, constantVector('a', 7)], 7));
   assert.deepEqual([...runs.groups], [0, 1, 0]);
-  assert.deepEqual([...runs.spread()], [0, 0, 1, 0, 0, 0, 0]);
+  assert.deepEqual([...spread(runs)], [0, 0, 1, 0, 0, 0, 0]);
   const values: SqlValue[] = [0, 1].map((group) => table.key(group, 0));
   assert.deepEqual(values, [60, 120]);
   const rows: Vector = numberVector(Float64Array.from({ length: 7 }), 7);
