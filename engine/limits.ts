@@ -323,11 +323,12 @@ export const COST_ROWS_MIN = 1024;
 export const INLINE_MS_MAX = 1;
 
 /**
- * … and one of a plan whose runs take less than `INLINE_EXPECTED_MS_MAX`, all of them together: what it takes longer
- * are code that is not compiled yet and waiting for a processor, and neither would be less if it began anew. Without it
- * the first runs would be given up, and with them what the compiler learns of this thread.
+ * … and one of a plan whose runs take less than `INLINE_EXPECTED_MS_MAX`, all of their threads together, or one that
+ * is tried again after it took too long: what it takes longer are code that is not compiled yet and waiting for a
+ * processor, and neither would be less if it began anew. Else the first runs would be given up, and with them what
+ * the compiler learns of this thread.
  */
-export const INLINE_KNOWN_MS_MAX = 4;
+export const INLINE_LONG_MS_MAX = 4;
 
 /**
  * … and one that takes in remembered states. It may look at more rows besides, since these are what is left of

@@ -9,8 +9,8 @@ import {
   INLINE_COVERED_ROWS_MAX,
   INLINE_COVERED_RUNS_APART_MAX,
   INLINE_EXPECTED_MS_MAX,
-  INLINE_KNOWN_MS_MAX,
   INLINE_KNOWN_ROWS_MAX,
+  INLINE_LONG_MS_MAX,
   INLINE_MS_MAX,
   INLINE_PARTIALS_BYTES_MAX,
   INLINE_ROWS_MAX,
@@ -64,7 +64,12 @@ class RunTooLarge extends Error {}
 
 type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
 
-type BegunRun = { readonly prepared: PreparedPlan; readonly startMs: number };
+type BegunRun = {
+  readonly prepared: PreparedPlan;
+  readonly startMs: number;
+  /** How many times as long as any it may take. */
+  readonly patience: number;
+};
 
 /** What is known of a plan that was to be run here. */
 type PlanRecord = {
@@ -121,7 +126,7 @@ export class InlineRuns {
     try {
       const answer = withoutLoading(() => {
         try {
-          return this.#answer(query, scans, { prepared, startMs });
+          return this.#answer(query, scans, { prepared, startMs, patience: apart.patience });
         } finally {
           // Within: collecting garbage would hold up this thread, too.
           endReading();
@@ -164,10 +169,10 @@ export class InlineRuns {
     begun: BegunRun,
   ): InlineAnswer | undefined {
     const { plan, covered } = query;
-    const { prepared, startMs } = begun;
+    const { prepared, startMs, patience } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
-    const limits = this.#limitsOf(plan);
+    const limits = this.#limitsOf(plan, patience);
     if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
     const counters = newScanCounters();
     const checkpoint = () => this.#checkpoint(counters, startMs, limits);
@@ -182,7 +187,7 @@ export class InlineRuns {
   #answerCovered(
     query: QueryRun,
     covered: CoveredRun,
-    { prepared, startMs }: BegunRun,
+    { prepared, startMs, patience }: BegunRun,
   ): InlineAnswer | undefined {
     const { coverage } = covered;
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
@@ -190,7 +195,7 @@ export class InlineRuns {
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey } = fragment.scan;
     const isSmall = coverage.isSmall === true;
-    const known = this.#limitsOf(query.plan);
+    const known = this.#limitsOf(query.plan, patience);
     const limits = isSmall ? known : this.#coveredLimits(known);
     const { rowsMax } = limits;
     const isFew = this.#isWithin(
@@ -273,14 +278,14 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(plan: PhysicalPlan): RunLimits {
+  #limitsOf(plan: PhysicalPlan, patience: number): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
     const knownRows = this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX);
     const wholeMs = this.#costs.wholeMs(plan) ?? Number.POSITIVE_INFINITY;
+    const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
     return {
       rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)),
-      runMsMax:
-        wholeMs <= INLINE_EXPECTED_MS_MAX ? Math.max(runMsMax, INLINE_KNOWN_MS_MAX) : runMsMax,
+      runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : Math.min(patience * runMsMax, longMs),
     };
   }
 
@@ -336,6 +341,7 @@ class RunsApart {
   readonly #countMax: number;
   #left = 0;
   #next = 1;
+  #patience = 1;
 
   constructor(countMax: number) {
     this.#countMax = countMax;
@@ -348,12 +354,18 @@ class RunsApart {
     return true;
   }
 
+  /** How many times as long as the first the next run may take: twice as long for each that was too large. */
+  get patience(): number {
+    return this.#patience;
+  }
+
   succeeded(): void {
     this.#next = 1;
   }
 
   failed(): void {
     this.#left = this.#next;
+    this.#patience = Math.min(2 * this.#patience, this.#countMax);
     this.#next = Math.min(2 * this.#next, this.#countMax);
   }
 }
