@@ -21,9 +21,9 @@ const RUNS_APART_MAX = 8;
  * The first `count` rows of an order, without sorting or keeping the others. Rows equal in all
  * keys stand as they came; a last key that is unique (the arrival) makes that no matter.
  *
- * Invariant: `#heap` is a binary heap of at most `count` entries, the last of the order at its
- * root. A kept row is named by its chunk and position; its columns are read at the end, for
- * winners only.
+ * Invariant: `#heap` has at most `count` entries, and is a binary heap with the last of the order at its root
+ * once it has as many: before, nobody asks for that, and rows that come in order would each go up to the root. A
+ * kept row is named by its chunk and position; its columns are read at the end, for winners only.
  */
 export class TopSink implements Sink {
   readonly #keys: readonly OrderKey[];
@@ -123,12 +123,12 @@ export class TopSink implements Sink {
       if (heap.length === this.#rowsMax) throw tooManyRows(this.#rowsMax);
       this.#hold(held);
       heap.push(entry);
-      this.#siftUp(heap.length - 1);
+      if (heap.length === this.#countMax) this.#makeHeap();
     } else if (this.#compare(entry, heap[0]!) < 0) {
       this.#hold(held);
       this.#release(heap[0]!.held);
       heap[0] = entry;
-      this.#siftDown();
+      this.#siftDown(0);
     }
   }
 
@@ -140,20 +140,13 @@ export class TopSink implements Sink {
     if (--held.rowCount === 0) this.#heldChunkCount--;
   }
 
-  #siftUp(start: number): void {
-    const heap = this.#heap;
-    let index = start;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (this.#compare(heap[index]!, heap[parent]!) <= 0) return;
-      [heap[index], heap[parent]] = [heap[parent]!, heap[index]!];
-      index = parent;
-    }
+  #makeHeap(): void {
+    for (let index = (this.#heap.length >> 1) - 1; index >= 0; index--) this.#siftDown(index);
   }
 
-  #siftDown(): void {
+  #siftDown(start: number): void {
     const heap = this.#heap;
-    let index = 0;
+    let index = start;
     for (;;) {
       let last = index;
       for (let child = 2 * index + 1; child <= 2 * index + 2 && child < heap.length; child++) {
