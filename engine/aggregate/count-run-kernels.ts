@@ -3,6 +3,9 @@ import { TRUE, type Vector } from '../column/vector.ts';
 import { type ChunkRuns, hasNoNull } from './chunk-runs.ts';
 import type { RunTally } from './run-tally.ts';
 
+/** Rows of a run for each code, from which on its codes are counted. */
+const ROWS_PER_CODE = 0.5;
+
 /** Adds to each group's count the rows of its runs. */
 export function countRunRows(counts: Float64Array, { groups, ends }: ChunkRuns): boolean {
   let start = 0;
@@ -31,11 +34,16 @@ export function countRunsTrue(
 ): boolean {
   const truths = vectors[0]!;
   if (!(truths instanceof CodedTruths)) return false;
-  const tally = runs.tally(truths.numbers);
+  const tally = isShort(runs, truths) ? undefined : runs.tally(truths.numbers);
   if (tally === undefined) countRunsByRow(counts, runs, truths);
   else countRunsTallied(counts, runs, truths, tally);
   countRunsExceptions(counts, runs, truths);
   return true;
+}
+
+/** Whether runs have so few rows that to count their codes takes longer than to look at each row for several tests. */
+function isShort({ count, ends }: ChunkRuns, { numbers }: CodedTruths): boolean {
+  return count < ROWS_PER_CODE * ends.length * numbers.coding.codeMax;
 }
 
 /** By how often each code came in each run, which is shared by all tests of the same integers. */
