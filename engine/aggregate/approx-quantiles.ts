@@ -41,7 +41,7 @@ export const APPROX_QUANTILES: AggregateFunction = {
       create: (_types, constants, { nulls }) =>
         new QuantilesState({
           count: quantileCount(constants[0]),
-          wanted: wantedOffsets(constants[0], constants[1]),
+          wanted: wantedOffsets(constants[1]),
           respectsNulls: nulls === 'respect',
         }),
     },
@@ -57,13 +57,10 @@ function quantileCount(value: SqlValue | undefined): number {
   );
 }
 
-/** Of the offsets that are read, where a plan names them as a further constant, those there are. */
-function wantedOffsets(
-  count: SqlValue | undefined,
-  offsets: SqlValue | undefined,
-): readonly number[] | undefined {
+/** The offsets that are read, where a plan names them as a further constant: the list has these elements alone. */
+function wantedOffsets(offsets: SqlValue | undefined): readonly number[] | undefined {
   if (!Array.isArray(offsets)) return undefined;
-  return offsets.map(Number).filter((offset) => offset >= 0 && offset <= Number(count));
+  return offsets.map(Number);
 }
 
 type QuantilesPartial = {
@@ -79,7 +76,7 @@ const NOTHING: SortedCounts<SqlValue> = { values: [], counts: [], total: 0 };
 /** How often each value came, by group and kind; which kind counts is decided at the end. */
 class QuantilesState implements AggregateState {
   readonly #quantileCount: number;
-  /** Offsets that are read, ascending; the others may be left NULL. */
+  /** Offsets that are read, ascending, of which alone there are elements; `undefined`: of all. */
   readonly #wanted: readonly number[] | undefined;
   readonly #reader = new NumberReader();
   readonly #numbers = new NumberCounts();

@@ -2,31 +2,51 @@ import { arrayOf, INT64 } from '../../column/type.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { Aggregate, LogicalPlan } from '../logical-plan.ts';
-import { expressionsOf, plansWithin, rewritePlan } from './plan-walk.ts';
+import { expressionsOf, inputsOf, rewriteExpressions, rewritePlan } from './plan-walk.ts';
 
-/** How a column is read: at some offsets only, or in any way at all. */
-type Use = Set<number> | 'whole';
+/** How a column is read: at some offsets only, by itself or under other names; or in any way at all. */
+type Use =
+  | { readonly offsets: ReadonlySet<number>; readonly names: ReadonlySet<ColumnId> }
+  | 'whole';
 
 /**
- * Tells quantiles of which only elements at constant offsets are read which these are: a hundred others of
- * each group need not be picked. The list has its length all the same. `output`: columns that leave.
+ * Makes quantiles of which only elements at constant offsets are read lists of these elements alone: a hundred
+ * others of each group need not be there. `output`: columns that leave.
  */
 export function nameQuantileOffsets(plan: LogicalPlan, output: ReadonlySet<ColumnId>): LogicalPlan {
-  const plans = [...plansWithin(plan)];
+  const plans = [...operatorsOf(plan)];
   const hasQuantiles = plans.some(
     (one) => one.op === 'aggregate' && one.aggregates.some(isQuantiles),
   );
   if (!hasQuantiles) return plan;
   const uses = usesOf(plans, output);
-  return rewritePlan(plan, (one) => {
+  /** The offsets that lists have elements of, by each name of theirs. */
+  const named = new Map<ColumnId, readonly number[]>();
+  const shortened = rewritePlan(plan, (one) => {
     if (one.op !== 'aggregate') return one;
     const aggregates = one.aggregates.map((item) => {
       const use = isQuantiles(item) ? uses(item.column.id) : 'whole';
-      return use === 'whole' ? item : withOffsets(item, use);
+      if (use === 'whole' || !hasElements(item, use.offsets)) return item;
+      const offsets = [...use.offsets].sort((left, right) => left - right);
+      for (const name of use.names) named.set(name, offsets);
+      return withOffsets(item, offsets);
     });
     return { ...one, aggregates };
   });
+  return rewriteExpressions(shortened, (expression) => {
+    const element = constantElement(expression);
+    const offsets = element && named.get(element.id);
+    if (element === undefined || offsets === undefined) return expression;
+    return elementAt(element.call, offsets.indexOf(element.offset));
+  });
 }
+
+function* operatorsOf(plan: LogicalPlan): Generator<LogicalPlan> {
+  yield plan;
+  for (const input of inputsOf(plan)) yield* operatorsOf(input);
+}
+
+type Call = Extract<Expression, { op: 'call' }>;
 
 type AggregateItem = Aggregate['aggregates'][number];
 
@@ -35,18 +55,32 @@ function isQuantiles({ call }: AggregateItem): boolean {
   return call.name === 'approx_quantiles' && call.constants.length === 1;
 }
 
-function withOffsets(item: AggregateItem, use: ReadonlySet<number>): AggregateItem {
-  const value = [...use].sort((left, right) => left - right);
+/** Whether a list, where there is one, has all these elements: else to read them is an error. */
+function hasElements({ call }: AggregateItem, offsets: ReadonlySet<number>): boolean {
+  const [count] = call.constants;
+  if (count?.op !== 'literal') return false;
+  return [...offsets].every((offset) => offset >= 0 && offset <= Number(count.value));
+}
+
+function withOffsets(item: AggregateItem, value: readonly number[]): AggregateItem {
   const offsets: Expression = { op: 'literal', type: arrayOf(INT64), value };
   return { ...item, call: { ...item.call, constants: [...item.call.constants, offsets] } };
 }
+
+function elementAt(element: Call, value: number): Expression {
+  const [list, offset] = element.arguments;
+  return { ...element, arguments: [list!, { op: 'literal', type: offset!.type, value }] };
+}
+
+/** How a column is read by one name. */
+type DirectUse = Set<number> | 'whole';
 
 /** How each column is read, by itself and under the other names that projections give it. */
 function usesOf(
   plans: readonly LogicalPlan[],
   output: ReadonlySet<ColumnId>,
 ): (id: ColumnId) => Use {
-  const direct = new Map<ColumnId, Use>();
+  const direct = new Map<ColumnId, DirectUse>();
   const names = new Map<ColumnId, ColumnId[]>();
   for (const id of output) direct.set(id, 'whole');
   for (const plan of plans) {
@@ -71,11 +105,11 @@ function usesOf(
       for (const offset of use) offsets.add(offset);
       for (const further of names.get(name) ?? []) met.add(further);
     }
-    return offsets;
+    return { offsets, names: met };
   };
 }
 
-function noteUses(expression: Expression, uses: Map<ColumnId, Use>): void {
+function noteUses(expression: Expression, uses: Map<ColumnId, DirectUse>): void {
   const element = constantElement(expression);
   if (element !== undefined) {
     const use = uses.get(element.id);
@@ -86,12 +120,13 @@ function noteUses(expression: Expression, uses: Map<ColumnId, Use>): void {
   for (const child of childrenOf(expression)) noteUses(child, uses);
 }
 
+type ConstantElement = { readonly call: Call; readonly id: ColumnId; readonly offset: number };
+
 /** The column and the offset of an element that is read at a constant one. */
-function constantElement(
-  expression: Expression,
-): { readonly id: ColumnId; readonly offset: number } | undefined {
+function constantElement(expression: Expression): ConstantElement | undefined {
   if (expression.op !== 'call' || expression.name !== 'array_offset') return undefined;
   const [list, offset] = expression.arguments;
   if (list?.op !== 'column' || offset?.op !== 'literal') return undefined;
-  return typeof offset.value === 'number' ? { id: list.id, offset: offset.value } : undefined;
+  const { value } = offset;
+  return typeof value === 'number' ? { call: expression, id: list.id, offset: value } : undefined;
 }
