@@ -377,6 +377,12 @@ export const TEXT_ROWS_MIN = 512;
 export const REMEMBERED_PLANS_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
+ * Plans whose expressions a worker keeps compiled: each some tens of KB, and the last dictionaries that its
+ * functions were asked about.
+ */
+export const PREPARED_PLANS_MAX = 64;
+
+/**
  * Bytes of segments that a task reads into memory of its own when the memory for all is full, at
  * most: beyond the last one, however large that is. A scan goes from one segment to the next.
  */

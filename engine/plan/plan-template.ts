@@ -163,28 +163,6 @@ function toConstant(value: SqlValue): Vector {
   return constantVector(value, 1);
 }
 
-/** A plan with other windows, by the index of the scan; late values do not bound scans of subqueries. */
-export function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]): PhysicalPlan {
-  switch (plan.op) {
-    case 'scan':
-      return { ...plan, window: windows[plan.index]! };
-    case 'one-row':
-    case 'outer':
-    case 'rows':
-      return plan;
-    case 'join':
-      return {
-        ...plan,
-        left: withWindows(plan.left, windows),
-        right: withWindows(plan.right, windows),
-      };
-    case 'union':
-      return { ...plan, inputs: plan.inputs.map((input) => withWindows(input, windows)) };
-    default:
-      return { ...plan, input: withWindows(plan.input, windows) };
-  }
-}
-
 /**
  * Whether late values are read in conditions only, from where no rewrite carries them elsewhere: what
  * a projection reads may come to stand anywhere.

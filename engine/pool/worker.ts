@@ -10,6 +10,7 @@ import {
   beginReading,
   endReading,
   forgetDropped,
+  isReadingPassing,
   leaveGarbage,
   readSegment,
   releaseGarbage,
@@ -27,12 +28,12 @@ import {
 } from '../plan/execute.ts';
 import type { TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
-import { withWindows } from '../plan/plan-template.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
 import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import { checkHeap } from './heap-guard.ts';
+import { PreparedPlans } from './prepared-plans.ts';
 import type {
   FinishTask,
   FragmentTask,
@@ -50,6 +51,8 @@ import type {
 
 /** Plans that this thread has read, by their number. */
 const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
+
+const preparedPlans = new PreparedPlans();
 
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
@@ -73,6 +76,7 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     return { kind: 'bug', message, stack: stack ?? message };
   } finally {
+    if (isReadingPassing()) preparedPlans.forget();
     endReading();
   }
 }
@@ -165,16 +169,16 @@ function newRowWriter(run: Run): RowWriter {
   return new RowWriter(run.output, run.plan, answerBuffer, run.context.checkpoint);
 }
 
-/** The plan to run, read once where calls share it. */
+/** The plan to run, read once where calls share it: then it waits for the windows of its scans. */
 function contentOf(work: QueryTask['work']): TemplateContent {
   if (!('bytes' in work)) return work;
-  const { number, bytes, windows } = work;
+  const { number, bytes } = work;
   let content = templates.find(number);
   if (content === undefined) {
     content = deserialize(bytes) as TemplateContent;
     templates.set(number, content, bytes.length);
   }
-  return { plan: withWindows(content.plan, windows), output: content.output };
+  return content;
 }
 
 /** A task under way: what its plan runs over, and what it has done so far. */
@@ -187,9 +191,12 @@ type Run = TemplateContent & {
 function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run {
   const startMs = performance.now();
   const nowMs = () => performance.now();
-  const { plan, output } = contentOf(task.work);
+  const { work, dropped } = task;
+  const { plan, output } = contentOf(work);
+  const windows = 'windows' in work ? work.windows : undefined;
   const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
-  forgetDropped(task.dropped);
+  forgetDropped(dropped);
+  const prepared = windows === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {
       throw new QueryError('query_cancelled', 'the caller went away before the answer');
@@ -208,7 +215,7 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
   return {
     plan,
     output,
-    context: { segments, checkpoint, counters, profiler },
+    context: { segments, prepared, windows, checkpoint, counters, profiler },
     stats: () => ({
       ...counters,
       runMs: performance.now() - startMs,

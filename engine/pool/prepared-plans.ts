@@ -1,0 +1,35 @@
+import type { DroppedSegments } from '../column/snapshot.ts';
+import { PREPARED_PLANS_MAX } from '../limits.ts';
+import { PreparedPlan } from '../plan/execute.ts';
+import type { PhysicalPlan } from '../plan/physical-plan.ts';
+import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
+import { SizedMemory } from '../plan/sized-memory.ts';
+
+/**
+ * What runs of the plans that a thread ran lately have in common, so that a plan that comes again is not compiled
+ * again. It keeps some of what it read alive: it is to be forgotten when segments were dropped, and after a run
+ * that read into memory of its own.
+ */
+export class PreparedPlans {
+  #prepared = new SizedMemory<PhysicalPlan, PreparedPlan>(PREPARED_PLANS_MAX);
+  /** How many segments had gone when the first of them was made. */
+  #droppedCount = 0;
+
+  /** For a run of a plan that is the same object each time; `undefined` where its functions are of one run. */
+  of(plan: PhysicalPlan, dropped: DroppedSegments): PreparedPlan | undefined {
+    if (dropped.count !== this.#droppedCount) {
+      this.forget();
+      this.#droppedCount = dropped.count;
+    }
+    const known = this.#prepared.find(plan);
+    if (known !== undefined) return known;
+    if (operatorsOf(plan).some((operator) => appliesOf(operator).length > 0)) return undefined;
+    const prepared = new PreparedPlan();
+    this.#prepared.set(plan, prepared, 1);
+    return prepared;
+  }
+
+  forget(): void {
+    this.#prepared = new SizedMemory(PREPARED_PLANS_MAX);
+  }
+}
