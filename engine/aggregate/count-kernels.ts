@@ -1,7 +1,7 @@
 import type { Vector } from '../column/vector.ts';
 import { UNKNOWN, valueAt } from '../column/vector.ts';
 import { comesInRuns, runEnd } from './group-runs.ts';
-import { grownFloat64, NO_FLOAT64 } from './growth.ts';
+import { grownInt32, NO_INT32 } from './growth.ts';
 
 /** Adds to each group's count its rows. */
 export function countRows(counts: Float64Array, groups: Int32Array, count: number): void {
@@ -19,25 +19,34 @@ export function countRows(counts: Float64Array, groups: Int32Array, count: numbe
   for (let row = 0; row < count; row++) counts[groups[row]!]!++;
 }
 
-/** A counter for each group costs as much as some rows: there should be fewer. */
+/** Counters for each group cost as much as some rows: there should be fewer. */
 const ROWS_PER_GROUP = 8;
 
-/** Counters of every other row; all 0 between two calls. */
-let odds: Float64Array<ArrayBuffer> = NO_FLOAT64;
+/** Four counters a group, one behind the other; all 0 between two calls. */
+let turns: Int32Array<ArrayBuffer> = NO_INT32;
 
-/** Two counters a group, taken in turn: to add to what was just written waits for that. */
+/**
+ * Counters taken in turn: to add to what was just written waits for that. The slow form adds to `counts` row by
+ * row.
+ */
 function countInTurn(counts: Float64Array, groups: Int32Array, count: number): void {
-  odds = grownFloat64(odds, counts.length);
-  const odd = odds;
+  const second = counts.length;
+  const third = 2 * second;
+  const fourth = 3 * second;
+  turns = grownInt32(turns, 4 * second);
+  const counters = turns;
   let row = 0;
-  for (; row + 1 < count; row += 2) {
-    counts[groups[row]!]!++;
-    odd[groups[row + 1]!]!++;
+  for (; row + 3 < count; row += 4) {
+    counters[groups[row]!]!++;
+    counters[second + groups[row + 1]!]!++;
+    counters[third + groups[row + 2]!]!++;
+    counters[fourth + groups[row + 3]!]!++;
   }
-  if (row < count) counts[groups[row]!]!++;
-  for (let group = 0; group < counts.length; group++) {
-    counts[group]! += odd[group]!;
-    odd[group] = 0;
+  for (; row < count; row++) counters[groups[row]!]!++;
+  for (let at = 0, group = 0; at < 4 * second; at++) {
+    counts[group]! += counters[at]!;
+    counters[at] = 0;
+    if (++group === second) group = 0;
   }
 }
 

@@ -7,7 +7,14 @@ import { constantVector, numberVector, valueAt } from '../column/vector.ts';
 import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { ChunkRuns } from './chunk-runs.ts';
-import { type CodedKey, codedKeysOf, codesOfTuple, writeTuples } from './coded-keys.ts';
+import {
+  type CodedKey,
+  codedKeysOf,
+  codesOfTuple,
+  isVarying,
+  lookUpGroups,
+  writeTuples,
+} from './coded-keys.ts';
 import type { DistinctValues } from './distinct-values.ts';
 import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
@@ -111,16 +118,22 @@ export class GroupTable {
 
   /** A group is looked for once for each tuple of codes that some row has. */
   #assignCoded(keys: readonly CodedKey[], count: number, groups: Int32Array): void {
-    const tupleCount = writeTuples(keys, count, groups);
-    const groupOfTuple = new Int32Array(tupleCount).fill(ABSENT);
-    for (let row = 0; row < count; row++) {
-      const tuple = groups[row]!;
-      let group = groupOfTuple[tuple]!;
-      if (group === ABSENT) {
-        group = this.#groupOf(keys, codesOfTuple(keys, tuple));
-        groupOfTuple[tuple] = group;
-      }
-      groups[row] = group;
+    // Of a constant all codes are 0: it makes no difference to tuples.
+    const varying = keys.filter(isVarying);
+    const last = varying.pop();
+    if (last === undefined) {
+      const codes = keys.map(() => 0);
+      groups.fill(this.#groupOf(keys, codes), 0, count);
+      return;
+    }
+    const otherCount = writeTuples(varying, count, groups);
+    const groupOfTuple = new Int32Array(otherCount * last.codeCount).fill(ABSENT);
+    const lookup = { last, groupOfTuple, groups, count };
+    for (let row = 0; ; ) {
+      row = lookUpGroups(lookup, row);
+      if (row === count) return;
+      const tuple = groups[row]! * last.codeCount + last.codes[last.start + row]!;
+      groupOfTuple[tuple] = this.#groupOf(keys, codesOfTuple(keys, tuple));
     }
   }
 
