@@ -124,7 +124,8 @@ export const SPLIT_WORDS_MAX = 8_192;
 
 /**
  * Patterns of which a thread remembers what heads and shapes of open segments say: a saved query has a
- * handful, and each takes some 40 KB for a segment.
+ * handful, and each takes some 40 KB for a segment, and a byte for each string of which a word or text in no table
+ * decides.
  */
 export const SPLIT_PATTERNS_MAX = 16;
 

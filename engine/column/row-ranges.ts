@@ -8,6 +8,8 @@ export type RowRanges = Int32Array;
 export class RangeCollector {
   readonly #bounds: number[] = [];
   readonly #gapMax: number;
+  /** Where the last range ends. */
+  #end = Number.NEGATIVE_INFINITY;
 
   /** Ranges with no more than `gapMax` rows between them become one. */
   constructor(gapMax = 0) {
@@ -17,15 +19,17 @@ export class RangeCollector {
   add(start: number, end: number): void {
     if (start >= end) return;
     const bounds = this.#bounds;
-    if (bounds.length > 0 && start <= bounds.at(-1)! + this.#gapMax) {
-      bounds[bounds.length - 1] = Math.max(bounds.at(-1)!, end);
-    } else {
+    if (start > this.#end + this.#gapMax) {
       bounds.push(start, end);
+      this.#end = end;
+    } else if (end > this.#end) {
+      bounds[bounds.length - 1] = end;
+      this.#end = end;
     }
   }
 
   ranges(): RowRanges {
-    return Int32Array.from(this.#bounds);
+    return new Int32Array(this.#bounds);
   }
 }
 

@@ -1,7 +1,8 @@
+import type { ByteNeedle } from './byte-needle.ts';
+import { firstAtLeast } from './positions.ts';
 import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
-import { bytesInHole, HEX, IS_WORD_BYTE } from './split-shape.ts';
+import type { SoughtText } from './sought-text.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
-import { encodeWtf8 } from './wtf8.ts';
 
 /**
  * The strings outside of which none holds a text, as ranges of their codes; `undefined` where blocks of
@@ -11,90 +12,130 @@ import { encodeWtf8 } from './wtf8.ts';
  * the reference of a project, a name. Words are whole in shapes and in holes, so such a text is in a
  * head, in a shape, in a numbered word, or in a string with text that is not numbered.
  *
- * `mayHold`: whether the block of a string may hold the text.
+ * `blocks`: the strings that may hold the text, as far as blocks of them tell.
  */
 export function splitStringsWith(
   split: SplitBlock,
-  text: string,
-  mayHold: (code: number) => boolean,
+  { isOfWord, needle }: SoughtText,
+  blocks: RowRanges,
 ): RowRanges | undefined {
-  const needle = encodeWtf8(text);
-  if (!isWord(needle)) return undefined;
+  if (!isOfWord) return undefined;
+  if (blocks.length === 0) return blocks;
   // Of texts that many strings have, blocks tell as much, in fewer ranges.
-  const countMax = split.shapeCodes.length / STRINGS_PER_HIT_MIN;
-  const rare: number[] = [];
-  for (const code of stringsBehindHeads(split, needle, mayHold)) {
-    if (rare.push(code) > countMax) return undefined;
-  }
-  const single = new RangeCollector();
-  for (const code of Int32Array.from(rare).sort()) single.add(code, code + 1);
-  return unionOf(runsWith(split, needle), single.ranges());
+  const rare = new RareStrings(split.shapeCodes.length / STRINGS_PER_HIT_MIN);
+  addByWords(split, needle, rare);
+  addByShapes(split, needle, blocks, rare);
+  addWithText(split, blocks, rare);
+  if (rare.areTooMany) return undefined;
+  return unionOf(runsWith(split, needle, blocks), rare.ranges());
 }
 
 /** Fewer strings for each that holds the text are as quickly read. */
 const STRINGS_PER_HIT_MIN = 16;
 
-/** The strings that may hold the text behind their heads, in any order, some perhaps twice. */
-function* stringsBehindHeads(
-  { shapes, shapeCodes, words, wordStarts, wordEntries, textEntries }: SplitBlock,
-  needle: Uint8Array,
-  mayHold: (code: number) => boolean,
-): Generator<number> {
-  for (const word of entriesWith(words, needle)) {
-    yield* wordEntries.subarray(wordStarts[word]!, wordStarts[word + 1]!);
+/** Strings in any order, some perhaps twice. */
+class RareStrings {
+  readonly #countMax: number;
+  readonly #codes: number[] = [];
+  #isAscending = true;
+  #last = -1;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
   }
-  // Holes are no bytes of a text, so that none is found across them.
-  const codes = Buffer.from(shapeCodes.buffer, shapeCodes.byteOffset, shapeCodes.byteLength);
-  for (const shape of entriesWith(shapes, needle)) {
-    for (let at = codes.indexOf(shape); at >= 0; at = codes.indexOf(shape, at + 1)) yield at;
+
+  get areTooMany(): boolean {
+    return this.#codes.length > this.#countMax;
   }
-  for (const code of textEntries) if (mayHold(code)) yield code;
+
+  add(code: number): void {
+    this.#isAscending &&= code >= this.#last;
+    this.#last = code;
+    this.#codes.push(code);
+  }
+
+  ranges(): RowRanges {
+    const codes = new Int32Array(this.#codes);
+    if (!this.#isAscending) codes.sort();
+    const ranges = new RangeCollector();
+    for (let at = 0; at < codes.length; at++) ranges.add(codes[at]!, codes[at]! + 1);
+    return ranges.ranges();
+  }
 }
 
-/** Whether all of it are bytes of words, and some are no hexadecimal digits. */
-function isWord(needle: Uint8Array): boolean {
-  const isHexDigit = bytesInHole(HEX);
-  return (
-    needle.every((byte) => IS_WORD_BYTE[byte] === 1) && needle.some((byte) => !isHexDigit[byte])
-  );
+function addByWords(
+  { words, wordStarts, wordEntries }: SplitBlock,
+  needle: ByteNeedle,
+  rare: RareStrings,
+): void {
+  for (const word of entriesWith(words, needle)) {
+    const end = wordStarts[word + 1]!;
+    for (let at = wordStarts[word]!; at < end && !rare.areTooMany; at++) rare.add(wordEntries[at]!);
+  }
+}
+
+/** Holes are no bytes of a text, so that none is found across them. */
+function addByShapes(
+  { shapes, shapeCodes }: SplitBlock,
+  needle: ByteNeedle,
+  blocks: RowRanges,
+  rare: RareStrings,
+): void {
+  for (const shape of entriesWith(shapes, needle)) {
+    for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
+      const end = blocks[at + 1]!;
+      let code = shapeCodes.indexOf(shape, blocks[at]!);
+      for (; code >= 0 && code < end && !rare.areTooMany; ) {
+        rare.add(code);
+        code = shapeCodes.indexOf(shape, code + 1);
+      }
+    }
+  }
+}
+
+/** The strings with text that is in no table. */
+function addWithText({ textEntries }: SplitBlock, blocks: RowRanges, rare: RareStrings): void {
+  const { length } = textEntries;
+  for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
+    const end = blocks[at + 1]!;
+    let entry = firstAtLeast(textEntries, 0, length, blocks[at]!);
+    for (; entry < length && textEntries[entry]! < end; entry++) rare.add(textEntries[entry]!);
+  }
 }
 
 /** The strings whose head holds the text. */
 function runsWith(
   { heads, headStarts, headCodes, shapeCodes }: SplitBlock,
-  needle: Uint8Array,
+  needle: ByteNeedle,
+  blocks: RowRanges,
 ): RowRanges {
-  const holding = new Set(entriesWith(heads, needle));
+  const { bytes, offsets } = heads;
   const ranges = new RangeCollector();
-  if (holding.size === 0) return ranges.ranges();
-  for (let run = 0; run < headStarts.length; run++) {
-    if (!holding.has(headCodes[run]!)) continue;
-    ranges.add(headStarts[run]!, headStarts[run + 1] ?? shapeCodes.length);
+  let next = 0;
+  for (let at = 0; at < blocks.length; at += 2) {
+    const end = blocks[at + 1]!;
+    // The run that the first string is in, unless it was looked at with the strings before.
+    let run = Math.max(next, firstAtLeast(headStarts, 0, headStarts.length, blocks[at]! + 1) - 1);
+    for (; run < headStarts.length && headStarts[run]! < end; run++) {
+      const head = headCodes[run]!;
+      if (needle.find(bytes, offsets[head]!, offsets[head + 1]!) < 0) continue;
+      ranges.add(headStarts[run]!, headStarts[run + 1] ?? shapeCodes.length);
+    }
+    next = run;
   }
   return ranges.ranges();
 }
 
 /** The entries of a block that hold a text, ascending: all are looked through at once. */
-function* entriesWith({ bytes, offsets }: StringBlock, needle: Uint8Array): Generator<number> {
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let entry = 0;
-  for (let at = all.indexOf(needle); at >= 0; at = all.indexOf(needle, at + 1)) {
-    entry = entryAt(offsets, at, entry);
+function entriesWith({ bytes, offsets }: StringBlock, needle: ByteNeedle): readonly number[] {
+  const entries: number[] = [];
+  const end = offsets[offsets.length - 1]!;
+  for (let at = needle.find(bytes, 0, end); at >= 0; at = needle.find(bytes, at + 1, end)) {
+    const entry = firstAtLeast(offsets, 0, offsets.length, at + 1) - 1;
     // What begins in one string and ends in the next is in neither.
-    if (at + needle.length > offsets[entry + 1]!) continue;
-    yield entry;
+    if (at + needle.bytes.length > offsets[entry + 1]!) continue;
+    entries.push(entry);
     at = offsets[entry + 1]! - 1;
   }
-}
-
-/** The entry that byte `at` is of, not before entry `from`. */
-function entryAt(offsets: Uint32Array, at: number, from: number): number {
-  let low = from;
-  let high = offsets.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (offsets[middle]! <= at) low = middle;
-    else high = middle;
-  }
-  return low;
+  return entries;
 }

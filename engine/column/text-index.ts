@@ -7,11 +7,12 @@ import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
 import type { Slice, SliceSource } from './slice.ts';
+import { type SoughtText, soughtTexts } from './sought-text.ts';
 import { splitStringsWith } from './split-index.ts';
 import type { StringEntries } from './string-entries.ts';
 import { StringValues } from './string-values.ts';
 import { TextPath, UNSURE } from './text-path.ts';
-import { gramsOf, type SignatureFooter, TextSignature } from './text-signature.ts';
+import { type SignatureFooter, TextSignature } from './text-signature.ts';
 import type { SplitBlock } from './vector.ts';
 
 /** Where the strings at one path lie. */
@@ -51,6 +52,10 @@ export class TextIndex {
   readonly #columns: ReadonlyMap<number, SignedColumn>;
   /** `undefined` for paths of which nothing can be told. */
   readonly #sights = new Map<string, PathSight | undefined>();
+  /** That of the path asked for last. */
+  #lastSight:
+    | { readonly path: readonly string[]; readonly sight: PathSight | undefined }
+    | undefined;
 
   constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
     this.#rowCount = footer.rowCount;
@@ -61,11 +66,11 @@ export class TextIndex {
   }
 
   /** Ranges outside of which no string at the path holds any of the texts; `undefined`: any row may. */
-  rowsWith({ path, text, or = [] }: NeededText): RowRanges | undefined {
+  rowsWith(needed: NeededText): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
-    const sight = this.#sight(path);
+    const sight = this.#sight(needed.path);
     if (sight === undefined) return undefined;
-    const texts = [text, ...or].map((each) => ({ text: each, grams: gramsOf(each) }));
+    const texts = soughtTexts(needed);
     if (texts.some(({ grams }) => grams.length === 0)) return undefined;
     let rows = sight.unsure;
     for (const column of sight.columns) {
@@ -75,12 +80,15 @@ export class TextIndex {
   }
 
   #sight(path: readonly string[]): PathSight | undefined {
+    if (this.#lastSight?.path === path) return this.#lastSight.sight;
     const key = JSON.stringify(path);
     if (!this.#sights.has(key)) {
       if (this.#sights.size >= TEXT_PATHS_MAX) this.#sights.clear();
       this.#sights.set(key, this.#see(path));
     }
-    return this.#sights.get(key);
+    const sight = this.#sights.get(key);
+    this.#lastSight = { path, sight };
+    return sight;
   }
 
   #see(path: readonly string[]): PathSight | undefined {
@@ -122,35 +130,16 @@ export class TextIndex {
   }
 
   /** The rows with values in a column that may hold a text. */
-  #rowsOf(column: SignedColumn, { text, grams }: { text: string; grams: Int32Array }): RowRanges {
-    const { signature, split } = column;
-    const blocks = signature.blocksWith(grams);
-    const mayHold = (code: number) => isSet(blocks, Math.floor(code / signature.blockEntries));
-    const strings = split === undefined ? undefined : splitStringsWith(split, text, mayHold);
-    if (strings === undefined) return this.#rowsOfBlocks(column, blocks);
+  #rowsOf(column: SignedColumn, text: SoughtText): RowRanges {
+    const { signature, split, valueCount } = column;
+    const blocks = signature.valuesWith(text.grams, valueCount);
+    const values = (split && splitStringsWith(split, text, blocks)) ?? blocks;
     const { positions, isInEveryRow } = column;
-    if (isInEveryRow) return strings;
+    if (isInEveryRow) return values;
     const rows = new RangeCollector();
-    for (let at = 0; at < strings.length; at += 2) {
-      const last = strings[at + 1]! - 1;
-      rows.add(this.#rowOf(positions, strings[at]!), this.#rowOf(positions, last) + 1);
-    }
-    return rows.ranges();
-  }
-
-  /** The rows with values in some blocks of a column. */
-  #rowsOfBlocks(column: SignedColumn, blocks: Uint8Array): RowRanges {
-    const { positions, signature, valueCount } = column;
-    const { blockEntries } = signature;
-    const blockCount = Math.ceil(valueCount / blockEntries);
-    const rows = new RangeCollector();
-    for (let block = 0; block < blockCount; block++) {
-      if (!isSet(blocks, block)) continue;
-      let end = block + 1;
-      while (end < blockCount && isSet(blocks, end)) end++;
-      const last = Math.min(end * blockEntries, valueCount) - 1;
-      rows.add(this.#rowOf(positions, block * blockEntries), this.#rowOf(positions, last) + 1);
-      block = end;
+    for (let at = 0; at < values.length; at += 2) {
+      const last = values[at + 1]! - 1;
+      rows.add(this.#rowOf(positions, values[at]!), this.#rowOf(positions, last) + 1);
     }
     return rows.ranges();
   }
@@ -166,10 +155,6 @@ export class TextIndex {
     }
     return low;
   }
-}
-
-function isSet(bits: Uint8Array, index: number): boolean {
-  return ((bits[index >>> 3]! >>> (index & 7)) & 1) === 1;
 }
 
 /**

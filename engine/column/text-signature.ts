@@ -1,3 +1,4 @@
+import { RangeCollector, type RowRanges } from './row-ranges.ts';
 import type { Slice, SliceSink, SliceSource } from './slice.ts';
 import type { StringBlock } from './vector.ts';
 import { encodeWtf8 } from './wtf8.ts';
@@ -129,14 +130,26 @@ export class TextSignature {
     this.#width = this.#bits.length / GRAM_COUNT;
   }
 
-  /** A bit for each block, as drawn above: 1 where all `grams` occur. */
-  blocksWith(grams: Int32Array): Uint8Array {
+  /** The values, of so many, in the blocks where all `grams` occur. */
+  valuesWith(grams: Int32Array, valueCount: number): RowRanges {
+    const { blockEntries } = this;
+    const values = new RangeCollector();
+    for (let at = 0; at < this.#width; at++) {
+      const blocks = this.#blocksWith(grams, at);
+      for (let bits = blocks, block = 8 * at; bits !== 0; bits >>>= 1, block++) {
+        if ((bits & 1) === 0) continue;
+        values.add(block * blockEntries, Math.min((block + 1) * blockEntries, valueCount));
+      }
+    }
+    return values.ranges();
+  }
+
+  /** Of the eight blocks that byte `at` is of a bit for each, 1 where all grams occur: soon there is none left. */
+  #blocksWith(grams: Int32Array, at: number): number {
     const width = this.#width;
-    const bits = this.#bits;
-    const blocks = new Uint8Array(width).fill(0xff);
-    for (let i = 0; i < grams.length; i++) {
-      const start = grams[i]! * width;
-      for (let at = 0; at < width; at++) blocks[at]! &= bits[start + at]!;
+    let blocks = 0xff;
+    for (let i = 0; i < grams.length && blocks !== 0; i++) {
+      blocks &= this.#bits[grams[i]! * width + at]!;
     }
     return blocks;
   }

@@ -5,6 +5,7 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import type { RowRanges } from '../../engine/column/row-ranges.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { SoughtText } from '../../engine/column/sought-text.ts';
 import { splitStringsWith } from '../../engine/column/split-index.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
 import { anyUrls } from './any-url.ts';
@@ -24,6 +25,11 @@ function splitOf(urls: readonly string[]): SplitBlock | undefined {
   assert.ok(metadata.kind === 'nested');
   const vector = metadata.source.field(metadata, 'url');
   return vector.kind === 'dictionary' ? vector.dictionary.split : undefined;
+}
+
+/** As where blocks tell nothing. */
+function all({ shapeCodes }: SplitBlock): RowRanges {
+  return Int32Array.of(0, shapeCodes.length);
 }
 
 function rowsIn(ranges: RowRanges): number[] {
@@ -49,7 +55,7 @@ test('a word of few strings is found in heads and among the numbered words, and 
   const split = splitOf(URLS);
   assert.ok(split !== undefined);
   for (const word of ['tenant3', 'tenant10', 'enant4', 'seldom_read', 'eldom_rea', 'nowhere']) {
-    const ranges = splitStringsWith(split, word, () => true);
+    const ranges = splitStringsWith(split, new SoughtText(word), all(split));
     assert.ok(ranges !== undefined, word);
     assert.deepEqual(rowsIn(ranges), rowsHolding(URLS, word), word);
   }
@@ -59,11 +65,32 @@ test('there is no telling of a text with delimiters, of digits alone, or of one 
   const split = splitOf(URLS);
   assert.ok(split !== undefined);
   for (const text of ['/auth', 'tenant3.example', '7919', 'abc', '', 'orders', 'select']) {
-    assert.equal(
-      splitStringsWith(split, text, () => true),
-      undefined,
-      text,
-    );
+    assert.equal(splitStringsWith(split, new SoughtText(text), all(split)), undefined, text);
+  }
+});
+
+test('only strings of the blocks that may hold a word are told', () => {
+  const split = splitOf(URLS);
+  assert.ok(split !== undefined);
+  for (const blocks of [
+    [],
+    [0, 50],
+    [390, 410, 3_000, 4_000],
+    [7, 8, 57, 58, 400, 401, 1_000, 1_001, 2_000, 2_300],
+  ]) {
+    for (const word of ['tenant3', 'seldom_read', 'nowhere']) {
+      const told = splitStringsWith(split, new SoughtText(word), Int32Array.from(blocks));
+      assert.ok(told !== undefined, word);
+      const inside = new Set(rowsIn(Int32Array.from(blocks)));
+      const holding = new Set(rowsHolding(URLS, word));
+      const rows = rowsIn(told);
+      assert.ok(rows.every((row) => holding.has(row)));
+      const wanted = [...inside].filter((row) => holding.has(row));
+      assert.ok(
+        wanted.every((row) => rows.includes(row)),
+        `${word} in ${blocks}`,
+      );
+    }
   }
 });
 
@@ -78,7 +105,7 @@ test('no string that holds a word is left out, whatever they look like', () => {
       const split = splitOf(urls);
       if (split === undefined) return;
       for (const word of words) {
-        const ranges = splitStringsWith(split, word, () => true);
+        const ranges = splitStringsWith(split, new SoughtText(word), all(split));
         if (ranges === undefined) continue;
         toldCount++;
         const told = new Set(rowsIn(ranges));

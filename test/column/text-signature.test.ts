@@ -35,11 +35,17 @@ function signed(
 }
 
 /** The blocks that may hold the text. */
-function blocksWith({ signature }: Signed, text: string): number[] {
-  const bits = signature.blocksWith(gramsOf(text));
-  return Array.from({ length: 8 * bits.length }, (_, block) => block).filter(
-    (block) => ((bits[block >>> 3]! >>> (block & 7)) & 1) === 1,
-  );
+function blocksWith({ signature, size }: Signed, text: string): number[] {
+  const { blockEntries } = signature;
+  // Of as many values as there are bits for.
+  const values = signature.valuesWith(gramsOf(text), (8 * blockEntries * size) / 4096);
+  const blocks: number[] = [];
+  for (let at = 0; at < values.length; at += 2) {
+    for (let value = values[at]!; value < values[at + 1]!; value += blockEntries) {
+      blocks.push(value / blockEntries);
+    }
+  }
+  return blocks;
 }
 
 /** `count` strings of 100 bytes, alike but for what `mark` puts in. */

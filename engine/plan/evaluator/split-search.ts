@@ -1,6 +1,5 @@
 import { CodedTruths } from '../../column/coded-truths.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
-import { firstAtLeast } from '../../column/positions.ts';
 import { SHAPES_MAX } from '../../column/split-footer.ts';
 import {
   constantVector,
@@ -16,16 +15,15 @@ import { DigitSteps } from '../../function/regex/digit-steps.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
+import { type FoundExceptions, ShapeExceptions } from './shape-exceptions.ts';
 import { decideByShapes, type Stretch } from './shape-kernels.ts';
 import { HoleSteps, type ShapeTruths, SplitVerdicts } from './split-verdicts.ts';
 import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
-import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
+import { ALWAYS, OPEN, UNSET } from './verdict.ts';
 import { WordMarks } from './word-marks.ts';
 
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;
-
-const NO_STRINGS = new Int32Array(0);
 
 /** Fewer strings have fewer shapes than a column has, all of which are judged for a range. */
 const RANGE_MIN = 4 * SHAPES_MAX;
@@ -118,11 +116,11 @@ export class SplitSearch {
     const shapes = known && shapesOf(known, start, start + count);
     if (known === undefined || shapes === undefined) return undefined;
     if (shapes.same !== undefined) return constantVector(shapes.same, count);
-    const open = openStrings(split, shapes, start, start + count);
-    const exceptions = this.#exceptionsOf(known, shapes, { start, end: start + count, open });
+    const test = (code: number) => this.#walk(known, code, headOf(split, code));
+    const found = known.exceptionsOf(shapes).within({ start, end: start + count }, test);
     spendSteps(count);
     spendReading(known);
-    if (areAllTrue(split, { start, count }, shapes, { exceptions, openCount: open.length })) {
+    if (areAllTrue(split, { start, count }, shapes, found)) {
       return constantVector(true, count);
     }
     const numbers = new PackedNumbers(
@@ -130,46 +128,7 @@ export class SplitSearch {
       { start, count, isAscending: false },
       SHAPE_CODING,
     );
-    return new CodedTruths(numbers, shapes.truths, exceptions);
-  }
-
-  /**
-   * Of strings [start, end) those that their shape is wrong of, ascending, counted from the first. `open`: those
-   * of which it says nothing.
-   */
-  #exceptionsOf(
-    known: KnownOfSplit,
-    { truths, byWord }: ShapeTruths,
-    {
-      start,
-      end,
-      open,
-    }: { readonly start: number; readonly end: number; readonly open: Int32Array },
-  ): Int32Array {
-    const { split } = known;
-    const { shapeCodes, wordStarts, wordEntries } = split;
-    const exceptions: number[] = [];
-    for (const code of open) {
-      const truth = this.#walk(known, code, headOf(split, code)) ? TRUE : FALSE;
-      if (truth !== truths[shapeCodes[code]!]!) exceptions.push(code - start);
-    }
-    for (const word of byWord.words) {
-      const wordStart = wordStarts[word]!;
-      const wordEnd = wordStarts[word + 1]!;
-      let at = wordStart + firstAtLeast(wordEntries, wordStart, wordEnd - wordStart, start);
-      for (; at < wordEnd && wordEntries[at]! < end; at++) {
-        const code = wordEntries[at]!;
-        const shape = shapeCodes[code]!;
-        const usual = byWord.usual[shape]!;
-        if (usual === OPEN) continue;
-        let verdict = byWord.verdictWith(word, shape);
-        if (verdict === OPEN) {
-          verdict = this.#walk(known, code, headOf(split, code)) ? ALWAYS : NEVER;
-        }
-        if (verdict !== usual) exceptions.push(code - start);
-      }
-    }
-    return ascending(exceptions);
+    return new CodedTruths(numbers, shapes.truths, found.rows);
   }
 
   /** The test of a string that is read. */
@@ -195,43 +154,6 @@ function shapesOf(
   return shapes;
 }
 
-/** Of strings [start, end) those whose shape says nothing, ascending. */
-function openStrings(
-  { shapeCodes, textEntries }: SplitBlock,
-  { isOpen, areOpenInline }: ShapeTruths,
-  start: number,
-  end: number,
-): Int32Array {
-  if (isOpen === undefined) return NO_STRINGS;
-  let count = 0;
-  if (areOpenInline) {
-    const first = firstAtLeast(textEntries, 0, textEntries.length, start);
-    const last = firstAtLeast(textEntries, 0, textEntries.length, end);
-    const codes = new Int32Array(last - first);
-    for (let at = first; at < last; at++) {
-      codes[count] = textEntries[at]!;
-      count += isOpen[shapeCodes[textEntries[at]!]!]!;
-    }
-    return codes.subarray(0, count);
-  }
-  const codes = new Int32Array(end - start);
-  for (let code = start; code < end; code++) {
-    codes[count] = code;
-    count += isOpen[shapeCodes[code]!]!;
-  }
-  return codes.subarray(0, count);
-}
-
-/** Each once: a string may have several of the words. */
-function ascending(rows: readonly number[]): Int32Array {
-  const sorted = Int32Array.from(rows).sort();
-  let count = 0;
-  for (let at = 0; at < sorted.length; at++) {
-    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[count++] = sorted[at]!;
-  }
-  return sorted.subarray(0, count);
-}
-
 function headOf(split: SplitBlock, code: number): number {
   return split.headCodes[split.headRun(code)]!;
 }
@@ -241,7 +163,7 @@ function areAllTrue(
   { shapeCodes }: SplitBlock,
   { start, count }: { readonly start: number; readonly count: number },
   { truths, areOthersTrue, byWord }: ShapeTruths,
-  { exceptions, openCount }: { readonly exceptions: Int32Array; readonly openCount: number },
+  { rows: exceptions, openCount }: FoundExceptions,
 ): boolean {
   // Then only open ones are FALSE by their shape, and all of these are to be exceptions.
   if (areOthersTrue && byWord.words.length === 0) return exceptions.length === openCount;
@@ -255,11 +177,30 @@ function areAllTrue(
 }
 
 /** What is known of strings taken apart, for one automaton. */
-type KnownOfSplit = {
+class KnownOfSplit {
   readonly split: SplitBlock;
   readonly verdicts: SplitVerdicts;
   readonly walk: SplitWalk;
-};
+  readonly #exceptions = new Map<ShapeTruths, ShapeExceptions>();
+
+  constructor(
+    split: SplitBlock,
+    { verdicts, walk }: { readonly verdicts: SplitVerdicts; readonly walk: SplitWalk },
+  ) {
+    this.split = split;
+    this.verdicts = verdicts;
+    this.walk = walk;
+  }
+
+  exceptionsOf(shapes: ShapeTruths): ShapeExceptions {
+    let exceptions = this.#exceptions.get(shapes);
+    if (exceptions === undefined) {
+      exceptions = new ShapeExceptions(this.split, shapes);
+      this.#exceptions.set(shapes, exceptions);
+    }
+    return exceptions;
+  }
+}
 
 function spendReading({ walk }: KnownOfSplit): void {
   spendSteps(Math.floor(walk.takeReadCount() / BYTES_PER_STEP));
@@ -283,7 +224,7 @@ class SplitMemory {
     if (known === undefined) {
       const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
       const walk = new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
-      known = { split, verdicts, walk };
+      known = new KnownOfSplit(split, { verdicts, walk });
       this.#known.set(split, known);
     }
     return known;
