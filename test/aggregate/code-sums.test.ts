@@ -52,8 +52,21 @@ test('codes whose sums may not be exact are left alone', () => {
   const groups = new Int32Array(64);
   const codes = new Uint32Array(64);
   const ofCodes = (coding: IntegerCoding) => sumCodes(packed(codes, 0, coding), groups, 64, 1);
-  assert.notEqual(ofCodes(new IntegerCoding(0, 1, 2 ** 26 - 1)), undefined);
-  assert.equal(ofCodes(new IntegerCoding(0, 1, 2 ** 26)), undefined);
+  assert.notEqual(ofCodes(new IntegerCoding(2 ** 46, 1, 1)), undefined);
   assert.equal(ofCodes(new IntegerCoding(2 ** 48, 1, 1)), undefined);
   assert.equal(sumCodes(packed(codes, 0, new IntegerCoding(0, 1, 1)), groups, 64, 9), undefined);
+});
+
+test('codes of 32 bits are summed some rows at a time', () => {
+  const coding = new IntegerCoding(-7, 1, 2 ** 32 - 1);
+  for (const count of [1023, 1024, 1025, 5000]) {
+    const codes = Uint32Array.from({ length: count }, (_, row) => 2 ** 32 - 1 - (row % 3));
+    const groups = Int32Array.from(codes, (_, row) => (row % 5 === 0 ? 1 : 0));
+    const expected = { sums: new Float64Array(2), counts: new Float64Array(2) };
+    codes.forEach((code, row) => {
+      expected.sums[groups[row]!]! += code - 7;
+      expected.counts[groups[row]!]!++;
+    });
+    assert.deepEqual(sumCodes(packed(codes, 0, coding), groups, count, 2), expected);
+  }
 });
