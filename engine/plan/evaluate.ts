@@ -10,20 +10,23 @@ import { type NumberChoice, numberChoiceOf } from './evaluator/constant-choice.t
 import { castFunction, readAsFunction } from './evaluator/convert.ts';
 import { dynamicField } from './evaluator/field.ts';
 import { conjunctionOf, disjunctionOf } from './evaluator/logic.ts';
+import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, ColumnId, Expression } from './expression.ts';
 
 /**
  * Turns a folded expression (no parameters, no clock) into a function over chunks whose column
  * `columnIndexOf(id)` is the column `id`. The function remembers what it computed per dictionary
- * entry as long as the dictionary lives, so one function is best used for a whole run.
+ * entry as long as the dictionary lives, so one function is best used for a whole run. `fields`: what
+ * functions over chunks of the same columns read once for all of them.
  */
 export function compileExpression(
   expression: Expression,
   columnIndexOf: (id: ColumnId) => number,
   applied: ApplyCompiler = refuseApply,
+  fields = new ReadFields(),
 ): VectorFunction {
   const compile = (part: Expression): VectorFunction =>
-    compileExpression(part, columnIndexOf, applied);
+    compileExpression(part, columnIndexOf, applied, fields);
   switch (expression.op) {
     case 'literal': {
       const { value } = expression;
@@ -37,7 +40,9 @@ export function compileExpression(
     case 'call':
       return compileCall(expression, compile);
     case 'dynamic-field':
-      return dynamicField(compile(expression.input), expression.name);
+      return fields.functionOf(expression, () =>
+        dynamicField(compile(expression.input), expression.name),
+      );
     case 'struct-field':
       // A field of a record just made needs neither the record nor its other fields.
       return expression.input.op === 'struct'

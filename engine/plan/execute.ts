@@ -29,6 +29,7 @@ import { rowExpressionsOf } from './aggregate-call.ts';
 import { aggregateStateOf } from './aggregate-state.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
 import { compileExpression } from './evaluate.ts';
+import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
 import type { SortKey, TimeWindow } from './logical-plan.ts';
@@ -47,8 +48,8 @@ import { frameOf, windowRunOf } from './window-call.ts';
 
 /**
  * What runs of one plan on one thread have in common: its expressions, compiled. For plans without
- * subqueries, whose functions are of one run. They remember what they computed of the entries of dictionaries,
- * and keep the last of these alive; so it should not outlive the segments of its runs for long.
+ * subqueries, whose functions are of one run. They remember what they computed of the entries of dictionaries
+ * and read of a chunk, and keep the last of these alive; so it should not outlive the segments of its runs for long.
  */
 export class PreparedPlan {
   /** By the operator that an expression stands above. */
@@ -136,6 +137,8 @@ type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] 
 class RunMemory {
   /** By the operator that an expression stands above; what functions remember is theirs. */
   readonly functions: Map<PhysicalPlan, Map<Expression, VectorFunction>>;
+  /** By the same operator. */
+  readonly fields = new Map<PhysicalPlan, ReadFields>();
   /** Of joins in subqueries, when they do not depend on the rows outside. */
   readonly tables = new Map<HashJoin, JoinTable>();
   /** Subqueries without captures, by their plans. */
@@ -450,10 +453,13 @@ class Execution {
 
   #newFunction(expression: Expression, input: PhysicalPlan): VectorFunction {
     const layout = layoutOf(input);
+    const fields = this.#memory.fields.get(input) ?? new ReadFields();
+    this.#memory.fields.set(input, fields);
     return compileExpression(
       expression,
       (id) => layout.indexOf(id),
       (apply, compile) => this.#apply(apply, compile),
+      fields,
     );
   }
 
