@@ -65,12 +65,14 @@ export class SealedSegmentReader implements Segment {
       placeStarts: source.unsigned32(footer.skeletons.slotStarts),
       keys: { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) },
     });
-    this.#source = new TokenSource(skeletons, new SealedSlotStore(source, footer));
+    const slots = new SealedSlotStore(source, footer);
+    this.#source = new TokenSource(skeletons, slots);
     this.#texts = whenAsked(
       () =>
         new TextIndex(source, footer, {
           skeletons: skeletons.arrays,
           rowSkeletons: this.#rowSkeletons,
+          entriesOf: (column) => slots.entries(column),
         }),
     );
   }

@@ -10,6 +10,7 @@ import { rangeStart } from './positions.ts';
 import type { SealedFooter } from './sealed-layout.ts';
 import type { SliceSource } from './slice.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
+import type { StringEntries } from './string-entries.ts';
 import { TEXT } from './token.ts';
 import { dictionaryVector, type Vector, valueVector } from './vector.ts';
 
@@ -31,6 +32,11 @@ export class SealedSlotStore implements SlotStore {
       slotColumns: this.#slotColumns,
       slotOrdinals: this.#slotOrdinals,
     });
+  }
+
+  /** The strings of a leaf column that has strings. */
+  entries(column: number): StringEntries {
+    return must(this.#leaves.column(column).strings).entries;
   }
 
   numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array {

@@ -6,6 +6,7 @@ import { encodeWtf8 } from './wtf8.ts';
 
 /** A text to be looked for in many segments, in the forms that it is looked for in. */
 export class SoughtText {
+  readonly text: string;
   readonly grams: Int32Array;
   readonly needle: ByteNeedle;
   /**
@@ -15,6 +16,7 @@ export class SoughtText {
   readonly isOfWord: boolean;
 
   constructor(text: string) {
+    this.text = text;
     this.grams = gramsOf(text);
     const bytes = new Uint8Array(encodeWtf8(text));
     this.needle = new ByteNeedle(bytes);

@@ -16,18 +16,34 @@ import type { SplitBlock, StringBlock } from './vector.ts';
  */
 export function splitStringsWith(
   split: SplitBlock,
-  { isOfWord, needle }: SoughtText,
+  text: SoughtText,
   blocks: RowRanges,
 ): RowRanges | undefined {
+  const { isOfWord, needle } = text;
   if (!isOfWord) return undefined;
   if (blocks.length === 0) return blocks;
   // Of texts that many strings have, blocks tell as much, in fewer ranges.
   const rare = new RareStrings(split.shapeCodes.length / STRINGS_PER_HIT_MIN);
-  addByWords(split, needle, rare);
+  for (const word of wordsWith(split, text)) addByWord(split, word, rare);
   addByShapes(split, needle, blocks, rare);
   addWithText(split, blocks, rare);
   if (rare.areTooMany) return undefined;
   return unionOf(runsWith(split, needle, blocks), rare.ranges());
+}
+
+/** What was looked for last: who asks which strings may hold a text then tests these. */
+const lastWords = new WeakMap<
+  SplitBlock,
+  { readonly text: string; readonly words: readonly number[] }
+>();
+
+/** The numbered words that hold a text, ascending. */
+export function wordsWith(split: SplitBlock, { text, needle }: SoughtText): readonly number[] {
+  const last = lastWords.get(split);
+  if (last?.text === text) return last.words;
+  const words = entriesWith(split.words, needle);
+  lastWords.set(split, { text, words });
+  return words;
 }
 
 /** Fewer strings for each that holds the text are as quickly read. */
@@ -63,15 +79,9 @@ class RareStrings {
   }
 }
 
-function addByWords(
-  { words, wordStarts, wordEntries }: SplitBlock,
-  needle: ByteNeedle,
-  rare: RareStrings,
-): void {
-  for (const word of entriesWith(words, needle)) {
-    const end = wordStarts[word + 1]!;
-    for (let at = wordStarts[word]!; at < end && !rare.areTooMany; at++) rare.add(wordEntries[at]!);
-  }
+function addByWord({ wordStarts, wordEntries }: SplitBlock, word: number, rare: RareStrings): void {
+  const end = wordStarts[word + 1]!;
+  for (let at = wordStarts[word]!; at < end && !rare.areTooMany; at++) rare.add(wordEntries[at]!);
 }
 
 /** Holes are no bytes of a text, so that none is found across them. */

@@ -10,7 +10,6 @@ import type { Slice, SliceSource } from './slice.ts';
 import { type SoughtText, soughtTexts } from './sought-text.ts';
 import { splitStringsWith } from './split-index.ts';
 import type { StringEntries } from './string-entries.ts';
-import { StringValues } from './string-values.ts';
 import { TextPath, UNSURE } from './text-path.ts';
 import { type SignatureFooter, TextSignature } from './text-signature.ts';
 import type { SplitBlock } from './vector.ts';
@@ -32,6 +31,8 @@ export type TextIndexParts = {
   readonly skeletons: SkeletonArrays;
   /** Skeleton of each row. */
   readonly rowSkeletons: NumberValues;
+  /** The strings of a leaf column, the same object for all that read them. */
+  readonly entriesOf: (column: number) => StringEntries;
 };
 
 /**
@@ -62,7 +63,7 @@ export class TextIndex {
     this.#source = source;
     this.#slotColumns = footer.skeletons.slotColumns;
     this.#parts = parts;
-    this.#columns = signedColumns(source, footer);
+    this.#columns = signedColumns(source, footer, parts.entriesOf);
   }
 
   /** Ranges outside of which no string at the path holds any of the texts; `undefined`: any row may. */
@@ -161,14 +162,19 @@ export class TextIndex {
  * The columns with signatures. A column whose strings lie in another's, value by value, has that one's:
  * what is not in the whole is not in its end.
  */
-function signedColumns(source: SliceSource, { leaves }: SealedFooter): Map<number, SignedColumn> {
+function signedColumns(
+  source: SliceSource,
+  { leaves }: SealedFooter,
+  entriesOf: (column: number) => StringEntries,
+): Map<number, SignedColumn> {
   const signed = new Map<number, SignedColumn>();
   leaves.forEach((leaf, column) => {
     const packing = leaf.strings?.packing;
     const isIn = packing?.kind === 'suffix' || packing?.kind === 'excerpt';
     const whole = isIn ? leaves[packing.column]!.strings : leaf.strings;
     if (whole?.signature === undefined) return;
-    signed.set(column, new SignedColumn(source, leaves, column, whole.signature));
+    const entries = () => entriesOf(column);
+    signed.set(column, new SignedColumn(source, leaf, { signature: whole.signature, entries }));
   });
   return signed;
 }
@@ -176,23 +182,21 @@ function signedColumns(source: SliceSource, { leaves }: SealedFooter): Map<numbe
 /** A leaf column of strings with a signature; what it is read by is opened when first needed. */
 class SignedColumn {
   readonly #source: SliceSource;
-  readonly #leaves: readonly LeafFooter[];
   readonly #leaf: LeafFooter;
   readonly #signatureFooter: SignatureFooter;
   #positions: Positions | undefined;
   #signature: TextSignature | undefined;
-  #entries: StringEntries | undefined;
+  readonly #entries: () => StringEntries;
 
   constructor(
     source: SliceSource,
-    leaves: readonly LeafFooter[],
-    column: number,
-    signature: SignatureFooter,
+    leaf: LeafFooter,
+    { signature, entries }: { signature: SignatureFooter; entries: () => StringEntries },
   ) {
     this.#source = source;
-    this.#leaves = leaves;
-    this.#leaf = must(leaves[column]);
+    this.#leaf = leaf;
     this.#signatureFooter = signature;
+    this.#entries = entries;
   }
 
   /** Keys from the root down. */
@@ -215,8 +219,7 @@ class SignedColumn {
   get split(): SplitBlock | undefined {
     const kind = this.#leaf.strings?.packing.kind;
     if (kind !== 'split' && kind !== 'excerpt') return undefined;
-    this.#entries ??= this.#open(this.#leaf);
-    return this.#entries.split;
+    return this.#entries().split;
   }
 
   get positions(): Positions {
@@ -227,10 +230,5 @@ class SignedColumn {
   get signature(): TextSignature {
     this.#signature ??= new TextSignature(this.#source, this.#signatureFooter);
     return this.#signature;
-  }
-
-  #open({ strings }: LeafFooter): StringEntries {
-    const entriesOf = (column: number) => this.#open(must(this.#leaves[column]));
-    return new StringValues(this.#source, must(strings), entriesOf).entries;
   }
 }

@@ -1,8 +1,10 @@
-import { ByteNeedle } from '../../column/byte-needle.ts';
-import type { StringBlock } from '../../column/vector.ts';
+import type { ByteNeedle } from '../../column/byte-needle.ts';
+import { SoughtText } from '../../column/sought-text.ts';
+import type { SplitBlock, StringBlock, Vector } from '../../column/vector.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { literalMatcher } from '../../function/text/literal-matcher.ts';
 import { MatcherSearch } from './matcher-search.ts';
+import { WordSearch } from './word-search.ts';
 
 /**
  * The test `value.includes(text)` for strings where they lie, as UTF-8, without making JavaScript
@@ -15,6 +17,8 @@ import { MatcherSearch } from './matcher-search.ts';
 export class ByteSearch extends MatcherSearch {
   readonly #text: string;
   readonly #needle: ByteNeedle;
+  /** For strings taken apart, where the text is of a word. */
+  readonly #words: WordSearch | undefined;
   /** Where in its string the last hit began. */
   #hitBefore = 0;
 
@@ -22,7 +26,9 @@ export class ByteSearch extends MatcherSearch {
   constructor(text: string) {
     super();
     this.#text = text;
-    this.#needle = new ByteNeedle(Buffer.from(text, 'utf8'));
+    const sought = new SoughtText(text);
+    this.#needle = sought.needle;
+    this.#words = sought.isOfWord ? new WordSearch(sought) : undefined;
   }
 
   override test({ bytes, offsets }: StringBlock, code: number): boolean {
@@ -34,6 +40,14 @@ export class ByteSearch extends MatcherSearch {
     if (at < 0) return false;
     this.#hitBefore = at - start;
     return true;
+  }
+
+  override testSplit(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
+    return this.#words?.test(split, codes, count) ?? super.testSplit(split, codes, count);
+  }
+
+  override testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
+    return this.#words?.testRange(split, start, count) ?? super.testRange(split, start, count);
   }
 
   protected override matcher(): TextMatcher {
