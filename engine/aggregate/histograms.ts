@@ -16,7 +16,7 @@ const CAPACITY_MIN = 64;
 const COUNTERS_PER_MISS = 16;
 
 /** Entries of a list in order count as a miss for so many: the log takes them in, and sorts them, at little cost. */
-const LISTED_PER_MISS = 4;
+const LISTED_PER_MISS = 2;
 
 /**
  * Where a partial has fewer values than one in so many counters that they would need, it is kept as the list
