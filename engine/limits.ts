@@ -141,8 +141,11 @@ export const QUERY_TIME_MS_MAX = 30_000;
 /** Bytes of segments from which a grouping is split over workers: two more hops cost about 0.2 ms. */
 export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 
-/** … unless it is known to take less, in milliseconds, on one thread: half of it is no more than these hops. */
-export const FRAGMENTED_MS_MIN = 1;
+/**
+ * … unless it is known to take less, in milliseconds, on one thread: half of it is little more than these hops, and
+ * what the partial states leave to be collected is as much again of processor time.
+ */
+export const FRAGMENTED_MS_MIN = 2;
 
 /**
  * … or to leave more bytes of partial states for each row, as where groups are nearly as many as rows: these are
