@@ -91,14 +91,14 @@ function addByShapes(
   blocks: RowRanges,
   rare: RareStrings,
 ): void {
-  for (const shape of entriesWith(shapes, needle)) {
-    for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
-      const end = blocks[at + 1]!;
-      let code = shapeCodes.indexOf(shape, blocks[at]!);
-      for (; code >= 0 && code < end && !rare.areTooMany; ) {
-        rare.add(code);
-        code = shapeCodes.indexOf(shape, code + 1);
-      }
+  const holding = entriesWith(shapes, needle);
+  if (holding.length === 0) return;
+  const isHolding = new Uint8Array(shapes.offsets.length - 1);
+  for (const shape of holding) isHolding[shape] = 1;
+  for (let at = 0; at < blocks.length; at += 2) {
+    const end = blocks[at + 1]!;
+    for (let code = blocks[at]!; code < end && !rare.areTooMany; code++) {
+      if (isHolding[shapeCodes[code]!] === 1) rare.add(code);
     }
   }
 }
