@@ -3,10 +3,12 @@
  * whose answers have a size, and beside the product's routes one that gives the same bytes as a
  * constant. Prints the port it listens on.
  */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
+import { must } from '../engine/assert.ts';
 
 /** `dist/src` for numbers; `src`, where nothing is compiled, is slower by what tsx adds to the code. */
 const [token = '', folder = 'dist/src'] = process.argv.slice(2);
@@ -65,6 +67,7 @@ async function main(): Promise<void> {
     caller,
     callerQueries: new CallerQueries(backend.engine),
     intake,
+    defaultSource: must(intake.listSources()[0]),
     tokens,
     readiness,
     clock,

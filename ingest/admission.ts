@@ -51,12 +51,23 @@ export type AdmissionManners = {
 export type Admitted = {
   /** The events that may be stored, in the order posted; perhaps none. */
   readonly batch: Batch;
-  /**
-   * A sentence for each event that may not, `event 3: …`, counted from zero as posted. Beyond
-   * REFUSALS_LISTED_MAX the last sentence only says how many more there were.
-   */
-  readonly refusals: readonly string[];
+  readonly refusals: Refusals;
 };
+
+/** The events of a body that may not be stored. */
+export type Refusals = {
+  /** Which, counted from zero as posted, ascending. */
+  readonly events: readonly number[];
+  /** Why, of the first REFUSALS_LISTED_MAX. */
+  readonly reasons: readonly string[];
+};
+
+/** A sentence for each refused event; the last one counts those whose reasons are not listed. */
+export function refusalSentences({ events, reasons }: Refusals): readonly string[] {
+  const listed = reasons.map((reason, index) => `event ${events[index]}: ${reason}`);
+  const unlisted = events.length - reasons.length;
+  return unlisted === 0 ? listed : [...listed, `… and ${unlisted} more events`];
+}
 
 /**
  * Decides on each event of a body: its id, message, time and project, or why it is refused. Uses the
@@ -91,8 +102,8 @@ class Admission {
   readonly #requestUrl: RequestUrl | undefined;
   /** Whether ids and times that events name are left aside. */
   readonly #isAnonymous: boolean;
-  readonly #refusals: string[] = [];
-  #refusalCount = 0;
+  readonly #refusedEvents: number[] = [];
+  readonly #reasons: string[] = [];
 
   #rowCount = 0;
   #tokenCount = 0;
@@ -158,9 +169,8 @@ class Admission {
     };
   }
 
-  refusals(): string[] {
-    const unlisted = this.#refusalCount - this.#refusals.length;
-    return unlisted === 0 ? this.#refusals : [...this.#refusals, `… and ${unlisted} more events`];
+  refusals(): Refusals {
+    return { events: this.#refusedEvents, reasons: this.#reasons };
   }
 
   admit(event: number): void {
@@ -183,11 +193,9 @@ class Admission {
     this.#appendRoot(start, end, slotStart);
   }
 
-  #refuse(event: number, sentence: string): void {
-    this.#refusalCount++;
-    if (this.#refusals.length < REFUSALS_LISTED_MAX) {
-      this.#refusals.push(`event ${event}: ${sentence}`);
-    }
+  #refuse(event: number, reason: string): void {
+    this.#refusedEvents.push(event);
+    if (this.#reasons.length < REFUSALS_LISTED_MAX) this.#reasons.push(reason);
   }
 
   #fieldError(): string | undefined {

@@ -6,11 +6,11 @@ export class MalformedBodyError extends Error {
   }
 }
 
-/** The body holds more events than one post may: nothing of it is stored. */
-export class TooManyEventsError extends Error {
+/** The body holds more than one post may: nothing of it is stored. */
+export class BodyLimitError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'TooManyEventsError';
+    this.name = 'BodyLimitError';
   }
 }
 

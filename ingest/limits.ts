@@ -10,6 +10,15 @@ export const BODY_BYTES_MAX = 12_000_000;
 export const BODY_EVENTS_MAX = 500_000;
 
 /**
+ * Characters of all events of a body once they are written as ours. Some formats say once what holds for many
+ * events (a resource, a stream's labels), and each event has it then: a body could grow by its square.
+ */
+export const TRANSLATED_LENGTH_MAX = 4 * BODY_BYTES_MAX;
+
+/** Levels of attributes within attributes that are read: each is a call within a call. */
+export const ATTRIBUTE_DEPTH_MAX = 32;
+
+/**
  * Bytes of a host in a URL that is put together: a name of DNS has 253 at most, a port 6 with its colon. A
  * longer text is none, and would make a small event large.
  */

@@ -3,7 +3,7 @@ import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
 import { BodyText } from './body-text.ts';
 import { yieldToEventLoop } from './event-loop.ts';
-import { TooManyEventsError } from './ingest-error.ts';
+import { BodyLimitError } from './ingest-error.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
@@ -46,7 +46,7 @@ export type DecodedBody = {
  * every DECODE_SLICE_BYTES, between events. What comes of it lies in `memory` and is good until that
  * loan ends; the pieces of the body are not kept.
  *
- * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `TooManyEventsError`.
+ * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `BodyLimitError`.
  */
 export async function decodeBody(
   pieces: readonly Uint8Array[],
@@ -233,7 +233,7 @@ class BodyDecoding {
   #event(): void {
     const index = this.#eventCount++;
     if (this.#eventCount > BODY_EVENTS_MAX) {
-      throw new TooManyEventsError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
+      throw new BodyLimitError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
     }
     if (index + 1 === this.#tokenStarts.length) {
       this.#tokenStarts = this.#doubled(this.#tokenStarts);

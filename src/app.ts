@@ -7,12 +7,13 @@ import express, {
   type Response,
 } from 'express';
 import { QueryError } from '../engine/query-error.ts';
-import { isUuid } from '../ingest/source.ts';
+import { isUuid, type Source } from '../ingest/source.ts';
 import { BodyReader } from './body.ts';
 import { callHandler, pathParameter } from './call-route.ts';
 import type { CallerQueries } from './caller-queries.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Clock } from './clock.ts';
+import { addDoors, LOG_PATHS, tellerAt } from './doors/doors.ts';
 import { echo } from './echo.ts';
 import type { EndpointCaller } from './endpoint-call.ts';
 import { fromQueryError, ServiceError } from './errors.ts';
@@ -37,6 +38,8 @@ export type AppOptions = {
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;
+  /** Of senders who name none. */
+  readonly defaultSource: Source;
   readonly tokens: Tokens;
   readonly readiness: Readiness;
   readonly clock: Clock;
@@ -97,7 +100,8 @@ function failureHandler({ profile, log, clock }: AppOptions): ErrorRequestHandle
       return;
     }
     const isCall = CALL_PATH.test(request.path);
-    sendError(request, response, known, isCall ? profile.tellFailedCall : profile.tellFailure);
+    const tell = isCall ? profile.tellFailedCall : profile.tellFailure;
+    sendError(request, response, known, tellerAt(request.path) ?? tell);
   };
 }
 
@@ -144,7 +148,7 @@ function addServiceRoutes(
   const definition = { GET: endpointHandler(options) };
   const logs = { POST: countedPosts(logHandler(options), options) };
   // Express looks at one route after another: what is asked most comes first.
-  addRoute(app, '/api/logs', logs);
+  addRoute(app, LOG_PATHS[0], logs);
   addRoute(app, '/api/endpoints/query/:idOrName', calls);
   addRoute(app, '/api/endpoints/query/name/:name', calls);
   addRoute(app, '/endpoints/query/:idOrName', calls);
@@ -153,8 +157,8 @@ function addServiceRoutes(
   );
   addRoute(app, '/api/endpoints', { GET: endpointListHandler(options) });
   addRoute(app, '/api/sources', { GET: sourceListHandler(options) });
-  addRoute(app, '/logs', logs);
-  addRoute(app, '/api/events', logs);
+  for (const path of LOG_PATHS.slice(1)) addRoute(app, path, logs);
+  addDoors(app, options, (handler) => countedPosts(handler, options));
 }
 
 function countedCalls(handler: Handler, { metrics, catalogue, clock }: AppOptions): Handler {

@@ -7,6 +7,12 @@ const WAYS = 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query
 const WAYS_HEADERS = 'in Authorization: Bearer or in X-API-KEY';
 
 /**
+ * Basic authentication, whose name is not looked at, and Elasticsearch's own scheme, which is the same with an id
+ * for a name: all that many senders know.
+ */
+const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
+
+/**
  * Who is calling. The first place that holds a token counts, even when the token in it is wrong.
  * `query` is that of the URL, where a token may stand there too.
  *
@@ -17,13 +23,27 @@ export function authenticate(
   request: IncomingMessage,
   query?: ParameterTexts | undefined,
 ): Grant {
-  const token = findToken(request, query);
+  return mustKnow(tokens, findToken(request, query), query === undefined ? WAYS_HEADERS : WAYS);
+}
+
+/** The same of a sender, whose token may also be a password. @throws ServiceError likewise. */
+export function authenticateSender(
+  tokens: Tokens,
+  request: IncomingMessage,
+  query: ParameterTexts,
+): Grant {
+  const named = NAMED.exec(request.headers.authorization ?? '')?.[1];
+  const token = findToken(request, query) ?? (named && behindName(named));
+  return mustKnow(tokens, token, `${WAYS}, or as the password of Authorization: Basic`);
+}
+
+function mustKnow(tokens: Tokens, token: string | undefined, ways: string): Grant {
   const grant = token === undefined ? undefined : tokens.find(token);
   if (grant !== undefined) return grant;
   throw new ServiceError(
     'unauthorized',
     token === undefined
-      ? `an access token must be given ${query === undefined ? WAYS_HEADERS : WAYS}; got none`
+      ? `an access token must be given ${ways}; got none`
       : 'the access token is not known',
   );
 }
@@ -50,4 +70,10 @@ function findToken(
     throw new ServiceError('repeated_parameter', 'api_key must be given once; got more');
   }
   return texts[0] === '' ? undefined : texts[0];
+}
+
+/** The token of `name:token` in base64; many senders know no other way to give one. */
+function behindName(base64: string): string {
+  const text = Buffer.from(base64, 'base64').toString('utf8');
+  return text.slice(text.indexOf(':') + 1);
 }

@@ -8,8 +8,12 @@ export type Failure = {
   readonly body: Buffer;
 };
 
-/** What is known of the request that failed; both are empty where it could not be read. */
-export type FailedRequest = { readonly requestId: string; readonly accept: string | undefined };
+/** What is known of the request that failed; nothing where it could not be read. */
+export type FailedRequest = {
+  readonly requestId: string;
+  readonly accept: string | undefined;
+  readonly contentType?: string | undefined;
+};
 
 /** Puts a failure into the words of a profile. */
 export type TellFailure = (error: ServiceError, request: FailedRequest) => Failure;

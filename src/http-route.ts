@@ -7,6 +7,7 @@ export type Handler = (request: Request, response: Response) => Promise<void> | 
 export type Handlers = {
   readonly GET?: Handler | undefined;
   readonly POST?: Handler | undefined;
+  readonly PUT?: Handler | undefined;
 };
 
 /** Callers may come from pages of any origin: a token in a header is what protects, not a cookie. */
@@ -38,7 +39,7 @@ export function addRoute(
       return;
     }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const handler = method === 'GET' || method === 'POST' ? handlers[method] : undefined;
+    const handler = isHandled(method) ? handlers[method] : undefined;
     if (handler !== undefined) {
       await handler(request, response);
       return;
@@ -51,9 +52,14 @@ export function addRoute(
   });
 }
 
-function allowedMethods({ GET, POST }: Handlers): readonly string[] {
+function isHandled(method: string): method is keyof Handlers {
+  return method === 'GET' || method === 'POST' || method === 'PUT';
+}
+
+function allowedMethods({ GET, POST, PUT }: Handlers): readonly string[] {
   const methods: string[] = [];
   if (GET !== undefined) methods.push('GET', 'HEAD');
   if (POST !== undefined) methods.push('POST');
+  if (PUT !== undefined) methods.push('PUT');
   return [...methods, 'OPTIONS'];
 }

@@ -1,14 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Engine } from '../engine/engine.ts';
 import { type AdmissionManners, admitEvents } from '../ingest/admission.ts';
 import type { Disk } from '../ingest/disk/disk.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
-import {
-  MalformedBodyError,
-  OverloadError,
-  StorageError,
-  TooManyEventsError,
-} from '../ingest/ingest-error.ts';
 import type { LogStore } from '../ingest/log-store.ts';
 import { MemoryBudget } from '../ingest/memory-budget.ts';
 import { MemoryPool } from '../ingest/memory-pool.ts';
@@ -17,10 +12,11 @@ import { decodeBody } from '../ingest/post-body.ts';
 import { randomUuids } from '../ingest/random-id.ts';
 import { summarizeSegment } from '../ingest/segment-summary.ts';
 import { isUuid, SourceDirectory } from '../ingest/source.ts';
+import { translateBody } from '../ingest/wire/wire-format.ts';
 import type { Backend } from './backend.ts';
 import { DurableStore } from './durable-store.ts';
-import { ServiceError } from './errors.ts';
 import { IngestCounts } from './ingest-counts.ts';
+import { asServiceErrors } from './intake-errors.ts';
 import { PROCESS_BYTES, WORKER_BYTES } from './limits.ts';
 import { type Log, stackOf } from './log.ts';
 import type { LogIntake } from './log-intake.ts';
@@ -146,7 +142,7 @@ function createIntake(options: {
                 const { batch, refusals } = await admitEvents(decoded, options);
                 const { rowCount: events } = batch;
                 if (events > 0) await store.append(source.name, batch, nowUs);
-                const refusalCount = decoded.eventCount - events;
+                const refusalCount = refusals.events.length;
                 const bytes = decoded.text.bodySize;
                 counts.add(source.name, { events, refusals: refusalCount, bytes });
                 return refusals;
@@ -157,26 +153,14 @@ function createIntake(options: {
             }),
         };
       }),
+    translate: (format, body) =>
+      asServiceErrors(async () => {
+        const memory = pool.lend();
+        try {
+          return await translateBody(format, { ...body, newId: randomUUID, memory });
+        } finally {
+          memory.end();
+        }
+      }),
   };
-}
-
-/** What a body or the store refuses, in the words of the service's callers. */
-async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof MalformedBodyError) {
-      throw new ServiceError('invalid_body', cause.message, { cause });
-    }
-    if (cause instanceof TooManyEventsError) {
-      throw new ServiceError('body_too_large', cause.message, { cause });
-    }
-    if (cause instanceof OverloadError) {
-      throw new ServiceError('ingest_overloaded', cause.message, { cause });
-    }
-    if (cause instanceof StorageError) {
-      throw new ServiceError('storage_failed', cause.message, { cause });
-    }
-    throw cause;
-  }
 }

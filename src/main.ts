@@ -38,6 +38,7 @@ Settings are environment variables:
   MEMO_LIMIT             memory for what is remembered of sealed segments (64MiB); with 0 nothing is
   RETENTION_DAYS         days that logs are kept (90)
   SOURCES                further sources, with commas between them
+  DEFAULT_SOURCE         source of senders who name none: OpenTelemetry, Elasticsearch, Loki (logs)
   FROZEN_NOW             ISO 8601 time at which the clock stands still, for tests
   WORKERS                threads that run queries
 

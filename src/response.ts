@@ -55,8 +55,9 @@ export function sendError(
   tell: TellFailure,
 ): void {
   const { details, retryAfterS } = error;
-  const { accept } = request.headers;
-  const { status, contentType, body } = tell(error, { requestId: requestIdOf(response), accept });
+  const { accept, 'content-type': sentType } = request.headers;
+  const failed = { requestId: requestIdOf(response), accept, contentType: sentType };
+  const { status, contentType, body } = tell(error, failed);
   if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="weir"');

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { must } from '../engine/assert.ts';
 import { LockedError, LockFile } from '../ingest/lock-file.ts';
 import { createApp } from './app.ts';
 import type { Backend } from './backend.ts';
@@ -76,6 +77,7 @@ export async function startService(options: {
       caller,
       callerQueries: new CallerQueries(backend.engine),
       intake,
+      defaultSource: must(intake.findSource(settings.defaultSource)),
       tokens,
       readiness,
       clock,

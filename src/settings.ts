@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { REMEMBERED_BYTES_MAX } from '../engine/limits.ts';
-import { type Source, sourcesFrom } from '../ingest/source.ts';
+import { BUILT_IN_SOURCES, type Source, sourcesFrom } from '../ingest/source.ts';
 import { echo, oneOf } from './echo.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
 import { CACHE_BYTES_MAX } from './limits.ts';
@@ -27,8 +27,10 @@ export type Settings = {
   /** Bytes of remembered states of sealed segments; with 0 every row is looked at. */
   readonly memoBytesMax: number;
   readonly retentionDays: number;
-  /** Sources beside the nine. */
+  /** Sources beside the nine; the default one is among them where it is none of those. */
   readonly sources: readonly Source[];
+  /** Name of the source of senders who name none. */
+  readonly defaultSource: string;
   /** Microseconds since the epoch at which the clock stands still. */
   readonly frozenNowUs: number | undefined;
   readonly workerCount: number | undefined;
@@ -90,6 +92,7 @@ const SCHEMA = z.object({
   MEMO_LIMIT: parsed('a number of bytes such as 64MB or 1GiB, or 0', parseBytes).optional(),
   RETENTION_DAYS: integer(1, RETENTION_DAYS_MAX).default(90),
   SOURCES: z.string().transform(parseSources).default([]),
+  DEFAULT_SOURCE: z.string().default('logs'),
   FROZEN_NOW: parsed('an ISO 8601 time such as 2026-01-15T12:00:00Z', parseNowUs).optional(),
   WORKERS: integer(1, WORKERS_MAX).optional(),
 });
@@ -124,6 +127,8 @@ export function parseSettings(
       problems.push('PUBLIC_ACCESS_TOKEN must differ from PRIVATE_ACCESS_TOKEN; got the same');
     }
   }
+  const { sources, problem } = withDefaultSource(result.data);
+  if (problem !== undefined) problems.push(problem);
   if (problems.length > 0 || !result.success) throw new SettingsError(problems);
   const values = result.data;
   const memoryBytesMax = values.MEMORY_LIMIT ?? defaultMemoryBytes(machineBytes);
@@ -139,9 +144,26 @@ export function parseSettings(
     cacheBytesMax: values.CACHE_LIMIT,
     memoBytesMax: values.MEMO_LIMIT ?? defaultMemoBytes(memoryBytesMax),
     retentionDays: values.RETENTION_DAYS,
-    sources: values.SOURCES,
+    sources,
+    defaultSource: values.DEFAULT_SOURCE,
     frozenNowUs: values.FROZEN_NOW,
     workerCount: values.WORKERS,
+  };
+}
+
+/** All sources that are added, with the default one where it is none that there is. */
+function withDefaultSource(
+  values: { readonly SOURCES: readonly Source[]; readonly DEFAULT_SOURCE: string } | undefined,
+): { readonly sources: readonly Source[]; readonly problem?: string | undefined } {
+  if (values === undefined) return { sources: [] };
+  const { SOURCES: sources, DEFAULT_SOURCE: name } = values;
+  const isThere = [...BUILT_IN_SOURCES, ...sources].some((source) => source.name === name);
+  if (isThere) return { sources };
+  const added = sourcesFrom(name);
+  const [problem] = added.errors;
+  return {
+    sources: [...sources, ...added.sources],
+    problem: problem && `DEFAULT_SOURCE: ${problem}`,
   };
 }
 

@@ -70,7 +70,8 @@ async function takeIn(
   for (const { text, eventCount } of ndjson(of.kind, { ...of, perText: EVENTS_PER_BODY })) {
     const decoded = await backend.intake.decode([Buffer.from(text)], 'ndjson');
     const refusals = await decoded.store(source, NOW_US);
-    if (refusals.length > 0) throw new Error(`events were refused: ${refusals[0]}`);
+    const [refusal] = refusals.reasons;
+    if (refusal !== undefined) throw new Error(`events were refused: ${refusal}`);
     done += eventCount;
     if (++bodyCount % BODIES_PER_TICK === 0) backend.tick(NOW_US);
     showProgress(`making ${of.kind}: ${done} of ${of.eventCount}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Batch, MIXED_PROJECTS } from '../../engine/column/batch.ts';
-import { type Admitted, admitEvents } from '../../ingest/admission.ts';
+import { type Admitted, admitEvents, refusalSentences } from '../../ingest/admission.ts';
 import { REFUSALS_LISTED_MAX } from '../../ingest/limits.ts';
 import { type BodyForm, decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
@@ -56,15 +56,15 @@ function rowsOf(batch: Batch): Row[] {
 
 async function admit(event: unknown, from?: Source): Promise<Row> {
   const { batch, refusals } = await admitText(JSON.stringify([event]), from);
-  assert.deepEqual(refusals, []);
+  assert.deepEqual(refusals, { events: [], reasons: [] });
   return rowsOf(batch)[0]!;
 }
 
 async function refusal(event: unknown): Promise<string> {
   const { batch, refusals } = await admitText(JSON.stringify([event]));
   assert.equal(batch.rowCount, 0);
-  assert.equal(refusals.length, 1);
-  return refusals[0]!;
+  assert.deepEqual(refusals.events, [0]);
+  return refusalSentences(refusals)[0]!;
 }
 
 test('declared fields become columns, the others stay, metadata becomes a list', async () => {
@@ -246,7 +246,7 @@ test('refused events are named by their place, the others are stored', async () 
     rowsOf(batch).map((row) => row.id),
     ['a', 'b', 'c'].filter((id) => id !== 'b'),
   );
-  assert.deepEqual(refusals, [
+  assert.deepEqual(refusalSentences(refusals), [
     'event 1: an event must be an object; got another value',
     'event 2: metadata must be a map or a list of maps; got a number',
     'event 3: an event must be an object; got another value',
@@ -256,8 +256,9 @@ test('refused events are named by their place, the others are stored', async () 
 test('of many refusals the first are listed and the rest is counted', async () => {
   const count = REFUSALS_LISTED_MAX + 7;
   const { refusals } = await admitText(JSON.stringify(new Array(count).fill(0)));
-  assert.equal(refusals.length, REFUSALS_LISTED_MAX + 1);
-  assert.equal(refusals.at(-1), '… and 7 more events');
+  assert.equal(refusalSentences(refusals).length, REFUSALS_LISTED_MAX + 1);
+  assert.equal(refusals.events.length, count);
+  assert.equal(refusalSentences(refusals).at(-1), '… and 7 more events');
 });
 
 test('address keys are no part of a single event, unless they are no strings', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MalformedBodyError, TooManyEventsError } from '../../ingest/ingest-error.ts';
+import { BodyLimitError, MalformedBodyError } from '../../ingest/ingest-error.ts';
 import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from '../../ingest/limits.ts';
 import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
 
@@ -101,7 +101,7 @@ test('more events than a body may hold are refused', async () => {
     (await decode(`[${'1,'.repeat(BODY_EVENTS_MAX - 1)}1]`)).eventCount,
     BODY_EVENTS_MAX,
   );
-  await assert.rejects(decode(`[${'1,'.repeat(BODY_EVENTS_MAX)}1]`), TooManyEventsError);
+  await assert.rejects(decode(`[${'1,'.repeat(BODY_EVENTS_MAX)}1]`), BodyLimitError);
 });
 
 test('other work runs while a large body is decoded', async () => {

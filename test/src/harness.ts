@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';
+import { must } from '../../engine/assert.ts';
 import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { isUuid, type Source, SourceDirectory } from '../../ingest/source.ts';
+import { MemoryPool } from '../../ingest/memory-pool.ts';
+import { isUuid, type Source, SourceDirectory, sourcesFrom } from '../../ingest/source.ts';
+import { translateBody } from '../../ingest/wire/wire-format.ts';
 import { createApp } from '../../src/app.ts';
 import { BodyReader } from '../../src/body.ts';
 import { CallerQueries } from '../../src/caller-queries.ts';
@@ -13,6 +16,7 @@ import { parseDefinitionFile } from '../../src/definition-file.ts';
 import { EndpointCaller } from '../../src/endpoint-call.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { HttpServer } from '../../src/http-server.ts';
+import { asServiceErrors } from '../../src/intake-errors.ts';
 import type { LogEntry } from '../../src/log.ts';
 import type { LogIntake } from '../../src/log-intake.ts';
 import { ParameterSchema } from '../../src/parameters.ts';
@@ -57,11 +61,14 @@ export type Run = QueryEngine['run'];
 export const echoRun: Run = async (_query, { parameters, nowUs, rowsMax }) =>
   fakeAnswer([{ ...Object.fromEntries(parameters), nowUs, rowsMax }]);
 
+/** Of senders who name none, as where nothing is set. */
+export const DEFAULT_SOURCE = 'logs';
+
 export type Stored = { readonly source: string; readonly events: readonly unknown[] };
 
 /** Keeps what it is given; an event that is no object is refused. */
 export function fakeIntake(stored: Stored[]): LogIntake {
-  const directory = new SourceDirectory([]);
+  const directory = new SourceDirectory(sourcesFrom(DEFAULT_SOURCE).sources);
   return {
     findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
     listSources: () => directory.sources,
@@ -86,11 +93,18 @@ export function fakeIntake(stored: Stored[]): LogIntake {
         address: isSingle ? (value as object) : {},
         async store(source: Source) {
           stored.push({ source: source.name, events: events.filter(isObject) });
-          return events.flatMap((event, index) =>
-            isObject(event) ? [] : [`event ${index}: must be an object`],
-          );
+          const refused = events.flatMap((event, index) => (isObject(event) ? [] : [index]));
+          return { events: refused, reasons: refused.map(() => 'must be an object') };
         },
       };
+    },
+    translate: (format, body) => {
+      const whole = {
+        ...body,
+        newId: () => STATS_ID,
+        memory: new MemoryPool(0).lend(),
+      };
+      return asServiceErrors(() => translateBody(format, whole));
     },
   };
 }
@@ -174,6 +188,7 @@ export async function withApp(
     caller,
     callerQueries: new CallerQueries({ prepare: fakePrepare }),
     intake: options.intake ?? fakeIntake(stored),
+    defaultSource: must(sourcesFrom(DEFAULT_SOURCE).sources[0]),
     tokens,
     readiness,
     clock,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { unneededSettings } from '../../src/container-settings.ts';
 import { machineMemoryBytes } from '../../src/machine-memory.ts';
-import { parseSettings, SettingsError } from '../../src/settings.ts';
+import { type Environment, parseSettings, SettingsError } from '../../src/settings.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -29,7 +29,12 @@ function withFile(text: string, work: (path: string) => void): void {
 }
 
 test('an empty environment gives the documented defaults', () => {
-  assert.deepEqual(parseSettings({ PORT: '', SOURCES: '  ' }, 8 * 2 ** 30), {
+  const { sources, ...others } = parseSettings({ PORT: '', SOURCES: '  ' }, 8 * 2 ** 30);
+  assert.deepEqual(
+    sources.map(({ name }) => name),
+    ['logs'],
+  );
+  assert.deepEqual(others, {
     port: 4000,
     host: '127.0.0.1',
     dataDir: './data',
@@ -41,7 +46,7 @@ test('an empty environment gives the documented defaults', () => {
     cacheBytesMax: 64 * 2 ** 20,
     memoBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
-    sources: [],
+    defaultSource: 'logs',
     frozenNowUs: undefined,
     workerCount: undefined,
   });
@@ -132,8 +137,18 @@ test('SOURCES adds sources, each with its rule', () => {
     [
       ['my.app', ['project']],
       ['other', ['metadata', 'tenant']],
+      ['logs', ['project']],
     ],
   );
+});
+
+test('the default source is one that there is, or is added', () => {
+  const namesOf = (environment: Environment): readonly string[] =>
+    parseSettings(environment).sources.map(({ name }) => name);
+  assert.deepEqual(namesOf({ DEFAULT_SOURCE: 'postgres.logs' }), []);
+  assert.deepEqual(namesOf({ DEFAULT_SOURCE: 'a', SOURCES: 'a:metadata.tenant' }), ['a']);
+  assert.deepEqual(namesOf({ DEFAULT_SOURCE: 'otel.logs' }), ['otel.logs']);
+  assert.match(problemsOf({ DEFAULT_SOURCE: 'no name' }).join(), /^DEFAULT_SOURCE: a source name/);
 });
 
 test('a token may come by its own name, by its alias, or from a file', () => {

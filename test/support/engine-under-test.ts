@@ -3,7 +3,7 @@ import { must } from '../../engine/assert.ts';
 import type { SegmentHandle } from '../../engine/column/segment.ts';
 import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
 import { Engine, type PreparedQuery, type RunOptions } from '../../engine/engine.ts';
-import { admitEvents } from '../../ingest/admission.ts';
+import { admitEvents, refusalSentences } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
@@ -89,7 +89,7 @@ export class EngineUnderTest implements Store {
     );
     await this.#store.append(sourceName, batch);
     memory.end();
-    return refusals;
+    return refusalSentences(refusals);
   }
 
   async call(endpoint: string, parameters: Parameters, nowUs: number): Promise<Row[]> {

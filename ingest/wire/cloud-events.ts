@@ -1,0 +1,105 @@
+import { type DocumentNames, documentEvent } from './document.ts';
+import type { EventTexts, WireEvent } from './event-texts.ts';
+import { JsonReader } from './json-reader.ts';
+import { ObjectText } from './json-text.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+/** How attributes are named in headers (HTTP Protocol Binding for CloudEvents, §3.1.3). */
+const HEADER = /^ce-(.+)$/;
+
+/** An event whose `Content-Type` says that the body is all of it, or a list of such. */
+const STRUCTURED = 'application/cloudevents+json';
+const BATCHED = 'application/cloudevents-batch+json';
+
+const DATA_NAMES: DocumentNames = {
+  timestamp: [],
+  message: ['event_message', 'message'],
+  project: ['project'],
+};
+
+/**
+ * CloudEvents 1.0 over HTTP, in its three modes: attributes in headers and the data in the body, all of it in the
+ * body, or a list of such. `id` and `time` are those of the event; the members of data that is an object are its
+ * metadata, and all attributes are in `metadata.cloud_event`.
+ */
+export const cloudEvents: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const reader = new JsonReader(body.pieces, body);
+    if (body.mediaType === BATCHED) {
+      reader.enterList();
+      while (reader.hasNext()) {
+        events.add(structured(reader));
+        yield reader.position;
+      }
+    } else if (body.mediaType === STRUCTURED) {
+      events.add(structured(reader));
+    } else {
+      const attributes = new Attributes();
+      for (const [header, value] of Object.entries(body.headers)) {
+        const name = HEADER.exec(header)?.[1];
+        if (name !== undefined && typeof value === 'string') attributes.add(name, textJson(value));
+      }
+      events.add(attributes.event(reader));
+    }
+    reader.endText();
+  },
+};
+
+/** Values in headers are percent-encoded (§3.1.3.2); one that is not is taken as it stands. */
+function textJson(value: string): string {
+  try {
+    return JSON.stringify(decodeURIComponent(value));
+  } catch {
+    return JSON.stringify(value);
+  }
+}
+
+function structured(reader: JsonReader): WireEvent {
+  const attributes = new Attributes();
+  let data: { readonly start: number } | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'data') data = reader.skip();
+    else attributes.add(key, reader.json());
+  }
+  if (data === undefined) return attributes.event(undefined);
+  const next = { start: reader.position };
+  reader.goTo(data);
+  const event = attributes.event(reader);
+  reader.goTo(next);
+  return event;
+}
+
+/** The attributes of one event. */
+class Attributes {
+  readonly #all = new ObjectText();
+  readonly #known = new Map<string, string>();
+
+  add(name: string, json: string): void {
+    this.#all.add(name, json);
+    this.#known.set(name, json);
+  }
+
+  /** With the data that is due, if there is any. */
+  event(reader: JsonReader | undefined): WireEvent {
+    const metadata = new ObjectText();
+    const data = this.#data(reader, metadata);
+    metadata.add('cloud_event', this.#all.toString());
+    return {
+      id: this.#known.get('id'),
+      timestamp: this.#known.get('time'),
+      message: data?.message ?? this.#known.get('type'),
+      project: data?.project,
+      metadata: metadata.toString(),
+    };
+  }
+
+  #data(reader: JsonReader | undefined, metadata: ObjectText): WireEvent | undefined {
+    if (reader === undefined) return undefined;
+    if (reader.kind() === 'object') return documentEvent(reader, DATA_NAMES, metadata);
+    const isText = reader.kind() === 'string';
+    const json = reader.json();
+    metadata.add('data', json);
+    return { message: isText ? json : JSON.stringify(json) };
+  }
+}

@@ -1,0 +1,67 @@
+import type { WireEvent } from './event-texts.ts';
+import type { JsonKind, JsonReader } from './json-reader.ts';
+import { ObjectText } from './json-text.ts';
+
+/** Which members of a document say when it was, what it says and whose it is; the first there is counts. */
+export type DocumentNames = {
+  readonly id?: readonly string[] | undefined;
+  readonly timestamp: readonly string[];
+  readonly message: readonly string[];
+  readonly project: readonly string[];
+};
+
+/** What a member must be to be taken for more than a field; else it is one, whatever its name. */
+const KINDS: Readonly<Record<keyof DocumentNames, readonly JsonKind[]>> = {
+  id: ['string'],
+  timestamp: ['string', 'number'],
+  message: ['string'],
+  project: ['string'],
+};
+
+type Taken = { -readonly [member in keyof DocumentNames]?: { json: string; rank: number } };
+
+/**
+ * Reads the object that is due as one event of a sender who knows nothing of ours: what `names` names is taken
+ * out, all else goes to `metadata`. A document without a message has the text of that for one.
+ */
+export function documentEvent(
+  reader: JsonReader,
+  names: DocumentNames,
+  metadata: ObjectText = new ObjectText(),
+): WireEvent {
+  const taken: Taken = {};
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    const member = memberOf(names, key);
+    const isTaken = member !== undefined && KINDS[member.name].includes(reader.kind());
+    const json = reader.json();
+    if (!isTaken) {
+      metadata.add(key, json);
+      continue;
+    }
+    const known = taken[member.name];
+    if (known === undefined || member.rank <= known.rank) {
+      if (known !== undefined) metadata.add(names[member.name]![known.rank]!, known.json);
+      taken[member.name] = { json, rank: member.rank };
+    } else metadata.add(key, json);
+  }
+  const text = metadata.toString();
+  return {
+    id: taken.id?.json,
+    timestamp: taken.timestamp?.json,
+    message: taken.message?.json ?? JSON.stringify(text),
+    project: taken.project?.json,
+    metadata: text,
+  };
+}
+
+function memberOf(
+  names: DocumentNames,
+  key: string,
+): { readonly name: keyof DocumentNames; readonly rank: number } | undefined {
+  for (const name of ['id', 'timestamp', 'message', 'project'] as const) {
+    const rank = names[name]?.indexOf(key) ?? -1;
+    if (rank >= 0) return { name, rank };
+  }
+  return undefined;
+}

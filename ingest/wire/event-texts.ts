@@ -1,0 +1,95 @@
+import { BodyLimitError } from '../ingest-error.ts';
+import { BODY_EVENTS_MAX, TRANSLATED_LENGTH_MAX } from '../limits.ts';
+
+/** One event as a sender's format tells it: each member is the JSON text of its value. */
+export type WireEvent = {
+  readonly id?: string | undefined;
+  readonly timestamp?: string | undefined;
+  readonly message?: string | undefined;
+  readonly project?: string | undefined;
+  /** Of an object. */
+  readonly metadata?: string | undefined;
+};
+
+/** The members of a `WireEvent` under the names that events of ours have for them. */
+const MEMBERS = [
+  ['id', 'id'],
+  ['timestamp', 'timestamp'],
+  ['message', 'event_message'],
+  ['project', 'project'],
+  ['metadata', 'metadata'],
+] as const satisfies readonly (readonly [keyof WireEvent, string])[];
+
+/** The events of one body for one address. */
+type Addressed = {
+  readonly texts: string[];
+  /** Which event of the body each is, from zero. */
+  readonly ordinals: number[];
+};
+
+/**
+ * The events of one body, written as those that the JSON door takes. An event may be for an address of its own
+ * (an index of Elasticsearch names one with each event); `undefined` stands for that of the body.
+ */
+export class EventTexts {
+  readonly #addressed = new Map<string | undefined, Addressed>();
+  #count = 0;
+  #length = 0;
+
+  /** How many events there are for all addresses. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get addresses(): readonly (string | undefined)[] {
+    return [...this.#addressed.keys()];
+  }
+
+  /** @throws BodyLimitError when there is more than a body may hold. */
+  add(event: WireEvent, address?: string | undefined): void {
+    this.addText(textOf(event), address);
+  }
+
+  /** The same of an event that is JSON of ours already. */
+  addText(text: string, address?: string | undefined): void {
+    const addressed = this.#of(address);
+    addressed.ordinals.push(this.#count++);
+    if (this.#count > BODY_EVENTS_MAX) {
+      throw new BodyLimitError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
+    }
+    this.#length += text.length;
+    if (this.#length > TRANSLATED_LENGTH_MAX) {
+      throw new BodyLimitError(
+        `the events of a body may have ${TRANSLATED_LENGTH_MAX} characters once each has all that holds for it; got more`,
+      );
+    }
+    addressed.texts.push(text);
+  }
+
+  /** A body of the JSON door with all events for the address. */
+  body(address: string | undefined): Buffer {
+    return Buffer.from(`[${this.#of(address).texts.join(',')}]`);
+  }
+
+  /** Which events of the body those for the address are, in order. */
+  ordinals(address: string | undefined): readonly number[] {
+    return this.#of(address).ordinals;
+  }
+
+  #of(address: string | undefined): Addressed {
+    const known = this.#addressed.get(address);
+    if (known !== undefined) return known;
+    const addressed = { texts: [], ordinals: [] };
+    this.#addressed.set(address, addressed);
+    return addressed;
+  }
+}
+
+function textOf(event: WireEvent): string {
+  let text = '';
+  for (const [member, name] of MEMBERS) {
+    const value = event[member];
+    if (value !== undefined) text += `${text === '' ? '' : ','}"${name}":${value}`;
+  }
+  return `{${text}}`;
+}

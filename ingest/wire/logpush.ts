@@ -1,0 +1,59 @@
+import { type DocumentNames, documentEvent } from './document.ts';
+import type { EventTexts, WireEvent } from './event-texts.ts';
+import { JsonReader } from './json-reader.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+/** The times that Cloudflare's data sets have, as dates or in seconds, milliseconds or nanoseconds. */
+const NAMES: DocumentNames = {
+  timestamp: ['EdgeStartTimestamp', 'EventTimestampMs', 'Timestamp', 'Datetime', 'timestamp'],
+  message: ['event_message', 'message'],
+  project: ['project'],
+};
+
+/**
+ * Cloudflare Logpush: one record a line, whose fields are metadata under the names they are sent with
+ * (Cloudflare's "Logpush job fields"). A record of a request has what a line of an access log says for a message.
+ */
+export const logpush: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
+    while (reader.nextLine()) {
+      const place = { start: reader.position };
+      const message = requestLine(reader);
+      reader.goTo(place);
+      const event = documentEvent(reader, NAMES);
+      events.add(message === undefined ? event : withMessage(event, message));
+      reader.endText();
+      yield reader.position;
+    }
+  },
+};
+
+function withMessage(event: WireEvent, message: string): WireEvent {
+  return { ...event, message: JSON.stringify(message) };
+}
+
+/** What a line of an access log says, of a record that is of a request. */
+const REQUEST_FIELDS = [
+  'ClientRequestMethod',
+  'EdgeResponseStatus',
+  'ClientIP',
+  'ClientRequestHost',
+  'ClientRequestURI',
+] as const;
+
+type RequestField = (typeof REQUEST_FIELDS)[number];
+
+function requestLine(reader: JsonReader): string | undefined {
+  const values = new Map<RequestField, string>();
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    const field = REQUEST_FIELDS.find((name) => name === key);
+    if (field === undefined) continue;
+    values.set(field, reader.kind() === 'string' ? reader.text() : reader.json());
+  }
+  if (!values.has('ClientRequestMethod')) return undefined;
+  const url = `${values.get('ClientRequestHost') ?? ''}${values.get('ClientRequestURI') ?? ''}`;
+  const parts = ['ClientRequestMethod', 'EdgeResponseStatus', 'ClientIP'] as const;
+  return [...parts.map((field) => values.get(field) ?? '-'), url].join(' | ');
+}

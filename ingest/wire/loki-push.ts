@@ -1,0 +1,90 @@
+import type { EventTexts } from './event-texts.ts';
+import { type JsonPlace, JsonReader } from './json-reader.ts';
+import { ObjectText } from './json-text.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+/**
+ * Grafana Loki's push, in JSON: `{"streams": [{"stream": {labels}, "values": [[time, line, {more}]]}]}`, times
+ * in nanoseconds, as texts (Loki's HTTP API, "Ingest logs"). A line is the message, the labels are
+ * `metadata.labels`, and what a line has of its own is `metadata.structured_metadata`. The label `project`
+ * names the project.
+ */
+export const lokiPush: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const reader = new JsonReader(body.pieces, body);
+    reader.enterObject();
+    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+      if (key !== 'streams') continue;
+      reader.enterList();
+      while (reader.hasNext()) yield* stream(reader, events);
+    }
+    reader.endText();
+  },
+};
+
+type Labels = { readonly json: string; readonly project: string | undefined };
+
+const NO_LABELS: Labels = { json: '{}', project: undefined };
+
+function* stream(reader: JsonReader, events: EventTexts): Generator<number, void> {
+  let labels: Labels | undefined;
+  const waiting: JsonPlace[] = [];
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'stream') labels = labelsOf(reader);
+    if (key !== 'values') continue;
+    // Labels come first from all senders that were seen; else the lines wait for them.
+    if (labels === undefined) waiting.push(reader.skip());
+    else yield* lines(reader, labels, events);
+  }
+  const next = { start: reader.position };
+  for (const place of waiting) {
+    reader.goTo(place);
+    yield* lines(reader, labels ?? NO_LABELS, events);
+  }
+  reader.goTo(next);
+}
+
+function* lines(reader: JsonReader, labels: Labels, events: EventTexts): Generator<number, void> {
+  reader.enterList();
+  while (reader.hasNext()) {
+    addLine(events, labels, lineOf(reader));
+    yield reader.position;
+  }
+}
+
+function labelsOf(reader: JsonReader): Labels {
+  const labels = new ObjectText();
+  let project: string | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    const json = reader.json();
+    labels.add(key, json);
+    if (key === 'project') project = json;
+  }
+  return { json: labels.toString(), project };
+}
+
+/** The JSON of a line's time, text and, if it has any, what is its own. */
+function lineOf(reader: JsonReader): string[] {
+  reader.enterList();
+  const parts: string[] = [];
+  while (reader.hasNext()) {
+    if (parts.length < 2 && reader.kind() !== 'string') reader.fail('a string');
+    if (parts.length === 2 && reader.kind() !== 'object') reader.fail('an object');
+    if (parts.length === 3) reader.fail('"]" after the third element');
+    parts.push(reader.json());
+  }
+  if (parts.length < 2) reader.fail('a time and a line in each of "values"');
+  return parts;
+}
+
+function addLine(events: EventTexts, labels: Labels, [time, line, own]: readonly string[]): void {
+  const metadata = new ObjectText().add('labels', labels.json).add('structured_metadata', own);
+  events.add({
+    timestamp: time,
+    message: line,
+    project: labels.project,
+    metadata: metadata.toString(),
+  });
+}

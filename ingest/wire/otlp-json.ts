@@ -1,0 +1,235 @@
+import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
+import type { EventTexts } from './event-texts.ts';
+import { type JsonPlace, JsonReader } from './json-reader.ts';
+import { ObjectText } from './json-text.ts';
+import {
+  OtlpAttributeList,
+  type OtlpAttributes,
+  type OtlpOrigin,
+  type OtlpRecord,
+  type OtlpValue,
+  otlpEvent,
+} from './otlp-record.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+/**
+ * OpenTelemetry's logs in JSON (OTLP specification, "JSON Protobuf Encoding"): names in camel case, integers of 64
+ * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over, as it wants.
+ */
+export const otlpJson: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const reader = new JsonReader(body.pieces, body);
+    reader.enterObject();
+    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+      if (key !== 'resourceLogs') continue;
+      reader.enterList();
+      while (reader.hasNext()) yield* resourceLogs(reader, events);
+    }
+    reader.endText();
+  },
+};
+
+function* resourceLogs(reader: JsonReader, events: EventTexts): Generator<number, void> {
+  let resource: OtlpAttributes | undefined;
+  yield* withHead(
+    reader,
+    { head: 'resource', list: 'scopeLogs' },
+    () => {
+      resource = attributesUnder(reader);
+    },
+    () => scopeLogs(reader, resource, events),
+  );
+}
+
+function* scopeLogs(
+  reader: JsonReader,
+  resource: OtlpAttributes | undefined,
+  events: EventTexts,
+): Generator<number, void> {
+  let scope: string | undefined;
+  yield* withHead(
+    reader,
+    { head: 'scope', list: 'logRecords' },
+    () => {
+      scope = scopeOf(reader);
+    },
+    () => logRecord(reader, { resource, scope }, events),
+  );
+}
+
+/**
+ * Reads the object that is due: what is under `head` first, then each element under `list`. Where the list comes
+ * before it, which no sender that was seen does, it waits.
+ */
+function* withHead(
+  reader: JsonReader,
+  { head, list }: { readonly head: string; readonly list: string },
+  readHead: () => void,
+  readElement: () => Generator<number, void>,
+): Generator<number, void> {
+  const waiting: JsonPlace[] = [];
+  let hasHead = false;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === head) {
+      readHead();
+      hasHead = true;
+    } else if (key === list) {
+      if (hasHead) yield* elements(reader, readElement);
+      else waiting.push(reader.skip());
+    }
+  }
+  const next = { start: reader.position };
+  for (const place of waiting) {
+    reader.goTo(place);
+    yield* elements(reader, readElement);
+  }
+  reader.goTo(next);
+}
+
+function* elements(
+  reader: JsonReader,
+  read: () => Generator<number, void>,
+): Generator<number, void> {
+  reader.enterList();
+  while (reader.hasNext()) yield* read();
+}
+
+function* logRecord(
+  reader: JsonReader,
+  origin: OtlpOrigin,
+  events: EventTexts,
+): Generator<number, void> {
+  const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    switch (key) {
+      case 'timeUnixNano':
+      case 'observedTimeUnixNano':
+        record[key] = digitsOf(reader);
+        break;
+      case 'severityNumber':
+        record[key] = severityOf(reader);
+        break;
+      case 'severityText':
+      case 'eventName':
+      case 'traceId':
+      case 'spanId':
+        record[key] = reader.kind() === 'null' ? undefined : reader.text();
+        break;
+      case 'body':
+        record[key] = reader.kind() === 'null' ? undefined : anyValueOf(reader, 1);
+        break;
+      case 'attributes':
+        record[key] = attributesOf(reader, 1);
+    }
+  }
+  events.add(otlpEvent(record, origin));
+  yield reader.position;
+}
+
+/** The attributes of the resource that is due. */
+function attributesUnder(reader: JsonReader): OtlpAttributes | undefined {
+  let attributes: OtlpAttributes | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'attributes') attributes = attributesOf(reader, 1);
+  }
+  return attributes;
+}
+
+function scopeOf(reader: JsonReader): string | undefined {
+  const scope = new ObjectText();
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'attributes') scope.add(key, attributesOf(reader, 1)?.json);
+    else if (key === 'name' || key === 'version') {
+      if (reader.kind() === 'string') scope.add(key, reader.json());
+    }
+  }
+  return scope.isEmpty ? undefined : scope.toString();
+}
+
+/** A list of keys and values; `level` counts the lists and maps around a value. */
+function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undefined {
+  if (reader.kind() === 'null') return undefined;
+  const attributes = new OtlpAttributeList();
+  reader.enterList();
+  while (reader.hasNext()) {
+    let name: string | undefined;
+    let value: OtlpValue = NULL_VALUE;
+    reader.enterObject();
+    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+      if (key === 'key') name = reader.text();
+      else if (key === 'value' && reader.kind() !== 'null') value = anyValueOf(reader, level);
+    }
+    attributes.add(name ?? '', value);
+  }
+  return attributes.done();
+}
+
+const NULL_VALUE: OtlpValue = { json: 'null', isText: false };
+
+/** An `AnyValue`: an object with one member, named by what it is. */
+function anyValueOf(reader: JsonReader, level: number): OtlpValue {
+  if (level > ATTRIBUTE_DEPTH_MAX) reader.fail(`at most ${ATTRIBUTE_DEPTH_MAX} levels of values`);
+  let value = NULL_VALUE;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (reader.kind() === 'null') continue;
+    if (key === 'stringValue') value = stringOf(reader);
+    else if (key === 'boolValue' || key === 'bytesValue') value = plain(reader.json());
+    else if (key === 'intValue') value = plain(digitsOf(reader));
+    else if (key === 'doubleValue') value = plain(reader.json());
+    else if (key === 'arrayValue') value = plain(listOf(reader, level + 1));
+    else if (key === 'kvlistValue') value = plain(mapOf(reader, level + 1));
+  }
+  return value;
+}
+
+function plain(json: string): OtlpValue {
+  return { json, isText: false };
+}
+
+function stringOf(reader: JsonReader): OtlpValue {
+  if (reader.kind() !== 'string') reader.fail('a string');
+  return { json: reader.json(), isText: true };
+}
+
+function listOf(reader: JsonReader, level: number): string {
+  const values: string[] = [];
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key !== 'values' || reader.kind() === 'null') continue;
+    reader.enterList();
+    while (reader.hasNext()) values.push(anyValueOf(reader, level).json);
+  }
+  return `[${values.join(',')}]`;
+}
+
+function mapOf(reader: JsonReader, level: number): string {
+  let map: OtlpAttributes | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'values') map = attributesOf(reader, level);
+  }
+  return map?.json ?? '{}';
+}
+
+/** An integer, which senders write as a text or as a number. */
+function digitsOf(reader: JsonReader): string {
+  const place = { start: reader.position };
+  const text = reader.kind() === 'string' ? reader.text() : reader.json();
+  if (/^-?(?:0|[1-9]\d{0,19})$/.test(text)) return text;
+  reader.goTo(place);
+  return reader.fail('an integer of 64 bits');
+}
+
+/** A number; some write its name, such as `SEVERITY_NUMBER_INFO2`. */
+function severityOf(reader: JsonReader): number | undefined {
+  if (reader.kind() !== 'string') return Number(digitsOf(reader));
+  const match = /^SEVERITY_NUMBER_(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([234])?$/.exec(reader.text());
+  if (match === null) return undefined;
+  const first = 1 + 4 * ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].indexOf(match[1]!);
+  return match[2] === undefined ? first : first + Number(match[2]) - 1;
+}

@@ -1,0 +1,224 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { MalformedBodyError } from '../ingest-error.ts';
+import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
+import type { EventTexts } from './event-texts.ts';
+import { ObjectText } from './json-text.ts';
+import {
+  OtlpAttributeList,
+  type OtlpAttributes,
+  type OtlpOrigin,
+  type OtlpRecord,
+  type OtlpValue,
+  otlpEvent,
+} from './otlp-record.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+/**
+ * OpenTelemetry's logs as protobuf: an `ExportLogsServiceRequest` (opentelemetry-proto, `collector/logs/v1`,
+ * `logs/v1`, `resource/v1`, `common/v1`). Numbers below are those of fields there. Unknown fields are passed over.
+ */
+export const otlpProtobuf: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const bytes = body.pieces.length === 1 ? body.pieces[0]! : Buffer.concat(body.pieces);
+    const steps = exportRequest(bytes, events);
+    for (;;) {
+      const step = orMalformed(() => steps.next());
+      if (step.done) return;
+      yield step.value;
+    }
+  },
+};
+
+/** The reader throws errors of its own at what is cut off, of no known type or not UTF-8. */
+function orMalformed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Error) || !isReaders(cause)) throw cause;
+    throw new MalformedBodyError(`the body is not an ExportLogsServiceRequest: ${cause.message}`);
+  }
+}
+
+function isReaders(error: Error & { readonly code?: unknown }): boolean {
+  if (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return true;
+  return /^(?:Range)?Error$/.test(error.name) && !error.message.startsWith('assertion failed');
+}
+
+function* exportRequest(bytes: Uint8Array, events: EventTexts): Generator<number, void> {
+  let readCount = 0;
+  for (const resourceLogs of messagesOf(bytes, 1)) {
+    const [resource] = messagesOf(resourceLogs, 1);
+    const attributes = resource && attributesOf(messagesOf(resource, 1), 1);
+    for (const scopeLogs of messagesOf(resourceLogs, 2)) {
+      const [scope] = messagesOf(scopeLogs, 1);
+      const origin: OtlpOrigin = { resource: attributes, scope: scope && scopeOf(scope) };
+      for (const record of messagesOf(scopeLogs, 2)) {
+        events.add(otlpEvent(recordOf(record), origin));
+        readCount += record.length;
+        yield readCount;
+      }
+    }
+  }
+}
+
+/** The bytes of each message under one field. */
+function messagesOf(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
+  const found: Uint8Array[] = [];
+  for (const { field, type, reader } of fieldsOf(bytes)) {
+    if (field === wanted) found.push(messageOf(reader, type));
+  }
+  return found;
+}
+
+type Field = { readonly field: number; readonly type: WireType; readonly reader: BinaryReader };
+
+/** Each field of a message; one that is not read is stepped over. */
+function* fieldsOf(bytes: Uint8Array): Generator<Field, void> {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    const { pos } = reader;
+    yield { field, type, reader };
+    if (reader.pos === pos) reader.skip(type, field);
+  }
+}
+
+function messageOf(reader: BinaryReader, type: WireType): Uint8Array {
+  mustBe(type, WireType.LengthDelimited);
+  return reader.bytes();
+}
+
+function textOf(reader: BinaryReader, type: WireType): string {
+  mustBe(type, WireType.LengthDelimited);
+  return reader.string(true);
+}
+
+function mustBe(type: WireType, wanted: WireType): void {
+  if (type !== wanted) throw new Error(`a field has wire type ${type} instead of ${wanted}`);
+}
+
+function recordOf(bytes: Uint8Array): OtlpRecord {
+  const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
+  const attributes: Uint8Array[] = [];
+  for (const { field, type, reader } of fieldsOf(bytes)) {
+    switch (field) {
+      case 1:
+        record.timeUnixNano = timeOf(reader, type);
+        break;
+      case 2:
+        mustBe(type, WireType.Varint);
+        record.severityNumber = reader.int32();
+        break;
+      case 3:
+        record.severityText = textOf(reader, type);
+        break;
+      case 5:
+        record.body = anyValueOf(messageOf(reader, type), 1);
+        break;
+      case 6:
+        attributes.push(messageOf(reader, type));
+        break;
+      case 9:
+        record.traceId = hexadecimal(messageOf(reader, type));
+        break;
+      case 10:
+        record.spanId = hexadecimal(messageOf(reader, type));
+        break;
+      case 11:
+        record.observedTimeUnixNano = timeOf(reader, type);
+        break;
+      case 12:
+        record.eventName = textOf(reader, type);
+    }
+  }
+  return { ...record, attributes: attributesOf(attributes, 1) };
+}
+
+function timeOf(reader: BinaryReader, type: WireType): string {
+  mustBe(type, WireType.Bit64);
+  return reader.fixed64().toString();
+}
+
+function hexadecimal(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+}
+
+function scopeOf(bytes: Uint8Array): string | undefined {
+  const scope = new ObjectText();
+  const attributes: Uint8Array[] = [];
+  for (const { field, type, reader } of fieldsOf(bytes)) {
+    if (field === 1) scope.add('name', JSON.stringify(textOf(reader, type)));
+    else if (field === 2) scope.add('version', JSON.stringify(textOf(reader, type)));
+    else if (field === 3) attributes.push(messageOf(reader, type));
+  }
+  scope.add('attributes', attributesOf(attributes, 1)?.json);
+  return scope.isEmpty ? undefined : scope.toString();
+}
+
+/** Of `KeyValue` messages; `level` counts the lists and maps around a value. */
+function attributesOf(pairs: readonly Uint8Array[], level: number): OtlpAttributes | undefined {
+  const attributes = new OtlpAttributeList();
+  for (const pair of pairs) {
+    let key = '';
+    let value: OtlpValue = NULL_VALUE;
+    for (const { field, type, reader } of fieldsOf(pair)) {
+      if (field === 1) key = textOf(reader, type);
+      else if (field === 2) value = anyValueOf(messageOf(reader, type), level);
+    }
+    attributes.add(key, value);
+  }
+  return attributes.done();
+}
+
+const NULL_VALUE: OtlpValue = { json: 'null', isText: false };
+
+/** An `AnyValue`: of several fields the last counts. */
+function anyValueOf(bytes: Uint8Array, level: number): OtlpValue {
+  if (level > ATTRIBUTE_DEPTH_MAX) {
+    throw new Error(`values lie in at most ${ATTRIBUTE_DEPTH_MAX} levels of others`);
+  }
+  let value = NULL_VALUE;
+  for (const { field, type, reader } of fieldsOf(bytes)) {
+    if (field === 1) {
+      value = { json: JSON.stringify(textOf(reader, type)), isText: true };
+      continue;
+    }
+    const json = jsonOf(field, { type, reader }, level);
+    if (json !== undefined) value = { json, isText: false };
+  }
+  return value;
+}
+
+/** What is no string. */
+function jsonOf(
+  field: number,
+  { type, reader }: Omit<Field, 'field'>,
+  level: number,
+): string | undefined {
+  switch (field) {
+    case 2:
+      mustBe(type, WireType.Varint);
+      return String(reader.bool());
+    case 3:
+      mustBe(type, WireType.Varint);
+      return reader.int64().toString();
+    case 4:
+      mustBe(type, WireType.Bit64);
+      return numberJson(reader.double());
+    case 5: {
+      const values = messagesOf(messageOf(reader, type), 1);
+      return `[${values.map((value) => anyValueOf(value, level + 1).json).join(',')}]`;
+    }
+    case 6:
+      return attributesOf(messagesOf(messageOf(reader, type), 1), level + 1)?.json ?? '{}';
+    case 7:
+      return `"${Buffer.from(messageOf(reader, type)).toString('base64')}"`;
+    default:
+      return undefined;
+  }
+}
+
+/** What JSON has no number for is a text, as in answers. */
+function numberJson(value: number): string {
+  return Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
+}

@@ -1,0 +1,93 @@
+import type { WireEvent } from './event-texts.ts';
+import { ObjectText } from './json-text.ts';
+
+/**
+ * One log record of OpenTelemetry's protocol, whichever way it was written
+ * (opentelemetry-proto, `logs/v1/logs.proto`). Members in camel case are as there.
+ */
+export type OtlpRecord = {
+  /** Digits; zero where the sender does not know. */
+  readonly timeUnixNano?: string | undefined;
+  readonly observedTimeUnixNano?: string | undefined;
+  readonly severityNumber?: number | undefined;
+  readonly severityText?: string | undefined;
+  readonly body?: OtlpValue | undefined;
+  readonly attributes?: OtlpAttributes | undefined;
+  /** Hexadecimal digits. */
+  readonly traceId?: string | undefined;
+  readonly spanId?: string | undefined;
+  readonly eventName?: string | undefined;
+};
+
+/** A value as JSON. */
+export type OtlpValue = { readonly json: string; readonly isText: boolean };
+
+export type OtlpAttributes = {
+  /** Of an object. */
+  readonly json: string;
+  /** The JSON of the attribute `project`, where it is a string. */
+  readonly project: string | undefined;
+};
+
+/** What all records of one scope of one resource have in common. */
+export type OtlpOrigin = {
+  readonly resource: OtlpAttributes | undefined;
+  readonly scope: string | undefined;
+};
+
+/** Which attribute of a record, else of its resource, names the project. */
+const PROJECT_ATTRIBUTE = 'project';
+
+/** Collects attributes in the order sent. */
+export class OtlpAttributeList {
+  readonly #object = new ObjectText();
+  #project: string | undefined;
+
+  add(key: string, value: OtlpValue): void {
+    this.#object.add(key, value.json);
+    if (key === PROJECT_ATTRIBUTE && value.isText) this.#project = value.json;
+  }
+
+  done(): OtlpAttributes | undefined {
+    if (this.#object.isEmpty) return undefined;
+    return { json: this.#object.toString(), project: this.#project };
+  }
+}
+
+/**
+ * The event of a record. Its message is the body where that is a string, else the event's name, else the
+ * body as JSON; a body that is more than a string is in the metadata, too.
+ */
+export function otlpEvent(record: OtlpRecord, { resource, scope }: OtlpOrigin): WireEvent {
+  const { body, attributes } = record;
+  const metadata = new ObjectText()
+    .add('severity_number', record.severityNumber?.toString())
+    .add('severity_text', textJson(record.severityText))
+    .add('event_name', textJson(record.eventName))
+    .add('trace_id', textJson(record.traceId?.toLowerCase()))
+    .add('span_id', textJson(record.spanId?.toLowerCase()))
+    .add('body', body?.isText ? undefined : body?.json)
+    .add('attributes', attributes?.json)
+    .add('resource', resource?.json)
+    .add('scope', scope);
+  return {
+    timestamp: knownTime(record.timeUnixNano) ?? knownTime(record.observedTimeUnixNano),
+    message: messageOf(record),
+    project: attributes?.project ?? resource?.project,
+    metadata: metadata.toString(),
+  };
+}
+
+function messageOf({ body, eventName }: OtlpRecord): string | undefined {
+  if (body?.isText) return body.json;
+  return textJson(eventName) ?? (body === undefined ? undefined : JSON.stringify(body.json));
+}
+
+/** Nothing for an empty text, which protobuf cannot tell from none. */
+function textJson(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : JSON.stringify(text);
+}
+
+function knownTime(digits: string | undefined): string | undefined {
+  return digits === undefined || digits === '0' ? undefined : `"${digits}"`;
+}

@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer';
+import { MalformedBodyError } from '../ingest-error.ts';
+import type { EventTexts } from './event-texts.ts';
+import { syslogEvent } from './syslog-message.ts';
+import type { WireBody, WireFormat } from './wire-format.ts';
+
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+
+/** How Heroku's Logplex names its frames: without structured data, which RFC 5424 wants. */
+const LOGPLEX = 'application/logplex-1';
+
+/** Digits of a frame's length: no body is longer. */
+const LENGTH_DIGITS_MAX = 8;
+
+/**
+ * Messages of syslog: each in a frame with its length before it (RFC 6587, §3.4.1), as Logplex sends them, or each
+ * on a line of its own; as RFC 5424 has them, or RFC 3164.
+ */
+export const syslog: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const bytes = Buffer.concat(body.pieces);
+    if (!isUtf8(bytes)) throw new MalformedBodyError('the body is not syslog: it is not UTF-8');
+    const options = { nowUs: body.nowUs, isLogplex: body.mediaType === LOGPLEX };
+    let at = 0;
+    while (at < bytes.length) {
+      const { start, end } = messageAt(bytes, at);
+      const text = bytes.toString('utf8', start, end).trimEnd();
+      if (text !== '') events.add(syslogEvent(text, options));
+      at = end;
+      while (bytes[at] === LINE_FEED) at++;
+      yield at;
+    }
+  },
+};
+
+/** A frame where a length stands before it, else a line. */
+function messageAt(bytes: Buffer, at: number): { readonly start: number; readonly end: number } {
+  const digits = /^\d+(?= )/.exec(bytes.toString('latin1', at, at + LENGTH_DIGITS_MAX + 1))?.[0];
+  if (digits !== undefined && bytes[at + digits.length] === SPACE) {
+    const start = at + digits.length + 1;
+    const end = start + Number(digits);
+    if (end > bytes.length) {
+      throw new MalformedBodyError(
+        `the body is not syslog: a frame at byte ${at + 1} should have ${digits} bytes; got ${bytes.length - start}`,
+      );
+    }
+    return { start, end };
+  }
+  const lineFeed = bytes.indexOf(LINE_FEED, at);
+  return { start: at, end: lineFeed < 0 ? bytes.length : lineFeed };
+}

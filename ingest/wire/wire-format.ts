@@ -1,0 +1,54 @@
+import { yieldToEventLoop } from '../event-loop.ts';
+import { DECODE_SLICE_BYTES } from '../limits.ts';
+import type { Loan } from '../memory-pool.ts';
+import { EventTexts } from './event-texts.ts';
+
+/** A body as a sender posts it. */
+export type WireBody = {
+  readonly pieces: readonly Uint8Array[];
+  /** As the sender names it, without parameters; empty where it names none. */
+  readonly mediaType: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** When it arrived, in microseconds. */
+  readonly nowUs: number;
+  /** A new UUID, for a format that has to tell its sender the ids of events. */
+  readonly newId: () => string;
+  /** Where what is read of it may lie until it is translated. */
+  readonly memory: Loan;
+};
+
+/**
+ * How one kind of sender writes its logs. A format only says what each event is: sources, projects of tokens
+ * and what an event may hold are decided behind it, in one place for all.
+ *
+ * `Notes` is what the door needs to answer in the sender's own words.
+ */
+export interface WireFormat<Notes = void> {
+  /**
+   * Adds the events of a body to `events`, in the order sent. Gives way with the bytes it has read between
+   * events. Keeps nothing.
+   *
+   * @throws MalformedBodyError, BodyLimitError: then nothing of the body is stored.
+   */
+  translate(body: WireBody, events: EventTexts): Generator<number, Notes>;
+}
+
+export type Translated<Notes> = { readonly events: EventTexts; readonly notes: Notes };
+
+/** Translates a body, letting other work run every DECODE_SLICE_BYTES. */
+export async function translateBody<Notes>(
+  format: WireFormat<Notes>,
+  body: WireBody,
+): Promise<Translated<Notes>> {
+  const events = new EventTexts();
+  const steps = format.translate(body, events);
+  let sliceStart = 0;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return { events, notes: step.value };
+    if (step.value - sliceStart < DECODE_SLICE_BYTES) continue;
+    sliceStart = step.value;
+    await yieldToEventLoop();
+  }
+}

@@ -1,0 +1,110 @@
+import type { Request, Response } from 'express';
+import { refusalSentences } from '../../ingest/admission.ts';
+import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import type { Source } from '../../ingest/source.ts';
+import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
+import { authenticateSender, authorize } from '../authenticate.ts';
+import type { BodyReader } from '../body.ts';
+import type { Clock } from '../clock.ts';
+import type { TellFailure } from '../failure.ts';
+import type { Handler } from '../http-route.ts';
+import type { LogIntake } from '../log-intake.ts';
+import { readMediaType } from '../media-type.ts';
+import { findAddress, mustFindSource } from '../post-address.ts';
+import { parseQueryString } from '../query-string.ts';
+import type { Tokens } from '../tokens.ts';
+
+/** What was stored of a body, for a door to tell its sender. */
+export type Posted<Notes> = {
+  /** Of the format. */
+  readonly notes: Notes;
+  readonly eventCount: number;
+  /** The events of the body that were not taken, from zero, and why, of the first of them. */
+  readonly refused: ReadonlyMap<number, string | undefined>;
+};
+
+/** A sentence for each event that was not taken; the last one counts those that are not listed. */
+export function refusedSentences({ refused }: Posted<unknown>): readonly string[] {
+  const listed = new Map<number, string>();
+  for (const [event, reason] of refused) if (reason !== undefined) listed.set(event, reason);
+  const unlisted = [...refused.keys()].filter((event) => !listed.has(event));
+  return refusalSentences({
+    events: [...listed.keys(), ...unlisted],
+    reasons: [...listed.values()],
+  });
+}
+
+/** How one kind of sender is listened to, and spoken to: in its own words, by its own rules for trying again. */
+export type Door<Notes> = {
+  /** What senders may say the body is, and how each is read; what says nothing is of the first. */
+  readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
+  /** Whether who names no source means the default one, rather than none. */
+  readonly hasDefaultSource: boolean;
+  readonly tell: (request: Request, response: Response, posted: Posted<Notes>) => void;
+  /** In the words of the profile, unless given. */
+  readonly tellFailure?: TellFailure | undefined;
+};
+
+export type DoorOptions = {
+  readonly intake: LogIntake;
+  readonly tokens: Tokens;
+  readonly bodies: BodyReader;
+  readonly clock: Clock;
+  /** Of doors whose senders name none. */
+  readonly defaultSource: Source;
+};
+
+/** Takes a post at a door. Token and source are checked before the body is read, as at the JSON door. */
+export function doorHandler<Notes>(door: Door<Notes>, options: DoorOptions): Handler {
+  const { intake, tokens, bodies, clock, defaultSource } = options;
+  const { formats, hasDefaultSource } = door;
+  const [firstType] = formats.keys();
+  return async (request, response) => {
+    const query = parseQueryString(request.url);
+    authorize(authenticateSender(tokens, request, query), 'ingest');
+    const address = findAddress(query, request);
+    const source =
+      address === undefined && hasDefaultSource
+        ? (pathSource(intake, request) ?? defaultSource)
+        : mustFindSource(intake, address);
+    const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
+    const format = formats.get(type)!;
+    const posted = await bodies.use(request, response, BODY_BYTES_MAX, async (pieces) => {
+      const nowUs = clock.nowUs();
+      const { headers } = request;
+      const body = { pieces, mediaType: type, headers, nowUs };
+      return await store(intake, await intake.translate(format, body), { source, nowUs });
+    });
+    door.tell(request, response, posted);
+  };
+}
+
+/** Of the index in a path, where that is a source's name. */
+function pathSource(intake: LogIntake, { params }: Request): Source | undefined {
+  const { index } = params;
+  return typeof index === 'string' ? intake.findSource(index) : undefined;
+}
+
+type Target = { readonly source: Source; readonly nowUs: number };
+
+/**
+ * Stores the events of each address in the source of that name, if there is one, else in that of the body.
+ * Where one of several cannot be stored, those before it are; a sender who tries again sends them twice.
+ */
+async function store<Notes>(
+  intake: LogIntake,
+  { events, notes }: Translated<Notes>,
+  { source, nowUs }: Target,
+): Promise<Posted<Notes>> {
+  const refused = new Map<number, string | undefined>();
+  for (const address of events.addresses) {
+    const target = (address === undefined ? undefined : intake.findSource(address)) ?? source;
+    const decoded = await intake.decode([events.body(address)], 'json');
+    const { events: refusedEvents, reasons } = await decoded.store(target, nowUs);
+    const ordinals = events.ordinals(address);
+    for (const [index, event] of refusedEvents.entries()) {
+      refused.set(ordinals[event]!, reasons[index]);
+    }
+  }
+  return { notes, eventCount: events.count, refused };
+}

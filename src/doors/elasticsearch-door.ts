@@ -1,0 +1,99 @@
+import type { Response } from 'express';
+import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
+import type { TellFailure } from '../failure.ts';
+import { sendJson } from '../response.ts';
+import type { Door } from './door.ts';
+
+/** Without it clients of Elasticsearch refuse to go on ("product check"). */
+const PRODUCT_HEADER = 'X-Elastic-Product';
+const PRODUCT = 'Elasticsearch';
+
+/** Which Elasticsearch clients take this for: of the line that has all that is here. */
+const VERSION = '8.19.0';
+
+export function markAsElasticsearch(response: Response): void {
+  response.setHeader(PRODUCT_HEADER, PRODUCT);
+}
+
+/** What clients ask before they send, by path; none of it depends on anything. */
+export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string, object>([
+  [
+    '/',
+    {
+      name: 'weir',
+      cluster_name: 'weir',
+      cluster_uuid: '_na_',
+      version: {
+        number: VERSION,
+        build_flavor: 'default',
+        build_type: 'docker',
+        build_snapshot: false,
+        lucene_version: '9.12.2',
+        minimum_wire_compatibility_version: '7.17.0',
+        minimum_index_compatibility_version: '7.0.0',
+      },
+      tagline: 'You Know, for Search',
+    },
+  ],
+  ['/_cluster/health', { cluster_name: 'weir', status: 'green', timed_out: false }],
+  ['/_cat/health', [{ cluster: 'weir', status: 'green' }]],
+  ['/_license', { license: { status: 'active', type: 'basic', mode: 'basic' } }],
+  ['/_xpack', { license: { status: 'active', type: 'basic', mode: 'basic' }, features: {} }],
+]);
+
+/** Elasticsearch's bulk: each action has its own status; 429 among them, or of the whole, means "later". */
+export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
+  formats: new Map(
+    [
+      'application/x-ndjson',
+      'application/json',
+      'application/vnd.elasticsearch+x-ndjson',
+      'application/vnd.elasticsearch+json',
+    ].map((type) => [type, elasticsearchBulk]),
+  ),
+  hasDefaultSource: true,
+  tell: (_request, response, { notes, refused }) => {
+    const items = notes.map((item) => itemAnswer(item, refused));
+    const errors = items.some((item) =>
+      Object.values(item).some(({ error }) => error !== undefined),
+    );
+    sendJson(response, 200, { took: 0, errors, items });
+  },
+  tellFailure: tellLikeElasticsearch,
+};
+
+type ItemAnswer = Readonly<
+  Record<string, { readonly status: number; readonly error?: object | undefined }>
+>;
+
+function itemAnswer(
+  { action, index, id, event }: BulkItem,
+  refused: ReadonlyMap<number, string | undefined>,
+): ItemAnswer {
+  const of = { _index: index ?? '', _id: id };
+  if (event === undefined) {
+    const reason = `logs are only stored, by index or create; got ${action}`;
+    return { [action]: { ...of, status: 400, error: errorOf('invalid_request', reason) } };
+  }
+  if (refused.has(event)) {
+    const reason = refused.get(event) ?? 'the event could not be taken';
+    return { [action]: { ...of, status: 400, error: errorOf('invalid_event', reason) } };
+  }
+  const created = { ...of, _version: 1, result: 'created', status: 201 };
+  return { [action]: created };
+}
+
+function errorOf(type: string, reason: string): { type: string; reason: string } {
+  return { type, reason };
+}
+
+function tellLikeElasticsearch({
+  code,
+  status,
+  message,
+}: Parameters<TellFailure>[0]): ReturnType<TellFailure> {
+  const cause = errorOf(code, message);
+  const body = { error: { root_cause: [cause], ...cause }, status };
+  const contentType = 'application/json; charset=utf-8';
+  return { status, contentType, body: Buffer.from(JSON.stringify(body)) };
+}

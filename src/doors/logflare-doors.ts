@@ -1,0 +1,45 @@
+import { cloudEvents } from '../../ingest/wire/cloud-events.ts';
+import { documents } from '../../ingest/wire/documents.ts';
+import { logpush } from '../../ingest/wire/logpush.ts';
+import { syslog } from '../../ingest/wire/syslog.ts';
+import { typecasts } from '../../ingest/wire/typecasts.ts';
+import type { WireFormat } from '../../ingest/wire/wire-format.ts';
+import { tellLogged } from '../log-route.ts';
+import { type Door, refusedSentences } from './door.ts';
+
+const JSON_TYPES = ['application/json'];
+
+/** Below each path of the JSON door: what Logflare has there, answered as that door answers. */
+export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
+  ['/json', doorOf(documents, JSON_TYPES)],
+  ['/vector', doorOf(documents, JSON_TYPES)],
+  ['/typecasts', doorOf(typecasts, JSON_TYPES)],
+  [
+    '/cloud-event',
+    doorOf(cloudEvents, [
+      ...JSON_TYPES,
+      'application/cloudevents+json',
+      'application/cloudevents-batch+json',
+    ]),
+  ],
+  // Cloudflare names its NDJSON as it likes.
+  [
+    '/cloudflare',
+    doorOf(logpush, [...JSON_TYPES, 'application/x-ndjson', 'application/ndjson', 'text/plain']),
+  ],
+  ...['/logplex', '/syslog', '/syslogs'].map(
+    (path) =>
+      [
+        path,
+        doorOf(syslog, ['application/logplex-1', 'application/syslog', 'text/plain']),
+      ] as const,
+  ),
+]);
+
+function doorOf(format: WireFormat, mediaTypes: readonly string[]): Door<void> {
+  return {
+    formats: new Map(mediaTypes.map((type) => [type, format])),
+    hasDefaultSource: false,
+    tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),
+  };
+}

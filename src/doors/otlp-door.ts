@@ -1,0 +1,80 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { otlpJson } from '../../ingest/wire/otlp-json.ts';
+import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
+import type { ServiceError } from '../errors.ts';
+import type { TellFailure } from '../failure.ts';
+import { sendBytes } from '../response.ts';
+import { type Door, refusedSentences } from './door.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+const JSON_TYPE = 'application/json';
+
+/** By HTTP's status (google.rpc.Code; OTLP specification, "OTLP/HTTP Response"). */
+const RPC_CODES: ReadonlyMap<number, number> = new Map([
+  [400, 3],
+  [401, 16],
+  [403, 7],
+  [404, 5],
+  [413, 3],
+  [415, 3],
+  [429, 8],
+  [503, 14],
+]);
+const RPC_INTERNAL = 13;
+
+/**
+ * OpenTelemetry's protocol over HTTP: answered in the encoding it was asked in, with how many records were not
+ * taken, if any. Exporters try again after 429, 502, 503 and 504, and wait as `Retry-After` says.
+ */
+export const OTLP_DOOR: Door<void> = {
+  formats: new Map([
+    [PROTOBUF, otlpProtobuf],
+    [JSON_TYPE, otlpJson],
+  ]),
+  hasDefaultSource: true,
+  tell: (request, response, posted) => {
+    const message = refusedSentences(posted).join('; ');
+    const count = posted.refused.size;
+    if (isJson(request.headers['content-type'])) {
+      const partialSuccess = { rejectedLogRecords: String(count), errorMessage: message };
+      const body = count === 0 ? {} : { partialSuccess };
+      sendBytes(response, 200, JSON_TYPE, [Buffer.from(JSON.stringify(body))]);
+    } else {
+      sendBytes(response, 200, PROTOBUF, [count === 0 ? NOTHING : partial(count, message)]);
+    }
+  },
+  tellFailure: (error, request) => tellStatus(error, isJson(request.contentType)),
+};
+
+const NOTHING = new Uint8Array(0);
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType?.toLowerCase().startsWith(JSON_TYPE) ?? false;
+}
+
+/** `ExportLogsServiceResponse` with an `ExportLogsPartialSuccess`. */
+function partial(rejectedCount: number, message: string): Uint8Array {
+  const success = new BinaryWriter()
+    .tag(1, WireType.Varint)
+    .int64(rejectedCount)
+    .tag(2, WireType.LengthDelimited)
+    .string(message)
+    .finish();
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(success).finish();
+}
+
+/** A `google.rpc.Status`. */
+function tellStatus(error: ServiceError, asJson: boolean): ReturnType<TellFailure> {
+  const code = RPC_CODES.get(error.status) ?? RPC_INTERNAL;
+  const { status, message } = error;
+  if (asJson) {
+    return { status, contentType: JSON_TYPE, body: Buffer.from(JSON.stringify({ code, message })) };
+  }
+  const body = new BinaryWriter()
+    .tag(1, WireType.Varint)
+    .int32(code)
+    .tag(2, WireType.LengthDelimited)
+    .string(message)
+    .finish();
+  return { status, contentType: PROTOBUF, body: Buffer.from(body) };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
+import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
+import { documents } from '../../../ingest/wire/documents.ts';
+import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
+import { logpush } from '../../../ingest/wire/logpush.ts';
+import { lokiPush } from '../../../ingest/wire/loki-push.ts';
+import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
+import { typecasts } from '../../../ingest/wire/typecasts.ts';
+import type { WireFormat } from '../../../ingest/wire/wire-format.ts';
+import { translated } from './translated.ts';
+
+const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, body: string])[] = [
+  [
+    'Loki',
+    lokiPush,
+    '{"streams":[{"values":[["1","a"],["2","b",{"c":1}]],"stream":{"d":"e","project":"p"}}]}',
+  ],
+  [
+    'Elasticsearch',
+    elasticsearchBulk,
+    '{"index":{"_index":"a","_id":"1"}}\n{"message":"m","x":[1,{}]}\n{"delete":{}}\n',
+  ],
+  [
+    'OTLP',
+    otlpJson,
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"kvlistValue":{"values":[{"key":"k","value":{"intValue":"5"}}]}}}],"scope":{"name":"n"}}],"resource":{"attributes":[{"key":"a","value":{"arrayValue":{"values":[{"doubleValue":0.5}]}}}]}}]}',
+  ],
+  ['Logpush', logpush, '{"ClientRequestMethod":"GET","Timestamp":1}\n\n{"a":[]}\n'],
+  ['documents', documents, '[{"timestamp":"t","message":"m","a":{"b":null}},{}]'],
+  [
+    'typecasts',
+    typecasts,
+    '{"batch":[{"body":{"a":[{"b":"1.5"}]},"typecasts":[{"path":["a","b"],"from":"string","to":"float"}]},{}]}',
+  ],
+  ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
+];
+
+/** A body with one byte changed, left out or put in, or cut off. */
+function mutated(body: string): fc.Arbitrary<string> {
+  const sign = fc.constantFrom(...'{}[]",:0-9ent\\ \n\u0000é');
+  return fc.tuple(fc.nat(body.length), fc.nat(2), sign).map(([at, removed, added]) => {
+    return body.slice(0, at) + added + body.slice(at + removed);
+  });
+}
+
+for (const [name, format, sample] of SAMPLES) {
+  test(`any body like one of ${name} becomes events that are JSON, or is refused`, async () => {
+    await translated(format, sample);
+    await fc.assert(
+      fc.asyncProperty(mutated(sample), async (body) => {
+        await translated(format, body).catch((error: unknown) => {
+          assert(error instanceof MalformedBodyError, String(error));
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+}
+
+test('what is not taken out of a document is its metadata, to the last sign', async () => {
+  const names = ['id', 'timestamp', 'message', 'event_message', 'project', '__proto__'];
+  const object = fc.dictionary(
+    fc.string({ unit: 'binary' }).filter((key) => !names.includes(key)),
+    fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }),
+  );
+  await fc.assert(
+    fc.asyncProperty(object, fc.constantFrom(0, 1, 2), async (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      const { events } = await translated(documents, text);
+      assert.deepEqual((events[0] as { metadata: unknown }).metadata, JSON.parse(text) as unknown);
+    }),
+    { numRuns: 500 },
+  );
+});

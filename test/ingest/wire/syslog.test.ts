@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
+import { syslog } from '../../../ingest/wire/syslog.ts';
+import { translated } from './translated.ts';
+
+const TEXT = { mediaType: 'text/plain' };
+
+test('messages of RFC 5424 are read with their header and their data', async () => {
+  const body = [
+    '<165>1 2026-01-15T11:55:00.003Z web-1 app 4242 ID47 [a@1 k="v" q="say \\"hi\\" \\]"][b@1] \ufeffhello world',
+    '<34>1 - - - - - - plain',
+    '',
+  ].join('\n');
+  const { events } = await translated(syslog, body, TEXT);
+  assert.deepEqual(events, [
+    {
+      timestamp: '2026-01-15T11:55:00.003Z',
+      event_message: 'hello world',
+      metadata: {
+        facility: 'local4',
+        severity: 'notice',
+        priority: 165,
+        hostname: 'web-1',
+        app_name: 'app',
+        proc_id: '4242',
+        msg_id: 'ID47',
+        structured_data: { 'a@1': { k: 'v', q: 'say "hi" ]' }, 'b@1': {} },
+      },
+    },
+    { event_message: 'plain', metadata: { facility: 'auth', severity: 'crit', priority: 34 } },
+  ]);
+});
+
+test('a time without a year is of the nearest one', async () => {
+  const body = '<13>Dec 31 23:59:59 web-1 cron[7]: late\n<13>Jan  2 03:04:05 web-1 started\n';
+  const { events } = await translated(syslog, body, TEXT);
+  const metadata = { facility: 'user', severity: 'notice', priority: 13, hostname: 'web-1' };
+  assert.deepEqual(events, [
+    {
+      timestamp: '2025-12-31T23:59:59.000Z',
+      event_message: 'late',
+      metadata: { ...metadata, app_name: 'cron', proc_id: '7' },
+    },
+    { timestamp: '2026-01-02T03:04:05.000Z', event_message: 'started', metadata },
+  ]);
+});
+
+test('frames with a length may hold lines, and those of Logplex have no structured data', async () => {
+  const frames = [
+    '<40>1 2026-01-15T11:55:00+00:00 host app web.3 - State changed\nfrom starting to up',
+    '<40>1 2026-01-15T11:55:01+00:00 host heroku router - [a] at=info',
+  ];
+  const body = frames.map((frame) => `${Buffer.byteLength(frame)} ${frame}`).join('');
+  const { events } = await translated(syslog, body, { mediaType: 'application/logplex-1' });
+  assert.deepEqual(
+    events.map((event) => (event as { event_message: string }).event_message),
+    ['State changed\nfrom starting to up', '[a] at=info'],
+  );
+});
+
+test('what has no header that is known is a message as a whole', async () => {
+  const { events } = await translated(syslog, 'just words\n<999>x\n<13>odd\n', TEXT);
+  assert.deepEqual(events, [
+    { event_message: 'just words' },
+    { event_message: '<999>x' },
+    {
+      event_message: 'odd',
+      metadata: { facility: 'user', severity: 'notice', priority: 13 },
+    },
+  ]);
+});
+
+test('a frame that is cut off, and what is not UTF-8, are refused', async () => {
+  await assert.rejects(translated(syslog, '50 <13>1 short', TEXT), MalformedBodyError);
+  await assert.rejects(translated(syslog, Buffer.of(0x3c, 0xff), TEXT), MalformedBodyError);
+});
+
+test('any text is read or refused, in a time that grows with its length', async () => {
+  const part = fc.constantFrom('<13>', '1 ', '- ', '[a', ' k="', '\\"', '"]', '\n', 'x', '40 ');
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 60 }), async (parts) => {
+      await translated(syslog, parts.join(''), TEXT).catch((error: unknown) => {
+        assert(error instanceof MalformedBodyError, String(error));
+      });
+    }),
+    { numRuns: 1_000 },
+  );
+  const hostile = `<13>1 - - - - - [${'a b="'.repeat(100_000)}\n`;
+  assert.equal((await translated(syslog, hostile, TEXT)).events.length, 1);
+});

@@ -1,0 +1,32 @@
+import { MemoryPool } from '../../../ingest/memory-pool.ts';
+import { translateBody, type WireBody, type WireFormat } from '../../../ingest/wire/wire-format.ts';
+
+export const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
+
+/** The events of a body, as JavaScript has them; those for an address of their own under it. */
+export async function translated<Notes>(
+  format: WireFormat<Notes>,
+  body: string | Uint8Array,
+  options: Partial<WireBody> = {},
+): Promise<{
+  readonly events: readonly unknown[];
+  readonly byAddress: ReadonlyMap<string | undefined, readonly unknown[]>;
+  readonly notes: Notes;
+}> {
+  const { events, notes } = await translateBody(format, {
+    pieces: [Buffer.from(body)],
+    mediaType: 'application/json',
+    headers: {},
+    nowUs: NOW_US,
+    newId: () => 'new',
+    memory: new MemoryPool(0).lend(),
+    ...options,
+  });
+  const byAddress = new Map(
+    events.addresses.map((address): [string | undefined, unknown[]] => [
+      address,
+      JSON.parse(events.body(address).toString()) as unknown[],
+    ]),
+  );
+  return { events: [...byAddress.values()].flat(), byAddress, notes };
+}
