@@ -119,6 +119,8 @@ export class Engine {
   readonly #pool: QueryPool;
   readonly #inline: InlineRuns;
   readonly #memo: MemoRuns;
+  /** Who wants nothing remembered of segments wants nothing found out of them kept either. */
+  readonly #isEachRunAnew: boolean;
   /** Set while states are made ahead; never rejects. */
   #preparing: Promise<void> | undefined;
   #isClosed = false;
@@ -141,6 +143,7 @@ export class Engine {
     });
     this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#memo = new MemoRuns(options.memoLimits);
+    this.#isEachRunAnew = options.memoLimits?.bytesMax === 0;
   }
 
   /**
@@ -410,6 +413,7 @@ export class Engine {
         template,
         segments,
         dropped: this.#catalog.dropped(),
+        isAnew: this.#isEachRunAnew,
         isProfiled: options.isExplained,
       };
       return { run, scans };

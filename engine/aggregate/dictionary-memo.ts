@@ -1,3 +1,4 @@
+import { findingsGeneration } from '../column/findings.ts';
 import type { Dictionary } from '../column/vector.ts';
 
 /**
@@ -7,7 +8,8 @@ import type { Dictionary } from '../column/vector.ts';
  */
 export class DictionaryMemo<T> {
   readonly #make: (dictionary: Dictionary) => T;
-  readonly #known = new WeakMap<Dictionary, { readonly value: T }>();
+  #known = new WeakMap<Dictionary, { readonly value: T }>();
+  #generation = findingsGeneration();
   #last: Dictionary | undefined;
   #lastValue: T | undefined;
 
@@ -16,6 +18,7 @@ export class DictionaryMemo<T> {
   }
 
   get(dictionary: Dictionary): T {
+    if (this.#generation !== findingsGeneration()) this.#forget();
     if (dictionary === this.#last) return this.#lastValue as T;
     let known = this.#known.get(dictionary);
     if (known === undefined) {
@@ -25,5 +28,12 @@ export class DictionaryMemo<T> {
     this.#last = dictionary;
     this.#lastValue = known.value;
     return known.value;
+  }
+
+  #forget(): void {
+    this.#generation = findingsGeneration();
+    this.#known = new WeakMap();
+    this.#last = undefined;
+    this.#lastValue = undefined;
   }
 }

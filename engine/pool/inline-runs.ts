@@ -1,3 +1,4 @@
+import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import type { RowScope, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
@@ -118,6 +119,7 @@ export class InlineRuns {
     const startMs = performance.now();
     beginReading();
     forgetDropped(query.dropped);
+    if (query.isAnew === true) forgetFindings();
     if (record.droppedCount !== query.dropped.count) {
       record.droppedCount = query.dropped.count;
       record.prepared = new PreparedPlan();

@@ -59,6 +59,8 @@ export type QueryRun = {
   readonly template?: SentTemplate | undefined;
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
+  /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
+  readonly isAnew?: boolean | undefined;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
   /** There where partial states are remembered: it stands for the segments then. */

@@ -22,6 +22,8 @@ export type QueryPart = {
   readonly cancelled: Int32Array;
   /** Milliseconds the task may take once it runs. */
   readonly timeMsMax: number;
+  /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
+  readonly isAnew?: boolean | undefined;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
 };

@@ -1,6 +1,7 @@
 import { deserialize } from 'node:v8';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
+import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { mergeSegments } from '../column/merge-segments.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
@@ -196,6 +197,7 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
   const windows = 'windows' in work ? work.windows : undefined;
   const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
   forgetDropped(dropped);
+  if (task.isAnew === true) forgetFindings();
   const prepared = windows === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {

@@ -1,4 +1,5 @@
 import { CodedTruths } from '../../column/coded-truths.ts';
+import { findingsGeneration } from '../../column/findings.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
 import { SHAPES_MAX } from '../../column/split-footer.ts';
 import {
@@ -211,7 +212,8 @@ class SplitMemory {
   readonly #dfa: ByteDfa;
   readonly #holes: HoleSteps;
   readonly #digits: DigitSteps;
-  readonly #known = new WeakMap<SplitBlock, KnownOfSplit>();
+  #known = new WeakMap<SplitBlock, KnownOfSplit>();
+  #generation = findingsGeneration();
 
   constructor(dfa: ByteDfa) {
     this.#dfa = dfa;
@@ -220,6 +222,10 @@ class SplitMemory {
   }
 
   knownOf(split: SplitBlock): KnownOfSplit {
+    if (this.#generation !== findingsGeneration()) {
+      this.#generation = findingsGeneration();
+      this.#known = new WeakMap();
+    }
     let known = this.#known.get(split);
     if (known === undefined) {
       const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);

@@ -1,3 +1,4 @@
+import { findingsGeneration } from '../../column/findings.ts';
 import { firstAtLeast } from '../../column/positions.ts';
 import type { SoughtText } from '../../column/sought-text.ts';
 import { wordsWith } from '../../column/split-index.ts';
@@ -33,6 +34,7 @@ export class WordSearch {
   readonly #sought: SoughtText;
   /** Of the strings that were last: a scan is done with a segment before the next. */
   #last: SoughtInSplit | undefined;
+  #generation = findingsGeneration();
 
   /** `sought`: of a word. */
   constructor(sought: SoughtText) {
@@ -65,8 +67,12 @@ export class WordSearch {
   }
 
   #soughtIn(split: SplitBlock): SoughtInSplit {
-    if (this.#last?.split !== split) this.#last = new SoughtInSplit(this.#sought, split);
-    return this.#last;
+    const isKnown = this.#last?.split === split && this.#generation === findingsGeneration();
+    if (!isKnown) {
+      this.#last = new SoughtInSplit(this.#sought, split);
+      this.#generation = findingsGeneration();
+    }
+    return this.#last!;
   }
 }
 
