@@ -137,13 +137,12 @@ async function ask(
 
 /** Posts lean edge events that the service has not had yet, made before they are sent. */
 class Sender {
-  readonly #free: BytesClient[];
-  readonly #all: readonly BytesClient[];
+  readonly #connect: () => Promise<BytesClient>;
+  #free: BytesClient[] = [];
   readonly #texts: ReturnType<typeof ndjson>;
 
-  private constructor(clients: readonly BytesClient[], size: Size) {
-    this.#free = [...clients];
-    this.#all = clients;
+  private constructor(connect: () => Promise<BytesClient>, size: Size) {
+    this.#connect = connect;
     const tenants = new Tenants(size.projectCount);
     // More than can be sent: it only sets the pace of their times.
     const eventCount = 10_000_000;
@@ -151,8 +150,15 @@ class Sender {
   }
 
   static async open(service: ServiceProcess, size: Size): Promise<Sender> {
-    const connect = () => BytesClient.connect(service.url, service.token);
-    return new Sender(await Promise.all(Array.from({ length: POSTS_WAITING_MAX }, connect)), size);
+    const sender = new Sender(() => BytesClient.connect(service.url, service.token), size);
+    await sender.#reconnect();
+    return sender;
+  }
+
+  /** Connections that were idle for some seconds are not there any more. */
+  async #reconnect(): Promise<void> {
+    this.close();
+    this.#free = await Promise.all(Array.from({ length: POSTS_WAITING_MAX }, this.#connect));
   }
 
   /** A few posts at a time; events a second. */
@@ -178,6 +184,7 @@ class Sender {
   /** Each post at its time, as long as not too many wait; events a second. */
   async sendAt(eventsPerSecond: number, forMs: number): Promise<number> {
     const posts = this.#make(Math.ceil(((eventsPerSecond / POST_EVENTS) * forMs) / 1000));
+    await this.#reconnect();
     const startMs = performance.now();
     const sending: Promise<void>[] = [];
     for (const [index, post] of posts.entries()) {
@@ -192,7 +199,7 @@ class Sender {
   }
 
   close(): void {
-    for (const client of this.#all) client.close();
+    for (const client of this.#free) client.close();
   }
 
   #make(count: number): Buffer[] {
@@ -200,7 +207,7 @@ class Sender {
     return Array.from({ length: count }, () => {
       const { text } = this.#texts.next().value!;
       const json = `[${text.slice(0, -1).replaceAll('\n', ',')}]`;
-      return this.#all[0]!.postFor(path, Buffer.from(json));
+      return this.#free[0]!.postFor(path, Buffer.from(json));
     });
   }
 

@@ -40,6 +40,11 @@ export class BytesClient {
     });
   }
 
+  /** Whether the service has not closed it: it does where nothing was asked for some seconds. */
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
   /** What asks for a path, to be sent as often as wanted. */
   requestFor(path: string): Buffer {
     return Buffer.from(
@@ -74,6 +79,7 @@ export class BytesClient {
 
   /** The answer, which must tell its length. Not to be called again before it has resolved. */
   async send(request: Buffer): Promise<HttpAnswer> {
+    if (!this.isOpen) throw new Error('the service closed the connection');
     const answered = resolversOf();
     this.#waiting = answered;
     this.#socket.write(request);
