@@ -46,6 +46,12 @@ export class JsonCursor {
     this.fail('UTF-8');
   }
 
+  /** Steps over the mark that some senders put before UTF-8. */
+  skipMark(): void {
+    const { bytes } = this.text;
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.position = 3;
+  }
+
   /** Steps over white space and returns the byte after it, zero at the end. */
   skipSpace(): number {
     const bytes = this.text.bytes;

@@ -89,9 +89,7 @@ class BodyDecoding {
     this.#tokenStarts = memory.offsets(STARTS_MIN).fill(0, 0, 1);
     this.#slotStarts = memory.offsets(STARTS_MIN).fill(0, 0, 1);
     this.#cursor.checkUtf8();
-    const { bytes } = this.#text;
-    const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    if (isMarked) this.#cursor.position = 3;
+    this.#cursor.skipMark();
   }
 
   body(): DecodedBody {

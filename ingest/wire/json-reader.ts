@@ -42,9 +42,7 @@ export class JsonReader {
     this.#text = new BodyText(pieces, options.memory);
     this.#cursor = new JsonCursor(this.#text, options.isLines ?? false);
     this.#cursor.checkUtf8();
-    const { bytes } = this.#text;
-    const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    if (isMarked) this.#cursor.position = 3;
+    this.#cursor.skipMark();
   }
 
   /** Bytes read so far. */

@@ -1,5 +1,6 @@
 import type { EventTexts } from './event-texts.ts';
-import { type JsonPlace, JsonReader } from './json-reader.ts';
+import { headThenList } from './head-then-list.ts';
+import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
@@ -27,30 +28,18 @@ type Labels = { readonly json: string; readonly project: string | undefined };
 const NO_LABELS: Labels = { json: '{}', project: undefined };
 
 function* stream(reader: JsonReader, events: EventTexts): Generator<number, void> {
-  let labels: Labels | undefined;
-  const waiting: JsonPlace[] = [];
-  reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-    if (key === 'stream') labels = labelsOf(reader);
-    if (key !== 'values') continue;
-    // Labels come first from all senders that were seen; else the lines wait for them.
-    if (labels === undefined) waiting.push(reader.skip());
-    else yield* lines(reader, labels, events);
-  }
-  const next = { start: reader.position };
-  for (const place of waiting) {
-    reader.goTo(place);
-    yield* lines(reader, labels ?? NO_LABELS, events);
-  }
-  reader.goTo(next);
-}
-
-function* lines(reader: JsonReader, labels: Labels, events: EventTexts): Generator<number, void> {
-  reader.enterList();
-  while (reader.hasNext()) {
-    addLine(events, labels, lineOf(reader));
-    yield reader.position;
-  }
+  let labels = NO_LABELS;
+  yield* headThenList(
+    reader,
+    { head: 'stream', list: 'values' },
+    () => {
+      labels = labelsOf(reader);
+    },
+    function* () {
+      addLine(events, labels, lineOf(reader));
+      yield reader.position;
+    },
+  );
 }
 
 function labelsOf(reader: JsonReader): Labels {

@@ -1,6 +1,7 @@
 import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
 import type { EventTexts } from './event-texts.ts';
-import { type JsonPlace, JsonReader } from './json-reader.ts';
+import { headThenList } from './head-then-list.ts';
+import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
 import {
   OtlpAttributeList,
@@ -31,7 +32,7 @@ export const otlpJson: WireFormat = {
 
 function* resourceLogs(reader: JsonReader, events: EventTexts): Generator<number, void> {
   let resource: OtlpAttributes | undefined;
-  yield* withHead(
+  yield* headThenList(
     reader,
     { head: 'resource', list: 'scopeLogs' },
     () => {
@@ -47,7 +48,7 @@ function* scopeLogs(
   events: EventTexts,
 ): Generator<number, void> {
   let scope: string | undefined;
-  yield* withHead(
+  yield* headThenList(
     reader,
     { head: 'scope', list: 'logRecords' },
     () => {
@@ -55,44 +56,6 @@ function* scopeLogs(
     },
     () => logRecord(reader, { resource, scope }, events),
   );
-}
-
-/**
- * Reads the object that is due: what is under `head` first, then each element under `list`. Where the list comes
- * before it, which no sender that was seen does, it waits.
- */
-function* withHead(
-  reader: JsonReader,
-  { head, list }: { readonly head: string; readonly list: string },
-  readHead: () => void,
-  readElement: () => Generator<number, void>,
-): Generator<number, void> {
-  const waiting: JsonPlace[] = [];
-  let hasHead = false;
-  reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-    if (key === head) {
-      readHead();
-      hasHead = true;
-    } else if (key === list) {
-      if (hasHead) yield* elements(reader, readElement);
-      else waiting.push(reader.skip());
-    }
-  }
-  const next = { start: reader.position };
-  for (const place of waiting) {
-    reader.goTo(place);
-    yield* elements(reader, readElement);
-  }
-  reader.goTo(next);
-}
-
-function* elements(
-  reader: JsonReader,
-  read: () => Generator<number, void>,
-): Generator<number, void> {
-  reader.enterList();
-  while (reader.hasNext()) yield* read();
 }
 
 function* logRecord(

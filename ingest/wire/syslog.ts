@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import * as ascii from '../ascii.ts';
 import { MalformedBodyError } from '../ingest-error.ts';
 import type { EventTexts } from './event-texts.ts';
 import { syslogEvent } from './syslog-message.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
-
-const LINE_FEED = 0x0a;
-const SPACE = 0x20;
 
 /** How Heroku's Logplex names its frames: without structured data, which RFC 5424 wants. */
 const LOGPLEX = 'application/logplex-1';
@@ -28,7 +26,7 @@ export const syslog: WireFormat = {
       const text = bytes.toString('utf8', start, end).trimEnd();
       if (text !== '') events.add(syslogEvent(text, options));
       at = end;
-      while (bytes[at] === LINE_FEED) at++;
+      while (bytes[at] === ascii.LINE_FEED) at++;
       yield at;
     }
   },
@@ -37,7 +35,7 @@ export const syslog: WireFormat = {
 /** A frame where a length stands before it, else a line. */
 function messageAt(bytes: Buffer, at: number): { readonly start: number; readonly end: number } {
   const digits = /^\d+(?= )/.exec(bytes.toString('latin1', at, at + LENGTH_DIGITS_MAX + 1))?.[0];
-  if (digits !== undefined && bytes[at + digits.length] === SPACE) {
+  if (digits !== undefined) {
     const start = at + digits.length + 1;
     const end = start + Number(digits);
     if (end > bytes.length) {
@@ -47,6 +45,6 @@ function messageAt(bytes: Buffer, at: number): { readonly start: number; readonl
     }
     return { start, end };
   }
-  const lineFeed = bytes.indexOf(LINE_FEED, at);
+  const lineFeed = bytes.indexOf(ascii.LINE_FEED, at);
   return { start: at, end: lineFeed < 0 ? bytes.length : lineFeed };
 }

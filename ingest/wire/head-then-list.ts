@@ -1,0 +1,39 @@
+import type { JsonPlace, JsonReader } from './json-reader.ts';
+
+/**
+ * Reads the object that is due: what is under `head` first, then each element under `list`. Where the list comes
+ * before it, which no sender that was seen does, it waits.
+ */
+export function* headThenList(
+  reader: JsonReader,
+  { head, list }: { readonly head: string; readonly list: string },
+  readHead: () => void,
+  readElement: () => Generator<number, void>,
+): Generator<number, void> {
+  const waiting: JsonPlace[] = [];
+  let hasHead = false;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === head) {
+      readHead();
+      hasHead = true;
+    } else if (key === list) {
+      if (hasHead) yield* elements(reader, readElement);
+      else waiting.push(reader.skip());
+    }
+  }
+  const next = { start: reader.position };
+  for (const place of waiting) {
+    reader.goTo(place);
+    yield* elements(reader, readElement);
+  }
+  reader.goTo(next);
+}
+
+function* elements(
+  reader: JsonReader,
+  read: () => Generator<number, void>,
+): Generator<number, void> {
+  reader.enterList();
+  while (reader.hasNext()) yield* read();
+}
