@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { must } from '../engine/assert.ts';
-import { showProgress } from '../src/progress.ts';
+import { showProgress } from '../src/command/progress.ts';
 import { BytesClient } from './bytes-client.ts';
 import { HttpClient } from './http-client.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';

@@ -13,20 +13,24 @@ import { must } from '../engine/assert.ts';
 /** `dist/src` for numbers; `src`, where nothing is compiled, is slower by what tsx adds to the code. */
 const [token = '', folder = 'dist/src'] = process.argv.slice(2);
 
-const { createApp } = await load<typeof import('../src/app.ts')>('app');
-const { loadCatalogue } = await load<typeof import('../src/catalogue.ts')>('catalogue');
+const { createApp } = await load<typeof import('../src/http/app.ts')>('http/app');
+const { loadCatalogue } =
+  await load<typeof import('../src/definition/catalogue.ts')>('definition/catalogue');
 const { createClock } = await load<typeof import('../src/clock.ts')>('clock');
-const { EndpointCaller } = await load<typeof import('../src/endpoint-call.ts')>('endpoint-call');
-const { addRoute } = await load<typeof import('../src/http-route.ts')>('http-route');
-const { HttpServer } = await load<typeof import('../src/http-server.ts')>('http-server');
-const { openBackend } = await load<typeof import('../src/log-backend.ts')>('log-backend');
-const { Metrics } = await load<typeof import('../src/metrics.ts')>('metrics');
+const { EndpointCaller } =
+  await load<typeof import('../src/call/endpoint-call.ts')>('call/endpoint-call');
+const { addRoute } = await load<typeof import('../src/http/http-route.ts')>('http/http-route');
+const { HttpServer } = await load<typeof import('../src/http/http-server.ts')>('http/http-server');
+const { openBackend } =
+  await load<typeof import('../src/store/log-backend.ts')>('store/log-backend');
+const { Metrics } = await load<typeof import('../src/metrics/metrics.ts')>('metrics/metrics');
 const { profileOf } = await load<typeof import('../src/profile.ts')>('profile');
 const { Readiness } = await load<typeof import('../src/readiness.ts')>('readiness');
-const { sendBytes } = await load<typeof import('../src/response.ts')>('response');
+const { sendBytes } = await load<typeof import('../src/http/response.ts')>('http/response');
 const { parseSettings } = await load<typeof import('../src/settings.ts')>('settings');
-const { CallerQueries } = await load<typeof import('../src/caller-queries.ts')>('caller-queries');
-const { openTokens } = await load<typeof import('../src/tokens.ts')>('tokens');
+const { CallerQueries } =
+  await load<typeof import('../src/call/caller-queries.ts')>('call/caller-queries');
+const { openTokens } = await load<typeof import('../src/access/tokens.ts')>('access/tokens');
 
 /** Rows of the form of `functions.invocation-stats`, about 200 bytes each; parameters as it has them. */
 const DEFINITION = `-- id: 5d3c8b1e-0d6b-4b0e-9a55-3f0f4f6c2a11

@@ -1,4 +1,4 @@
-import { Traffic } from '../src/traffic/traffic.ts';
+import { Traffic } from '../src/demo/traffic/traffic.ts';
 
 /** The end of a UTC day: a day of events is one partition. */
 export const NOW = '2026-01-15T23:59:59Z';

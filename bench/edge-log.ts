@@ -6,8 +6,8 @@ import { decodeBody } from '../ingest/post-body.ts';
 import { Quarantine } from '../ingest/quarantine.ts';
 import { randomUuids } from '../ingest/random-id.ts';
 import type { Source } from '../ingest/source.ts';
-import { showProgress } from '../src/progress.ts';
-import type { LogEvent } from '../src/traffic/log-event.ts';
+import { showProgress } from '../src/command/progress.ts';
+import type { LogEvent } from '../src/demo/traffic/log-event.ts';
 
 const DAY_US = 86_400_000_000;
 const BATCH_EVENTS = 500;

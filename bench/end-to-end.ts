@@ -8,8 +8,8 @@
  * the answers, and so the hash, are the same in every run.
  */
 import { parseArgs } from 'node:util';
-import { showProgress } from '../src/progress.ts';
-import { Traffic } from '../src/traffic/traffic.ts';
+import { showProgress } from '../src/command/progress.ts';
+import { Traffic } from '../src/demo/traffic/traffic.ts';
 import { HttpClient } from './http-client.ts';
 import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
 import { postAll, refusalText } from './posting.ts';

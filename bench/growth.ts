@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { must } from '../engine/assert.ts';
-import { showProgress } from '../src/progress.ts';
+import { showProgress } from '../src/command/progress.ts';
 import { BytesClient } from './bytes-client.ts';
 import { HttpClient } from './http-client.ts';
 import { barText, environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';

@@ -11,8 +11,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { BUILT_IN_SOURCES } from '../ingest/source.ts';
+import { Traffic } from '../src/demo/traffic/traffic.ts';
 import { PROFILE_NAMES, type ProfileName } from '../src/profile.ts';
-import { Traffic } from '../src/traffic/traffic.ts';
 import { HttpClient } from './http-client.ts';
 import { barText, environmentLine } from './measure.ts';
 import { mustPost } from './posting.ts';

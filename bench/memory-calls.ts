@@ -1,4 +1,4 @@
-import { showProgress } from '../src/progress.ts';
+import { showProgress } from '../src/command/progress.ts';
 import { EDGE_SOURCE } from './edge-events.ts';
 import type { HttpClient } from './http-client.ts';
 import { figuresOf, hashOf } from './measure.ts';

@@ -1,6 +1,6 @@
-import { showProgress } from '../src/progress.ts';
-import { Random } from '../src/traffic/random.ts';
-import { Traffic } from '../src/traffic/traffic.ts';
+import { showProgress } from '../src/command/progress.ts';
+import { Random } from '../src/demo/traffic/random.ts';
+import { Traffic } from '../src/demo/traffic/traffic.ts';
 import { EDGE_SOURCE } from './edge-events.ts';
 import { callsOf, type MemoryCall } from './memory-calls.ts';
 

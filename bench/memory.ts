@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { showProgress } from '../src/progress.ts';
+import { showProgress } from '../src/command/progress.ts';
 import { HttpClient } from './http-client.ts';
 import { environmentLine } from './measure.ts';
 import { askAll, DEFINITIONS, reportRatios } from './memory-calls.ts';

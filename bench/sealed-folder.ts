@@ -2,10 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SEAL_AGE_US } from '../ingest/limits.ts';
-import type { Backend } from '../src/backend.ts';
-import { openBackend } from '../src/log-backend.ts';
 import { Readiness } from '../src/readiness.ts';
 import { parseSettings } from '../src/settings.ts';
+import type { Backend } from '../src/store/backend.ts';
+import { openBackend } from '../src/store/log-backend.ts';
 
 /** Sealing and writing what was open takes seconds. */
 const SEAL_MS_MAX = 120_000;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { showProgress } from '../src/progress.ts';
+import { showProgress } from '../src/command/progress.ts';
 import {
   CONNECTIONS,
   EDGE_PATH,

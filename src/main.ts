@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
-import { CatalogueError } from './catalogue.ts';
 import { createClock } from './clock.ts';
+import type { CommandWorld } from './command/explain-command.ts';
 import { unneededSettings } from './container-settings.ts';
+import { CatalogueError } from './definition/catalogue.ts';
 import { echo } from './echo.ts';
-import type { CommandWorld } from './explain-command.ts';
 import { HEAP_GROWING_PERCENT } from './limits.ts';
 import { createLog } from './log.ts';
-import { openBackend } from './log-backend.ts';
 import { type Service, startService } from './service.ts';
 import { type Environment, parseSettings, SettingsError } from './settings.ts';
 import { StartError } from './start-error.ts';
 import { startMessage } from './start-message.ts';
+import { openBackend } from './store/log-backend.ts';
 import { packageVersion } from './version.ts';
 
 const HELP = `weir takes in the logs of many projects and answers saved SQL queries over HTTP.
@@ -56,7 +56,7 @@ await main(process.argv.slice(2));
 async function main(argv: readonly string[]): Promise<void> {
   const [command, ...rest] = argv;
   if (command === 'demo') {
-    const { runDemo } = await import('./demo.ts');
+    const { runDemo } = await import('./demo/demo.ts');
     await orFail(runDemo(rest, process.env, createClock({ wallMs, monotonicMs })));
     return;
   }
@@ -103,11 +103,11 @@ type RunCommand = (words: readonly string[], world: CommandWorld) => Promise<num
 async function findCommand(command: string | undefined): Promise<RunCommand | undefined> {
   switch (command) {
     case 'explain':
-      return (await import('./explain-command.ts')).runExplain;
+      return (await import('./command/explain-command.ts')).runExplain;
     case 'inspect':
-      return (await import('./inspect-command.ts')).runInspect;
+      return (await import('./command/inspect-command.ts')).runInspect;
     case 'verify':
-      return (await import('./verify-command.ts')).runVerify;
+      return (await import('./command/verify-command.ts')).runVerify;
     default:
       return undefined;
   }

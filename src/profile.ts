@@ -4,7 +4,7 @@ import {
   tellFailedCallLikeContainer,
   tellFailure,
   tellFailureLikeContainer,
-} from './failure.ts';
+} from './http/failure.ts';
 import { HEADERS_BYTES_MAX, HEADERS_WITH_SQL_BYTES_MAX } from './limits.ts';
 
 export const PROFILE_NAMES = ['default', 'supabase'] as const;

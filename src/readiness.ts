@@ -1,7 +1,7 @@
 import { DAMAGES_LISTED_MAX } from '../ingest/limits.ts';
 import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
-import type { Damage, DamageKind, RecoveryObserver } from './backend.ts';
 import { ServiceError } from './errors.ts';
+import type { Damage, DamageKind, RecoveryObserver } from './store/backend.ts';
 
 type State = 'starting' | 'recovering' | 'ready' | 'draining';
 

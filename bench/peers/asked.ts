@@ -1,4 +1,4 @@
-import type { Project } from '../../src/traffic/log-event.ts';
+import type { Project } from '../../src/demo/traffic/log-event.ts';
 import type { Tenants } from '../workload/tenants.ts';
 import { EXPRESSIONS } from './expressions.ts';
 import type { Question } from './question.ts';

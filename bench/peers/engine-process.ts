@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { must } from '../../engine/assert.ts';
-import { showProgress } from '../../src/progress.ts';
+import { showProgress } from '../../src/command/progress.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { type Kind, ndjson } from '../workload/workload.ts';
 import { type Asked, askedOf } from './asked.ts';

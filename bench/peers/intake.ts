@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { showProgress } from '../../src/progress.ts';
+import { showProgress } from '../../src/command/progress.ts';
 import { environmentLine } from '../measure.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { type Kind, ndjson } from '../workload/workload.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import type { Engine, PreparedQuery, RunOptions } from '../../engine/engine.ts';
-import type { Backend } from '../../src/backend.ts';
-import type { Catalogue } from '../../src/catalogue.ts';
+import type { Catalogue } from '../../src/definition/catalogue.ts';
 import { TICK_MS } from '../../src/limits.ts';
+import type { Backend } from '../../src/store/backend.ts';
 import { NOW_US } from '../workload/clock.ts';
 import { KINDS, type Kind } from '../workload/workload.ts';
 import type { AnswerRow, Question } from './question.ts';

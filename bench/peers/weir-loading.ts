@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { showProgress } from '../../src/progress.ts';
+import { showProgress } from '../../src/command/progress.ts';
 import { HttpClient } from '../http-client.ts';
 import { postAll } from '../posting.ts';
 import type { ServiceProcess } from '../service-process.ts';

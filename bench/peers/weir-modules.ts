@@ -1,6 +1,6 @@
 /** What is used of weir's own modules. */
-export type WeirModules = Pick<typeof import('../../src/log-backend.ts'), 'openBackend'> &
-  Pick<typeof import('../../src/catalogue.ts'), 'loadCatalogue'> &
+export type WeirModules = Pick<typeof import('../../src/store/log-backend.ts'), 'openBackend'> &
+  Pick<typeof import('../../src/definition/catalogue.ts'), 'loadCatalogue'> &
   Pick<typeof import('../../src/settings.ts'), 'parseSettings'> &
   Pick<typeof import('../../src/readiness.ts'), 'Readiness'>;
 
@@ -14,7 +14,9 @@ export async function weirModules(isUncompiled: boolean): Promise<WeirModules> {
     return (await import(new URL(path, import.meta.url).href)) as object;
   };
   const modules = await Promise.all(
-    ['log-backend', 'catalogue', 'settings', 'readiness'].map((name) => load(name)),
+    ['store/log-backend', 'definition/catalogue', 'settings', 'readiness'].map((name) =>
+      load(name),
+    ),
   );
   return Object.assign({}, ...modules) as WeirModules;
 }

@@ -1,5 +1,5 @@
-import type { Project } from '../../src/traffic/log-event.ts';
-import { Random } from '../../src/traffic/random.ts';
+import type { Project } from '../../src/demo/traffic/log-event.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import type { Tenants } from './tenants.ts';
 import { Timeline } from './timeline.ts';
 

@@ -1,4 +1,4 @@
-import { edgeRequest } from '../../src/traffic/edge-request.ts';
+import { edgeRequest } from '../../src/demo/traffic/edge-request.ts';
 import { Draw } from './draw.ts';
 import type { EventMaker } from './event-maker.ts';
 import type { Tenants } from './tenants.ts';

@@ -1,4 +1,4 @@
-import type { Project } from '../../src/traffic/log-event.ts';
+import type { Project } from '../../src/demo/traffic/log-event.ts';
 import { Draw } from './draw.ts';
 import type { EventMaker } from './event-maker.ts';
 import type { Tenants } from './tenants.ts';

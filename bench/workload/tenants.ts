@@ -1,5 +1,5 @@
-import type { Project } from '../../src/traffic/log-event.ts';
-import { Random } from '../../src/traffic/random.ts';
+import type { Project } from '../../src/demo/traffic/log-event.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 
 /** The first of 2,000 projects has 17 % of all events, the middle one 0.01 %, the last 0.004 %. */
 const EXPONENT = 1.1;

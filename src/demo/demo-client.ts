@@ -1,4 +1,4 @@
-import type { LogEvent } from '../traffic/log-event.ts';
+import type { LogEvent } from './traffic/log-event.ts';
 
 export type DemoRow = Readonly<Record<string, unknown>>;
 

@@ -3,16 +3,16 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
-import { authenticateSender, authorize } from '../authenticate.ts';
-import type { BodyReader } from '../body.ts';
+import { authenticateSender, authorize } from '../access/authenticate.ts';
+import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
-import type { TellFailure } from '../failure.ts';
-import type { Handler } from '../http-route.ts';
-import type { LogIntake } from '../log-intake.ts';
-import { readMediaType } from '../media-type.ts';
-import { findAddress, mustFindSource } from '../post-address.ts';
-import { parseQueryString } from '../query-string.ts';
-import type { Tokens } from '../tokens.ts';
+import type { BodyReader } from '../http/body.ts';
+import type { TellFailure } from '../http/failure.ts';
+import type { Handler } from '../http/http-route.ts';
+import { readMediaType } from '../http/media-type.ts';
+import { parseQueryString } from '../http/query-string.ts';
+import type { LogIntake } from '../store/log-intake.ts';
+import { findAddress, mustFindSource } from './post-address.ts';
 
 /** What was stored of a body, for a door to tell its sender. */
 export type Posted<Notes> = {

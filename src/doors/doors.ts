@@ -1,9 +1,9 @@
 import type { Express, Response } from 'express';
-import { authenticateSender } from '../authenticate.ts';
-import type { TellFailure } from '../failure.ts';
-import { addRoute, type Handler } from '../http-route.ts';
-import { parseQueryString } from '../query-string.ts';
-import { sendJson } from '../response.ts';
+import { authenticateSender } from '../access/authenticate.ts';
+import type { TellFailure } from '../http/failure.ts';
+import { addRoute, type Handler } from '../http/http-route.ts';
+import { parseQueryString } from '../http/query-string.ts';
+import { sendJson } from '../http/response.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
   ELASTICSEARCH_ANSWERS,

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
-import type { TellFailure } from '../failure.ts';
-import { sendJson } from '../response.ts';
+import type { TellFailure } from '../http/failure.ts';
+import { sendJson } from '../http/response.ts';
 import type { Door } from './door.ts';
 
 /** Without it clients of Elasticsearch refuse to go on ("product check"). */

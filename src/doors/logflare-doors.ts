@@ -4,8 +4,8 @@ import { logpush } from '../../ingest/wire/logpush.ts';
 import { syslog } from '../../ingest/wire/syslog.ts';
 import { typecasts } from '../../ingest/wire/typecasts.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
-import { tellLogged } from '../log-route.ts';
 import { type Door, refusedSentences } from './door.ts';
+import { tellLogged } from './log-route.ts';
 
 const JSON_TYPES = ['application/json'];
 

@@ -1,5 +1,5 @@
 import { lokiPush } from '../../ingest/wire/loki-push.ts';
-import { sendJson } from '../response.ts';
+import { sendJson } from '../http/response.ts';
 import { type Door, refusedSentences } from './door.ts';
 
 /**

@@ -2,8 +2,8 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { otlpJson } from '../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
 import type { ServiceError } from '../errors.ts';
-import type { TellFailure } from '../failure.ts';
-import { sendBytes } from '../response.ts';
+import type { TellFailure } from '../http/failure.ts';
+import { sendBytes } from '../http/response.ts';
 import { type Door, refusedSentences } from './door.ts';
 
 const PROTOBUF = 'application/x-protobuf';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QuantileDigest } from '../../engine/aggregate/quantile-digest.ts';
 import type { WeightedValues } from '../../engine/aggregate/weighted-values.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 
 const COUNT = 250_000;
 const RANK_ERROR_MAX = 0.001;

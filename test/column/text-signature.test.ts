@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SliceSink, SliceSource } from '../../engine/column/slice.ts';
 import { encodeSignature, gramsOf, TextSignature } from '../../engine/column/text-signature.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 
 /** A column that is large enough for any signature. */
 const COLUMN_SIZE = 2 ** 40;

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { showProgress } from '../../src/progress.ts';
+import { showProgress } from '../../src/command/progress.ts';
 import { type CaseParameter, caseKey, readCases } from './case-file.ts';
 import { conformancePage } from './conformance-page.ts';
 import { GOOGLE_TABLES, NOW_US } from './data-tables.ts';

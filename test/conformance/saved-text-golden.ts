@@ -1,4 +1,4 @@
-import { showProgress } from '../../src/progress.ts';
+import { showProgress } from '../../src/command/progress.ts';
 import { googleTable } from './data-tables.ts';
 import { goldenLine, goldenOf } from './golden-file.ts';
 import type { GoogleSql } from './google-sql.ts';

@@ -6,7 +6,7 @@ import {
   STRING,
   TIMESTAMP,
 } from '../../engine/column/type.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import type { EventValue, TestEvent } from '../column/batch-of.ts';
 import { readText } from '../support/source-files.ts';
 import type { CaseParameter } from './case-file.ts';

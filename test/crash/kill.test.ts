@@ -10,7 +10,7 @@ import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { parseSegmentName } from '../../ingest/segment-name.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { compiled } from './compiled.ts';
 import { fastNowUs } from './fast-clock.ts';

@@ -5,9 +5,9 @@
  */
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import { createLog } from '../../src/log.ts';
-import { openBackend } from '../../src/log-backend.ts';
 import { startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
+import { openBackend } from '../../src/store/log-backend.ts';
 import { fastNowUs } from './fast-clock.ts';
 
 /** A few dozen posts to a file of the log. */

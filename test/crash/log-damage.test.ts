@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { encodeFileHeader, logFileName } from '../../ingest/log/log-layout.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { numberFrom } from '../fuzz/seed.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { idsOf, smallBatch } from '../support/small-batch.ts';

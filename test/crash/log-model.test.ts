@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { liveAndCrash } from './log-model.ts';
 import { progressOf } from './progress.ts';

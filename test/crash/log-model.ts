@@ -6,7 +6,7 @@ import {
 } from '../../ingest/log/log-recovery.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { idsOf, smallBatch } from '../support/small-batch.ts';
 

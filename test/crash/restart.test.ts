@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { type DataSet, load, randomDataSet } from '../fuzz/data-set.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { ask, NOW_US, post } from '../src/harness.ts';

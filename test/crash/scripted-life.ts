@@ -11,7 +11,7 @@ import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { allRows, type OpenedStore, openStore } from './opened-store.ts';
 import { batchOfPost, LIFE_SEED, StoreLedger } from './store-ledger.ts';
 

@@ -1,9 +1,9 @@
 import type { Disk } from '../../ingest/disk/disk.ts';
-import type { Backend } from '../../src/backend.ts';
 import type { LogEntry } from '../../src/log.ts';
-import { openBackend } from '../../src/log-backend.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
+import type { Backend } from '../../src/store/backend.ts';
+import { openBackend } from '../../src/store/log-backend.ts';
 import { NOW_US, PRIVATE } from '../src/harness.ts';
 
 /** A service on a folder that is given, whose clock is moved by the test. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Batch } from '../../engine/column/batch.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import type { StoredRow } from './stored-rows.ts';
 

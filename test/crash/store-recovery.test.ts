@@ -10,7 +10,7 @@ import { PARTITION_US } from '../../ingest/partition.ts';
 import { SealedSegments } from '../../ingest/sealed-segments.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { wholeSegment } from '../support/whole-segment.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { MessagePort } from 'node:worker_threads';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { liveAndEnd, newTally, newWorld, type Tally } from './store-model.ts';
 
 export type WorldsToLive = {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { numberFrom } from '../fuzz/seed.ts';
 import { type Compiled, compiled } from './compiled.ts';
 import { allRows, openStore } from './opened-store.ts';

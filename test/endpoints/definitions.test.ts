@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { parseDefinitionFile } from '../../src/definition-file.ts';
+import { parseDefinitionFile } from '../../src/definition/definition-file.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import type { JsonObject, Row } from '../oracle/oracle.ts';
 import { edge, invocation, NOW, us } from '../scripts/script.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { type DataSet, load, randomDataSet, type Step, shrink } from '../fuzz/data-set.ts';
 import type { Call } from '../fuzz/random-calls.ts';
 import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { FRAGMENT_BYTES_MIN } from '../../engine/limits.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { type JsonObject, Oracle } from '../oracle/oracle.ts';
 import { NOW, us } from '../scripts/script.ts';
 import { EngineUnderTest } from '../support/engine-under-test.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import type { JsonObject } from '../oracle/oracle.ts';
 import type { Answerer } from '../support/answerer.ts';
 import { type Call, randomCalls } from './random-calls.ts';

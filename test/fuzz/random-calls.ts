@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import type { Parameters } from '../support/answerer.ts';
 import { FUNCTION_IDS, PROJECTS } from './random-events.ts';
 import { randomTime } from './random-time.ts';

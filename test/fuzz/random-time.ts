@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 
 const SECOND_US = 1_000_000;
 const MINUTE_US = 60 * SECOND_US;

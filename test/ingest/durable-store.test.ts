@@ -12,7 +12,7 @@ import { LogStore, type ReplayOptions } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { FOLDER } from '../crash/log-model.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';

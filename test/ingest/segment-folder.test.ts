@@ -16,7 +16,7 @@ import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { coversSequence } from '../../ingest/sequence-intervals.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { Crash, diskError, MemoryDisk } from './memory-disk.ts';

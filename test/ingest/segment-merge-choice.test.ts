@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_SEGMENTS_MIN } from '../../ingest/limits.ts';
 import { chooseMerge, type MergeCandidate } from '../../ingest/merge-choice.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 
 const MB = 1024 * 1024;
 

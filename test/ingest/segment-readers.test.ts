@@ -13,7 +13,7 @@ import { SealedSegments, type StorageFailure } from '../../ingest/sealed-segment
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { wholeSegment } from '../support/whole-segment.ts';
 import { MemoryDisk } from './memory-disk.ts';

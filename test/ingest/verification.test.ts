@@ -10,7 +10,7 @@ import { blocksOf } from '../../ingest/segment-envelope.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { type Verification, verifyFolder } from '../../ingest/verification.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { at, DAY, DataFolder, eventsAt, withFolder } from './data-folder.ts';
 
 const EDGE = 'cloudflare.logs.prod';

@@ -10,7 +10,7 @@ import {
   LOG_RETRY_TICKS_MAX,
 } from '../../ingest/limits.ts';
 import { type LogEvent, WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { FOLDER, replayed } from '../crash/log-model.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';

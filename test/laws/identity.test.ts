@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { randomEvents } from '../random-sql/events.ts';
 import { randomQuery } from '../random-sql/random-query.ts';

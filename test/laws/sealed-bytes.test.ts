@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { engineJson } from '../random-sql/engine-answer.ts';

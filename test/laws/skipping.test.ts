@@ -5,7 +5,7 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { Segment } from '../../engine/column/segment.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf, type EventValue, type TestEvent } from '../column/batch-of.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { areSame } from '../random-sql/answer.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endReading } from '../../engine/column/segment-reader.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { randomEvents } from '../random-sql/events.ts';
 import { segmentForms } from './segment-forms.ts';

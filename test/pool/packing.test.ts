@@ -6,7 +6,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { QueryPool } from '../../engine/pool/query-pool.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { edgeEvents } from '../column/edge-events.ts';
 import { MemoryDisk } from '../ingest/memory-disk.ts';

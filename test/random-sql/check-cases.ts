@@ -1,6 +1,6 @@
 import { fail } from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { jsonText } from '../support/json-text.ts';
 import { randomEvents } from './events.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Random } from '../../src/traffic/random.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import type { TestEvent } from '../column/batch-of.ts';
 import {
   type GoogleAnswer,

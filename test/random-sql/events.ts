@@ -1,6 +1,6 @@
 import type { SqlType } from '../../engine/column/type.ts';
 import { arrayOf, BOOL, FLOAT64, INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import type { EventValue, TestEvent } from '../column/batch-of.ts';
 import type { Type, Value } from './query.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import type { Aggregate, AggregateName, Direction, Expression, Scalar, Type } from './query.ts';
 import { hasSubquery, readsColumn, SCALARS } from './query.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import { DAYS, FLOATS, INTEGERS, type Shape, TEXTS, TIMES } from './events.ts';
 import { OPERATIONS, type Operation, operationKey } from './operation.ts';
 import { type Expression, SCALARS, type Scalar, type Type, type Value } from './query.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 import { LOGS, METADATA, type Shape } from './events.ts';
 import {
   type Expression,

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { openBackend } from '../../src/log-backend.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
+import { openBackend } from '../../src/store/log-backend.ts';
 import { type Answer, ask, NOW_US, PRIVATE, post } from './harness.ts';
 
 /**

@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Backend } from '../../src/backend.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
 import { startMessage } from '../../src/start-message.ts';
+import type { Backend } from '../../src/store/backend.ts';
 import { ask, echoRun, fakeAnswer, fakeIntake, fakePrepare, NOW_US, type Run } from './harness.ts';
 
 type Started = { service: Service; calls: string[]; entries: LogEntry[]; dataDir: string };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryError } from '../../engine/query-error.ts';
+import { ExplainClient } from '../../src/command/explain-client.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { ExplainClient } from '../../src/explain-client.ts';
 import { HEADERS_WITH_SQL_BYTES_MAX } from '../../src/limits.ts';
 import {
   ask,

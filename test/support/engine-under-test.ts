@@ -11,7 +11,7 @@ import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
-import { type Catalogue, loadCatalogue } from '../../src/catalogue.ts';
+import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';
 import type { JsonObject, Row } from '../oracle/oracle.ts';
 import type { Parameters, Store } from './answerer.ts';
 import { jsonText } from './json-text.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Disk, DiskError, type DiskFile, type DiskReader } from '../../ingest/disk/disk.ts';
-import type { Random } from '../../src/traffic/random.ts';
+import type { Random } from '../../src/demo/traffic/random.ts';
 
 /** Bytes that a disk writes whole or not at all. */
 const SECTOR_SIZE = 512;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
-import type { Backend } from '../../src/backend.ts';
+import type { Backend } from '../../src/store/backend.ts';
 
 /**
  * Has all events that were taken in sealed and stored, as it happens by itself in five minutes, and

@@ -1,0 +1,66 @@
+import { serialize } from 'node:v8';
+import type { PreparedQuery } from '../../engine/engine.ts';
+import { SizedMemory } from '../../engine/plan/sized-memory.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import type { Endpoint } from '../definition/catalogue.ts';
+import { sqlTypeOf } from '../definition/parameter-value.ts';
+import { fromQueryError, ServiceError } from '../errors.ts';
+import { CALLER_QUERIES_BYTES_MAX, CALLER_QUERY_BYTES, CALLER_SQL_LENGTH_MAX } from '../limits.ts';
+import type { QueryEngine } from './query-engine.ts';
+
+/**
+ * Queries that callers bring along, each over the CTEs of a definition that lets them. A page asks
+ * the same text every few seconds, so texts that were bound are remembered, byte for byte.
+ */
+export class CallerQueries {
+  readonly #engine: Pick<QueryEngine, 'prepare'>;
+  readonly #known = new SizedMemory<string, PreparedQuery>(CALLER_QUERIES_BYTES_MAX);
+  readonly #numbers = new WeakMap<Endpoint, number>();
+  #endpointCount = 0;
+
+  constructor(engine: Pick<QueryEngine, 'prepare'>) {
+    this.#engine = engine;
+  }
+
+  /**
+   * The text as a query over the endpoint's CTEs and nothing else.
+   *
+   * @throws ServiceError for a text that is too long, does not parse or bind, or names more than it
+   * may, with its place in the text.
+   */
+  prepare(endpoint: Endpoint, sql: string): PreparedQuery {
+    if (sql.length > CALLER_SQL_LENGTH_MAX) {
+      const message = `sql may have at most ${CALLER_SQL_LENGTH_MAX} characters; got ${sql.length}`;
+      throw new ServiceError('query_limit', message, { parameter: 'sql' });
+    }
+    const key = `${this.#numberOf(endpoint)} ${sql}`;
+    const known = this.#known.find(key);
+    if (known !== undefined) return known;
+    const query = this.#bind(endpoint, sql);
+    const size = CALLER_QUERY_BYTES + 2 * key.length + serialize(query).length;
+    this.#known.set(key, query, size);
+    return query;
+  }
+
+  #bind({ definition, query }: Endpoint, sql: string): PreparedQuery {
+    const declared = definition.parameters.map(({ name, type }) => ({
+      name,
+      type: sqlTypeOf(type),
+    }));
+    try {
+      return this.#engine.prepare(sql, declared, query.commonTables);
+    } catch (error) {
+      throw error instanceof QueryError ? fromQueryError(error, sql) : error;
+    }
+  }
+
+  /** A definition that was changed is another endpoint, and has other CTEs. */
+  #numberOf(endpoint: Endpoint): number {
+    let number = this.#numbers.get(endpoint);
+    if (number === undefined) {
+      number = ++this.#endpointCount;
+      this.#numbers.set(endpoint, number);
+    }
+    return number;
+  }
+}

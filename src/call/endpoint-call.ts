@@ -1,0 +1,236 @@
+import { must } from '../../engine/assert.ts';
+import type { QueryAnswer, RunStats } from '../../engine/engine.ts';
+import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import type { Reach } from '../access/reach.ts';
+import type { Clock } from '../clock.ts';
+import { ServiceError } from '../errors.ts';
+import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from '../limits.ts';
+import { type Log, stackOf } from '../log.ts';
+import { KeptAnswer } from './kept-answer.ts';
+import type { QueryEngine } from './query-engine.ts';
+import { type QueryCall, QueryRunner } from './query-runner.ts';
+import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
+import { type SharedRun, SharedRuns } from './shared-run.ts';
+
+/** An answer of a run for this caller alone: its definition keeps none. */
+export type RunAnswer = QueryAnswer & { readonly kind: 'run' };
+
+/** An answer that others get too. */
+export type SharedAnswer = {
+  readonly kind: 'shared';
+  readonly answer: KeptAnswer;
+  /** It was kept; was made by this call, and is kept now or not; or by a run that another began. */
+  readonly from: 'cache' | 'kept-run' | 'run' | 'run-of-another';
+  /** Milliseconds since its run read the data. */
+  readonly ageMs: number;
+  /** What the run did that this call began. */
+  readonly stats: RunStats | undefined;
+};
+
+export type EndpointAnswer = RunAnswer | SharedAnswer;
+
+/** Who is calling. */
+export type Caller = {
+  readonly reach: Reach;
+  /** Aborted when the caller has gone; asked for only when there is something to wait for. */
+  readonly cancelled: () => AbortSignal;
+};
+
+/** What a run for the cache gives to all who wait for it. */
+type SharedResult = {
+  readonly answer: KeptAnswer;
+  readonly isKept: boolean;
+  readonly startMs: number;
+  readonly stats: RunStats;
+};
+
+/**
+ * Calls endpoints: the one place every call passes before it runs. What a definition lets be kept
+ * is kept here, made once for all who ask at the same time, and made anew while it is in use.
+ */
+export class EndpointCaller {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #runner: QueryRunner;
+  readonly #cache: ResultCache;
+  readonly #runs = new SharedRuns<SharedResult>();
+  readonly #counts = { hit: 0, miss: 0, collapsed: 0, renewal: 0, renewalFailure: 0 };
+  #callersWaiting = 0;
+  /** What is due and waits for its turn, the oldest first. */
+  #due: CallKey[] = [];
+  readonly #renewals = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: {
+    readonly engine: Pick<QueryEngine, 'run'>;
+    readonly clock: Clock;
+    readonly callsMax?: number | undefined;
+    readonly queryMsMax?: number | undefined;
+    /** Hears of renewals that failed: no caller does. */
+    readonly log?: Log | undefined;
+    /** Bytes of kept answers; with 0 every call runs, whatever its definition says. */
+    readonly cacheBytesMax?: number | undefined;
+    readonly cacheEntriesMax?: number | undefined;
+  }) {
+    this.#clock = options.clock;
+    this.#log = options.log ?? (() => {});
+    this.#runner = new QueryRunner(options);
+    this.#cache = new ResultCache({
+      byteSizeMax: options.cacheBytesMax ?? CACHE_BYTES_MAX,
+      entryCountMax: options.cacheEntriesMax,
+    });
+  }
+
+  /**
+   * The answer at this moment, or a kept one that its definition calls young enough: that one at
+   * once, without a promise.
+   *
+   * Rejects with a ServiceError for what goes wrong with a query, when too many are under way, and
+   * with `query_cancelled` when the caller has gone.
+   */
+  call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
+    if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
+    const key = this.#cache.keyOf(call, caller.reach);
+    const nowMs = this.#clock.monotonicMs();
+    const kept = this.#cache.find(key, nowMs);
+    if (kept === undefined) return this.#wait(key, caller);
+    this.#counts.hit += 1;
+    const { answer, madeMs } = kept;
+    return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
+  }
+
+  /**
+   * How the answer of this moment is made. The query runs for it, and its rows are dropped: nothing
+   * is kept, and nothing kept is looked at.
+   *
+   * @throws ServiceError for what `call` rejects with.
+   */
+  async explain(call: QueryCall, cancelled: AbortSignal): Promise<QueryExplanation> {
+    const run = this.#runner.begin({ ...call, isExplained: true }, () => cancelled);
+    const { explanation, release } = await run.answer;
+    release();
+    return must(explanation, 'a run that is to be explained is');
+  }
+
+  /** Forgets the answers of a definition, those of runs under way among them. */
+  drop(definitionId: string): void {
+    this.#cache.drop(definitionId);
+  }
+
+  /**
+   * Lets answers go whose time is over and makes those anew that are in use and due. To be called
+   * about once a second.
+   */
+  tick(): void {
+    if (this.#closing.signal.aborted) return;
+    const nowMs = this.#clock.monotonicMs();
+    this.#cache.expire(nowMs);
+    this.#due = this.#cache.listDue(nowMs);
+    this.#renewDue();
+  }
+
+  stats(): CallStats {
+    return {
+      runsUnderWay: this.#runner.runCount,
+      cache: {
+        entryCount: this.#cache.entryCount,
+        byteSize: this.#cache.byteSize,
+        hitCount: this.#counts.hit,
+        missCount: this.#counts.miss,
+        collapsedCount: this.#counts.collapsed,
+        renewalCount: this.#counts.renewal,
+        renewalFailureCount: this.#counts.renewalFailure,
+        evictionCount: this.#cache.evictionCount,
+      },
+    };
+  }
+
+  /** Begins no more renewals, and cancels those under way that no caller waits for. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#due = [];
+    await Promise.all(this.#renewals);
+  }
+
+  /** Runs for this caller alone. */
+  async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
+    const run = this.#runner.begin(call, caller.cancelled);
+    return { kind: 'run', ...(await run.answer) };
+  }
+
+  /** Waits for the run of this key: the one under way, or one that this call begins. */
+  async #wait(key: CallKey, caller: Caller): Promise<SharedAnswer> {
+    if (this.#callersWaiting >= CALLERS_WAITING_MAX) {
+      throw new ServiceError(
+        'overloaded',
+        `at most ${CALLERS_WAITING_MAX} callers may wait at once; there are as many`,
+      );
+    }
+    const underWay = this.#runs.find(key.text);
+    const run = underWay ?? this.#begin(key);
+    if (underWay === undefined) this.#counts.miss += 1;
+    else this.#counts.collapsed += 1;
+    this.#callersWaiting += 1;
+    try {
+      const { answer, isKept, startMs, stats } = await run.wait(caller.cancelled());
+      const ageMs = this.#clock.monotonicMs() - startMs;
+      if (underWay !== undefined) {
+        return { kind: 'shared', answer, from: 'run-of-another', ageMs, stats: undefined };
+      }
+      return { kind: 'shared', answer, from: isKept ? 'kept-run' : 'run', ageMs, stats };
+    } finally {
+      this.#callersWaiting -= 1;
+    }
+  }
+
+  #begin(key: CallKey): SharedRun<SharedResult> {
+    return this.#runs.begin(key.text, (signal, earlier) => {
+      const { answer, ended } = this.#runner.begin(key, () => signal, earlier);
+      return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
+    });
+  }
+
+  /** Copies what is on loan, once, for all who wait and for the cache. */
+  #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
+    const answer = new KeptAnswer(run.json, run.digest);
+    run.release();
+    const times = { madeMs: run.startMs, nowMs: this.#clock.monotonicMs() };
+    const isKept = this.#cache.put(key, answer, times);
+    return { answer, isKept, startMs: run.startMs, stats: run.stats };
+  }
+
+  /** Begins as many renewals as may be under way; what callers leave no room for waits for the next tick. */
+  #renewDue(): void {
+    while (this.#renewals.size < RENEWALS_MAX && this.#runner.hasRoom) {
+      const key = this.#due.shift();
+      if (key === undefined) return;
+      if (!this.#cache.isDue(key, this.#clock.monotonicMs())) continue;
+      if (this.#runs.find(key.text) !== undefined) continue;
+      const renewal = this.#renew(key);
+      this.#renewals.add(renewal);
+      void renewal.then(() => {
+        this.#renewals.delete(renewal);
+        this.#renewDue();
+      });
+    }
+  }
+
+  /** Never rejects: who calls in the meantime has the old answer, or an error of a run of its own. */
+  async #renew(key: CallKey): Promise<void> {
+    try {
+      await this.#begin(key).wait(this.#closing.signal);
+      this.#counts.renewal += 1;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      this.#counts.renewalFailure += 1;
+      const isExpected = error instanceof ServiceError;
+      this.#log({
+        level: 'error',
+        event: 'renewal_failed',
+        endpoint: key.endpoint.definition.name,
+        error: isExpected ? error.message : stackOf(error),
+      });
+      this.#cache.putOffRenewal(key, this.#clock.monotonicMs());
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { PreparedQuery, QueryAnswer, RunOptions } from '../../engine/engine.ts';
+import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
+
+/** What the service asks of the engine. */
+export interface QueryEngine {
+  /**
+   * Parses and binds a text whose parameters are all among those declared; with `within`, as one that
+   * may name these tables and no sources.
+   *
+   * @throws QueryError with the place in the text.
+   */
+  prepare(
+    text: string,
+    parameters: readonly ParameterDeclaration[],
+    within?: PreparedQuery['commonTables'] | undefined,
+  ): PreparedQuery;
+  /**
+   * Runs it over everything that is visible at the moment of the call. Rejects with a QueryError;
+   * once `signal` is aborted, soon and with `query_cancelled`.
+   */
+  run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer>;
+}

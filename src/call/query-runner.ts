@@ -1,0 +1,163 @@
+import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import type { Clock } from '../clock.ts';
+import type { Endpoint } from '../definition/catalogue.ts';
+import type { ParameterValues } from '../definition/definition.ts';
+import { fromQueryError, ServiceError } from '../errors.ts';
+import { CALLS_MAX, QUERY_MS_MAX } from '../limits.ts';
+import type { QueryEngine } from './query-engine.ts';
+import type { BegunRun } from './shared-run.ts';
+
+export type TimedAnswer = QueryAnswer & {
+  /** When the run read the data, on the monotonic clock. */
+  readonly startMs: number;
+};
+
+/** What a call asks. */
+export type QueryCall = {
+  readonly endpoint: Endpoint;
+  readonly parameters: ParameterValues;
+  /** The caller's own, over the endpoint's CTEs, to be run in the place of the endpoint's. */
+  readonly callerQuery?: PreparedQuery | undefined;
+};
+
+/** Whether the answer should tell how it was made. */
+type Explained = { readonly isExplained?: boolean | undefined };
+
+/** Runs queries, each in its time, and no more at once than there may be. */
+export class QueryRunner {
+  readonly #engine: Pick<QueryEngine, 'run'>;
+  readonly #clock: Clock;
+  readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
+  /** Runs that the engine is not done with; it may be some time after their callers went away. */
+  #runCount = 0;
+
+  constructor(options: {
+    readonly engine: Pick<QueryEngine, 'run'>;
+    readonly clock: Clock;
+    readonly callsMax?: number | undefined;
+    readonly queryMsMax?: number | undefined;
+  }) {
+    this.#engine = options.engine;
+    this.#clock = options.clock;
+    this.#limits = {
+      callsMax: options.callsMax ?? CALLS_MAX,
+      queryMsMax: options.queryMsMax ?? QUERY_MS_MAX,
+    };
+  }
+
+  get runCount(): number {
+    return this.#runCount;
+  }
+
+  /** Whether one more may begin. */
+  get hasRoom(): boolean {
+    return this.#runCount < this.#limits.callsMax;
+  }
+
+  /**
+   * Begins a run, once `earlier` has settled. Its answer rejects with a ServiceError for what goes
+   * wrong with a query: soon after `cancelled`, and when its time is over. `cancelled` is asked for only
+   * when the answer does not come in this turn of the event loop.
+   *
+   * @throws ServiceError when too many are under way.
+   */
+  begin(
+    call: QueryCall & Explained,
+    cancelled: () => AbortSignal,
+    earlier?: Promise<void> | undefined,
+  ): BegunRun<TimedAnswer> {
+    if (!this.hasRoom) {
+      throw new ServiceError(
+        'overloaded',
+        `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
+      );
+    }
+    const abort = new AbortController();
+    const run = this.#run(call, abort.signal, earlier);
+    this.#runCount += 1;
+    const end = (): void => {
+      this.#runCount -= 1;
+    };
+    const ended = run.then(end, end);
+    const answer = this.#inTime(run, abort, cancelled).catch((error: unknown): never => {
+      throw error instanceof QueryError ? fromQueryError(error, call.callerQuery?.text) : error;
+    });
+    return { answer, ended };
+  }
+
+  /** Answers in time even where the engine is slow to notice that it should stop. */
+  async #inTime(
+    run: Promise<TimedAnswer>,
+    abort: AbortController,
+    cancelled: () => AbortSignal,
+  ): Promise<TimedAnswer> {
+    let unwatch = (): void => {};
+    let watching: NodeJS.Immediate | undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      const stop = (error: QueryError): void => {
+        abort.abort(error);
+        reject(error);
+      };
+      // Watching takes as long as a small run does, whose answer is there before this is called.
+      watching = setImmediate(() => {
+        unwatch = this.#watch(cancelled(), stop);
+      });
+    });
+    try {
+      // `race` watches both, so that neither rejects unseen after the other has won.
+      return await Promise.race([stopped, run]);
+    } catch (error) {
+      // An answer that comes after all has no reader.
+      run.then(
+        (answer) => answer.release(),
+        () => {},
+      );
+      throw error;
+    } finally {
+      clearImmediate(watching);
+      unwatch();
+    }
+  }
+
+  /** Calls `stop` when the caller has gone, and when the time is over; until what it returns is called. */
+  #watch(cancelled: AbortSignal, stop: (error: QueryError) => void): () => void {
+    const { queryMsMax } = this.#limits;
+    const timer = setTimeout(() => {
+      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
+      stop(new QueryError('query_timeout', message));
+    }, queryMsMax);
+    // What waits for the answer holds the process, where anything does.
+    timer.unref();
+    const cancel = (): void => {
+      stop(new QueryError('query_cancelled', 'the caller went away before the answer'));
+    };
+    cancelled.addEventListener('abort', cancel, { once: true });
+    if (cancelled.aborted) cancel();
+    return () => {
+      clearTimeout(timer);
+      cancelled.removeEventListener('abort', cancel);
+    };
+  }
+
+  async #run(
+    call: QueryCall & Explained,
+    signal: AbortSignal,
+    earlier: Promise<void> | undefined,
+  ): Promise<TimedAnswer> {
+    if (earlier !== undefined) {
+      await earlier;
+      signal.throwIfAborted();
+    }
+    const { endpoint, parameters, callerQuery, isExplained } = call;
+    const startMs = this.#clock.monotonicMs();
+    const answer = await this.#engine.run(callerQuery ?? endpoint.query, {
+      parameters,
+      nowUs: this.#clock.nowUs(),
+      rowsMax: endpoint.definition.rowsMax,
+      signal,
+      isExplained,
+    });
+    return { ...answer, startMs };
+  }
+}

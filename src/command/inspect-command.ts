@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { inspectFolder } from '../../ingest/inspection.ts';
+import { findLockHolder } from '../../ingest/lock-file.ts';
+import type { CommandWorld } from './explain-command.ts';
+import { type FolderCommand, jsonText, runFolderCommand } from './folder-command.ts';
+import { inspectionText } from './inspection-text.ts';
+import { showShare } from './progress.ts';
+
+export const INSPECT_HELP = `weir inspect tells what a data folder holds.
+
+  weir inspect DATA_DIR [--segments] [--json]
+
+For each source and in all: events, days, the first and the last time, bytes in memory and on disk;
+the segment files, the log and which of its records no segment file has yet; what is damaged, left
+over or in quarantine; and which process has the folder.
+
+Only the files are read, and nothing is changed: the folder may be that of a running weir, of a
+stopped one, or a copy. Of segment files only the envelopes are read, of the log every record;
+weir verify reads every byte.
+
+  --segments   each segment file, too
+  --json       everything as JSON; times are microseconds since the epoch, sizes bytes
+  --help       this text
+
+Exit status: 0 when the folder was read, damaged or not; 1 when it cannot be read, does not exist or
+is not one of weir; 2 when the command was not understood.
+`;
+
+const INSPECT: FolderCommand = {
+  name: 'inspect',
+  help: INSPECT_HELP,
+  flags: ['segments', 'json'],
+  run: async (dataDir, flags, world) => {
+    const lock = await findLockHolder(join(dataDir, 'lock'));
+    const onProgress = showShare('reading the log');
+    const inspection = await inspectFolder({ disk: new NodeDisk(), dataDir, onProgress }).finally(
+      onProgress.end,
+    );
+    const withFiles = flags.has('segments');
+    if (!flags.has('json')) {
+      world.out(inspectionText({ dataDir, lock, inspection, withFiles }));
+      return 0;
+    }
+    const { files, ...rest } = inspection;
+    const found = { folder: dataDir, lock, ...rest, ...(withFiles ? { files } : {}) };
+    world.out(`${jsonText(found)}\n`);
+    return 0;
+  },
+};
+
+/** Runs `weir inspect` with the words behind it; its exit status. */
+export function runInspect(words: readonly string[], world: CommandWorld): Promise<number> {
+  return runFolderCommand(INSPECT, words, world);
+}

@@ -1,0 +1,298 @@
+/**
+ * The file of one saved query: a header of comment lines, then one GoogleSQL statement.
+ *
+ * ```
+ * file    = header statement
+ * header  = { "--" key [ "[" profile "]" ] ":" value newline }
+ *                                               up to the first line that does not begin with --
+ * key     = id | name | description | max_rows | cache | warm | sandbox | alias | param
+ * profile = default | supabase
+ * ```
+ *
+ * | key           | value                                                     | without it        |
+ * |---------------|-----------------------------------------------------------|-------------------|
+ * | `id`          | a UUID                                                    | an error          |
+ * | `name`        | words with dots between them: letters, digits, `_`, `-`   | an error          |
+ * | `description` | any text to the end of the line                           | empty             |
+ * | `max_rows`    | rows of an answer at most                                 | 1000              |
+ * | `cache`       | `disabled`, or how long an answer is kept: `900s`         | `disabled`        |
+ * | `warm`        | how old a kept answer in use may get: `300s`; needs cache | answers just age  |
+ * | `sandbox`     | `disabled` or `enabled`                                   | `disabled`        |
+ * | `alias`       | further names, with commas between them                   | none              |
+ * | `param`       | one parameter; as many lines as there are parameters      | none              |
+ *
+ * ```
+ * param   = name type { "required" | "default=" word | "enum(" word { "," word } ")"
+ *                     | "from=" name { "," name } }
+ * type    = string | int64 | float64 | bool | timestamp
+ * word    = characters other than space, comma, quote and parenthesis, none at all
+ *         | '"' any characters, \" and \\ escaped as in JSON '"'
+ * ```
+ *
+ * A line that names a profile is read in that profile alone, and there it stands in the place of the
+ * line without: of the same key, and for `param` of the same parameter.
+ *
+ * Every key but `param` stands once. A parameter is `required`, or has a default, or is NULL where
+ * none is given; `from` names other parameters of the call to fall back to. The statement keeps its
+ * own comments; those above it in the header are not part of it.
+ */
+
+import { isUuid } from '../../ingest/source.ts';
+import { echo, oneOf } from '../echo.ts';
+import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
+import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
+import type { Definition, ParameterDefinition } from './definition.ts';
+import { DefinitionError, type Position, type Refuse } from './definition-error.ts';
+import { parseParameterLine } from './definition-parameter.ts';
+
+/** What a file holds, and where. */
+export type DefinitionFile = {
+  readonly definition: Definition;
+  /** How many lines stand above the statement. */
+  readonly headerLineCount: number;
+  /** Where the value of a key stands, or a parameter; the file's start when it has none. */
+  readonly positionOf: (name: string, kind?: 'key' | 'param') => Position;
+};
+
+/** One header line, taken apart; positions are those of its key and its value. */
+type HeaderLine = {
+  readonly key: string;
+  /** The one profile it is for; `undefined`: for all that have no line of their own. */
+  readonly profile: string | undefined;
+  readonly value: string;
+  readonly keyAt: Position;
+  readonly valueAt: Position;
+};
+
+const KEYS = [
+  'id',
+  'name',
+  'description',
+  'max_rows',
+  'cache',
+  'warm',
+  'sandbox',
+  'alias',
+  'param',
+];
+
+const NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
+
+/** Names that are parts of the paths of endpoints. */
+const NAMES_RESERVED: ReadonlySet<string> = new Set(['query']);
+
+const ROWS_MAX_DEFAULT = 1000;
+
+/**
+ * Reads a definition file as it is in a profile. `file` is its name as errors should give it.
+ *
+ * @throws DefinitionError at the first problem. The statement itself is not looked at.
+ */
+export function parseDefinitionFile(
+  file: string,
+  fileText: string,
+  profile: ProfileName = 'default',
+): DefinitionFile {
+  const refuse: Refuse = (position, reason) => {
+    throw new DefinitionError(file, fileText, position, reason);
+  };
+  const lines = fileText.split('\n');
+  const headerLineCount = lines.findIndex((line) => !line.startsWith('--'));
+  if (headerLineCount === -1) {
+    refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
+  }
+  const header = readHeader(lines.slice(0, headerLineCount), profile, refuse);
+  const text = lines.slice(headerLineCount).join('\n').trimEnd();
+  if (text.trim() === '') refuse(endOf(lines), 'a statement must follow the header; got nothing');
+  const first: Position = { line: 1, column: 1 };
+  const value = <T>(key: string, parse: (line: HeaderLine, refuse: Refuse) => T): T | undefined => {
+    const line = header.single.get(key);
+    return line === undefined ? undefined : parse(line, refuse);
+  };
+  const definition: Definition = {
+    id: value('id', parseId) ?? refuse(first, 'the header must give an id; got none'),
+    name: value('name', parseName) ?? refuse(first, 'the header must give a name; got none'),
+    aliases: value('alias', parseAliases) ?? [],
+    description: value('description', (line) => line.value) ?? '',
+    parameters: parseParameters(header.parameters, refuse),
+    rowsMax: value('max_rows', parseRowsMax) ?? ROWS_MAX_DEFAULT,
+    cacheS: value('cache', parseCacheS),
+    warmS: value('warm', parseSeconds),
+    isSandboxed: value('sandbox', parseSandbox) ?? false,
+    text,
+  };
+  checkTogether(definition, header, refuse);
+  const positionOf: DefinitionFile['positionOf'] = (name, kind = 'key') => {
+    const parameter = definition.parameters.findIndex((other) => other.name === name);
+    const line = kind === 'key' ? header.single.get(name) : header.parameters[parameter];
+    return line?.valueAt ?? first;
+  };
+  return { definition, headerLineCount, positionOf };
+}
+
+type Header = {
+  readonly single: ReadonlyMap<string, HeaderLine>;
+  readonly parameters: readonly HeaderLine[];
+};
+
+function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refuse): Header {
+  const lines = texts.map((text, index) => readHeaderLine(text.trimEnd(), index + 1, refuse));
+  for (const line of lines) checkKey(line, refuse);
+  // A line of the profile takes the place of the one it stands in for, wherever it was written.
+  const common = linesBySubject(lines, undefined, refuse);
+  const inForce = new Map([...common, ...linesBySubject(lines, profile, refuse)]);
+  const all = [...inForce.values()];
+  return {
+    single: new Map(all.filter(({ key }) => key !== 'param').map((line) => [line.key, line])),
+    parameters: all.filter(({ key }) => key === 'param'),
+  };
+}
+
+function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
+  if (!KEYS.includes(key)) refuse(keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(key)}`);
+  if (profile === undefined || PROFILE_NAMES.some((name) => name === profile)) return;
+  refuse(keyAt, `the profile of a key must be ${oneOf(PROFILE_NAMES)}; got ${echo(profile)}`);
+}
+
+/** The lines that name the profile, or none, each by what it tells of: its key, or its parameter. */
+function linesBySubject(
+  lines: readonly HeaderLine[],
+  profile: ProfileName | undefined,
+  refuse: Refuse,
+): ReadonlyMap<string, HeaderLine> {
+  const found = new Map<string, HeaderLine>();
+  for (const line of lines) {
+    if (line.profile !== profile) continue;
+    const { key, value, keyAt, valueAt } = line;
+    // GoogleSQL reads @Project and @project as one name; two of them would be one too many.
+    const name = key === 'param' ? /^\S*/.exec(value)![0] : undefined;
+    const subject = name === undefined ? key : `param ${name.toLowerCase()}`;
+    const before = found.get(subject);
+    if (before !== undefined && name !== undefined) {
+      refuse(valueAt, `parameter ${name} is declared twice`);
+    }
+    if (before !== undefined) {
+      refuse(keyAt, `${key} is given twice; first in line ${before.keyAt.line}`);
+    }
+    found.set(subject, line);
+  }
+  return found;
+}
+
+function readHeaderLine(text: string, line: number, refuse: Refuse): HeaderLine {
+  const match = /^(--[ \t]*)([^\s:[\]]+)(?:\[([^\s:[\]]*)\])?([ \t]*:[ \t]*)(.*)$/.exec(text);
+  if (match === null) {
+    return refuse(
+      { line, column: 1 },
+      `a header line must read "-- key: value"; got ${echo(text)}`,
+    );
+  }
+  const dashes = match[1]!;
+  const value = match[5]!;
+  return {
+    key: match[2]!,
+    profile: match[3],
+    value,
+    keyAt: { line, column: dashes.length + 1 },
+    valueAt: { line, column: text.length - value.length + 1 },
+  };
+}
+
+function parseId({ value, valueAt }: HeaderLine, refuse: Refuse): string {
+  return isUuid(value)
+    ? value.toLowerCase()
+    : refuse(valueAt, `id must be a UUID of 36 characters; got ${echo(value)}`);
+}
+
+function parseName({ key, value, valueAt }: HeaderLine, refuse: Refuse): string {
+  if (!NAME.test(value) || value.length > NAME_LENGTH_MAX) {
+    refuse(
+      valueAt,
+      `${key} must be words of letters, digits, _ and - with dots between them, at most ${NAME_LENGTH_MAX} characters; got ${echo(value)}`,
+    );
+  }
+  if (isUuid(value)) {
+    refuse(valueAt, `${key} must not have the form of a UUID, which is an id; got ${echo(value)}`);
+  }
+  if (NAMES_RESERVED.has(value)) {
+    refuse(valueAt, `${key} must not be ${echo(value)}: it is part of the paths of endpoints`);
+  }
+  return value;
+}
+
+function parseAliases(line: HeaderLine, refuse: Refuse): readonly string[] {
+  let column = line.valueAt.column;
+  return line.value.split(',').map((part) => {
+    const name = part.trim();
+    const at = { line: line.valueAt.line, column: column + part.length - part.trimStart().length };
+    column += part.length + 1;
+    return parseName({ ...line, value: name, valueAt: at }, refuse);
+  });
+}
+
+function parseRowsMax({ value, valueAt }: HeaderLine, refuse: Refuse): number {
+  const count = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  return count >= 1 && count <= DEFINITION_ROWS_MAX
+    ? count
+    : refuse(
+        valueAt,
+        `max_rows must be a whole number from 1 to ${DEFINITION_ROWS_MAX}; got ${echo(value)}`,
+      );
+}
+
+function parseCacheS(line: HeaderLine, refuse: Refuse): number | undefined {
+  return line.value === 'disabled' ? undefined : parseSeconds(line, refuse);
+}
+
+function parseSeconds({ key, value, valueAt }: HeaderLine, refuse: Refuse): number {
+  const seconds = /^\d{1,9}s$/.test(value) ? Number(value.slice(0, -1)) : 0;
+  const disabled = key === 'cache' ? 'disabled, or ' : '';
+  return seconds >= 1 && seconds <= CACHE_S_MAX
+    ? seconds
+    : refuse(
+        valueAt,
+        `${key} must be ${disabled}a number of seconds from 1s to ${CACHE_S_MAX}s, such as 900s; got ${echo(value)}`,
+      );
+}
+
+function parseSandbox({ value, valueAt }: HeaderLine, refuse: Refuse): boolean {
+  if (value !== 'disabled' && value !== 'enabled') {
+    refuse(valueAt, `sandbox must be disabled or enabled; got ${echo(value)}`);
+  }
+  return value === 'enabled';
+}
+
+function parseParameters(
+  lines: readonly HeaderLine[],
+  refuse: Refuse,
+): readonly ParameterDefinition[] {
+  const tooMany = lines[PARAMETERS_MAX];
+  if (tooMany !== undefined) {
+    refuse(tooMany.valueAt, `a definition has at most ${PARAMETERS_MAX} parameters; got one more`);
+  }
+  return lines.map(({ value, valueAt }) => parseParameterLine(value, valueAt, refuse));
+}
+
+/** Rules between two keys. */
+function checkTogether(definition: Definition, header: Header, refuse: Refuse): void {
+  const alias = header.single.get('alias');
+  const names = [definition.name, ...definition.aliases];
+  if (alias !== undefined && new Set(names).size < names.length) {
+    refuse(alias.valueAt, 'an alias must differ from the name and from every other alias');
+  }
+  const warm = header.single.get('warm');
+  if (warm === undefined || definition.warmS === undefined) return;
+  if (definition.cacheS === undefined) {
+    refuse(warm.valueAt, 'warm needs a cache: answers that are not kept cannot be renewed');
+  }
+  if (definition.warmS > definition.cacheS) {
+    refuse(
+      warm.valueAt,
+      `warm must not be longer than cache, ${definition.cacheS}s; got ${echo(warm.value)}`,
+    );
+  }
+}
+
+function endOf(lines: readonly string[]): Position {
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { echo, oneOf } from '../echo.ts';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
+import type { ParameterDefinition, ParameterValues } from './definition.ts';
+import { parseParameterText, wantedBy } from './parameter-value.ts';
+
+/**
+ * The texts of a call, by the caller's names, each as often as it was given: in the query string
+ * first, then in the body.
+ */
+export type ParameterTexts = ReadonlyMap<string, readonly string[]>;
+
+/** Reads the parameters of a call as one definition declares them. */
+export class ParameterSchema {
+  readonly #declared: readonly DeclaredParameter[];
+
+  constructor(definitions: readonly ParameterDefinition[]) {
+    this.#declared = definitions.map((definition) => ({
+      definition,
+      keys: [definition.name, ...definition.from],
+      value: valueSchema(definition),
+      known: new Map(),
+    }));
+  }
+
+  /** Whether a call's parameter of this name is looked at: a declared one, or one to fall back to. */
+  reads(name: string): boolean {
+    return this.#declared.some(
+      ({ definition }) => definition.name === name || definition.from.includes(name),
+    );
+  }
+
+  /**
+   * The value of every declared parameter; NULL where there is none. Names that are not declared
+   * are passed over.
+   *
+   * @throws ServiceError for the first parameter that is missing, repeated or not of its type; its
+   * message tells of all of them.
+   */
+  parse(texts: ParameterTexts): ParameterValues {
+    const values = new Map<string, SqlValue>();
+    const problems: { code: ErrorCode; parameter: string; message: string }[] = [];
+    for (const declared of this.#declared) {
+      const { definition, keys } = declared;
+      const { name } = definition;
+      const repeated = keys.find((key) => (texts.get(key)?.length ?? 0) > 1);
+      if (repeated !== undefined) {
+        problems.push({
+          code: 'repeated_parameter',
+          parameter: repeated,
+          message: `${repeated} must be given once, in the query string or in the body; got ${texts.get(repeated)!.length} of it`,
+        });
+        continue;
+      }
+      const text = findText(definition, texts);
+      const result = readText(declared, text);
+      if (result.success) {
+        values.set(name, result.data);
+        continue;
+      }
+      problems.push({
+        code: text === undefined ? 'missing_parameter' : 'invalid_parameter',
+        parameter: name,
+        message: result.error.issues[0]!.message,
+      });
+    }
+    const [first] = problems;
+    if (first === undefined) return values;
+    throw new ServiceError(first.code, problems.map(({ message }) => message).join('; '), {
+      parameter: first.parameter,
+    });
+  }
+}
+
+type DeclaredParameter = {
+  readonly definition: ParameterDefinition;
+  /** The names it may be given under. */
+  readonly keys: readonly string[];
+  readonly value: z.ZodType<SqlValue, string | undefined>;
+  /** Values by text, as read before: of most parameters the same few come again and again. */
+  readonly known: Map<string | undefined, SqlValue>;
+};
+
+function readText(
+  { value, known }: DeclaredParameter,
+  text: string | undefined,
+): { readonly success: true; readonly data: SqlValue } | z.ZodSafeParseError<unknown> {
+  const data = known.get(text);
+  if (data !== undefined) return { success: true, data };
+  const result = value.safeParse(text);
+  if (result.success && (text?.length ?? 0) <= KNOWN_TEXT_LENGTH_MAX) {
+    if (known.size === KNOWN_TEXTS_MAX) known.clear();
+    known.set(text, result.data);
+  }
+  return result;
+}
+
+/** The first text among the names that is not empty, else the default. */
+function findText(definition: ParameterDefinition, texts: ParameterTexts): string | undefined {
+  for (const key of [definition.name, ...definition.from]) {
+    const text = texts.get(key)?.[0];
+    if (text !== undefined && text !== '') return text;
+  }
+  if (definition.required) return undefined;
+  if (definition.default !== undefined) return definition.default;
+  // An empty text is a STRING; where another type or a list of values is wanted, it is no value.
+  const isAnyText = definition.type === 'string' && definition.values === undefined;
+  return isAnyText ? texts.get(definition.name)?.[0] : undefined;
+}
+
+function valueSchema(definition: ParameterDefinition): z.ZodType<SqlValue, string | undefined> {
+  const { name, type, required, values } = definition;
+  const wanted = values === undefined ? wantedBy(type) : oneOf(values);
+  return z
+    .string()
+    .optional()
+    .transform((text, context): SqlValue => {
+      if (text === undefined || (text === '' && type !== 'string')) {
+        if (!required) return null;
+        context.addIssue({ code: 'custom', message: `${name} must be ${wanted}; got nothing` });
+        return z.NEVER;
+      }
+      const isAllowed = values === undefined || values.includes(text);
+      const value = isAllowed ? parseParameterText(type, text) : undefined;
+      if (value !== undefined) return value;
+      const hint = type === 'timestamp' ? hintOf(text) : '';
+      context.addIssue({
+        code: 'custom',
+        message: `${name} must be ${wanted}; got ${echo(text)}${hint}`,
+      });
+      return z.NEVER;
+    });
+}
+
+/** A plus sign in a query string arrives as a space, which callers rarely suspect. */
+function hintOf(text: string): string {
+  return / \d{2}:?\d{2}$/.test(text) &&
+    parseParameterText('timestamp', text.replace(/ (?=\S*$)/, '+'))
+    ? ' (in a URL the sign + of an offset is written %2B)'
+    : '';
+}

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http';
+import { refusalSentences } from '../../ingest/admission.ts';
+import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
+import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import type { BodyForm } from '../../ingest/post-body.ts';
+import { authenticate, authorize } from '../access/authenticate.ts';
+import type { Tokens } from '../access/tokens.ts';
+import type { Clock } from '../clock.ts';
+import type { BodyReader } from '../http/body.ts';
+import type { Handler } from '../http/http-route.ts';
+import { readMediaType } from '../http/media-type.ts';
+import { parseQueryString } from '../http/query-string.ts';
+import { sendJson } from '../http/response.ts';
+import type { LogIntake } from '../store/log-intake.ts';
+import { findAddress, mustFindSource } from './post-address.ts';
+
+const FORMS: ReadonlyMap<string, BodyForm> = new Map([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+]);
+
+/**
+ * Takes a post of logs. The token, and the source where the URL or a header names it, are checked
+ * before the body is read.
+ */
+export function logHandler(options: {
+  readonly intake: LogIntake;
+  readonly tokens: Tokens;
+  readonly bodies: BodyReader;
+  readonly clock: Clock;
+}): Handler {
+  const { intake, tokens, bodies, clock } = options;
+  return async (request, response) => {
+    const query = parseQueryString(request.url);
+    authorize(authenticate(tokens, request, query), 'ingest');
+    const address = findAddress(query, request);
+    const source = address === undefined ? undefined : mustFindSource(intake, address);
+    const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
+    const form = FORMS.get(mediaType ?? '') ?? 'json';
+    const refusals = await bodies.use(request, response, BODY_BYTES_MAX, async (body) => {
+      const logs = await intake.decode(body, form);
+      const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');
+      const target = source ?? mustFindSource(intake, key && logs.address[key]);
+      return logs.store(target, clock.nowUs());
+    });
+    tellLogged(response, refusalSentences(refusals));
+  };
+}
+
+/** That all was stored, or which events were not. */
+export function tellLogged(response: ServerResponse, sentences: readonly string[]): void {
+  if (sentences.length > 0) sendJson(response, 406, { message: sentences });
+  else sendJson(response, 200, { message: 'Logged!' });
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
+import type { Source } from '../../ingest/source.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import type { LogIntake } from '../store/log-intake.ts';
+
+const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
+
+/** What the URL, else a header, says the source is. */
+export function findAddress(query: ParameterTexts, request: IncomingMessage): string | undefined {
+  for (const key of ADDRESS_KEYS) {
+    const texts = query.get(key) ?? [];
+    if (texts.length > 1) {
+      const message = `${key} must be given once; got ${texts.length} of it`;
+      throw new ServiceError('repeated_parameter', message, { parameter: key });
+    }
+    if (texts[0] !== undefined && texts[0] !== '') return texts[0];
+  }
+  for (const key of ADDRESS_HEADERS) {
+    const text = request.headers[key];
+    if (typeof text === 'string' && text.trim() !== '') return text.trim();
+  }
+  return undefined;
+}
+
+/** @throws ServiceError when none is named, or there is none of the name. */
+export function mustFindSource(
+  intake: Pick<LogIntake, 'findSource'>,
+  address: string | undefined,
+): Source {
+  if (address === undefined) {
+    throw new ServiceError(
+      'missing_source',
+      'the source must be named by source_name or source, in the URL or in the body, or by the header X-Source; got none',
+    );
+  }
+  const source = intake.findSource(address);
+  if (source !== undefined) return source;
+  throw new ServiceError(
+    'unknown_source',
+    `there is no source ${echo(address)}; GET /api/sources lists them`,
+  );
+}

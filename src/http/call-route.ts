@@ -1,0 +1,182 @@
+import type { Request, Response } from 'express';
+import { authenticate, authorize } from '../access/authenticate.ts';
+import { reachOf } from '../access/reach.ts';
+import type { Tokens } from '../access/tokens.ts';
+import type { CallerQueries } from '../call/caller-queries.ts';
+import { callerSqlOf, SQL_PARAMETER } from '../call/caller-sql.ts';
+import type { EndpointCaller } from '../call/endpoint-call.ts';
+import type { Clock } from '../clock.ts';
+import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { CALL_BODY_BYTES_MAX } from '../limits.ts';
+import { type BodyReader, hasBody } from './body.ts';
+import { sendAnswer } from './call-answer.ts';
+import { asksToExplain, sendExplanation } from './explain-route.ts';
+import type { Handler } from './http-route.ts';
+import { readMediaType } from './media-type.ts';
+import { parseQueryString } from './query-string.ts';
+
+/** Calls an endpoint: the path's one parameter is its id or one of its names. */
+export function callHandler(options: {
+  readonly catalogue: Catalogue;
+  readonly caller: EndpointCaller;
+  readonly callerQueries: CallerQueries;
+  readonly tokens: Tokens;
+  readonly bodies: BodyReader;
+  readonly clock: Clock;
+}): Handler {
+  const { catalogue, caller, callerQueries, tokens, bodies, clock } = options;
+  return async (request, response) => {
+    const query = parseQueryString(request.url);
+    const grant = authenticate(tokens, request, query);
+    authorize(grant, 'query');
+    const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const isExplained = asksToExplain(query, endpoint.parameters);
+    if (isExplained) authorize(grant, 'manage');
+    const texts = hasBody(request)
+      ? await addBody(query, { request, response, bodies, endpoint })
+      : query;
+    const receivedMs = clock.monotonicMs();
+    const parameters = endpoint.parameters.parse(texts);
+    const sql = callerSqlOf(texts, endpoint);
+    const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
+    const call = { endpoint, parameters, callerQuery };
+    if (isExplained) {
+      const explanation = await caller.explain(call, goneSignal(response));
+      sendExplanation(request, response, explanation, endpoint.definition.name);
+      return;
+    }
+    const calledMs = clock.monotonicMs();
+    const called = caller.call(call, {
+      reach: reachOf(grant),
+      cancelled: () => goneSignal(response),
+    });
+    // What is kept leaves in the turn of the event loop that brought the request.
+    const answer = called instanceof Promise ? await called : called;
+    await sendAnswer(request, response, answer, {
+      cacheS: endpoint.definition.cacheS,
+      parseMs: calledMs - receivedMs,
+      callMs: clock.monotonicMs() - calledMs,
+    });
+  };
+}
+
+/** The one `:parameter` of a path, decoded. */
+export function pathParameter(request: Request): string {
+  const [text] = Object.values(request.params);
+  return typeof text === 'string' ? text : '';
+}
+
+/** @throws ServiceError when there is no such endpoint. */
+export function mustFindEndpoint(catalogue: Catalogue, idOrName: string): Endpoint {
+  const endpoint = catalogue.find(idOrName);
+  if (endpoint !== undefined) return endpoint;
+  throw new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
+}
+
+/**
+ * The parameters of the query string and those of a JSON body together. One that stands in both is
+ * given twice, and refused as any other that is. What the endpoint does not read may be anything. A
+ * body of text is the SQL of a caller, where the endpoint takes that.
+ */
+async function addBody(
+  query: ParameterTexts,
+  call: {
+    readonly request: Request;
+    readonly response: Response;
+    readonly bodies: BodyReader;
+    readonly endpoint: Endpoint;
+  },
+): Promise<ParameterTexts> {
+  const { request, response, bodies, endpoint } = call;
+  const { isSandboxed } = endpoint.definition;
+  const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
+  if (type === 'ignored') return query;
+  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (pieces) => {
+    const text = textOfBytes(Buffer.concat(pieces));
+    return type === JSON_TYPE ? parseObject(text) : ([[SQL_PARAMETER, text]] as const);
+  });
+  const texts = new Map(query);
+  for (const [name, value] of body) {
+    const isRead = endpoint.parameters.reads(name) || (isSandboxed && name === SQL_PARAMETER);
+    if (!isRead) continue;
+    const text = textOf(name, value);
+    if (text !== undefined) texts.set(name, [...(texts.get(name) ?? []), text]);
+  }
+  return texts;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** Bodies of these types are one SQL text. */
+const SQL_TYPES = ['application/sql', 'text/plain'] as const;
+
+type BodyType = typeof JSON_TYPE | (typeof SQL_TYPES)[number];
+
+/**
+ * A body without a type is JSON. A GET need not bring one, and where it brings one of another type,
+ * that is none of ours.
+ *
+ * @throws ServiceError for a POST of another type.
+ */
+function bodyTypeOf(request: Request, allowed: readonly BodyType[]): BodyType | 'ignored' {
+  try {
+    return readMediaType(request.headers['content-type'], allowed) ?? JSON_TYPE;
+  } catch (error) {
+    if (request.method !== 'POST') return 'ignored';
+    throw error;
+  }
+}
+
+function textOfBytes(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ServiceError('invalid_body', 'the body must be UTF-8; got other bytes', { cause });
+  }
+}
+
+function parseObject(text: string): readonly (readonly [string, unknown])[] {
+  let value: unknown;
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError('invalid_body', `the body must be a JSON object; ${reason}`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value);
+  }
+  throw new ServiceError('invalid_body', 'the body must be a JSON object of parameters');
+}
+
+/** A parameter's text; `undefined` for null, which is no value. */
+function textOf(name: string, value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === null) return undefined;
+  const isExact =
+    typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  if (typeof value === 'boolean' || isExact) return String(value);
+  const reason =
+    typeof value === 'number'
+      ? 'got a number that loses digits in JSON; write it as a string'
+      : `got a ${Array.isArray(value) ? 'list' : 'map'}`;
+  throw new ServiceError(
+    'invalid_parameter',
+    `${name} must be a string, a number or a boolean; ${reason}`,
+    { parameter: name },
+  );
+}
+
+/** Aborted when the connection closes before the answer has left. */
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  // A connection that has closed already, while a body was read, does not say so again.
+  if (response.destroyed) gone.abort();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import { explanationText } from '../../engine/plan/explanation-text.ts';
+import type { ParameterSchema, ParameterTexts } from '../definition/parameters.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { acceptWeight } from './media-type.ts';
+import { sendBytes, sendJson } from './response.ts';
+
+/**
+ * Whether a call asks how its answer is made, in place of the answer: `explain=true` in its query
+ * string. Where the endpoint has a parameter of this name, the word is the endpoint's.
+ *
+ * @throws ServiceError when it is there and is neither true nor false.
+ */
+export function asksToExplain(query: ParameterTexts, schema: ParameterSchema): boolean {
+  const texts = schema.reads('explain') ? undefined : query.get('explain');
+  if (texts === undefined) return false;
+  if (texts.length > 1) {
+    const message = `explain must be given once; got ${texts.length} of it`;
+    throw new ServiceError('repeated_parameter', message, { parameter: 'explain' });
+  }
+  const [text = ''] = texts;
+  if (text === 'true' || text === 'false') return text === 'true';
+  const message = `explain must be true or false; got ${echo(text)}`;
+  throw new ServiceError('invalid_parameter', message, { parameter: 'explain' });
+}
+
+/** Text for a person, or JSON for a caller that wants it more. `name` is the endpoint's. */
+export function sendExplanation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  explanation: QueryExplanation,
+  name: string,
+): void {
+  const { accept } = request.headers;
+  const weight = acceptWeight(accept, 'application/json');
+  response.setHeader('Cache-Control', 'no-store');
+  response.appendHeader('Vary', 'Accept');
+  if (weight > 0 && weight >= acceptWeight(accept, 'text/plain')) {
+    sendJson(response, 200, { name, ...explanation });
+  } else {
+    const text = Buffer.from(explanationText(explanation, name));
+    sendBytes(response, 200, 'text/plain; charset=utf-8', [text]);
+  }
+}

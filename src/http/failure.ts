@@ -1,0 +1,92 @@
+import type { ErrorCode, ServiceError } from '../errors.ts';
+import { acceptWeight } from './media-type.ts';
+
+/** A failure as it leaves: never more than a caller may know. */
+export type Failure = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+};
+
+/** What is known of the request that failed; nothing where it could not be read. */
+export type FailedRequest = {
+  readonly requestId: string;
+  readonly accept: string | undefined;
+  readonly contentType?: string | undefined;
+};
+
+/** Puts a failure into the words of a profile. */
+export type TellFailure = (error: ServiceError, request: FailedRequest) => Failure;
+
+/** In our own form: the code's status, and code, message and details. */
+export const tellFailure: TellFailure = (error, request) => {
+  if (prefersProblem(request.accept)) return tellProblem(error, request);
+  const { code, status, message } = error;
+  return jsonFailure(status, { error: { code, message, ...membersOf(error, request) } });
+};
+
+/**
+ * As the analytics container does: a sentence alone. What a caller may not do, and what there is not,
+ * are one answer, so that nobody learns what exists. Who asks for a problem is none of its clients,
+ * and is told all.
+ */
+export const tellFailureLikeContainer: TellFailure = (error, request) => {
+  if (prefersProblem(request.accept)) return tellProblem(error, request);
+  if (CODES_UNAUTHORIZED.has(error.code)) return jsonFailure(401, { error: 'Unauthorized' });
+  if (error.code === 'ingest_overloaded') return jsonFailure(error.status, { error: BUFFER_FULL });
+  const { line, column } = error.details;
+  const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
+  return jsonFailure(error.status, { error: error.message + place });
+};
+
+/**
+ * The same of a call: there the container's answer to a query that cannot be run is a 200, by whose
+ * `error` its reader knows. Not of a post: its sender would take the events for stored.
+ */
+export const tellFailedCallLikeContainer: TellFailure = (error, request) => {
+  const failure = tellFailureLikeContainer(error, request);
+  const isTold = failure.contentType === JSON_TYPE && STATUSES_TOLD_AS_200.has(failure.status);
+  return isTold ? { ...failure, status: 200 } : failure;
+};
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const CODES_UNAUTHORIZED: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'forbidden',
+  'unknown_endpoint',
+  'unknown_source',
+  'missing_source',
+]);
+
+const STATUSES_TOLD_AS_200: ReadonlySet<number> = new Set([400, 422, 504]);
+
+/** Its sender waits and posts again, as for Retry-After. */
+const BUFFER_FULL = 'Buffer Full: Too Many Requests';
+
+/** The form of RFC 9457 §3.1. */
+function tellProblem(error: ServiceError, request: FailedRequest): Failure {
+  const { code, status, title, message } = error;
+  const type = `urn:weir:error:${code}`;
+  const problem = { type, title, status, detail: message, code, ...membersOf(error, request) };
+  return {
+    status,
+    contentType: 'application/problem+json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(problem)),
+  };
+}
+
+function jsonFailure(status: number, value: object): Failure {
+  return { status, contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(value)) };
+}
+
+function membersOf({ details }: ServiceError, { requestId }: FailedRequest): object {
+  const { line, column, caret, parameter } = details;
+  return { line, column, caret, parameter, request_id: requestId === '' ? undefined : requestId };
+}
+
+/** Whether `Accept` names problem+json and does not want plain JSON more. */
+function prefersProblem(accept: string | undefined): boolean {
+  const weight = acceptWeight(accept, 'application/problem+json');
+  return weight > 0 && weight >= acceptWeight(accept, 'application/json');
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { must } from '../../engine/assert.ts';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import {
+  CONNECTIONS_MAX,
+  DRAIN_ACCEPT_MS,
+  DRAIN_MS_MAX,
+  DRAIN_SILENT_MS,
+  HEADERS_MS_MAX,
+  KEEP_ALIVE_MS,
+  REQUEST_MS_MAX,
+} from '../limits.ts';
+import type { HttpMessages } from './express-messages.ts';
+import type { TellFailure } from './failure.ts';
+import { rawErrorResponse } from './response.ts';
+
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What answers requests, and what it wants them and its responses to be. */
+export type ServedApp = {
+  readonly listener: RequestListener;
+  readonly messages: HttpMessages;
+};
+
+export type HttpManners = {
+  /** Bytes of one request's headers, its URL among them. */
+  readonly headersBytesMax: number;
+  /** How a request that could not be read is answered. */
+  readonly tellFailure: TellFailure;
+};
+
+/** A listening server that can be told to finish what is under way and stop. */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #responses = new Set<ServerResponse>();
+  readonly #sockets = new Set<Socket>();
+  readonly #manners: HttpManners;
+  #isDraining = false;
+
+  private constructor({ listener, messages }: ServedApp, manners: HttpManners) {
+    this.#manners = manners;
+    const track: RequestListener = (request, response) => {
+      this.#responses.add(response);
+      response.on('close', () => this.#responses.delete(response));
+      if (this.#isDraining) response.setHeader('Connection', 'close');
+      listener(request, response);
+    };
+    this.#server = createServer(
+      {
+        ...messages,
+        maxHeaderSize: manners.headersBytesMax,
+        headersTimeout: HEADERS_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+      },
+      track,
+    );
+    this.#server.maxConnections = CONNECTIONS_MAX;
+    // Beyond a count of its own Node drops headers unsaid, a token among them; their bytes are bounded.
+    this.#server.maxHeadersCount = 0;
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    // Whoever asks before sending a body hears 100 only once the request is found good.
+    this.#server.on('checkContinue', track);
+    this.#server.on('checkExpectation', track);
+    this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+  }
+
+  /** Rejects with the system's error when the address cannot be listened on. */
+  static async listen(
+    app: ServedApp,
+    address: { readonly host: string; readonly port: number },
+    manners: HttpManners,
+  ): Promise<HttpServer> {
+    const server = new HttpServer(app, manners);
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', reject);
+      server.#server.listen(address.port, address.host, () => {
+        server.#server.off('error', reject);
+        resolve();
+      });
+    });
+    return server;
+  }
+
+  get port(): number {
+    return (must(this.#server.address()) as AddressInfo).port;
+  }
+
+  /**
+   * Takes the connections that the system has queued so far, no more, and resolves when the answers under way have left, or when
+   * `drainMs` are over: then what is left is cut. A connection that has sent no whole headers is cut
+   * after `silentMs`.
+   */
+  async drain(drainMs: number = DRAIN_MS_MAX, silentMs: number = DRAIN_SILENT_MS): Promise<void> {
+    this.#isDraining = true;
+    // Their callers take them for accepted; closing now would reset them without a word.
+    if (drainMs > 0) await delay(Math.min(drainMs, DRAIN_ACCEPT_MS));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const response of this.#responses) {
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+    }
+    this.#server.closeIdleConnections();
+    const timer = setTimeout(() => this.#server.closeAllConnections(), drainMs);
+    const silentTimer = setInterval(() => this.#cutSilent(), silentMs);
+    await closed;
+    clearTimeout(timer);
+    clearInterval(silentTimer);
+  }
+
+  /** Node counts a connection that has never sent anything as busy; browsers hold such ones ready. */
+  #cutSilent(): void {
+    const busy = new Set(Array.from(this.#responses, (response) => response.socket));
+    for (const socket of this.#sockets) {
+      if (!busy.has(socket)) socket.destroy();
+    }
+  }
+
+  /** Answers a connection on which no request could be read. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    const hasBegun = [...this.#responses].some(
+      (response) => response.socket === socket && response.headersSent,
+    );
+    if (!socket.writable || error.code === 'ECONNRESET' || hasBegun) {
+      socket.destroy();
+      return;
+    }
+    const code = CLIENT_ERRORS.get(error.code ?? '') ?? 'invalid_request';
+    const { tellFailure } = this.#manners;
+    socket.end(rawErrorResponse(new ServiceError(code, this.#clientMessage(code)), tellFailure));
+  }
+
+  #clientMessage(code: ErrorCode): string {
+    switch (code) {
+      case 'headers_too_large':
+        return `the URL and the headers may have ${this.#manners.headersBytesMax} bytes; got more`;
+      case 'request_timeout':
+        return `a request must arrive within ${REQUEST_MS_MAX / 1000} s`;
+      default:
+        return 'the request is not well-formed HTTP';
+    }
+  }
+}
+
+const CLIENT_ERRORS: ReadonlyMap<string, ErrorCode> = new Map([
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+]);

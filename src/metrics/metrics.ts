@@ -1,0 +1,99 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { must } from '../../engine/assert.ts';
+import { EventLoopDelay } from './event-loop-delay.ts';
+import { addStatsMetrics, type Snapshot } from './stats-metrics.ts';
+
+/** How a request ended. */
+export type Outcome = {
+  readonly status: number;
+  /** `ok`, or the code of the error. */
+  readonly code: string;
+  readonly seconds: number;
+};
+
+/**
+ * Upper bounds in seconds: from below the fastest answer, one that is kept, to the time a query may
+ * run. Each is one more line for each endpoint.
+ */
+const CALL_SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+
+/**
+ * The numbers of one service, for Prometheus. What happens on the way of a request is counted here;
+ * all else is kept where it happens and read at a scrape.
+ *
+ * Labels have few values: names of endpoints and sources that exist, statuses, and codes of the
+ * README's table.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #delay = new EventLoopDelay();
+  readonly #read: () => Omit<Snapshot, 'delays'>;
+  readonly #calls: Counter<'endpoint' | 'status' | 'code'>;
+  readonly #callSeconds: Histogram<'endpoint'>;
+  readonly #posts: Counter<'status' | 'code'>;
+  /** Of the scrape under way. */
+  #snapshot: Snapshot | undefined;
+
+  /** `read` is asked once at each scrape. */
+  constructor(options: {
+    readonly version: string;
+    readonly read: () => Omit<Snapshot, 'delays'>;
+  }) {
+    const registers = [this.#registry];
+    this.#read = options.read;
+    new Gauge({
+      name: 'weir_build_info',
+      help: 'Always 1; the labels tell the version of weir and of Node',
+      labelNames: ['version', 'node_version'],
+      registers,
+    }).set({ version: options.version, node_version: process.version }, 1);
+    this.#calls = new Counter({
+      name: 'weir_calls_total',
+      help: 'Calls of endpoints; code is ok or that of the error, endpoint is empty when there is none',
+      labelNames: ['endpoint', 'status', 'code'],
+      registers,
+    });
+    this.#callSeconds = new Histogram({
+      name: 'weir_call_duration_seconds',
+      help: 'From a call to the moment its answer began to leave',
+      labelNames: ['endpoint'],
+      buckets: CALL_SECONDS,
+      registers,
+    });
+    this.#posts = new Counter({
+      name: 'weir_posts_total',
+      help: 'Posts of logs; code is ok or that of the error',
+      labelNames: ['status', 'code'],
+      registers,
+    });
+    addStatsMetrics(this.#registry, () => must(this.#snapshot, 'a scrape is under way'));
+  }
+
+  /** `endpoint` is the name of a definition, or undefined when the call named none. */
+  countCall(endpoint: string | undefined, { status, code, seconds }: Outcome): void {
+    const name = endpoint ?? '';
+    this.#calls.inc({ endpoint: name, status, code });
+    this.#callSeconds.observe({ endpoint: name }, seconds);
+  }
+
+  countPost({ status, code }: Outcome): void {
+    this.#posts.inc({ status, code });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Everything in Prometheus' text format. */
+  text(): Promise<string> {
+    this.#snapshot = { ...this.#read(), delays: this.#delay.sample() };
+    return this.#registry.metrics();
+  }
+
+  /** Watches no more. */
+  close(): void {
+    this.#delay.stop();
+  }
+}

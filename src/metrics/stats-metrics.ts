@@ -1,0 +1,270 @@
+import type { Registry } from 'prom-client';
+import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
+import type { SourceStats } from '../../ingest/log-store.ts';
+import type { MemoryStats } from '../../ingest/memory-budget.ts';
+import type { CallStats } from '../call/result-cache.ts';
+import { type BackendStats, DAMAGE_KINDS, type DamageKind } from '../store/backend.ts';
+import type { IngestCount } from '../store/ingest-counts.ts';
+import { ENGINE_METRICS } from './engine-metrics.ts';
+import type { Delays } from './event-loop-delay.ts';
+import { addReadMetric, type Reading, type StatsMetric } from './read-metric.ts';
+
+/** Everything that is known at the moment of a scrape. */
+export type Snapshot = {
+  readonly backend: BackendStats;
+  readonly calls: CallStats;
+  /** Places of damage found so far, by kind; left out where nobody looks for any. */
+  readonly damagedPlaces?: ReadonlyMap<DamageKind, number> | undefined;
+  readonly delays: Delays;
+};
+
+/** Adds all that others count; `snapshot` is asked for the numbers of the scrape under way. */
+export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): void {
+  const add = <T>(entries: readonly StatsMetric<T>[], of: (all: Snapshot) => T): void => {
+    for (const { read, ...entry } of entries) {
+      addReadMetric(registry, { ...entry, read: () => read(of(snapshot())) });
+    }
+  };
+  add(ENGINE_METRICS, ({ backend }) => backend.engine);
+  add(CALLS, ({ calls }) => calls);
+  add(SOURCES, ({ backend }) => backend.sources);
+  add(INGEST, ({ backend }) => backend);
+  add(MEMORY, ({ backend }) => backend.memory);
+  add(LOG, ({ backend }) => backend.log);
+  add(DAMAGE, ({ damagedPlaces }) => damagedPlaces);
+  add(PROCESS, ({ delays }) => delays);
+}
+
+const CALLS: readonly StatsMetric<CallStats>[] = [
+  {
+    name: 'weir_runs_under_way',
+    help: 'Runs that calls and renewals wait for, or that are still being stopped',
+    read: (s) => s.runsUnderWay,
+  },
+  { name: 'weir_cache_answers', help: 'Answers kept', read: (s) => s.cache.entryCount },
+  { name: 'weir_cache_bytes', help: 'Bytes of the answers kept', read: (s) => s.cache.byteSize },
+  {
+    name: 'weir_cache_lookups_total',
+    help: 'Calls that may be answered from the cache: hit; miss, and a run begun; collapsed, and a run of another waited for',
+    labels: ['result'],
+    read: ({ cache }) => [
+      { labels: { result: 'hit' }, value: cache.hitCount },
+      { labels: { result: 'miss' }, value: cache.missCount },
+      { labels: { result: 'collapsed' }, value: cache.collapsedCount },
+    ],
+  },
+  {
+    name: 'weir_cache_renewals_total',
+    help: 'Kept answers made anew before their time was over, by how it ended',
+    labels: ['result'],
+    read: ({ cache }) => [
+      { labels: { result: 'ok' }, value: cache.renewalCount },
+      { labels: { result: 'failed' }, value: cache.renewalFailureCount },
+    ],
+  },
+  {
+    name: 'weir_cache_evictions_total',
+    help: 'Answers that left before their time was over, to make room',
+    read: (s) => s.cache.evictionCount,
+  },
+];
+
+const KINDS = ['open', 'frozen', 'sealed'] as const;
+
+const SOURCES: readonly StatsMetric<readonly SourceStats[]>[] = [
+  {
+    name: 'weir_source_events',
+    help: 'Events that queries see',
+    labels: ['source'],
+    read: (all) => all.map(({ source, rowCount: value }) => ({ labels: { source }, value })),
+  },
+  {
+    name: 'weir_source_segments',
+    help: 'Segments by kind: open takes events, frozen waits to be sealed, sealed never changes',
+    labels: ['source', 'kind'],
+    read: (all) => bySegmentKind(all, ({ count }) => count),
+  },
+  {
+    name: 'weir_source_segment_bytes',
+    help: 'Bytes of segments by kind when they are in memory, without what they hold in reserve',
+    labels: ['source', 'kind'],
+    read: (all) => bySegmentKind(all, ({ byteSize }) => byteSize),
+  },
+  {
+    name: 'weir_source_seal_failures_total',
+    help: 'Sealings of a source that failed, for whatever reason',
+    labels: ['source'],
+    read: (all) =>
+      all.map(({ source, sealFailureCount: value }) => ({ labels: { source }, value })),
+  },
+];
+
+const INGEST: readonly StatsMetric<BackendStats>[] = [
+  {
+    name: 'weir_ingested_events_total',
+    help: 'Events taken in',
+    labels: ['source'],
+    read: ({ ingest }) => bySource(ingest, ({ events }) => events),
+  },
+  {
+    name: 'weir_ingested_bytes_total',
+    help: 'Bytes of bodies taken in, inflated',
+    labels: ['source'],
+    read: ({ ingest }) => bySource(ingest, ({ bytes }) => bytes),
+  },
+  {
+    name: 'weir_refused_events_total',
+    help: 'Events refused one by one, in posts answered with 406',
+    labels: ['source'],
+    read: ({ ingest }) => bySource(ingest, ({ refusals }) => refusals),
+  },
+  {
+    name: 'weir_ingest_queue_bytes',
+    help: 'Bytes of posts that wait to become events',
+    read: ({ queuedBytes }) => queuedBytes,
+  },
+];
+
+const MEMORY: readonly StatsMetric<MemoryStats>[] = [
+  {
+    name: 'weir_memory_limit_bytes',
+    help: 'MEMORY_LIMIT: bytes that the process may take',
+    read: (s) => s.memoryBytesMax,
+  },
+  {
+    name: 'weir_memory_segment_limit_bytes',
+    help: 'Bytes of sealed segments that may be in memory at present: what all else leaves of the limit',
+    read: (s) => s.segmentBytesMax,
+  },
+  {
+    name: 'weir_memory_segment_bytes',
+    help: 'Bytes of sealed segments that are in memory',
+    read: (s) => s.segmentBytes,
+  },
+  {
+    name: 'weir_memory_segments',
+    help: 'Stored segments of which anything is in memory',
+    read: (s) => s.residentCount,
+  },
+  {
+    name: 'weir_memory_evicted_blocks_total',
+    help: 'Blocks of segments that left memory, to be read again when they are needed',
+    read: (s) => s.evictedBlocks,
+  },
+  {
+    name: 'weir_memory_evicted_bytes_total',
+    help: 'Bytes of the blocks that left memory',
+    read: (s) => s.evictedBytes,
+  },
+  {
+    name: 'weir_memory_passing_bytes_total',
+    help: 'Bytes of segments read for one query alone, for want of room',
+    read: (s) => s.passingBytes,
+  },
+  {
+    name: 'weir_memory_exceeded',
+    help: '1 while more of segments is in memory than may be and nothing can leave; else 0',
+    read: (s) => (s.isExceeded ? 1 : 0),
+  },
+];
+
+/** There are none before the log has been read. */
+const LOG: readonly StatsMetric<LogStats | undefined>[] = [
+  { name: 'weir_log_files', help: 'Files of the log on disk', read: (s) => ofLog(s?.fileCount) },
+  { name: 'weir_log_bytes', help: 'Bytes of the log on disk', read: (s) => ofLog(s?.byteSize) },
+  {
+    name: 'weir_log_syncs_total',
+    help: 'Times that the log was made durable, for one post or many',
+    read: (s) => ofLog(s?.syncCount),
+  },
+  {
+    name: 'weir_log_records_total',
+    help: 'Posts written to the log',
+    read: (s) => ofLog(s?.recordCount),
+  },
+  {
+    name: 'weir_log_waiting_bytes',
+    help: 'Bytes that wait to be written to the log, or are being',
+    read: (s) => ofLog(s?.waitingBytes),
+  },
+  {
+    name: 'weir_log_refuses',
+    help: '1 while the log takes no posts, for want of disk space or because writing failed; else 0',
+    read: (s) => ofLog(s && (s.refusal === undefined ? 0 : 1)),
+  },
+];
+
+/** Every kind, though none was found: a count that comes up with its first damage shows no growth. */
+const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
+  {
+    name: 'weir_damaged_places_total',
+    help: 'Damage found in what is stored, at the start and since. log: a place in the log; envelope: one of two of a file, nothing is lost; segment: its events are lost; column: its values are lost',
+    labels: ['kind'],
+    read: (places) =>
+      DAMAGE_KINDS.map((kind) => ({ labels: { kind }, value: places?.get(kind) ?? 0 })),
+  },
+];
+
+/** Under the names that dashboards for Node know. */
+const PROCESS: readonly StatsMetric<Delays>[] = [
+  {
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time of all threads',
+    read: () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+  },
+  {
+    name: 'process_start_time_seconds',
+    help: 'When the process started, since the epoch',
+    read: () => performance.timeOrigin / 1e3,
+  },
+  {
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of the process that is in RAM',
+    read: () => process.memoryUsage.rss(),
+  },
+  {
+    name: 'nodejs_heap_size_total_bytes',
+    help: 'Heap of the main thread, reserved; workers have heaps of their own',
+    read: () => process.memoryUsage().heapTotal,
+  },
+  {
+    name: 'nodejs_heap_size_used_bytes',
+    help: 'Heap of the main thread, in use',
+    read: () => process.memoryUsage().heapUsed,
+  },
+  {
+    name: 'nodejs_external_memory_bytes',
+    help: 'Memory outside of the heap that the main thread holds, array buffers included',
+    read: () => process.memoryUsage().external,
+  },
+  {
+    name: 'nodejs_array_buffers_bytes',
+    help: 'Array buffers of the main thread, those that threads share included: events lie in these',
+    read: () => process.memoryUsage().arrayBuffers,
+  },
+  ...(['p50', 'p99', 'max'] as const).map((which) => ({
+    name: `nodejs_eventloop_lag_${which}_seconds`,
+    help: `How late the event loop was since the last scrape, ${which}`,
+    read: (delays: Delays) => delays[which],
+  })),
+];
+
+function bySource(
+  counts: ReadonlyMap<string, IngestCount>,
+  of: (count: IngestCount) => number,
+): readonly Reading[] {
+  return Array.from(counts, ([source, count]) => ({ labels: { source }, value: of(count) }));
+}
+
+function bySegmentKind(
+  all: readonly SourceStats[],
+  of: (segments: SourceStats['segments']['open']) => number,
+): readonly Reading[] {
+  return all.flatMap(({ source, segments }) =>
+    KINDS.map((kind) => ({ labels: { source, kind }, value: of(segments[kind]) })),
+  );
+}
+
+function ofLog(value: number | undefined): readonly Reading[] {
+  return value === undefined ? [] : [{ value }];
+}

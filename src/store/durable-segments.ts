@@ -1,0 +1,222 @@
+import { join, resolve } from 'node:path';
+import type { Disk } from '../../ingest/disk/disk.ts';
+import { SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
+import type { ReplayedRecord } from '../../ingest/log/log-recovery.ts';
+import type { LogStore } from '../../ingest/log-store.ts';
+import type { RetentionClock } from '../../ingest/retention-clock.ts';
+import type {
+  SegmentDamage,
+  SegmentStorage,
+  StorageFailure,
+} from '../../ingest/sealed-segments.ts';
+import type { SegmentFile } from '../../ingest/segment-file.ts';
+import { SegmentFolder, type SegmentFolderOptions } from '../../ingest/segment-folder.ts';
+import { SegmentVersionError } from '../../ingest/segment-layout.ts';
+import type { RecoveryReport } from '../../ingest/segment-recovery.ts';
+import { summarizeSegment } from '../../ingest/segment-summary.ts';
+import { coversSequence, type SequenceInterval } from '../../ingest/sequence-intervals.ts';
+import { showProgress } from '../command/progress.ts';
+import { type Log, stackOf } from '../log.ts';
+import { StartError } from '../start-error.ts';
+import type { RecoveryObserver } from './backend.ts';
+
+/** What the segment files say at a start. */
+export type RecoveredSegments = {
+  /** The time to measure retention from while the log is replayed; -Infinity: leave nothing out. */
+  readonly retentionNowUs: number;
+  /** Timestamp of the newest stored event; `undefined` when there is none. */
+  readonly newestUs: number | undefined;
+  /** The last record of the log whose rows are in some file; 0 when there is none. */
+  readonly lastSequence: number;
+  /** Whether a record's rows of a partition were in files when these were read. */
+  readonly isCovered: (record: ReplayedRecord, partition: number) => boolean;
+};
+
+/** The segment files below a store: read at the start, and from then on written, merged, dropped. */
+export class DurableSegments {
+  readonly #disk: Disk;
+  readonly #dataDir: string;
+  readonly #store: LogStore;
+  readonly #merge: SegmentStorage['merge'];
+  readonly #pack: SegmentFolderOptions['pack'];
+  readonly #readersDone: SegmentFolderOptions['readersDone'];
+  /** Files of other sources stay where they are, unread. */
+  readonly #sources: ReadonlySet<string>;
+  readonly #retentionUs: number;
+  readonly #log: Log;
+  #folder: SegmentFolder | undefined;
+
+  constructor(options: {
+    readonly disk: Disk;
+    readonly dataDir: string;
+    readonly store: LogStore;
+    readonly merge: SegmentStorage['merge'];
+    readonly pack: SegmentFolderOptions['pack'];
+    readonly readersDone: SegmentFolderOptions['readersDone'];
+    readonly sources: ReadonlySet<string>;
+    readonly retentionUs: number;
+    readonly log: Log;
+  }) {
+    this.#disk = options.disk;
+    this.#dataDir = resolve(options.dataDir);
+    this.#store = options.store;
+    this.#merge = options.merge;
+    this.#pack = options.pack;
+    this.#readersDone = options.readersDone;
+    this.#sources = options.sources;
+    this.#retentionUs = options.retentionUs;
+    this.#log = options.log;
+  }
+
+  /**
+   * Fills the store with what is in files, and lets it write more of them.
+   *
+   * @throws StartError when a file is of a version that is not known.
+   */
+  async recover(nowUs: number, observer: RecoveryObserver): Promise<RecoveredSegments> {
+    try {
+      const path = join(this.#dataDir, 'segments');
+      const { folder, report, clock } = await SegmentFolder.recover({
+        disk: this.#disk,
+        path,
+        quarantinePath: join(this.#dataDir, 'quarantine'),
+        nowUs,
+        retentionUs: this.#retentionUs,
+        pack: this.#pack,
+        readersDone: this.#readersDone,
+        onQuarantined: (moved) => {
+          observer.damage({ kind: 'segment', places: 0, quarantined: [moved] });
+        },
+      });
+      this.#folder = folder;
+      this.#report(report, observer);
+      const summary = summarize(folder, clock, nowUs);
+      await this.#load(folder, observer);
+      this.#store.useStorage({
+        folder,
+        merge: this.#merge,
+        onFailure: (failure) => this.#reportFailure(failure),
+        onDamage: (damage) => this.#reportDamage(damage, observer),
+      });
+      // What files were lost while they were loaded, the log may still have.
+      return { ...summary, isCovered: coverageOf(folder) };
+    } catch (error) {
+      if (error instanceof SegmentVersionError) throw new StartError(error.message, error);
+      throw error;
+    } finally {
+      showProgress('');
+    }
+  }
+
+  /** To be called when nothing is stored any more, and no query runs. */
+  async close(): Promise<void> {
+    await this.#folder?.close();
+  }
+
+  async #load(folder: SegmentFolder, observer: RecoveryObserver): Promise<void> {
+    for (const source of folder.sources()) {
+      const files = folder.segments(source);
+      if (!this.#sources.has(source)) {
+        const events = files.reduce((sum, { envelope }) => sum + envelope.rowCount, 0);
+        this.#log({ level: 'error', event: 'segment_source_unknown', source, events });
+        continue;
+      }
+      for (let start = 0; start < files.length; start += SEGMENTS_OPENED_MAX) {
+        showProgress(`reading segments of ${source}: ${start + 1} of ${files.length}`);
+        const some = files.slice(start, start + SEGMENTS_OPENED_MAX);
+        const summaries = await Promise.all(some.map((file) => file.summary()));
+        for (const [index, file] of some.entries()) {
+          const summary = summaries[index];
+          if (summary !== undefined) this.#store.restore(source, file, summary);
+          else await this.#loadDamaged(folder, file, observer);
+        }
+      }
+    }
+  }
+
+  /** A segment whose projects cannot be read; all else is read when it is asked for. */
+  async #loadDamaged(
+    folder: SegmentFolder,
+    file: SegmentFile,
+    observer: RecoveryObserver,
+  ): Promise<void> {
+    const load = await folder.load(file);
+    if (load === undefined) return;
+    if (load.kind !== 'whole') this.#reportDamage({ path: file.path, load }, observer);
+    if (load.kind === 'lost') return;
+    const { segment, buffer } = load;
+    this.#store.restore(segment.envelope.source, segment, summarizeSegment(buffer));
+  }
+
+  #report(report: RecoveryReport, observer: RecoveryObserver): void {
+    for (const { path, reason, movedTo: quarantined } of report.quarantined) {
+      this.#log({ level: 'error', event: 'segment_damaged', file: path, reason, quarantined });
+    }
+    for (const path of report.singleEnvelope) {
+      const reason = 'one of its two envelopes is damaged; nothing is lost';
+      this.#log({ level: 'error', event: 'segment_damaged', file: path, reason });
+    }
+    for (const path of report.unknown) {
+      this.#log({ level: 'error', event: 'segment_file_unknown', file: path });
+    }
+    const quarantined = report.quarantined.map(({ movedTo }) => movedTo);
+    const segmentsLost = quarantined.length;
+    if (segmentsLost > 0) {
+      observer.damage({ kind: 'segment', places: segmentsLost, segmentsLost, quarantined });
+    }
+    const envelopes = report.singleEnvelope.length;
+    if (envelopes > 0) observer.damage({ kind: 'envelope', places: envelopes });
+  }
+
+  #reportDamage({ path: file, load }: SegmentDamage, observer: RecoveryObserver): void {
+    const columns = load.kind === 'repaired' ? load.lostColumns : undefined;
+    const reason =
+      columns === undefined
+        ? 'its rows cannot be told apart'
+        : `the values of columns are lost: ${columns.join(', ')}`;
+    this.#log({ level: 'error', event: 'segment_damaged', file, reason });
+    if (columns === undefined) {
+      observer.damage({ kind: 'segment', places: 1, segmentsLost: 1 });
+    } else {
+      const columnsLost = columns.length;
+      observer.damage({ kind: 'column', places: columnsLost, columnsLost });
+    }
+  }
+
+  #reportFailure({ step, source, error }: StorageFailure): void {
+    const event = `segment_${step}_failed`;
+    this.#log({ level: 'error', event, source, error: stackOf(error) });
+  }
+}
+
+function summarize(
+  folder: SegmentFolder,
+  clock: RetentionClock,
+  nowUs: number,
+): Omit<RecoveredSegments, 'isCovered'> {
+  let newestUs: number | undefined;
+  let lastSequence = 0;
+  for (const source of folder.sources()) {
+    for (const { envelope } of folder.segments(source)) {
+      const { covered, timestampUsMax } = envelope;
+      newestUs = Math.max(newestUs ?? timestampUsMax, timestampUsMax);
+      lastSequence = Math.max(lastSequence, covered.at(-1)?.throughSequence ?? 0);
+    }
+  }
+  const retentionNowUs = newestUs === undefined ? Number.NEGATIVE_INFINITY : clock.tick(nowUs);
+  return { retentionNowUs, newestUs, lastSequence };
+}
+
+/** Tells what is in the files that count now. */
+function coverageOf(folder: SegmentFolder): RecoveredSegments['isCovered'] {
+  const coverage = new Map<string, readonly SequenceInterval[]>();
+  for (const source of folder.sources()) {
+    const partitions = new Set(folder.segments(source).map(({ envelope }) => envelope.partition));
+    for (const partition of partitions) {
+      coverage.set(`${source} ${partition}`, folder.coverage({ source, partition }));
+    }
+  }
+  return ({ source, sequence }, partition) => {
+    return coversSequence(coverage.get(`${source} ${partition}`) ?? [], sequence);
+  };
+}

@@ -1,0 +1,91 @@
+import type { Disk } from '../../ingest/disk/disk.ts';
+import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
+import { LogStore, type LogStoreOptions } from '../../ingest/log-store.ts';
+import { RetentionClock } from '../../ingest/retention-clock.ts';
+import type { SegmentStorage } from '../../ingest/sealed-segments.ts';
+import type { SegmentFolderOptions } from '../../ingest/segment-folder.ts';
+import type { Log } from '../log.ts';
+import type { RecoveryObserver } from './backend.ts';
+import { DurableLog } from './durable-log.ts';
+import { DurableSegments } from './durable-segments.ts';
+
+export type DurableStoreOptions = LogStoreOptions & {
+  readonly disk: Disk;
+  readonly dataDir: string;
+  /** Sealed segments of one source as one. */
+  readonly merge: SegmentStorage['merge'];
+  /** The blocks of a sealed segment's file. */
+  readonly pack: SegmentFolderOptions['pack'];
+  /** Tells the end of those who read segment files now. */
+  readonly readersDone?: SegmentFolderOptions['readersDone'];
+  readonly log: Log;
+  /** Bytes from which a file of the log is followed by a new one; for tests. */
+  readonly logFileBytesMax?: number | undefined;
+};
+
+/**
+ * A store and what keeps it on disk: segment files, and before them the log.
+ *
+ * `recover` comes first and once; before it has ended nothing may be appended, and `tick` does nothing.
+ */
+export class DurableStore {
+  readonly store: LogStore;
+  readonly #durableLog: DurableLog;
+  readonly #durableSegments: DurableSegments;
+  readonly #retentionUs: number;
+  readonly #log: Log;
+  /** There from the recovery on: before it nothing may be deleted. */
+  #clock: RetentionClock | undefined;
+
+  constructor(options: DurableStoreOptions) {
+    const { disk, dataDir, retentionUs, log, logFileBytesMax } = options;
+    const { merge, pack, readersDone } = options;
+    this.store = new LogStore(options);
+    const sources = new Set(options.sources);
+    const parts = { disk, dataDir, store: this.store, sources, log };
+    this.#durableLog = new DurableLog({ ...parts, fileBytesMax: logFileBytesMax });
+    this.#durableSegments = new DurableSegments({
+      ...parts,
+      ...{ merge, pack, readersDone, retentionUs },
+    });
+    this.#retentionUs = retentionUs;
+    this.#log = log;
+  }
+
+  /** Fills the store with what is stored. Rejects with a StartError, or with a DiskError. */
+  async recover(nowUs: number, observer: RecoveryObserver): Promise<void> {
+    const recovered = await this.#durableSegments.recover(nowUs, observer);
+    await this.#durableLog.recover({ nowUs, ...recovered }, observer);
+    const newest = [recovered.newestUs, this.#durableLog.newestRecoveredUs];
+    this.#clock = new RetentionClock(newestOf(newest.filter((us) => us !== undefined)));
+  }
+
+  /** To be called about once a second: seals, stores, merges, expires, shortens the log. */
+  tick(nowUs: number): void {
+    const clock = this.#clock;
+    if (clock === undefined) return;
+    const wasHeldBack = clock.isHeldBack;
+    const retentionNowUs = clock.tick(nowUs);
+    if (clock.isHeldBack && !wasHeldBack) {
+      this.#log({ level: 'error', event: 'clock_ahead', by_s: (nowUs - retentionNowUs) / 1e6 });
+    }
+    this.store.tick(nowUs, retentionNowUs);
+    this.#durableLog.tick(retentionNowUs - this.#retentionUs);
+  }
+
+  /** Of the log; `undefined` before the recovery has ended. */
+  logStats(): LogStats | undefined {
+    return this.#durableLog.stats();
+  }
+
+  /** Takes no more in; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.#durableSegments.close();
+    await this.#durableLog.close();
+  }
+}
+
+function newestOf(timesUs: readonly number[]): number | undefined {
+  return timesUs.length === 0 ? undefined : Math.max(...timesUs);
+}

@@ -1,0 +1,39 @@
+import type { Refusals } from '../../ingest/admission.ts';
+import type { BodyForm, PostAddress } from '../../ingest/post-body.ts';
+import type { Source } from '../../ingest/source.ts';
+import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-format.ts';
+
+/** A body whose events are decoded, to be stored once, or not at all. */
+export interface DecodedLogs {
+  readonly address: PostAddress;
+  /**
+   * Stores what can be stored; when this resolves it is durable and in the answer of every query
+   * that begins later. Resolves to what could not be taken.
+   *
+   * @throws ServiceError when nothing was stored.
+   */
+  store(source: Source, nowUs: number): Promise<Refusals>;
+}
+
+/** Events that queries see, and the bytes they take in memory. */
+export type SourceSize = { readonly events: number; readonly bytes: number };
+
+/** What the service asks of whoever takes logs in. */
+export interface LogIntake {
+  /** By UUID when the text is one, else by name. */
+  findSource(idOrName: string): Source | undefined;
+  listSources(): readonly Source[];
+  /** How much each source holds, by its name. */
+  sizes(): ReadonlyMap<string, SourceSize>;
+  /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
+  decode(body: readonly Uint8Array[], form: BodyForm): Promise<DecodedLogs>;
+  /**
+   * Writes the events of another format as bodies for `decode`.
+   *
+   * @throws ServiceError when the body is not of that format.
+   */
+  translate<Notes>(
+    format: WireFormat<Notes>,
+    body: Omit<WireBody, 'memory' | 'newId'>,
+  ): Promise<Translated<Notes>>;
+}

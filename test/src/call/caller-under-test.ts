@@ -1,0 +1,100 @@
+import { type EndpointAnswer, EndpointCaller } from '../../../src/call/endpoint-call.ts';
+import type { Endpoint } from '../../../src/definition/catalogue.ts';
+import type { LogEntry } from '../../../src/log.ts';
+import { fakeAnswer, fakeEndpoint, type Run } from '../harness.ts';
+
+/** Kept for 60 s and made anew after 20. */
+export const CACHED = `-- id: 33333333-2222-4333-8444-555555555555
+-- name: app.cached
+-- cache: 60s
+-- warm: 20s
+-- param: key string
+SELECT @key
+`;
+
+/** A run that the fake engine has been asked for and has not ended. */
+export type RunUnderWay = {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly succeed: (value?: string) => void;
+  readonly fail: (error: Error) => void;
+};
+
+/** An EndpointCaller over an engine whose runs end when a test says so, and a clock it moves. */
+export class CallerUnderTest {
+  readonly clock = { ms: 1_000_000 };
+  readonly entries: LogEntry[] = [];
+  /** In the order they began. */
+  readonly runs: RunUnderWay[] = [];
+  runCount = 0;
+  releaseCount = 0;
+  readonly caller: EndpointCaller;
+
+  constructor(
+    options: {
+      readonly callsMax?: number;
+      readonly cacheBytesMax?: number;
+      readonly cacheEntriesMax?: number;
+    } = {},
+  ) {
+    const run: Run = (_query, { parameters, signal }) =>
+      new Promise((resolve, reject) => {
+        this.runCount += 1;
+        const key = String(parameters.get('key'));
+        const end = (): void => void this.runs.splice(this.runs.indexOf(run), 1);
+        const run: RunUnderWay = {
+          key,
+          signal: signal!,
+          succeed: (value = key) => {
+            end();
+            const release = (): void => void this.releaseCount++;
+            resolve({ ...fakeAnswer([value]), release });
+          },
+          fail: (error) => {
+            end();
+            reject(error);
+          },
+        };
+        this.runs.push(run);
+      });
+    this.caller = new EndpointCaller({
+      engine: { run },
+      clock: { nowUs: () => 0, monotonicMs: () => this.clock.ms },
+      log: (entry) => this.entries.push(entry),
+      ...options,
+    });
+  }
+
+  /** A call by a caller who goes away when `gone` says so. */
+  async call(
+    key: string,
+    options: { readonly endpoint?: Endpoint; readonly gone?: AbortSignal } = {},
+  ): Promise<EndpointAnswer> {
+    const { endpoint = ENDPOINT, gone = new AbortController().signal } = options;
+    const parameters = new Map([['key', key]]);
+    const caller = { reach: 'all-projects' as const, cancelled: () => gone };
+    return this.caller.call({ endpoint, parameters }, caller);
+  }
+
+  /** Calls, and ends the run with `value` where there is one. */
+  async answer(
+    key: string,
+    value: string = key,
+    endpoint: Endpoint = ENDPOINT,
+  ): Promise<{ readonly from: string; readonly text: string; readonly ageMs: number }> {
+    const call = this.call(key, { endpoint });
+    await settle();
+    this.runs[0]?.succeed(value);
+    const answer = await call;
+    if (answer.kind !== 'shared') throw new Error('the definition keeps answers');
+    const text = answer.answer.identity.bytes.toString();
+    return { from: answer.from, text, ageMs: answer.ageMs };
+  }
+}
+
+export const ENDPOINT = fakeEndpoint(CACHED);
+
+/** Lets everything happen that waits for nothing but its turn. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

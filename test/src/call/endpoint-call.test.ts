@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { QueryError } from '../../../engine/query-error.ts';
+import { fakeEndpoint } from '../harness.ts';
+import { CACHED, CallerUnderTest, ENDPOINT, settle } from './caller-under-test.ts';
+
+const NOT_WARMED = fakeEndpoint(CACHED.replace('-- warm: 20s\n', ''));
+
+test('callers of one key share a run, callers of others do not', async () => {
+  const under = new CallerUnderTest();
+  const calls = ['a', 'a', 'b', 'a'].map((key) => under.call(key));
+  await settle();
+  assert.deepEqual(
+    under.runs.map(({ key }) => key),
+    ['a', 'b'],
+  );
+  for (const run of [...under.runs]) run.succeed();
+  const answers = await Promise.all(calls);
+  assert.deepEqual(
+    answers.map((answer) => answer.kind === 'shared' && answer.from),
+    ['kept-run', 'run-of-another', 'kept-run', 'run-of-another'],
+  );
+  assert.equal(under.releaseCount, 2);
+  const { hitCount, missCount, collapsedCount, entryCount } = under.caller.stats().cache;
+  assert.deepEqual([hitCount, missCount, collapsedCount, entryCount], [0, 2, 2, 2]);
+});
+
+test('a caller who goes away leaves the run to the others; the last one who leaves ends it', async () => {
+  const under = new CallerUnderTest();
+  const gone = [new AbortController(), new AbortController()];
+  const calls = gone.map(({ signal }) => under.call('a', { gone: signal }));
+  await settle();
+  const run = under.runs[0]!;
+  gone[0]!.abort();
+  await assert.rejects(calls[0]!, { code: 'query_cancelled' });
+  assert.equal(run.signal.aborted, false);
+  gone[1]!.abort();
+  await assert.rejects(calls[1]!, { code: 'query_cancelled' });
+  assert.equal(run.signal.aborted, true);
+});
+
+test('who asks for what was given up waits for its end, then has a run of its own', async () => {
+  const under = new CallerUnderTest();
+  const gone = new AbortController();
+  const first = under.call('a', { gone: gone.signal });
+  await settle();
+  gone.abort();
+  await assert.rejects(first);
+  const second = under.call('a');
+  await settle();
+  assert.equal(under.runCount, 1);
+  assert.equal(under.caller.stats().runsUnderWay, 2);
+  under.runs[0]!.fail(new QueryError('query_cancelled', 'cancelled'));
+  await settle();
+  assert.equal(under.runCount, 2);
+  under.runs[0]!.succeed();
+  assert.equal((await second).kind, 'shared');
+  await settle();
+  assert.equal(under.caller.stats().runsUnderWay, 0);
+});
+
+test('a failure reaches all who wait, and the next call runs again', async () => {
+  const under = new CallerUnderTest();
+  const calls = [under.call('a'), under.call('a')];
+  await settle();
+  under.runs[0]!.fail(new QueryError('query_failed', 'division by zero'));
+  for (const call of calls) await assert.rejects(call, { code: 'query_failed' });
+  assert.equal((await under.answer('a')).from, 'kept-run');
+});
+
+test('the age counts from the moment the run read the data', async () => {
+  const under = new CallerUnderTest();
+  const call = under.call('a');
+  await settle();
+  under.clock.ms += 4_000;
+  under.runs[0]!.succeed();
+  assert.equal(((await call) as { ageMs: number }).ageMs, 4_000);
+  assert.equal((await under.answer('a')).ageMs, 4_000);
+});
+
+test('calls beyond the limit are refused, but not those that wait for a run under way or hit', async () => {
+  const under = new CallerUnderTest({ callsMax: 1 });
+  await under.answer('kept');
+  const first = under.call('a');
+  const second = under.call('a');
+  await assert.rejects(under.call('b'), { code: 'overloaded' });
+  const hit = await under.call('kept');
+  assert(hit.kind === 'shared' && hit.from === 'cache');
+  under.runs[0]!.succeed();
+  await Promise.all([first, second]);
+});
+
+test('an answer in use is renewed and never expires under its callers', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a', 'version 0');
+  for (let second = 1; second <= 300; second++) {
+    under.clock.ms += 1_000;
+    under.caller.tick();
+    await settle();
+    under.runs[0]?.succeed(`version ${second}`);
+    await settle();
+    if (second % 30 !== 0) continue;
+    const { from, text, ageMs } = await under.answer('a');
+    assert.equal(from, 'cache');
+    assert(ageMs <= 20_000, `${ageMs}`);
+    assert.equal(text, `{"result":["version ${second - ageMs / 1000}"]}`);
+  }
+  assert.equal(under.caller.stats().cache.renewalCount, 15);
+});
+
+test('an answer in use does not expire even where warm is as long as cache', async () => {
+  const under = new CallerUnderTest();
+  const endpoint = fakeEndpoint(CACHED.replace('warm: 20s', 'warm: 60s'));
+  await under.answer('a', 'a', endpoint);
+  for (let second = 1; second <= 300; second++) {
+    under.clock.ms += 1_000;
+    under.caller.tick();
+    await settle();
+    under.runs[0]?.succeed();
+    await settle();
+    assert.equal((await under.answer('a', 'a', endpoint)).from, 'cache');
+  }
+  // At an age of 54 s each.
+  assert.equal(under.caller.stats().cache.renewalCount, 5);
+});
+
+test('a call that found an answer just over counts as a call of the next one', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a');
+  under.clock.ms += 60_000;
+  assert.equal((await under.answer('a')).from, 'kept-run');
+  under.clock.ms += 20_000;
+  under.caller.tick();
+  await settle();
+  assert.equal(under.runs.length, 1, 'it is renewed');
+});
+
+test('an answer that nobody asks for any more is renewed no longer, and leaves', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a');
+  for (let second = 1; second <= 200; second++) {
+    under.clock.ms += 1_000;
+    under.caller.tick();
+    await settle();
+    under.runs[0]?.succeed();
+    await settle();
+  }
+  const { renewalCount, entryCount, byteSize } = under.caller.stats().cache;
+  assert.deepEqual([renewalCount, entryCount, byteSize], [3, 0, 0]);
+});
+
+test('without warm nothing is renewed', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a', 'a', NOT_WARMED);
+  under.clock.ms += 59_999;
+  under.caller.tick();
+  await settle();
+  assert.equal(under.runs.length, 0);
+  assert.equal((await under.answer('a', 'a', NOT_WARMED)).from, 'cache');
+});
+
+test('a renewal that fails keeps the old answer until its time is over, and is tried again', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a', 'old');
+  let tries = 0;
+  for (let second = 1; second < 60; second++) {
+    under.clock.ms += 1_000;
+    under.caller.tick();
+    await settle();
+    if (under.runs[0] === undefined) continue;
+    tries += 1;
+    under.runs[0].fail(new QueryError('query_timeout', 'too long'));
+    await settle();
+    assert.equal((await under.answer('a')).text, '{"result":["old"]}');
+  }
+  // At 20 s, then every 2 s.
+  assert.equal(tries, 20);
+  assert.equal(under.caller.stats().cache.renewalFailureCount, 20);
+  assert.deepEqual(under.entries[0], {
+    level: 'error',
+    event: 'renewal_failed',
+    endpoint: 'app.cached',
+    error: 'too long',
+  });
+  under.clock.ms += 1_000;
+  assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
+});
+
+test('two renewals are under way at once, the oldest answers first, and the others follow', async () => {
+  const under = new CallerUnderTest();
+  for (const key of ['c', 'a', 'b', 'd']) {
+    under.clock.ms += 1;
+    await under.answer(key);
+  }
+  under.clock.ms += 20_000;
+  under.caller.tick();
+  await settle();
+  const keys = () => under.runs.map(({ key }) => key);
+  assert.deepEqual(keys(), ['c', 'a']);
+  under.runs[1]!.succeed();
+  await settle();
+  assert.deepEqual(keys(), ['c', 'b']);
+  under.runs[0]!.succeed();
+  await settle();
+  assert.deepEqual(keys(), ['b', 'd']);
+});
+
+test('where callers fill the limit renewals wait for a later tick', async () => {
+  const under = new CallerUnderTest({ callsMax: 1 });
+  await under.answer('a');
+  under.clock.ms += 20_000;
+  const busy = under.call('b');
+  under.caller.tick();
+  await settle();
+  assert.deepEqual(
+    under.runs.map(({ key }) => key),
+    ['b'],
+  );
+  under.runs[0]!.succeed();
+  await busy;
+  await settle();
+  under.caller.tick();
+  await settle();
+  assert.deepEqual(
+    under.runs.map(({ key }) => key),
+    ['a'],
+  );
+  await assert.rejects(under.call('c'), { code: 'overloaded' }, 'a renewal is a call under way');
+});
+
+test('a changed definition has none of the old answers, and a run of the old one leaves none', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a', 'old');
+  const late = under.call('b');
+  await settle();
+  const changed = fakeEndpoint(CACHED.replace('SELECT', 'SELECT ALL'));
+  const call = under.call('a', { endpoint: changed });
+  await settle();
+  assert.equal(under.caller.stats().cache.entryCount, 0);
+  under.runs[1]!.succeed('new');
+  await call;
+  under.runs[0]!.succeed();
+  assert.equal(((await late) as { from: string }).from, 'run');
+  assert.equal(under.caller.stats().cache.entryCount, 1);
+  assert.equal((await under.answer('a', 'never', changed)).text, '{"result":["new"]}');
+});
+
+test('a dropped definition is asked for anew, and a renewal of it is not kept', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a', 'old');
+  under.clock.ms += 20_000;
+  under.caller.tick();
+  await settle();
+  under.caller.drop(ENDPOINT.definition.id);
+  under.runs[0]!.succeed('renewed');
+  await settle();
+  assert.equal(under.caller.stats().cache.entryCount, 0);
+  assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
+});
+
+test('closing cancels renewals, but not the run a caller waits for', async () => {
+  const under = new CallerUnderTest();
+  await under.answer('a');
+  await under.answer('b');
+  under.clock.ms += 20_000;
+  under.caller.tick();
+  await settle();
+  assert.equal(under.runs.length, 2);
+  under.clock.ms += 40_000;
+  const call = under.call('a');
+  await settle();
+  await under.caller.close();
+  assert.deepEqual(
+    under.runs.map(({ key, signal }) => [key, signal.aborted]),
+    [
+      ['a', false],
+      ['b', true],
+    ],
+  );
+  under.runs[0]!.succeed();
+  assert.equal(((await call) as { from: string }).from, 'run-of-another');
+  under.caller.tick();
+  await settle();
+  assert.equal(under.runCount, 4);
+});
+
+test('an answer too large a part of the cache is served to all who wait, and not kept', async () => {
+  const under = new CallerUnderTest({ cacheBytesMax: 80_000 });
+  const large = 'x'.repeat(10_000);
+  assert.equal((await under.answer('large', large)).from, 'run');
+  assert.equal((await under.answer('small', 'x'.repeat(8_000))).from, 'kept-run');
+  assert.equal(under.caller.stats().cache.entryCount, 1);
+  const calls = [under.call('large'), under.call('large')];
+  await settle();
+  under.runs[0]!.succeed(large);
+  for (const answer of await Promise.all(calls)) {
+    assert(answer.kind === 'shared' && answer.answer.byteSize > 10_000);
+  }
+});
+
+test('with no bytes to keep answers in every call runs', async () => {
+  const under = new CallerUnderTest({ cacheBytesMax: 0 });
+  const calls = [under.call('a'), under.call('a')];
+  await settle();
+  assert.equal(under.runs.length, 2);
+  for (const run of [...under.runs]) run.succeed();
+  for (const answer of await Promise.all(calls)) assert.equal(answer.kind, 'run');
+});

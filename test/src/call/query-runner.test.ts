@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { QueryAnswer } from '../../../engine/engine.ts';
+import { QueryRunner } from '../../../src/call/query-runner.ts';
+import { fakeAnswer, fakeEndpoint, type Run } from '../harness.ts';
+import { CACHED, settle } from './caller-under-test.ts';
+
+const CALL = { endpoint: fakeEndpoint(CACHED), parameters: new Map([['key', 'a']]) };
+
+function runnerOf(run: Run, queryMsMax?: number): QueryRunner {
+  return new QueryRunner({
+    engine: { run },
+    clock: { nowUs: () => 0, monotonicMs: () => 0 },
+    queryMsMax,
+  });
+}
+
+/** A caller, and how often it was asked whether it has gone. */
+function callerOf(gone: AbortSignal = new AbortController().signal) {
+  const caller = {
+    askedCount: 0,
+    cancelled: () => {
+      caller.askedCount += 1;
+      return gone;
+    },
+  };
+  return caller;
+}
+
+test('nobody watches over a run whose answer comes in the same turn', async () => {
+  const runner = runnerOf(async () => fakeAnswer([]));
+  const caller = callerOf();
+  await runner.begin(CALL, caller.cancelled).answer;
+  await settle();
+  await settle();
+  assert.equal(caller.askedCount, 0);
+  assert.equal(runner.runCount, 0);
+});
+
+test('a run that takes longer ends soon after its caller has gone, even one that does not notice', async () => {
+  const gone = new AbortController();
+  const caller = callerOf(gone.signal);
+  let end = (_answer: QueryAnswer): void => {};
+  let releaseCount = 0;
+  const runner = runnerOf(
+    () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+  );
+  const { answer, ended } = runner.begin(CALL, caller.cancelled);
+  await settle();
+  assert.equal(caller.askedCount, 1);
+  gone.abort();
+  await assert.rejects(answer, { code: 'query_cancelled' });
+  assert.equal(runner.runCount, 1);
+  end({ ...fakeAnswer([]), release: () => void releaseCount++ });
+  await ended;
+  await settle();
+  assert.equal(releaseCount, 1);
+  assert.equal(runner.runCount, 0);
+});
+
+test('a caller who had gone before is noticed', async () => {
+  const runner = runnerOf(() => new Promise(() => {}));
+  const { answer } = runner.begin(CALL, callerOf(AbortSignal.abort()).cancelled);
+  await assert.rejects(answer, { code: 'query_cancelled' });
+});
+
+test('a run has its time, and its engine hears when that is over', {
+  timeout: 10_000,
+}, async () => {
+  let reason: unknown;
+  const held = setTimeout(() => {}, 10_000);
+  const run: Run = (_query, { signal }) =>
+    new Promise(() => {
+      signal!.addEventListener('abort', () => {
+        reason = signal!.reason;
+      });
+    });
+  await assert.rejects(runnerOf(run, 5).begin(CALL, callerOf().cancelled).answer, {
+    code: 'query_timeout',
+  });
+  clearTimeout(held);
+  assert.equal((reason as { code?: string }).code, 'query_timeout');
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { SqlValue } from '../../../engine/column/value.ts';
+import { cacheKeyText } from '../../../src/call/cache-key.ts';
+import { KeptAnswer } from '../../../src/call/kept-answer.ts';
+import { ResultCache } from '../../../src/call/result-cache.ts';
+import { CACHE_ENTRY_BYTES } from '../../../src/limits.ts';
+import { ENDPOINT } from './caller-under-test.ts';
+
+const NOW = { madeMs: 0, nowMs: 0 };
+
+function keyOf(cache: ResultCache, key: string) {
+  return cache.keyOf({ endpoint: ENDPOINT, parameters: new Map([['key', key]]) }, 'all-projects');
+}
+
+/** Rows of so many bytes that no encoding makes much shorter. */
+function answerOf(size: number, digest = `digest ${size}`): KeptAnswer {
+  const json = Buffer.alloc(size);
+  for (let index = 0; index < size; index++) json[index] = 33 + ((index * index * 7919) % 89);
+  return new KeptAnswer(json, digest);
+}
+
+test('beyond its entries the one called longest ago leaves', () => {
+  const cache = new ResultCache({ byteSizeMax: 1e9, entryCountMax: 3 });
+  for (const key of ['a', 'b', 'c']) cache.put(keyOf(cache, key), answerOf(10), NOW);
+  cache.find(keyOf(cache, 'a'), 1);
+  cache.put(keyOf(cache, 'd'), answerOf(10), NOW);
+  const kept = ['a', 'b', 'c', 'd'].filter((key) => cache.find(keyOf(cache, key), 2) !== undefined);
+  assert.deepEqual(kept, ['a', 'c', 'd']);
+  assert.equal(cache.evictionCount, 1);
+});
+
+test('beyond its bytes as many leave as must', () => {
+  const one = 1_000 + '{"result":}'.length + CACHE_ENTRY_BYTES;
+  const cache = new ResultCache({ byteSizeMax: 10 * one });
+  for (let index = 0; index < 50; index++) {
+    cache.put(keyOf(cache, String(index)), answerOf(1_000), NOW);
+    assert(cache.byteSize <= 10 * one);
+  }
+  assert.equal(cache.entryCount, 9, 'a key costs some bytes too');
+  assert.notEqual(cache.find(keyOf(cache, '49'), 1), undefined);
+  assert.equal(cache.find(keyOf(cache, '40'), 1), undefined);
+});
+
+test('compressed forms count, and make others leave', async () => {
+  const text = Buffer.from(JSON.stringify(Array.from({ length: 4_000 }, (_, row) => ({ row }))));
+  const cache = new ResultCache({ byteSizeMax: 9 * (text.length + 4_000) });
+  for (let index = 0; index < 9; index++) {
+    const isKept = cache.put(keyOf(cache, String(index)), new KeptAnswer(text, 'same'), NOW);
+    assert(isKept);
+  }
+  assert.equal(cache.entryCount, 9);
+  const before = cache.byteSize;
+  const { answer } = cache.find(keyOf(cache, '8'), 1)!;
+  const gzip = await answer.form('gzip');
+  assert.equal(cache.byteSize, before + gzip.bytes.length);
+  await answer.form('gzip');
+  assert.equal(cache.byteSize, before + gzip.bytes.length);
+  await answer.form('br');
+  await cache.find(keyOf(cache, '7'), 1)!.answer.form('gzip');
+  assert.equal(cache.entryCount, 9);
+  for (const key of ['1', '2', '3', '4', '5', '6']) {
+    await cache.find(keyOf(cache, key), 1)?.answer.form('gzip');
+  }
+  assert(cache.entryCount < 9);
+  assert(cache.byteSize <= 9 * (text.length + 4_000));
+});
+
+test('the form of an answer that has left is made and not counted', async () => {
+  const cache = new ResultCache({ byteSizeMax: 1e6, entryCountMax: 1 });
+  const answer = answerOf(50_000);
+  cache.put(keyOf(cache, 'a'), answer, NOW);
+  const form = answer.form('gzip');
+  cache.put(keyOf(cache, 'b'), answerOf(10), NOW);
+  const { byteSize } = cache;
+  assert((await form).bytes.length < 60_000);
+  assert.equal(cache.byteSize, byteSize);
+});
+
+test('an encoding that makes a body no shorter is not used for it', async () => {
+  const random = Buffer.from(
+    Array.from({ length: 2_000 }, (_, index) => (index * 2654435761) >>> 13),
+  );
+  const answer = new KeptAnswer(random, 'digest');
+  const form = await answer.form('gzip');
+  if (form.encoding === 'gzip') assert(form.bytes.length < answer.identity.bytes.length);
+  else assert.equal(form, answer.identity);
+});
+
+test('a renewal with the same bytes leaves the compressed ones good', async () => {
+  const cache = new ResultCache({ byteSizeMax: 1e9 });
+  const key = keyOf(cache, 'a');
+  cache.put(key, answerOf(5_000), NOW);
+  const gzip = await cache.find(key, 1)!.answer.form('gzip');
+  const { byteSize } = cache;
+  cache.put(key, answerOf(5_000), { madeMs: 30_000, nowMs: 30_000 });
+  const entry = cache.find(key, 89_999)!;
+  assert.equal(entry.answer.form('gzip'), gzip);
+  assert.equal(entry.madeMs, 30_000);
+  assert.equal(cache.byteSize, byteSize);
+  cache.put(key, answerOf(4_000), { madeMs: 31_000, nowMs: 31_000 });
+  assert.equal(cache.byteSize, byteSize - gzip.bytes.length - 1_000);
+});
+
+test('what is over leaves, and nothing else', () => {
+  const cache = new ResultCache({ byteSizeMax: 1e9 });
+  cache.put(keyOf(cache, 'a'), answerOf(10), NOW);
+  cache.put(keyOf(cache, 'b'), answerOf(10), { madeMs: 1, nowMs: 1 });
+  cache.expire(60_000);
+  assert.equal(cache.entryCount, 1);
+  assert.equal(cache.find(keyOf(cache, 'a'), 60_000), undefined);
+  assert.notEqual(cache.find(keyOf(cache, 'b'), 60_000), undefined);
+});
+
+const VALUE: fc.Arbitrary<SqlValue> = fc.oneof(
+  fc.constantFrom<SqlValue[]>(null, 'null', '', ' ', true, 'true', 0, -0, '0', '1:0', 5n, '5'),
+  fc.string(),
+  fc.double({ noNaN: true }),
+  fc.bigInt(),
+);
+
+test('keys of calls are the same just when their values are', () => {
+  const lists = fc.tuple(fc.array(VALUE, { maxLength: 4 }), fc.array(VALUE, { maxLength: 4 }));
+  const textOf = (values: readonly SqlValue[]) =>
+    cacheKeyText({ version: 1, reach: 'all-projects', parameters: parametersOf(values) });
+  /** Where a number and a bigint would be the same text, only one is ever used. */
+  const content = (values: readonly SqlValue[]) =>
+    JSON.stringify(
+      values.map((value) =>
+        typeof value === 'number' || typeof value === 'bigint'
+          ? { number: Object.is(value, -0) ? '-0' : String(value) }
+          : value,
+      ),
+    );
+  fc.assert(
+    fc.property(lists, ([left, right]) => {
+      fc.pre(left.length === right.length);
+      assert.equal(textOf(left) === textOf(right), content(left) === content(right));
+      assert.equal(textOf(left), textOf([...left]));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('keys of calls with a text of their own are the same just when the texts are, too', () => {
+  const keyOfCall = (value: SqlValue, text: string | undefined) => {
+    const callerQuery = text === undefined ? undefined : { text };
+    return cacheKeyText({
+      version: 1,
+      reach: 'all-projects',
+      parameters: parametersOf([value]),
+      callerQuery,
+    });
+  };
+  const call = fc.tuple(VALUE, fc.option(fc.string(), { nil: undefined }));
+  fc.assert(
+    fc.property(call, call, ([value, text], [otherValue, otherText]) => {
+      fc.pre(typeof value === typeof otherValue);
+      const isSame = Object.is(value, otherValue) && text === otherText;
+      assert.equal(keyOfCall(value, text) === keyOfCall(otherValue, otherText), isSame);
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.notEqual(keyOfCall('x', 'SELECT 1'), keyOfCall('x', 'SELECT  1'));
+  assert.notEqual(keyOfCall('x', ''), keyOfCall('x', undefined));
+});
+
+function parametersOf(values: readonly SqlValue[]): ReadonlyMap<string, SqlValue> {
+  return new Map(values.map((value, index) => [`p${index}`, value]));
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { LockFile } from '../../../ingest/lock-file.ts';
+import { byteText } from '../../../src/byte-text.ts';
+import { INSPECT_HELP, runInspect } from '../../../src/command/inspect-command.ts';
+import { runVerify, VERIFY_HELP } from '../../../src/command/verify-command.ts';
+import { at, DataFolder, eventsAt } from '../../ingest/data-folder.ts';
+
+const EDGE = 'cloudflare.logs.prod';
+const SEGMENT = `segments/${EDGE}/2026-01-15.0000000001.segment`;
+
+type Ended = { readonly status: number; readonly out: string; readonly err: string };
+
+async function run(command: typeof runInspect, ...words: readonly string[]): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const status = await command(words, {
+    environment: {},
+    nowUs: () => 0,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { status, out, err };
+}
+
+let temporary: string;
+
+before(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'weir-command-'));
+});
+
+after(() => rm(temporary, { recursive: true }));
+
+/** A folder with two posts of two events; the first is in a segment file, too. */
+async function withFolder(use: (folder: DataFolder) => Promise<void>): Promise<void> {
+  const folder = await DataFolder.make();
+  try {
+    await folder.post(EDGE, eventsAt(at(1), at(2)));
+    await folder.post(EDGE, eventsAt(at(3), at(4)));
+    await folder.store(EDGE, 1);
+    await use(folder);
+  } finally {
+    await folder.remove();
+  }
+}
+
+for (const [name, command, help] of [
+  ['inspect', runInspect, INSPECT_HELP],
+  ['verify', runVerify, VERIFY_HELP],
+] as const) {
+  test(`weir ${name} --help gives its help, and ends with 0`, async () => {
+    for (const words of [['--help'], ['-h'], ['somewhere', '--help']]) {
+      assert.deepEqual(await run(command, ...words), { status: 0, out: help, err: '' });
+    }
+    assert.ok(help.includes(`weir ${name} DATA_DIR`));
+    assert.deepEqual(
+      help.split('\n').filter((line) => line.length > 100),
+      [],
+    );
+  });
+
+  test(`weir ${name} ends with 2 when it is not understood, and says what was wrong`, async () => {
+    for (const [words, sentence] of [
+      [[], `${name} must be followed by a data folder; got nothing`],
+      [[''], `${name} must be followed by a data folder; got nothing`],
+      [['a', 'b'], `${name} must be followed by one data folder; got "a", "b"`],
+      [['a', '--frob'], "Unknown option '--frob'"],
+    ] as const) {
+      const { status, out, err } = await run(command, ...words);
+      assert.deepEqual([status, out], [2, '']);
+      assert.ok(err.startsWith(sentence), err);
+      assert.ok(err.endsWith(`weir ${name} --help tells how it is used\n`), err);
+    }
+  });
+
+  test(`weir ${name} ends with 1 when there is no such folder, or it is not one of weir`, async () => {
+    const other = join(temporary, name);
+    await mkdir(join(other, 'log'), { recursive: true });
+    await writeFile(join(other, 'log', 'syslog'), '');
+    await writeFile(join(other, 'file'), '');
+    const inside = join(temporary, `${name}-log`);
+    await mkdir(inside);
+    await writeFile(join(inside, '00000001.log'), '');
+    const ours = 'it has no log, segments, lock or tokens.json of its kind';
+    for (const [path, sentence] of [
+      [join(other, 'nowhere'), `there is no folder ${other}/nowhere`],
+      [join(other, 'file'), `${other}/file is not a folder`],
+      [other, `${other} is not a data folder of weir: ${ours}`],
+      [
+        inside,
+        `${inside} is not a data folder of weir: ${ours}; the data folder is the one above its log`,
+      ],
+    ] as const) {
+      assert.deepEqual(await run(command, path), { status: 1, out: '', err: `${sentence}\n` });
+    }
+  });
+
+  test(`weir ${name} ends with 0 for an empty folder`, async () => {
+    const empty = join(temporary, `${name}-empty`);
+    await mkdir(empty);
+    const { status, err } = await run(command, empty);
+    assert.deepEqual([status, err], [0, '']);
+  });
+
+  test(`weir ${name} changes nothing, and takes no lock`, async () => {
+    await withFolder(async (folder) => {
+      const lock = await LockFile.take(join(folder.path, 'lock'), at(1), {
+        ...{ beatMs: 3_600_000, watchMs: 1, lookMs: 1 },
+      });
+      const held = await folder.contents();
+      assert.equal((await run(command, folder.path)).status, 0);
+      assert.equal((await run(command, folder.path, '--json')).status, 0);
+      assert.deepEqual(await folder.contents(), held);
+      await lock.release();
+    });
+  });
+}
+
+test('an inspection shows events, times, sources, and what of the log is in no segment file', async () => {
+  await withFolder(async ({ path }) => {
+    const { status, out } = await run(runInspect, path);
+    assert.equal(status, 0);
+    const lines = out.split('\n');
+    assert.equal(lines[0], `folder      ${path}`);
+    assert.equal(lines[1], 'lock        nobody has the folder');
+    assert.equal(lines[2], 'events      4: 2 in segment files, 2 in the log alone');
+    assert.equal(lines[3], 'time        2026-01-15 00:00:01 to 2026-01-15 00:00:04 UTC');
+    assert.match(lines[5]!, /^damage {6}none in envelopes and log; weir verify reads every byte$/);
+    assert.match(out, /^ {2}cloudflare\.logs\.prod +1 +2 +1 .*2026-01-15 00:00:01 .* 1 to 1$/m);
+    assert.match(out, /^ {2}1 file of \S+ KiB, records 1 to 2$/m);
+    assert.match(out, /^ {2}cloudflare\.logs\.prod +2 +4 +\S+ KiB +\S+ +1 +2 /m);
+    assert.ok(!out.includes(SEGMENT));
+    assert.ok((await run(runInspect, path, '--segments')).out.includes(`\n  ${SEGMENT} `));
+  });
+});
+
+test('an inspection as JSON has the same numbers, and each segment file when asked for', async () => {
+  await withFolder(async ({ path }) => {
+    const brief = JSON.parse((await run(runInspect, path, '--json')).out);
+    assert.deepEqual([brief.folder, brief.lock, brief.eventCount], [path, null, 4]);
+    assert.deepEqual(brief.span, { timestampUsMin: at(1), timestampUsMax: at(4) });
+    assert.equal(brief.sources[0].segments.eventCount, 2);
+    assert.equal(brief.log.uncoveredEventCount, 2);
+    assert.equal(brief.files, undefined);
+    const whole = JSON.parse((await run(runInspect, path, '--json', '--segments')).out);
+    assert.deepEqual(
+      whole.files.map((file: { readonly path: string }) => file.path),
+      [SEGMENT],
+    );
+  });
+});
+
+test('an inspection tells who has the folder, and who died with it', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder.path, 'lock');
+    const lock = await LockFile.take(path, at(1));
+    const held = await run(runInspect, folder.path);
+    assert.ok(
+      held.out.includes(
+        `lock        in use by process ${process.pid} on "${hostname()}", since "2026-01-15T00:00:01.000Z"\n`,
+      ),
+      held.out,
+    );
+    const text = await readFile(path, 'utf8');
+    await lock.release();
+    // A pid that the system gives to nobody.
+    await writeFile(path, text.replace(`"pid":${process.pid}`, '"pid":4194999'));
+    const dead = await run(runInspect, folder.path);
+    assert.match(dead.out, /^lock {8}left behind by process 4194999 on .*, which is no more$/m);
+  });
+});
+
+test('damage is told with its cost: an inspection ends with 0, a verification with 1', async () => {
+  await withFolder(async (folder) => {
+    await folder.turn(join(folder.path, SEGMENT), 20);
+    await folder.turn(folder.logFile(1), 70);
+    const inspected = await run(runInspect, folder.path);
+    assert.equal(inspected.status, 0);
+    const envelope = `${SEGMENT}: the envelope at its front cannot be read; the other can: nothing is lost`;
+    const record =
+      /log\/00000001\.log: \S+ bytes at byte 64 cannot be read: record 1 is lost, unless segment files have it\n/;
+    assert.ok(inspected.out.includes(`\ndamaged\n  ${envelope}\n`), inspected.out);
+    assert.match(inspected.out, record);
+    assert.match(
+      inspected.out,
+      /^damage {6}2 damaged, 0 files not read; 1 records of the log lost$/m,
+    );
+    const verified = await run(runVerify, folder.path);
+    assert.equal(verified.status, 1);
+    assert.ok(verified.out.includes(`damaged: ${envelope}\n`), verified.out);
+    assert.match(verified.out, record);
+    assert.match(verified.out, /\n2 damaged, 0 not checked\n$/);
+    const { damages, damageCount } = JSON.parse((await run(runVerify, folder.path, '--json')).out);
+    assert.deepEqual([damages.length, damageCount], [2, 2]);
+  });
+});
+
+test('a verification of what is whole says so with its numbers', async () => {
+  await withFolder(async ({ path }) => {
+    const { status, out } = await run(runVerify, path);
+    assert.equal(status, 0);
+    assert.match(
+      out,
+      /^segment files {2}1 of \S+ KiB with 2 events, 0 damaged\nlog files {6}1 of \S+ KiB with 4 events in 2 whole records, 0 places damaged\nall is whole\n$/,
+    );
+  });
+});
+
+test('a file of another version ends a verification with 1, and is not called damaged', async () => {
+  await withFolder(async (folder) => {
+    const bytes = await readFile(folder.logFile(1));
+    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+    await writeFile(folder.logFile(1), bytes);
+    const { status, out } = await run(runVerify, folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /^not checked: log\/00000001\.log: .* must be of version 1; got version 2$/m);
+    assert.match(out, /\n0 damaged, 1 not checked\n$/);
+  });
+});
+
+test('what was cut off at the end of the log is shown, and ends a verification with 0', async () => {
+  await withFolder(async (folder) => {
+    const bytes = await readFile(folder.logFile(1));
+    await writeFile(folder.logFile(1), bytes.subarray(0, bytes.length - 3));
+    const { status, out } = await run(runVerify, folder.path);
+    assert.equal(status, 0);
+    assert.match(out, / at the end of the log are being written, or were cut off by a crash: /);
+  });
+});
+
+test('bytes are written in the unit that leaves them short', () => {
+  const texts = [0, 1, 1023, 1024, 1024 * 1023.9, 1024 * 1023.96, 2 ** 30, 2 ** 50].map(byteText);
+  assert.deepEqual(texts, [
+    ...['0 bytes', '1 byte', '1023 bytes', '1.0 KiB', '1023.9 KiB', '1.0 MiB', '1.0 GiB'],
+    '1024.0 TiB',
+  ]);
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ask } from '../harness.ts';
+
+type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
+
+/** Runs the program; `seen` is called with all it has printed so far, and a way to stop it. */
+async function run(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  seen: (out: string, stop: () => void) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], {
+    env: { PATH: process.env['PATH'], PORT: '0', WORKERS: '1', ...environment },
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    seen(out, () => child.kill('SIGTERM'));
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+/** Starts the service, asks its health once it listens, and ends it. */
+async function startAndStop(dataDir: string): Promise<Ended & { health: number }> {
+  let health = 0;
+  let isAsked = false;
+  const ended = await run(['start'], { DATA_DIR: dataDir }, (out, stop) => {
+    const port = /listens on http:\/\/127\.0\.0\.1:(\d+)\n.*usage\.api-counts/s.exec(out)?.[1];
+    if (port === undefined || isAsked) return;
+    isAsked = true;
+    void ask({ port: Number(port) }, { path: '/health' }).then((answer) => {
+      health = answer.status;
+      stop();
+    });
+  });
+  return { ...ended, health };
+}
+
+test('it starts, prints its new tokens and never logs them, and ends with 0 at SIGTERM', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
+  try {
+    const ended = await startAndStop(dataDir);
+    assert.deepEqual([ended.code, ended.health], [0, 200], ended.err);
+    const tokens = ended.out.match(/weir_(private|public)_[\w-]{43}/g) ?? [];
+    assert.equal(tokens.length, 2);
+    assert(!tokens.some((token) => ended.err.includes(token)));
+    const events = ended.err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event);
+    assert.deepEqual(events, ['started', 'stopped']);
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test('wrong settings end it with 1 and every problem, without a stack', async () => {
+  const { code, err } = await run(['start'], { PORT: 'x', RETENTION_DAYS: '-1' });
+  assert.equal(code, 1);
+  assert.match(err, /PORT must be .*\n {2}RETENTION_DAYS must be/);
+  assert.doesNotMatch(err, / at /);
+});
+
+test('the version is printed, and an unknown command is told with the help', async () => {
+  const [version, word] = await Promise.all([run(['--version'], {}), run(['frob'], {})]);
+  assert.equal(version.code, 0);
+  assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
+  assert.equal(word.code, 1);
+  assert.match(word.err, /got "frob".*weir start/s);
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceError } from '../../../src/errors.ts';
+import type { LogIntake } from '../../../src/store/log-intake.ts';
+import { ask, DEFAULT_SOURCE, fakeIntake, PUBLIC, post, type Stored, withApp } from '../harness.ts';
+
+const OTLP = {
+  resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'a' } }, {}] }] }],
+};
+const LOKI = {
+  streams: [
+    {
+      stream: {},
+      values: [
+        ['1768478100000000000', 'a'],
+        ['1768478100000000001', 'b'],
+      ],
+    },
+  ],
+};
+const BULK =
+  '{"index":{"_index":"postgres.logs"}}\n{"message":"a"}\n{"create":{}}\n{"message":"b"}\n';
+
+/** Stores all but the second event of each body, or nothing when `error` is given. */
+function strictIntake(stored: Stored[], error?: ServiceError): LogIntake {
+  const intake = fakeIntake(stored);
+  return {
+    ...intake,
+    decode: async (body, form) => {
+      const decoded = await intake.decode(body, form);
+      return {
+        ...decoded,
+        store: async (source, nowUs) => {
+          if (error !== undefined) throw error;
+          await decoded.store(source, nowUs);
+          return { events: [1], reasons: ['it is too old'] };
+        },
+      };
+    },
+  };
+}
+
+test('each door stores in the source that is named, and those of other protocols else in the default one', async () => {
+  await withApp({}, async (app) => {
+    const answers = [
+      await post(app, '/v1/logs', OTLP),
+      await post(app, '/v1/logs', OTLP, { 'X-Source': 'postgres.logs' }),
+      await post(app, '/loki/api/v1/push?source_name=postgres.logs', LOKI),
+      await post(app, '/loki/api/v1/push', LOKI),
+      await post(app, '/elasticsearch/_bulk', BULK, { 'Content-Type': 'application/x-ndjson' }),
+      await post(app, '/gotrue.logs.prod/_bulk', '{"index":{}}\n{}\n'),
+      await post(app, '/logs/json?source_name=postgres.logs', { a: 1 }),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 204, 204, 200, 200, 200],
+    );
+    assert.deepEqual(
+      app.stored.map(({ source, events }) => `${source} ${events.length}`),
+      [
+        `${DEFAULT_SOURCE} 2`,
+        'postgres.logs 2',
+        'postgres.logs 2',
+        `${DEFAULT_SOURCE} 2`,
+        'postgres.logs 1',
+        `${DEFAULT_SOURCE} 1`,
+        'gotrue.logs.prod 1',
+        'postgres.logs 1',
+      ],
+    );
+  });
+});
+
+test('doors below the JSON door want a source, and answer as it does', async () => {
+  await withApp({}, async (app) => {
+    for (const base of ['/api/logs', '/logs', '/api/events']) {
+      const without = await post(app, `${base}/vector`, [{}]);
+      assert.equal(without.json.error.code, 'missing_source');
+      const answer = await ask(app, {
+        method: 'POST',
+        path: `${base}/syslog?source_name=postgres.logs`,
+        headers: { 'Content-Type': 'text/plain' },
+        body: '<13>1 2026-01-15T11:55:00Z host app - - - hello\n',
+      });
+      assert.deepEqual(answer.json, { message: 'Logged!' }, base);
+    }
+    assert.equal(app.stored.length, 3);
+  });
+});
+
+test('OTLP is answered in its encoding, and told which records were not taken', async () => {
+  const intake = strictIntake([]);
+  await withApp({ intake }, async (app) => {
+    const json = await post(app, '/v1/logs', OTLP);
+    assert.deepEqual(json.json, {
+      partialSuccess: { rejectedLogRecords: '1', errorMessage: 'event 1: it is too old' },
+    });
+    const protobuf = await ask(app, {
+      method: 'POST',
+      path: '/v1/logs',
+      headers: { 'Content-Type': 'application/x-protobuf' },
+      body: Buffer.alloc(0),
+    });
+    assert.equal(protobuf.status, 200);
+    assert.equal(protobuf.headers['content-type'], 'application/x-protobuf');
+    assert.equal(protobuf.text, '');
+  });
+});
+
+test('failures of OTLP are a google.rpc.Status, with Retry-After where it may try again', async () => {
+  const intake = strictIntake([], new ServiceError('ingest_overloaded', 'later'));
+  await withApp({ intake }, async (app) => {
+    const overloaded = await post(app, '/v1/logs', OTLP);
+    assert.deepEqual([overloaded.status, overloaded.json], [429, { code: 8, message: 'later' }]);
+    assert.match(String(overloaded.headers['retry-after']), /^\d+$/);
+    const malformed = await post(app, '/v1/logs', '{"resourceLogs": 5}');
+    assert.equal(malformed.status, 400);
+    assert.equal(malformed.json.code, 3);
+    const protobuf = await ask(app, {
+      method: 'POST',
+      path: '/v1/logs',
+      headers: { 'Content-Type': 'application/x-protobuf' },
+      body: Buffer.of(10, 200),
+    });
+    assert.equal(protobuf.status, 400);
+    assert.equal(protobuf.headers['content-type'], 'application/x-protobuf');
+    assert.match(protobuf.text, /ExportLogsServiceRequest/);
+  });
+});
+
+test('a bulk is answered item by item', async () => {
+  const stored: Stored[] = [];
+  await withApp({ intake: strictIntake(stored) }, async (app) => {
+    const body = `{"index":{"_id":"1"}}\n{"message":"a"}\n{"create":{"_id":"2"}}\n{"message":"b"}\n{"delete":{"_id":"3"}}\n`;
+    const { json, headers } = await post(app, '/_bulk', body);
+    assert.equal(headers['x-elastic-product'], 'Elasticsearch');
+    assert.equal(json.errors, true);
+    assert.deepEqual(
+      json.items.map((item: Record<string, { _id: string; status: number }>) =>
+        Object.entries(item).map(([action, { _id, status }]) => `${action} ${_id} ${status}`),
+      ),
+      [['index 1 201'], ['create 2 400'], ['delete 3 400']],
+    );
+    const broken = await post(app, '/_bulk', '{"index":{}}\n');
+    assert.equal(broken.status, 400);
+    assert.equal(broken.json.error.type, 'invalid_body');
+  });
+});
+
+test('clients of Elasticsearch learn what they ask before they send', async () => {
+  await withApp({}, async (app) => {
+    const { json, headers } = await ask(app, { path: '/elasticsearch' });
+    assert.match(json.version.number, /^8\./);
+    assert.equal(headers['x-elastic-product'], 'Elasticsearch');
+    assert.equal((await ask(app, { path: '/_cat/health' })).status, 200);
+    assert.equal((await ask(app, { path: '/', headers: {} })).status, 404);
+  });
+});
+
+test('a token may be the password of Basic authentication, or the key of an ApiKey', async () => {
+  await withApp({}, async (app) => {
+    for (const [scheme, text, status] of [
+      ['Basic', `anyone:${PUBLIC}`, 204],
+      ['ApiKey', `id:${PUBLIC}`, 204],
+      ['Basic', 'anyone:wrong', 401],
+    ] as const) {
+      const answer = await post(app, '/loki/api/v1/push', LOKI, {
+        'X-API-KEY': undefined,
+        Authorization: `${scheme} ${Buffer.from(text).toString('base64')}`,
+      });
+      assert.equal(answer.status, status, text);
+    }
+    const none = await post(app, '/loki/api/v1/push', LOKI, { 'X-API-KEY': undefined });
+    assert.equal(none.status, 401);
+  });
+});
+
+test('lines of Loki that will never be taken are a 400, those beside them are stored', async () => {
+  const stored: Stored[] = [];
+  await withApp({ intake: strictIntake(stored) }, async (app) => {
+    const answer = await post(app, '/loki/api/v1/push', LOKI);
+    assert.deepEqual([answer.status, answer.json], [400, { message: ['event 1: it is too old'] }]);
+    assert.equal(stored.length, 1);
+  });
+});

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'node:net';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { ask, askRaw, fakeIntake, PUBLIC, post, withApp } from '../harness.ts';
+
+const LOGS = '/api/logs?source_name=postgres.logs';
+const EVENT = { event_message: 'hi' };
+const POSTGRES_ID = BUILT_IN_SOURCES.find(({ name }) => name === 'postgres.logs')!.id;
+
+test('an event, a list and lines are stored, on every path, with either token', async () => {
+  await withApp({}, async (app) => {
+    for (const path of ['/api/logs', '/logs', '/api/events']) {
+      const answer = await post(app, `${path}?source_name=postgres.logs`, [EVENT, EVENT], {
+        'X-API-KEY': PUBLIC,
+      });
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.text, '{"message":"Logged!"}');
+    }
+    const lines = `${JSON.stringify(EVENT)}\n${JSON.stringify(EVENT)}\n`;
+    await post(app, LOGS, lines, { 'Content-Type': 'application/x-ndjson' });
+    await post(app, LOGS, EVENT, { 'Content-Type': undefined });
+    assert.deepEqual(
+      app.stored.map(({ source, events }) => [source, events.length]),
+      [
+        ['postgres.logs', 2],
+        ['postgres.logs', 2],
+        ['postgres.logs', 2],
+        ['postgres.logs', 2],
+        ['postgres.logs', 1],
+      ],
+    );
+  });
+});
+
+test('the source is taken from the URL, else from a header, else from the body', async () => {
+  await withApp({}, async (app) => {
+    await post(app, `/logs?source=${POSTGRES_ID}`, EVENT, { 'X-Source': 'gotrue.logs.prod' });
+    await post(app, '/logs?collection_name=postgres.logs', {
+      ...EVENT,
+      source_name: 'deno-relay-logs',
+    });
+    await post(app, `/logs?collection=${POSTGRES_ID.toUpperCase()}`, EVENT);
+    await post(
+      app,
+      '/logs',
+      { ...EVENT, source_name: 'deno-relay-logs' },
+      { 'X-Source': POSTGRES_ID },
+    );
+    await post(app, '/logs', EVENT, { 'X-Collection': POSTGRES_ID });
+    await post(app, '/logs', { ...EVENT, source: POSTGRES_ID });
+    await post(app, '/logs?source_name=', { ...EVENT, collection_name: 'postgres.logs' });
+    assert.deepEqual(
+      app.stored.map(({ source }) => source),
+      Array(7).fill('postgres.logs'),
+    );
+  });
+});
+
+for (const [title, path, body, status, code] of [
+  ['no source anywhere', '/logs', EVENT, 400, 'missing_source'],
+  ['a source of another spelling', '/logs?source_name=Postgres.logs', EVENT, 404, 'unknown_source'],
+  ['an unknown source in the body', '/logs', { source: 'x' }, 404, 'unknown_source'],
+  ['a source given twice', '/logs?source=a&source=b', EVENT, 400, 'repeated_parameter'],
+  ['a body that is not JSON', LOGS, '{', 400, 'invalid_body'],
+] as const) {
+  test(`${title} is ${status} ${code}, and nothing is stored`, async () => {
+    await withApp({}, async (app) => {
+      const answer = await post(app, path, body);
+      assert.equal(answer.status, status);
+      assert.equal(answer.json.error.code, code);
+      assert.deepEqual(app.stored, []);
+    });
+  });
+}
+
+test('events that cannot be taken are named with 406, and the others are stored', async () => {
+  await withApp({}, async (app) => {
+    const answer = await post(app, LOGS, [EVENT, 5, EVENT]);
+    assert.equal(answer.status, 406);
+    assert.deepEqual(answer.json, { message: ['event 1: must be an object'] });
+    assert.equal(app.stored[0]?.events.length, 2);
+  });
+});
+
+test('content types other than JSON and NDJSON in UTF-8 are 415', async () => {
+  await withApp({}, async (app) => {
+    const statusFor = async (type: string) =>
+      (await post(app, LOGS, EVENT, { 'Content-Type': type })).status;
+    assert.equal(await statusFor('application/json; charset=utf-8'), 200);
+    assert.equal(await statusFor('Application/JSON;charset="UTF-8"'), 200);
+    assert.equal(await statusFor('application/ndjson'), 200);
+    assert.equal(await statusFor('application/json; charset=latin1'), 415);
+    assert.equal(await statusFor('text/plain'), 415);
+    assert.equal(await statusFor('application/jsonx'), 415);
+  });
+});
+
+for (const [encoding, compress] of [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['Deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['identity', (text: Buffer) => text],
+  ['identity, gzip', gzipSync],
+] as const) {
+  test(`a body in ${encoding} is read (${compress.name})`, async () => {
+    await withApp({}, async (app) => {
+      const body = compress(Buffer.from(JSON.stringify([EVENT])));
+      const answer = await post(app, LOGS, body, { 'Content-Encoding': encoding });
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual(app.stored[0]?.events, [EVENT]);
+    });
+  });
+}
+
+test('gzip in several members, and with zeros behind it, is read whole', async () => {
+  await withApp({}, async (app) => {
+    const text = JSON.stringify([EVENT]);
+    const parts = [gzipSync(text.slice(0, 5)), gzipSync(text.slice(5)), Buffer.alloc(100)];
+    const answer = await post(app, LOGS, Buffer.concat(parts), { 'Content-Encoding': 'gzip' });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(app.stored[0]?.events, [EVENT]);
+  });
+});
+
+test('an unknown encoding, or two of them, is 415', async () => {
+  await withApp({}, async (app) => {
+    for (const encoding of ['x-bogus', 'gzip, br', 'zstd']) {
+      const answer = await post(app, LOGS, EVENT, { 'Content-Encoding': encoding });
+      assert.equal(answer.status, 415);
+      assert.equal(answer.json.error.code, 'unsupported_encoding');
+    }
+  });
+});
+
+test('a body that is cut short, goes on behind its end or is not of its encoding is 400', async () => {
+  await withApp({}, async (app) => {
+    const whole = Buffer.from(JSON.stringify([EVENT]));
+    for (const [encoding, body] of [
+      ['gzip', gzipSync(whole).subarray(0, 20)],
+      ['gzip', whole],
+      ['deflate', deflateSync(whole).subarray(0, 10)],
+      ['br', brotliCompressSync(whole).subarray(0, 5)],
+      ['gzip', Buffer.alloc(0)],
+      ['gzip', Buffer.concat([gzipSync(whole), Buffer.from('more')])],
+      ['deflate', Buffer.concat([deflateSync(whole), deflateSync(whole)])],
+      ['deflate', Buffer.concat([deflateRawSync(whole), Buffer.from('more')])],
+      ['br', Buffer.concat([brotliCompressSync(whole), brotliCompressSync(whole)])],
+    ] as const) {
+      const answer = await post(app, LOGS, body, { 'Content-Encoding': encoding });
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(answer.json.error.code, 'invalid_body');
+    }
+    assert.deepEqual(app.stored, []);
+  });
+});
+
+/** A JSON string in a list, of exactly so many bytes. */
+function bodyOf(size: number): Buffer {
+  return Buffer.from(`["${'x'.repeat(size - 4)}"]`);
+}
+
+test('a body of the limit is read, and one byte more is 413, as it is and compressed', async () => {
+  await withApp({}, async (app) => {
+    const [least, most] = [bodyOf(12_000_000), bodyOf(12_000_001)];
+    const gzip = { 'Content-Encoding': 'gzip' };
+    const fast = { level: 1 };
+    assert.equal((await post(app, LOGS, least)).status, 406);
+    assert.equal((await post(app, LOGS, most)).status, 413);
+    assert.equal((await post(app, LOGS, gzipSync(least, fast), gzip)).status, 406);
+    assert.equal((await post(app, LOGS, gzipSync(most, fast), gzip)).status, 413);
+    const chunked = { 'Transfer-Encoding': 'chunked' };
+    assert.equal((await post(app, LOGS, most, chunked)).status, 413);
+  });
+});
+
+test('a bomb that inflates to 200 MB is 413', async () => {
+  await withApp({}, async (app) => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'), { level: 1 });
+    const answer = await post(app, LOGS, bomb, { 'Content-Encoding': 'gzip' });
+    assert.equal(answer.status, 413);
+    assert.equal(answer.json.error.code, 'body_too_large');
+  });
+});
+
+test('the token, the source, the type and an announced size are checked before the body is read', async () => {
+  await withApp({}, async (app) => {
+    const head = (path: string, token: string, type: string, size: number): string =>
+      [
+        `POST ${path} HTTP/1.1`,
+        'Host: x',
+        `X-API-KEY: ${token}`,
+        `Content-Type: ${type}`,
+        `Content-Length: ${size}`,
+        'Expect: 100-continue',
+        'Connection: close',
+        '',
+        '',
+      ].join('\r\n');
+    const json = 'application/json';
+    assert.match(await firstLine(app, head(LOGS, 'wrong', json, 10)), / 401 /);
+    assert.match(await firstLine(app, head('/logs?source=x', PUBLIC, json, 10)), / 404 /);
+    assert.match(await firstLine(app, head(LOGS, PUBLIC, 'text/plain', 10)), / 415 /);
+    assert.match(await firstLine(app, head(LOGS, PUBLIC, json, 12_000_001)), / 413 /);
+    assert.match(await askRaw(app, `${head(LOGS, PUBLIC, json, 2)}[]`), /100 Continue.* 200 OK/s);
+  });
+});
+
+async function firstLine(app: { readonly port: number }, head: string): Promise<string> {
+  const socket = createConnection({ port: app.port, host: '127.0.0.1' });
+  socket.write(head);
+  for await (const chunk of socket) {
+    socket.destroy();
+    return String(chunk).split('\r\n')[0]!;
+  }
+  return '';
+}
+
+test('whoever goes on sending a body that was refused is cut off', async () => {
+  await withApp({}, async (app) => {
+    const size = 100_000_000;
+    const socket = createConnection({ port: app.port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    socket.write(
+      `POST ${LOGS} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${PUBLIC}\r\nContent-Length: ${size}\r\n\r\n`,
+    );
+    const chunk = Buffer.alloc(1_000_000, 'x');
+    const send = (): void => {
+      while (!socket.destroyed && socket.bytesWritten < size && socket.write(chunk));
+    };
+    socket.on('drain', send);
+    send();
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    await new Promise((resolve) => socket.on('close', resolve));
+    assert.match(text, /^HTTP\/1\.1 413 /);
+    assert(socket.bytesWritten < size);
+  });
+});
+
+test('bodies beyond the memory for them are 429 with Retry-After', async () => {
+  await withApp({ heldBytesMax: 100 }, async (app) => {
+    const answer = await post(app, LOGS, bodyOf(101));
+    assert.equal(answer.status, 429);
+    assert.equal(answer.json.error.code, 'ingest_overloaded');
+    assert.equal(answer.headers['retry-after'], '3');
+    // What was held of it is free again.
+    assert.equal((await post(app, LOGS, bodyOf(100))).status, 406);
+    assert.equal((await post(app, LOGS, bodyOf(100))).status, 406);
+  });
+});
+
+test('what the store refuses is told with its status', async () => {
+  const intake = {
+    ...fakeIntake([]),
+    decode: async () => ({
+      address: {},
+      store: () => Promise.reject(new ServiceError('storage_failed', 'the disk is full')),
+    }),
+  };
+  await withApp({ intake }, async (app) => {
+    const answer = await post(app, LOGS, EVENT);
+    assert.equal(answer.status, 503);
+    assert.equal(answer.json.error.code, 'storage_failed');
+    assert.equal(answer.headers['retry-after'], '3');
+  });
+});
+
+test('a post is answered on a connection that goes on, even when its body was not wanted', async () => {
+  await withApp({}, async (app) => {
+    const body = 'x'.repeat(100_000);
+    const one = (path: string, connection: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${PUBLIC}\r\nConnection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const text = await askRaw(
+      app,
+      one('/logs?source=x', 'keep-alive') + one('/logs?source=y', 'close'),
+    );
+    assert.equal(text.match(/HTTP\/1\.1 404/g)?.length, 2);
+  });
+});
+
+test('the sources are listed with their ids for any token, and for none without', async () => {
+  await withApp({}, async (app) => {
+    const answer = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': PUBLIC } });
+    // The nine, and the one of senders who name none.
+    assert.equal(answer.json.result.length, 10);
+    assert(answer.json.result.some(({ id }: { id: string }) => id === POSTGRES_ID));
+    const anonymous = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': undefined } });
+    assert.equal(anonymous.status, 401);
+  });
+});
