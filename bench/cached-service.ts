@@ -19,7 +19,6 @@ const { loadCatalogue } =
 const { createClock } = await load<typeof import('../src/clock.ts')>('clock');
 const { EndpointCaller } =
   await load<typeof import('../src/call/endpoint-call.ts')>('call/endpoint-call');
-const { addRoute } = await load<typeof import('../src/http/http-route.ts')>('http/http-route');
 const { HttpServer } = await load<typeof import('../src/http/http-server.ts')>('http/http-server');
 const { openBackend } =
   await load<typeof import('../src/store/log-backend.ts')>('store/log-backend');
@@ -96,16 +95,14 @@ async function main(): Promise<void> {
  */
 function addConstantRoute(app: Express): void {
   const bodies = new Map<string, Buffer>();
-  addRoute(app, '/api/constant/:size', {
-    GET: (request, response) => {
-      const size = String(request.params['size']);
-      let body = bodies.get(size);
-      if (body === undefined) {
-        body = Buffer.from(`"${'x'.repeat(Number(size) - 2)}"`);
-        bodies.set(size, body);
-      }
-      sendBytes(response, 200, 'application/json; charset=utf-8', [body]);
-    },
+  app.get('/api/constant/:size', (request, response) => {
+    const size = String(request.params['size']);
+    let body = bodies.get(size);
+    if (body === undefined) {
+      body = Buffer.from(`"${'x'.repeat(Number(size) - 2)}"`);
+      bodies.set(size, body);
+    }
+    sendBytes(response, 200, 'application/json; charset=utf-8', [body]);
   });
   const { stack } = app.router;
   const isCall = (layer: (typeof stack)[number]) =>

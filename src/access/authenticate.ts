@@ -3,8 +3,15 @@ import type { ParameterTexts } from '../definition/parameters.ts';
 import { ServiceError } from '../errors.ts';
 import type { Grant, Scope, Tokens } from './tokens.ts';
 
-const WAYS = 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string';
-const WAYS_HEADERS = 'in Authorization: Bearer or in X-API-KEY';
+/** Where a token may stand: in a header; in the URL, too; or also as the password of a sender who knows no other way. */
+export type TokenPlaces = 'headers' | 'url' | 'password';
+
+const WAYS: Readonly<Record<TokenPlaces, string>> = {
+  headers: 'in Authorization: Bearer or in X-API-KEY',
+  url: 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string',
+  password:
+    'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string, or as the password of Authorization: Basic',
+};
 
 /**
  * Basic authentication, whose name is not looked at, and Elasticsearch's own scheme, which is the same with an id
@@ -14,36 +21,24 @@ const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /**
  * Who is calling. The first place that holds a token counts, even when the token in it is wrong.
- * `query` is that of the URL, where a token may stand there too.
+ * `query` is that of the URL.
  *
  * @throws ServiceError when there is no token, or one that is not known.
  */
 export function authenticate(
   tokens: Tokens,
   request: IncomingMessage,
-  query?: ParameterTexts | undefined,
+  { query, tokenIn }: { readonly query: ParameterTexts; readonly tokenIn: TokenPlaces },
 ): Grant {
-  return mustKnow(tokens, findToken(request, query), query === undefined ? WAYS_HEADERS : WAYS);
-}
-
-/** The same of a sender, whose token may also be a password. @throws ServiceError likewise. */
-export function authenticateSender(
-  tokens: Tokens,
-  request: IncomingMessage,
-  query: ParameterTexts,
-): Grant {
-  const named = NAMED.exec(request.headers.authorization ?? '')?.[1];
-  const token = findToken(request, query) ?? (named && behindName(named));
-  return mustKnow(tokens, token, `${WAYS}, or as the password of Authorization: Basic`);
-}
-
-function mustKnow(tokens: Tokens, token: string | undefined, ways: string): Grant {
+  let token = findInHeaders(request);
+  if (tokenIn !== 'headers') token ??= findInUrl(query);
+  if (tokenIn === 'password') token ??= findPassword(request);
   const grant = token === undefined ? undefined : tokens.find(token);
   if (grant !== undefined) return grant;
   throw new ServiceError(
     'unauthorized',
     token === undefined
-      ? `an access token must be given ${ways}; got none`
+      ? `an access token must be given ${WAYS[tokenIn]}; got none`
       : 'the access token is not known',
   );
 }
@@ -57,23 +52,25 @@ export function authorize(grant: Grant, scope: Scope): void {
   );
 }
 
-function findToken(
-  request: IncomingMessage,
-  query: ParameterTexts | undefined,
-): string | undefined {
-  const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+function findInHeaders({ headers }: IncomingMessage): string | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const header = request.headers['x-api-key'];
-  if (typeof header === 'string' && header.trim() !== '') return header.trim();
-  const texts = query?.get('api_key') ?? [];
+  const header = headers['x-api-key'];
+  return typeof header === 'string' && header.trim() !== '' ? header.trim() : undefined;
+}
+
+function findInUrl(query: ParameterTexts): string | undefined {
+  const texts = query.get('api_key') ?? [];
   if (texts.length > 1) {
     throw new ServiceError('repeated_parameter', 'api_key must be given once; got more');
   }
   return texts[0] === '' ? undefined : texts[0];
 }
 
-/** The token of `name:token` in base64; many senders know no other way to give one. */
-function behindName(base64: string): string {
-  const text = Buffer.from(base64, 'base64').toString('utf8');
+/** The token of `name:token` in base64. */
+function findPassword({ headers }: IncomingMessage): string | undefined {
+  const named = NAMED.exec(headers.authorization ?? '')?.[1];
+  if (named === undefined) return undefined;
+  const text = Buffer.from(named, 'base64').toString('utf8');
   return text.slice(text.indexOf(':') + 1);
 }

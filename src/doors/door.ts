@@ -3,14 +3,11 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
-import { authenticateSender, authorize } from '../access/authenticate.ts';
-import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
 import type { TellFailure } from '../http/failure.ts';
-import type { Handler } from '../http/http-route.ts';
 import { readMediaType } from '../http/media-type.ts';
-import { parseQueryString } from '../http/query-string.ts';
+import type { GuardedOperation } from '../http/route.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 
@@ -36,6 +33,8 @@ export function refusedSentences({ refused }: Posted<unknown>): readonly string[
 
 /** How one kind of sender is listened to, and spoken to: in its own words, by its own rules for trying again. */
 export type Door<Notes> = {
+  /** What is done there, for a list of all routes. */
+  readonly summary: string;
   /** What senders may say the body is, and how each is read; what says nothing is of the first. */
   readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
   /** Whether who names no source means the default one, rather than none. */
@@ -47,21 +46,21 @@ export type Door<Notes> = {
 
 export type DoorOptions = {
   readonly intake: LogIntake;
-  readonly tokens: Tokens;
   readonly bodies: BodyReader;
   readonly clock: Clock;
   /** Of doors whose senders name none. */
   readonly defaultSource: Source;
 };
 
-/** Takes a post at a door. Token and source are checked before the body is read, as at the JSON door. */
-export function doorHandler<Notes>(door: Door<Notes>, options: DoorOptions): Handler {
-  const { intake, tokens, bodies, clock, defaultSource } = options;
+/** Takes a post at a door. The source is looked for before the body is read, as at the JSON door. */
+export function doorHandler<Notes>(
+  door: Door<Notes>,
+  options: DoorOptions,
+): GuardedOperation['handle'] {
+  const { intake, bodies, clock, defaultSource } = options;
   const { formats, hasDefaultSource } = door;
   const [firstType] = formats.keys();
-  return async (request, response) => {
-    const query = parseQueryString(request.url);
-    authorize(authenticateSender(tokens, request, query), 'ingest');
+  return async (request, response, { query }) => {
     const address = findAddress(query, request);
     const source =
       address === undefined && hasDefaultSource

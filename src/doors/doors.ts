@@ -1,14 +1,12 @@
-import type { Express, Response } from 'express';
-import { authenticateSender } from '../access/authenticate.ts';
-import type { TellFailure } from '../http/failure.ts';
-import { addRoute, type Handler } from '../http/http-route.ts';
-import { parseQueryString } from '../http/query-string.ts';
+import type { Request } from 'express';
 import { sendJson } from '../http/response.ts';
+import type { GuardedOperation, Route } from '../http/route.ts';
+import type { Metrics, Outcome } from '../metrics/metrics.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
   ELASTICSEARCH_ANSWERS,
   ELASTICSEARCH_DOOR,
-  markAsElasticsearch,
+  ELASTICSEARCH_HEADERS,
 } from './elasticsearch-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
@@ -20,57 +18,58 @@ export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
 /** Where clients of Elasticsearch find it: by itself, and below a path that they are given. */
 const ELASTICSEARCH_BASES = ['', '/elasticsearch'] as const;
 
-const OTLP_PATH = '/v1/logs';
-const LOKI_PATH = '/loki/api/v1/push';
-
-/** Adds all doors but the JSON one. `counted` wraps the handler of each that takes posts. */
-export function addDoors(
-  app: Express,
-  options: DoorOptions,
-  counted: (handler: Handler) => Handler,
-): void {
-  const add = <Notes>(path: string, door: Door<Notes>): void => {
-    addRoute(app, path, { POST: counted(doorHandler(door, options)) });
+/** All doors but the JSON one. */
+export function doorRoutes(
+  options: DoorOptions & { readonly metrics?: Metrics | undefined },
+): readonly Route[] {
+  const { metrics } = options;
+  const ended =
+    metrics && ((_request: Request, outcome: Outcome): void => metrics.countPost(outcome));
+  const route = <Notes>(path: string, door: Door<Notes>): Route => {
+    const post = posting(door, options);
+    return { path, operations: { POST: post }, tellFailure: door.tellFailure, ended };
   };
-  add(OTLP_PATH, OTLP_DOOR);
-  add(LOKI_PATH, LOKI_DOOR);
-  for (const base of LOG_PATHS) {
-    for (const [path, door] of LOGFLARE_DOORS) add(`${base}${path}`, door);
-  }
-  addElasticsearch(app, options, counted);
+  return [
+    route('/v1/logs', OTLP_DOOR),
+    route('/loki/api/v1/push', LOKI_DOOR),
+    ...LOG_PATHS.flatMap((base) =>
+      Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
+    ),
+    ...elasticsearchRoutes(options, ended),
+  ];
 }
 
-function addElasticsearch(
-  app: Express,
-  options: DoorOptions,
-  counted: (handler: Handler) => Handler,
-): void {
-  const bulk = counted(doorHandler(ELASTICSEARCH_DOOR, options));
-  const marked: Handler = (request, response) => {
-    markAsElasticsearch(response);
-    return bulk(request, response);
+function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): readonly Route[] {
+  const bulk = posting(ELASTICSEARCH_DOOR, options);
+  const { tellFailure } = ELASTICSEARCH_DOOR;
+  const bulks = {
+    operations: { POST: bulk, PUT: bulk },
+    headers: ELASTICSEARCH_HEADERS,
+    tellFailure,
+    ended,
   };
-  const answer =
-    (value: object): Handler =>
-    (request, response: Response) => {
-      markAsElasticsearch(response);
-      authenticateSender(options.tokens, request, parseQueryString(request.url));
-      sendJson(response, 200, value);
-    };
-  for (const base of ELASTICSEARCH_BASES) {
-    for (const [path, value] of ELASTICSEARCH_ANSWERS) {
-      // What is at the root of the service is not Elasticsearch's to say.
-      if (path === '/' && base === '') continue;
-      addRoute(app, path === '/' ? base : `${base}${path}`, { GET: answer(value) });
-    }
-    for (const path of ['/_bulk', '/:index/_bulk']) {
-      addRoute(app, `${base}${path}`, { POST: marked, PUT: marked });
-    }
-  }
+  return ELASTICSEARCH_BASES.flatMap((base) => [
+    ...['/_bulk', '/:index/_bulk'].map((path) => ({ path: `${base}${path}`, ...bulks })),
+    ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
+      const answer: GuardedOperation = {
+        summary: 'What clients of Elasticsearch ask before they send',
+        access: { scope: 'any', tokenIn: 'password' },
+        handle: (_request, response) => sendJson(response, 200, value),
+      };
+      return {
+        path: path === '/' ? base : `${base}${path}`,
+        operations: { GET: answer },
+        headers: ELASTICSEARCH_HEADERS,
+      };
+    }),
+    // What is at the root of the service is not Elasticsearch's to say.
+  ]).filter(({ path }) => path !== '');
 }
 
-/** How a failure at a path is told where a door has words of its own. */
-export function tellerAt(path: string): TellFailure | undefined {
-  if (path === OTLP_PATH) return OTLP_DOOR.tellFailure;
-  return /\/_bulk$/.test(path) ? ELASTICSEARCH_DOOR.tellFailure : undefined;
+function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperation {
+  return {
+    summary: door.summary,
+    access: { scope: 'ingest', tokenIn: 'password' },
+    handle: doorHandler(door, options),
+  };
 }

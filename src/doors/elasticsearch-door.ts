@@ -1,19 +1,13 @@
-import type { Response } from 'express';
 import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendJson } from '../http/response.ts';
 import type { Door } from './door.ts';
 
 /** Without it clients of Elasticsearch refuse to go on ("product check"). */
-const PRODUCT_HEADER = 'X-Elastic-Product';
-const PRODUCT = 'Elasticsearch';
+export const ELASTICSEARCH_HEADERS = { 'X-Elastic-Product': 'Elasticsearch' };
 
 /** Which Elasticsearch clients take this for: of the line that has all that is here. */
 const VERSION = '8.19.0';
-
-export function markAsElasticsearch(response: Response): void {
-  response.setHeader(PRODUCT_HEADER, PRODUCT);
-}
 
 /** What clients ask before they send, by path; none of it depends on anything. */
 export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string, object>([
@@ -43,6 +37,7 @@ export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string
 
 /** Elasticsearch's bulk: each action has its own status; 429 among them, or of the whole, means "later". */
 export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
+  summary: 'Store documents of an Elasticsearch bulk',
   formats: new Map(
     [
       'application/x-ndjson',

@@ -3,14 +3,11 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { BodyForm } from '../../ingest/post-body.ts';
-import { authenticate, authorize } from '../access/authenticate.ts';
-import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
-import type { Handler } from '../http/http-route.ts';
 import { readMediaType } from '../http/media-type.ts';
-import { parseQueryString } from '../http/query-string.ts';
 import { sendJson } from '../http/response.ts';
+import type { GuardedOperation } from '../http/route.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 
@@ -21,19 +18,16 @@ const FORMS: ReadonlyMap<string, BodyForm> = new Map([
 ]);
 
 /**
- * Takes a post of logs. The token, and the source where the URL or a header names it, are checked
- * before the body is read.
+ * Takes a post of logs. The source is looked for before the body is read, where the URL or a header
+ * names it.
  */
 export function logHandler(options: {
   readonly intake: LogIntake;
-  readonly tokens: Tokens;
   readonly bodies: BodyReader;
   readonly clock: Clock;
-}): Handler {
-  const { intake, tokens, bodies, clock } = options;
-  return async (request, response) => {
-    const query = parseQueryString(request.url);
-    authorize(authenticate(tokens, request, query), 'ingest');
+}): GuardedOperation['handle'] {
+  const { intake, bodies, clock } = options;
+  return async (request, response, { query }) => {
     const address = findAddress(query, request);
     const source = address === undefined ? undefined : mustFindSource(intake, address);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);

@@ -11,12 +11,12 @@ const JSON_TYPES = ['application/json'];
 
 /** Below each path of the JSON door: what Logflare has there, answered as that door answers. */
 export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
-  ['/json', doorOf(documents, JSON_TYPES)],
-  ['/vector', doorOf(documents, JSON_TYPES)],
-  ['/typecasts', doorOf(typecasts, JSON_TYPES)],
+  ['/json', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
+  ['/vector', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
+  ['/typecasts', doorOf('Store events whose numbers are strings', typecasts, JSON_TYPES)],
   [
     '/cloud-event',
-    doorOf(cloudEvents, [
+    doorOf('Store CloudEvents', cloudEvents, [
       ...JSON_TYPES,
       'application/cloudevents+json',
       'application/cloudevents-batch+json',
@@ -25,19 +25,29 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   // Cloudflare names its NDJSON as it likes.
   [
     '/cloudflare',
-    doorOf(logpush, [...JSON_TYPES, 'application/x-ndjson', 'application/ndjson', 'text/plain']),
+    doorOf('Store log lines of Cloudflare Logpush', logpush, [
+      ...JSON_TYPES,
+      'application/x-ndjson',
+      'application/ndjson',
+      'text/plain',
+    ]),
   ],
   ...['/logplex', '/syslog', '/syslogs'].map(
     (path) =>
       [
         path,
-        doorOf(syslog, ['application/logplex-1', 'application/syslog', 'text/plain']),
+        doorOf('Store syslog messages', syslog, [
+          'application/logplex-1',
+          'application/syslog',
+          'text/plain',
+        ]),
       ] as const,
   ),
 ]);
 
-function doorOf(format: WireFormat, mediaTypes: readonly string[]): Door<void> {
+function doorOf(summary: string, format: WireFormat, mediaTypes: readonly string[]): Door<void> {
   return {
+    summary,
     formats: new Map(mediaTypes.map((type) => [type, format])),
     hasDefaultSource: false,
     tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),

@@ -7,6 +7,7 @@ import { type Door, refusedSentences } from './door.ts';
  * will never be taken, and go on; 429 and 5xx for "later".
  */
 export const LOKI_DOOR: Door<void> = {
+  summary: 'Store log lines of a Loki push',
   formats: new Map([['application/json', lokiPush]]),
   hasDefaultSource: true,
   tell: (_request, response, posted) => {

@@ -27,6 +27,7 @@ const RPC_INTERNAL = 13;
  * taken, if any. Exporters try again after 429, 502, 503 and 504, and wait as `Retry-After` says.
  */
 export const OTLP_DOOR: Door<void> = {
+  summary: 'Store OpenTelemetry log records',
   formats: new Map([
     [PROTOBUF, otlpProtobuf],
     [JSON_TYPE, otlpJson],

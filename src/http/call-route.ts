@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
-import { authenticate, authorize } from '../access/authenticate.ts';
+import { authorize } from '../access/authenticate.ts';
 import { reachOf } from '../access/reach.ts';
-import type { Tokens } from '../access/tokens.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import { callerSqlOf, SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
@@ -14,24 +13,19 @@ import { CALL_BODY_BYTES_MAX } from '../limits.ts';
 import { type BodyReader, hasBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
 import { asksToExplain, sendExplanation } from './explain-route.ts';
-import type { Handler } from './http-route.ts';
 import { readMediaType } from './media-type.ts';
-import { parseQueryString } from './query-string.ts';
+import { type GuardedOperation, pathParameter } from './route.ts';
 
 /** Calls an endpoint: the path's one parameter is its id or one of its names. */
 export function callHandler(options: {
   readonly catalogue: Catalogue;
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
-  readonly tokens: Tokens;
   readonly bodies: BodyReader;
   readonly clock: Clock;
-}): Handler {
-  const { catalogue, caller, callerQueries, tokens, bodies, clock } = options;
-  return async (request, response) => {
-    const query = parseQueryString(request.url);
-    const grant = authenticate(tokens, request, query);
-    authorize(grant, 'query');
+}): GuardedOperation['handle'] {
+  const { catalogue, caller, callerQueries, bodies, clock } = options;
+  return async (request, response, { grant, query }) => {
     const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
@@ -61,12 +55,6 @@ export function callHandler(options: {
       callMs: clock.monotonicMs() - calledMs,
     });
   };
-}
-
-/** The one `:parameter` of a path, decoded. */
-export function pathParameter(request: Request): string {
-  const [text] = Object.values(request.params);
-  return typeof text === 'string' ? text : '';
 }
 
 /** @throws ServiceError when there is no such endpoint. */

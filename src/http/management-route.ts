@@ -1,25 +1,21 @@
-import { authenticate, authorize } from '../access/authenticate.ts';
-import type { Tokens } from '../access/tokens.ts';
 import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
 import type { LogIntake } from '../store/log-intake.ts';
-import { mustFindEndpoint, pathParameter } from './call-route.ts';
-import type { Handler } from './http-route.ts';
+import { mustFindEndpoint } from './call-route.ts';
 import { sendJson } from './response.ts';
+import { type GuardedOperation, pathParameter } from './route.ts';
 
-type Options = { readonly catalogue: Catalogue; readonly tokens: Tokens };
+type Handle = GuardedOperation['handle'];
 
 /** All definitions. */
-export function endpointListHandler({ catalogue, tokens }: Options): Handler {
-  return (request, response) => {
-    authorize(authenticate(tokens, request), 'manage');
+export function endpointListHandler(catalogue: Catalogue): Handle {
+  return (_request, response) => {
     sendJson(response, 200, { result: catalogue.list().map(describe) });
   };
 }
 
 /** One definition, by its id. */
-export function endpointHandler({ catalogue, tokens }: Options): Handler {
+export function endpointHandler(catalogue: Catalogue): Handle {
   return (request, response) => {
-    authorize(authenticate(tokens, request), 'manage');
     sendJson(response, 200, {
       result: describe(mustFindEndpoint(catalogue, pathParameter(request))),
     });
@@ -30,16 +26,10 @@ export function endpointHandler({ catalogue, tokens }: Options): Handler {
  * The names and ids of all sources, for every token: whoever may post must know where to. A token
  * that may manage also sees how much each holds.
  */
-export function sourceListHandler(options: {
-  readonly intake: LogIntake;
-  readonly tokens: Tokens;
-}): Handler {
-  return (request, response) => {
-    const { scopes } = authenticate(options.tokens, request);
-    const sizes = scopes.includes('manage') ? options.intake.sizes() : undefined;
-    const sources = options.intake
-      .listSources()
-      .map(({ id, name }) => ({ id, name, ...sizes?.get(name) }));
+export function sourceListHandler(intake: LogIntake): Handle {
+  return (_request, response, { grant }) => {
+    const sizes = grant.scopes.includes('manage') ? intake.sizes() : undefined;
+    const sources = intake.listSources().map(({ id, name }) => ({ id, name, ...sizes?.get(name) }));
     sendJson(response, 200, { result: sources });
   };
 }

@@ -1,0 +1,163 @@
+import type { Express, Request, Response } from 'express';
+import { QueryError } from '../../engine/query-error.ts';
+import { authenticate, authorize } from '../access/authenticate.ts';
+import type { Tokens } from '../access/tokens.ts';
+import type { Clock } from '../clock.ts';
+import { echo } from '../echo.ts';
+import { fromQueryError, ServiceError } from '../errors.ts';
+import type { Readiness } from '../readiness.ts';
+import type { TellFailure } from './failure.ts';
+import { parseQueryString } from './query-string.ts';
+import { METHODS, type Operation, type Route } from './route.ts';
+
+/** Callers may come from pages of any origin: a token in a header is what protects, not a cookie. */
+const CORS_HEADERS =
+  'Authorization, X-API-KEY, Content-Type, Content-Encoding, If-Match, If-None-Match, Last-Event-ID, X-Source, X-Collection, X-Request-Id';
+
+/** Seconds a browser may keep an answer to OPTIONS; two hours is the most any keeps. */
+const CORS_AGE_S = 7200;
+
+/** Tells a caller, in the words of `tell`, and whoever runs the service, what went wrong. */
+export type Fail = (
+  error: unknown,
+  request: Request,
+  response: Response,
+  tell: TellFailure | undefined,
+) => void;
+
+type Parts = {
+  readonly tokens: Tokens;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly fail: Fail;
+};
+
+/** A route as it is served. */
+type Served = {
+  readonly route: Route;
+  readonly operations: ReadonlyMap<string, Operation>;
+  readonly allow: readonly string[];
+};
+
+/**
+ * Serves the routes: whether the service is ready, the method, and the token are looked at here, in this
+ * order and before a handler is asked. Express looks at one path after another: those asked most come first.
+ */
+export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts): void {
+  const byPath = new Map<string, Served[]>();
+  for (const route of routes) {
+    byPath.set(route.path, [...(byPath.get(route.path) ?? []), served(route)]);
+  }
+  for (const [path, group] of byPath) {
+    app.all(path, async (request, response, next) => {
+      const found = group.find(({ route }) => route.takes?.(request) ?? true);
+      if (found === undefined) {
+        next();
+        return;
+      }
+      try {
+        await answer(found, request, response, parts);
+      } catch (error) {
+        parts.fail(error, request, response, found.route.tellFailure);
+      }
+    });
+  }
+}
+
+function served(route: Route): Served {
+  const operations = new Map<string, Operation>();
+  const allow: string[] = [];
+  for (const method of METHODS) {
+    const operation = route.operations[method];
+    if (operation === undefined) continue;
+    operations.set(method, operation);
+    allow.push(method);
+    if (method === 'GET') allow.push('HEAD');
+  }
+  return { route, operations, allow: [...allow, 'OPTIONS'] };
+}
+
+async function answer(
+  { route, operations, allow }: Served,
+  request: Request,
+  response: Response,
+  parts: Parts,
+): Promise<void> {
+  for (const name in route.headers) response.setHeader(name, route.headers[name]!);
+  checkExpectation(request);
+  if (request.method === 'OPTIONS') {
+    tellOptions(response, allow.join(', '));
+    return;
+  }
+  if (route.isAlwaysServed !== true) parts.readiness.check();
+  const operation = operations.get(request.method === 'HEAD' ? 'GET' : request.method);
+  if (operation === undefined) {
+    throw new ServiceError(
+      'method_not_allowed',
+      `the method must be ${allow.join(', ')} here; got ${request.method}`,
+      { allow },
+    );
+  }
+  if (route.ended === undefined) await perform(operation, request, response, parts.tokens);
+  else await count(route.ended, operation, request, response, parts);
+}
+
+/** The one thing that can be expected of a server (RFC 9110 §10.1.1). */
+function checkExpectation({ headers: { expect } }: Request): void {
+  if (expect === undefined || /\b100-continue\b/i.test(expect)) return;
+  throw new ServiceError('invalid_request', `Expect must be 100-continue; got ${echo(expect)}`);
+}
+
+function tellOptions(response: Response, allow: string): void {
+  response.setHeader('Allow', allow);
+  response.setHeader('Access-Control-Allow-Methods', allow);
+  response.setHeader('Access-Control-Allow-Headers', CORS_HEADERS);
+  response.setHeader('Access-Control-Max-Age', CORS_AGE_S);
+  response.statusCode = 204;
+  response.end();
+}
+
+/** Lets in who may, and nobody else, and has the request answered. */
+async function perform(
+  operation: Operation,
+  request: Request,
+  response: Response,
+  tokens: Tokens,
+): Promise<void> {
+  if (operation.access === 'open') {
+    await operation.handle(request, response);
+    return;
+  }
+  const { scope, tokenIn } = operation.access;
+  const query = parseQueryString(request.url);
+  const grant = authenticate(tokens, request, { query, tokenIn });
+  if (scope !== 'any') authorize(grant, scope);
+  await operation.handle(request, response, { grant, query });
+}
+
+/** The same, and tells how it ended. */
+async function count(
+  ended: NonNullable<Route['ended']>,
+  operation: Operation,
+  request: Request,
+  response: Response,
+  { clock, tokens }: Parts,
+): Promise<void> {
+  const startMs = clock.monotonicMs();
+  const end = (status: number, code: string): void =>
+    ended(request, { status, code, seconds: (clock.monotonicMs() - startMs) / 1e3 });
+  try {
+    await perform(operation, request, response, tokens);
+  } catch (error) {
+    const { status, code } = failureOf(error);
+    end(status, code);
+    throw error;
+  }
+  end(response.statusCode, 'ok');
+}
+
+function failureOf(error: unknown): { readonly status: number; readonly code: string } {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof QueryError) return fromQueryError(error);
+  return { status: 500, code: 'internal' };
+}

@@ -1,0 +1,65 @@
+import type { Request, Response } from 'express';
+import type { TokenPlaces } from '../access/authenticate.ts';
+import type { Grant, Scope } from '../access/tokens.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
+import type { Outcome } from '../metrics/metrics.ts';
+import type { TellFailure } from './failure.ts';
+
+/** What a path may do; HEAD and OPTIONS come by themselves. */
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export type Method = (typeof METHODS)[number];
+
+/** What a request must bring: a token with this scope, or with any, in one of these places. */
+export type Access = { readonly scope: Scope | 'any'; readonly tokenIn: TokenPlaces };
+
+/** Who asks, and what the query string says. */
+export type Bearer = { readonly grant: Grant; readonly query: ParameterTexts };
+
+type Answering<Args extends readonly unknown[]> = (
+  request: Request,
+  response: Response,
+  ...args: Args
+) => Promise<void> | void;
+
+/** Answers everyone. */
+export type OpenOperation = {
+  readonly summary: string;
+  readonly access: 'open';
+  readonly handle: Answering<[]>;
+};
+
+/** Answers whoever brings what `access` asks for; who does not is refused before anything is looked at. */
+export type GuardedOperation = {
+  readonly summary: string;
+  readonly access: Access;
+  readonly handle: Answering<[Bearer]>;
+};
+
+export type Operation = OpenOperation | GuardedOperation;
+
+/**
+ * One path of the service and what it does by each method: all that there is of it, so that what is
+ * served, who is let in and what is documented are one list.
+ */
+export type Route = {
+  /** As Express reads it; `:name` is one part of the path. */
+  readonly path: string;
+  readonly operations: Readonly<Partial<Record<Method, Operation>>>;
+  /** Which requests it is for, where a path means two things; the first route that takes one has it. */
+  readonly takes?: ((request: Request) => boolean) | undefined;
+  /** How failures are told; in the words of the profile unless given. */
+  readonly tellFailure?: TellFailure | undefined;
+  /** On every answer, failures included. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Hears how each request ended. */
+  readonly ended?: ((request: Request, outcome: Outcome) => void) | undefined;
+  /** Answers while the service starts and stops, too. */
+  readonly isAlwaysServed?: boolean | undefined;
+};
+
+/** The one `:parameter` of a path, decoded. */
+export function pathParameter(request: Request): string {
+  const [text] = Object.values(request.params);
+  return typeof text === 'string' ? text : '';
+}
