@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import { EXPLAIN_MS_MAX } from '../limits.ts';
+import { CommandFailure } from './command.ts';
 
 /** What the command needs to know of an endpoint to check its words. */
 export type KnownEndpoint = {
@@ -12,12 +13,7 @@ export type KnownEndpoint = {
 };
 
 /** Nothing that speaks as a service of ours answers at the address. */
-export class UnreachableError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'UnreachableError';
-  }
-}
+export class UnreachableError extends CommandFailure {}
 
 const LIST_SCHEMA = z.object({
   result: z.array(

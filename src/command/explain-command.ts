@@ -1,17 +1,20 @@
-import { parseArgs } from 'node:util';
 import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { explanationText } from '../../engine/plan/explanation-text.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
-import { CatalogueError, loadCatalogue } from '../definition/catalogue.ts';
+import { createClock } from '../clock.ts';
+import { loadCatalogue } from '../definition/catalogue.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
-import { type Environment, parseSettings, type Settings, SettingsError } from '../settings.ts';
+import { parseSettings, type Settings } from '../settings.ts';
+import { type Command, type CommandWords, type CommandWorld, UsageError } from './command.ts';
 import { ExplainClient, type KnownEndpoint, UnreachableError } from './explain-client.ts';
 
-export const EXPLAIN_HELP = `weir explain shows how a saved query is answered, and what answering it takes.
+/** `weir explain`. */
+export const EXPLAIN: Command = {
+  help: `weir explain shows how a saved query is answered, and what answering it takes.
 
   weir explain DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]
 
@@ -32,21 +35,22 @@ plans are shown as the definitions at hand give them, and nothing is run.
 
 The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when something was shown,
 1 when the service or a setting stood in the way, 2 when the command was not understood.
-`;
-
-/** What the command is made of, apart from its words. */
-export type CommandWorld = {
-  readonly environment: Environment;
-  /** Microseconds since the epoch: the clock of a query that is not run. */
-  readonly nowUs: () => number;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
+`,
+  options: {
+    sql: { type: 'string' },
+    url: { type: 'string' },
+    'plan-only': { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
+  run: async (words, world) => {
+    const call = parseCall(words);
+    const settings = parseSettings(world.environment);
+    world.out(`${await explain(call, settings, world)}\n`);
+    return 0;
+  },
 };
 
-/** The command was not understood: its words have to change. */
-class UsageError extends Error {}
-
-type Command = {
+type ExplainCall = {
   readonly definition: string;
   readonly parameters: ReadonlyMap<string, string>;
   /** The caller's own query, in the place of the definition's. */
@@ -56,44 +60,8 @@ type Command = {
   readonly isJson: boolean;
 };
 
-/** Runs `weir explain` with the words behind it; its exit status. Rejects only for mistakes of ours. */
-export async function runExplain(words: readonly string[], world: CommandWorld): Promise<number> {
-  try {
-    const command = parseCommand(words);
-    if (command === 'help') {
-      world.out(EXPLAIN_HELP);
-      return 0;
-    }
-    const settings = parseSettings(world.environment);
-    world.out(`${await explain(command, settings, world)}\n`);
-    return 0;
-  } catch (error) {
-    if (error instanceof UsageError) {
-      world.err(`${error.message}\n\nweir explain --help tells how it is used\n`);
-      return 2;
-    }
-    const isExpected =
-      error instanceof SettingsError ||
-      error instanceof CatalogueError ||
-      error instanceof ServiceError ||
-      error instanceof UnreachableError;
-    if (!isExpected) throw error;
-    const place = error instanceof ServiceError ? placeText(error) : '';
-    world.err(`${error.message}${place}\n`);
-    return 1;
-  }
-}
-
-/** Where in the text of --sql something is wrong, in lines of their own. */
-function placeText({ details }: ServiceError): string {
-  const { line, column, caret } = details;
-  return caret === undefined ? '' : `; line ${line}, column ${column}\n\n${caret}`;
-}
-
-function parseCommand(words: readonly string[]): Command | 'help' {
-  const { values, positionals } = parseWords(words);
-  if (values.help === true) return 'help';
-  const [definition, ...rest] = positionals;
+function parseCall(words: CommandWords): ExplainCall {
+  const [definition, ...rest] = words.positionals;
   if (definition === undefined) {
     throw new UsageError('explain must be followed by the name of a definition; got nothing');
   }
@@ -105,59 +73,46 @@ function parseCommand(words: readonly string[]): Command | 'help' {
     if (parameters.has(name)) throw new UsageError(`${name} must be given once; got two of it`);
     parameters.set(name, word.slice(end + 1));
   }
-  if (values.url !== undefined && !/^https?:\/\//.test(values.url)) {
-    throw new UsageError(`--url must begin http:// or https://; got ${echo(values.url)}`);
+  const url = words.find('url');
+  if (url !== undefined && !/^https?:\/\//.test(url)) {
+    throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
   }
   return {
     definition,
     parameters,
-    sql: values.sql,
-    url: values.url,
-    isPlanOnly: values['plan-only'] === true,
-    isJson: values.json === true,
+    sql: words.find('sql'),
+    url,
+    isPlanOnly: words.has('plan-only'),
+    isJson: words.has('json'),
   };
 }
 
-function parseWords(words: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        sql: { type: 'string' },
-        url: { type: 'string' },
-        'plan-only': { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** The text to show: of a run where a service can be asked, of the plans alone elsewhere. */
-async function explain(command: Command, settings: Settings, world: CommandWorld): Promise<string> {
-  const here = (reason: string) => explainHere(command, { settings, world, reason });
-  if (command.isPlanOnly) return here('--plan-only was given');
+async function explain(
+  call: ExplainCall,
+  settings: Settings,
+  world: CommandWorld,
+): Promise<string> {
+  const here = (reason: string) => explainHere(call, { settings, world, reason });
+  if (call.isPlanOnly) return here('--plan-only was given');
   const token = settings.privateAccessToken;
   if (token === undefined) {
     return here('PRIVATE_ACCESS_TOKEN must hold the token of the service; it is not set');
   }
   try {
-    const client = new ExplainClient(command.url ?? urlOf(settings), token);
-    return await explainThere(command, client);
+    const client = new ExplainClient(call.url ?? urlOf(settings), token);
+    return await explainThere(call, client);
   } catch (error) {
     // A service that was named is meant; one that was not may as well not be there.
-    if (!(error instanceof UnreachableError) || command.url !== undefined) throw error;
+    if (!(error instanceof UnreachableError) || call.url !== undefined) throw error;
     return here(error.message);
   }
 }
 
-async function explainThere(command: Command, client: ExplainClient): Promise<string> {
-  const endpoint = mustKnow(command, await client.list());
-  checkNames(command, endpoint);
-  const { parameters, sql, isJson } = command;
+async function explainThere(call: ExplainCall, client: ExplainClient): Promise<string> {
+  const endpoint = mustKnow(call, await client.list());
+  checkNames(call, endpoint);
+  const { parameters, sql, isJson } = call;
   try {
     return await client.explain({ id: endpoint.id, parameters, sql, isJson });
   } catch (error) {
@@ -168,10 +123,10 @@ async function explainThere(command: Command, client: ExplainClient): Promise<st
 
 /** The plans by the definitions at hand, and the reason why they were not run. */
 async function explainHere(
-  command: Command,
-  call: { readonly settings: Settings; readonly world: CommandWorld; readonly reason: string },
+  call: ExplainCall,
+  context: { readonly settings: Settings; readonly world: CommandWorld; readonly reason: string },
 ): Promise<string> {
-  const { settings, world, reason } = call;
+  const { settings, world, reason } = context;
   const { sources } = new SourceDirectory(settings.sources);
   const engine: Pick<QueryEngine, 'prepare'> = {
     prepare: (text, parameters, within) => prepareQuery(text, { sources, parameters, within }),
@@ -182,22 +137,22 @@ async function explainHere(
     engine,
   });
   const known = catalogue.list().map(({ definition }) => definition);
-  const { id } = mustKnow(command, known);
+  const { id } = mustKnow(call, known);
   const endpoint = catalogue.find(id)!;
-  checkNames(command, endpoint.definition);
+  checkNames(call, endpoint.definition);
   const { definition, parameters: schema } = endpoint;
-  const { sql } = command;
+  const { sql } = call;
   const query =
     sql === undefined ? endpoint.query : new CallerQueries(engine).prepare(endpoint, sql);
-  const texts = new Map(Array.from(command.parameters, ([name, text]) => [name, [text]] as const));
+  const texts = new Map(Array.from(call.parameters, ([name, text]) => [name, [text]] as const));
   const explanation = explainUnrun(query, {
     parameters: parseParameters(() => schema.parse(texts)),
-    nowUs: settings.frozenNowUs ?? world.nowUs(),
+    nowUs: createClock({ ...world, frozenNowUs: settings.frozenNowUs }).nowUs(),
     rowsMax: definition.rowsMax,
     sources,
   });
   const note = `not run: ${reason}`;
-  if (!command.isJson) return `${explanationText(explanation, definition.name)}\n${note}`;
+  if (!call.isJson) return `${explanationText(explanation, definition.name)}\n${note}`;
   world.err(`${note}\n`);
   return JSON.stringify({ name: definition.name, ...explanation }, null, 2);
 }
@@ -211,8 +166,8 @@ function parseParameters<T>(parse: () => T): T {
 }
 
 /** The endpoint with this name, alias or id. */
-function mustKnow(command: Command, known: readonly KnownEndpoint[]): KnownEndpoint {
-  const wanted = command.definition;
+function mustKnow(call: ExplainCall, known: readonly KnownEndpoint[]): KnownEndpoint {
+  const wanted = call.definition;
   const namesOf = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
   const endpoint = known.find(
     (each) => each.id === wanted.toLowerCase() || namesOf(each).includes(wanted),
@@ -224,7 +179,7 @@ function mustKnow(command: Command, known: readonly KnownEndpoint[]): KnownEndpo
 }
 
 /** A call may bring what its endpoint does not read; at a terminal that is a slip. */
-function checkNames({ parameters, sql }: Command, endpoint: KnownEndpoint): void {
+function checkNames({ parameters, sql }: ExplainCall, endpoint: KnownEndpoint): void {
   if (sql !== undefined && !endpoint.isSandboxed) {
     throw new UsageError(`${endpoint.name} takes no --sql: its definition has no sandbox`);
   }

@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { inspectFolder } from '../../ingest/inspection.ts';
 import { findLockHolder } from '../../ingest/lock-file.ts';
-import type { CommandWorld } from './explain-command.ts';
-import { type FolderCommand, jsonText, runFolderCommand } from './folder-command.ts';
+import { folderCommand, jsonText } from './folder-command.ts';
 import { inspectionText } from './inspection-text.ts';
 import { showShare } from './progress.ts';
 
-export const INSPECT_HELP = `weir inspect tells what a data folder holds.
+/** `weir inspect`. */
+export const INSPECT = folderCommand({
+  name: 'inspect',
+  help: `weir inspect tells what a data folder holds.
 
   weir inspect DATA_DIR [--segments] [--json]
 
@@ -25,20 +27,16 @@ weir verify reads every byte.
 
 Exit status: 0 when the folder was read, damaged or not; 1 when it cannot be read, does not exist or
 is not one of weir; 2 when the command was not understood.
-`;
-
-const INSPECT: FolderCommand = {
-  name: 'inspect',
-  help: INSPECT_HELP,
+`,
   flags: ['segments', 'json'],
-  run: async (dataDir, flags, world) => {
+  run: async (dataDir, words, world) => {
     const lock = await findLockHolder(join(dataDir, 'lock'));
     const onProgress = showShare('reading the log');
     const inspection = await inspectFolder({ disk: new NodeDisk(), dataDir, onProgress }).finally(
       onProgress.end,
     );
-    const withFiles = flags.has('segments');
-    if (!flags.has('json')) {
+    const withFiles = words.has('segments');
+    if (!words.has('json')) {
       world.out(inspectionText({ dataDir, lock, inspection, withFiles }));
       return 0;
     }
@@ -47,9 +45,4 @@ const INSPECT: FolderCommand = {
     world.out(`${jsonText(found)}\n`);
     return 0;
   },
-};
-
-/** Runs `weir inspect` with the words behind it; its exit status. */
-export function runInspect(words: readonly string[], world: CommandWorld): Promise<number> {
-  return runFolderCommand(INSPECT, words, world);
-}
+});

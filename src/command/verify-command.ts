@@ -6,11 +6,13 @@ import { type Verification, verifyFolder } from '../../ingest/verification.ts';
 import { byteText } from '../byte-text.ts';
 import { echo } from '../echo.ts';
 import { damageText, events, tailText } from './damage-text.ts';
-import type { CommandWorld } from './explain-command.ts';
-import { type FolderCommand, jsonText, runFolderCommand } from './folder-command.ts';
+import { folderCommand, jsonText } from './folder-command.ts';
 import { showShare } from './progress.ts';
 
-export const VERIFY_HELP = `weir verify holds every byte of a data folder against its checksum.
+/** `weir verify`. */
+export const VERIFY = folderCommand({
+  name: 'verify',
+  help: `weir verify holds every byte of a data folder against its checksum.
 
   weir verify DATA_DIR [--json]
 
@@ -28,14 +30,10 @@ meanwhile. What is in the folder quarantine is not looked at.
 
 Exit status: 0 when all is whole; 1 when something is damaged or cannot be read, or there is no such
 folder, or not one of weir; 2 when the command was not understood.
-`;
-
-const VERIFY: FolderCommand = {
-  name: 'verify',
-  help: VERIFY_HELP,
+`,
   flags: ['json'],
-  run: async (dataDir, flags, world) => {
-    const isJson = flags.has('json');
+  run: async (dataDir, words, world) => {
+    const isJson = words.has('json');
     const damages: FolderDamage[] = [];
     const onProgress = showShare('verifying');
     const onDamage = (damage: FolderDamage): void => {
@@ -51,12 +49,7 @@ const VERIFY: FolderCommand = {
     else world.out(summaryText(found));
     return found.damageCount + found.unchecked.length === 0 ? 0 : 1;
   },
-};
-
-/** Runs `weir verify` with the words behind it; its exit status. */
-export function runVerify(words: readonly string[], world: CommandWorld): Promise<number> {
-  return runFolderCommand(VERIFY, words, world);
-}
+});
 
 function summaryText({ segments, log, damageCount, unchecked, unknown }: Verification): string {
   const lines = [

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { showProgress } from '../command/progress.ts';
+import { textTable } from '../command/text-table.ts';
 import { startService } from '../service.ts';
 import { type Environment, parseSettings } from '../settings.ts';
 import { openBackend } from '../store/log-backend.ts';
 import { DemoClient } from './demo-client.ts';
-import { textTable } from './text-table.ts';
 import type { LogEvent } from './traffic/log-event.ts';
 import { Traffic } from './traffic/traffic.ts';
 
@@ -29,11 +29,7 @@ const HOUR_MS = 3_600_000;
  * Runs the service on a folder of its own that goes when it ends, sends it made-up traffic through
  * its HTTP door, shows the three calls, and goes on until a signal stops it.
  */
-export async function runDemo(
-  _argv: readonly string[],
-  environment: Environment,
-  clock: Clock,
-): Promise<void> {
+export async function runDemo(environment: Environment, clock: Clock): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-demo-'));
   const tokens = { ingest: `demo-ingest-${randomUUID()}`, query: `demo-query-${randomUUID()}` };
   const settings = parseSettings({

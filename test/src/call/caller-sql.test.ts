@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { SQL_LENGTH_MAX } from '../../../engine/limits.ts';
-import { runExplain } from '../../../src/command/explain-command.ts';
 import { CALLER_SQL_LENGTH_MAX } from '../../../src/limits.ts';
 import { NOW, us } from '../../scripts/script.ts';
+import { runWeir } from '../../support/command-under-test.ts';
 import { type HttpAnswer, ServiceUnderTest } from '../../support/service-under-test.ts';
 
 /** Two tables over one log of a project, and a selection of its own that callers replace. */
@@ -266,17 +266,9 @@ test('weir explain shows the place in the text, and knows which definitions take
   }
 });
 
-async function explain(words: readonly string[], name = 'app.logs') {
-  const told = { out: '', err: '' };
-  const status = await runExplain([name, 'project=alpha', ...words], {
+function explain(words: readonly string[], name = 'app.logs') {
+  return runWeir(['explain', name, 'project=alpha', ...words], {
     environment: { ENDPOINTS_DIR: folder, PRIVATE_ACCESS_TOKEN: 'a-private-token' },
-    nowUs: () => us(NOW),
-    out: (text) => {
-      told.out += text;
-    },
-    err: (text) => {
-      told.err += text;
-    },
+    nowUs: us(NOW),
   });
-  return { status, ...told };
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { QueryExplanation } from '../../../engine/plan/explanation.ts';
-import { runExplain } from '../../../src/command/explain-command.ts';
 import { us } from '../../scripts/script.ts';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const MANAGER = 'a-private-token';
@@ -156,25 +156,12 @@ test('a call that only reads is not kept from the answer itself', async () => {
   assert.equal((await ask(`${STATS}?project=alpha`, { token: READER })).status, 200);
 });
 
-type Ended = { readonly status: number; readonly out: string; readonly err: string };
-
 /** Runs the command; with the service and its token unless told otherwise. */
-async function command(
+function command(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = { PRIVATE_ACCESS_TOKEN: MANAGER },
 ): Promise<Ended> {
-  let [out, err] = ['', ''];
-  const status = await runExplain(words, {
-    environment,
-    nowUs: () => us(NOW),
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { status, out, err };
+  return runWeir(['explain', ...words], { environment, nowUs: us(NOW) });
 }
 
 const WORDS = ['functions.invocation-stats', 'project=alpha', 'interval=1hr'];

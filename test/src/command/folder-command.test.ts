@@ -6,28 +6,16 @@ import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { LockFile } from '../../../ingest/lock-file.ts';
 import { byteText } from '../../../src/byte-text.ts';
-import { INSPECT_HELP, runInspect } from '../../../src/command/inspect-command.ts';
-import { runVerify, VERIFY_HELP } from '../../../src/command/verify-command.ts';
+import { INSPECT } from '../../../src/command/inspect-command.ts';
+import { VERIFY } from '../../../src/command/verify-command.ts';
 import { at, DataFolder, eventsAt } from '../../ingest/data-folder.ts';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const SEGMENT = `segments/${EDGE}/2026-01-15.0000000001.segment`;
 
-type Ended = { readonly status: number; readonly out: string; readonly err: string };
-
-async function run(command: typeof runInspect, ...words: readonly string[]): Promise<Ended> {
-  let [out, err] = ['', ''];
-  const status = await command(words, {
-    environment: {},
-    nowUs: () => 0,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { status, out, err };
+function run(name: 'inspect' | 'verify', ...words: readonly string[]): Promise<Ended> {
+  return runWeir([name, ...words]);
 }
 
 let temporary: string;
@@ -51,13 +39,13 @@ async function withFolder(use: (folder: DataFolder) => Promise<void>): Promise<v
   }
 }
 
-for (const [name, command, help] of [
-  ['inspect', runInspect, INSPECT_HELP],
-  ['verify', runVerify, VERIFY_HELP],
+for (const [name, { help }] of [
+  ['inspect', INSPECT],
+  ['verify', VERIFY],
 ] as const) {
   test(`weir ${name} --help gives its help, and ends with 0`, async () => {
     for (const words of [['--help'], ['-h'], ['somewhere', '--help']]) {
-      assert.deepEqual(await run(command, ...words), { status: 0, out: help, err: '' });
+      assert.deepEqual(await run(name, ...words), { status: 0, out: help, err: '' });
     }
     assert.ok(help.includes(`weir ${name} DATA_DIR`));
     assert.deepEqual(
@@ -73,7 +61,7 @@ for (const [name, command, help] of [
       [['a', 'b'], `${name} must be followed by one data folder; got "a", "b"`],
       [['a', '--frob'], "Unknown option '--frob'"],
     ] as const) {
-      const { status, out, err } = await run(command, ...words);
+      const { status, out, err } = await run(name, ...words);
       assert.deepEqual([status, out], [2, '']);
       assert.ok(err.startsWith(sentence), err);
       assert.ok(err.endsWith(`weir ${name} --help tells how it is used\n`), err);
@@ -98,14 +86,14 @@ for (const [name, command, help] of [
         `${inside} is not a data folder of weir: ${ours}; the data folder is the one above its log`,
       ],
     ] as const) {
-      assert.deepEqual(await run(command, path), { status: 1, out: '', err: `${sentence}\n` });
+      assert.deepEqual(await run(name, path), { status: 1, out: '', err: `${sentence}\n` });
     }
   });
 
   test(`weir ${name} ends with 0 for an empty folder`, async () => {
     const empty = join(temporary, `${name}-empty`);
     await mkdir(empty);
-    const { status, err } = await run(command, empty);
+    const { status, err } = await run(name, empty);
     assert.deepEqual([status, err], [0, '']);
   });
 
@@ -115,8 +103,8 @@ for (const [name, command, help] of [
         ...{ beatMs: 3_600_000, watchMs: 1, lookMs: 1 },
       });
       const held = await folder.contents();
-      assert.equal((await run(command, folder.path)).status, 0);
-      assert.equal((await run(command, folder.path, '--json')).status, 0);
+      assert.equal((await run(name, folder.path)).status, 0);
+      assert.equal((await run(name, folder.path, '--json')).status, 0);
       assert.deepEqual(await folder.contents(), held);
       await lock.release();
     });
@@ -125,7 +113,7 @@ for (const [name, command, help] of [
 
 test('an inspection shows events, times, sources, and what of the log is in no segment file', async () => {
   await withFolder(async ({ path }) => {
-    const { status, out } = await run(runInspect, path);
+    const { status, out } = await run('inspect', path);
     assert.equal(status, 0);
     const lines = out.split('\n');
     assert.equal(lines[0], `folder      ${path}`);
@@ -137,19 +125,19 @@ test('an inspection shows events, times, sources, and what of the log is in no s
     assert.match(out, /^ {2}1 file of \S+ KiB, records 1 to 2$/m);
     assert.match(out, /^ {2}cloudflare\.logs\.prod +2 +4 +\S+ KiB +\S+ +1 +2 /m);
     assert.ok(!out.includes(SEGMENT));
-    assert.ok((await run(runInspect, path, '--segments')).out.includes(`\n  ${SEGMENT} `));
+    assert.ok((await run('inspect', path, '--segments')).out.includes(`\n  ${SEGMENT} `));
   });
 });
 
 test('an inspection as JSON has the same numbers, and each segment file when asked for', async () => {
   await withFolder(async ({ path }) => {
-    const brief = JSON.parse((await run(runInspect, path, '--json')).out);
+    const brief = JSON.parse((await run('inspect', path, '--json')).out);
     assert.deepEqual([brief.folder, brief.lock, brief.eventCount], [path, null, 4]);
     assert.deepEqual(brief.span, { timestampUsMin: at(1), timestampUsMax: at(4) });
     assert.equal(brief.sources[0].segments.eventCount, 2);
     assert.equal(brief.log.uncoveredEventCount, 2);
     assert.equal(brief.files, undefined);
-    const whole = JSON.parse((await run(runInspect, path, '--json', '--segments')).out);
+    const whole = JSON.parse((await run('inspect', path, '--json', '--segments')).out);
     assert.deepEqual(
       whole.files.map((file: { readonly path: string }) => file.path),
       [SEGMENT],
@@ -161,7 +149,7 @@ test('an inspection tells who has the folder, and who died with it', async () =>
   await withFolder(async (folder) => {
     const path = join(folder.path, 'lock');
     const lock = await LockFile.take(path, at(1));
-    const held = await run(runInspect, folder.path);
+    const held = await run('inspect', folder.path);
     assert.ok(
       held.out.includes(
         `lock        in use by process ${process.pid} on "${hostname()}", since "2026-01-15T00:00:01.000Z"\n`,
@@ -172,7 +160,7 @@ test('an inspection tells who has the folder, and who died with it', async () =>
     await lock.release();
     // A pid that the system gives to nobody.
     await writeFile(path, text.replace(`"pid":${process.pid}`, '"pid":4194999'));
-    const dead = await run(runInspect, folder.path);
+    const dead = await run('inspect', folder.path);
     assert.match(dead.out, /^lock {8}left behind by process 4194999 on .*, which is no more$/m);
   });
 });
@@ -181,7 +169,7 @@ test('damage is told with its cost: an inspection ends with 0, a verification wi
   await withFolder(async (folder) => {
     await folder.turn(join(folder.path, SEGMENT), 20);
     await folder.turn(folder.logFile(1), 70);
-    const inspected = await run(runInspect, folder.path);
+    const inspected = await run('inspect', folder.path);
     assert.equal(inspected.status, 0);
     const envelope = `${SEGMENT}: the envelope at its front cannot be read; the other can: nothing is lost`;
     const record =
@@ -192,19 +180,19 @@ test('damage is told with its cost: an inspection ends with 0, a verification wi
       inspected.out,
       /^damage {6}2 damaged, 0 files not read; 1 records of the log lost$/m,
     );
-    const verified = await run(runVerify, folder.path);
+    const verified = await run('verify', folder.path);
     assert.equal(verified.status, 1);
     assert.ok(verified.out.includes(`damaged: ${envelope}\n`), verified.out);
     assert.match(verified.out, record);
     assert.match(verified.out, /\n2 damaged, 0 not checked\n$/);
-    const { damages, damageCount } = JSON.parse((await run(runVerify, folder.path, '--json')).out);
+    const { damages, damageCount } = JSON.parse((await run('verify', folder.path, '--json')).out);
     assert.deepEqual([damages.length, damageCount], [2, 2]);
   });
 });
 
 test('a verification of what is whole says so with its numbers', async () => {
   await withFolder(async ({ path }) => {
-    const { status, out } = await run(runVerify, path);
+    const { status, out } = await run('verify', path);
     assert.equal(status, 0);
     assert.match(
       out,
@@ -219,7 +207,7 @@ test('a file of another version ends a verification with 1, and is not called da
     bytes.writeUInt32LE(2, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
     await writeFile(folder.logFile(1), bytes);
-    const { status, out } = await run(runVerify, folder.path);
+    const { status, out } = await run('verify', folder.path);
     assert.equal(status, 1);
     assert.match(out, /^not checked: log\/00000001\.log: .* must be of version 1; got version 2$/m);
     assert.match(out, /\n0 damaged, 1 not checked\n$/);
@@ -230,7 +218,7 @@ test('what was cut off at the end of the log is shown, and ends a verification w
   await withFolder(async (folder) => {
     const bytes = await readFile(folder.logFile(1));
     await writeFile(folder.logFile(1), bytes.subarray(0, bytes.length - 3));
-    const { status, out } = await run(runVerify, folder.path);
+    const { status, out } = await run('verify', folder.path);
     assert.equal(status, 0);
     assert.match(out, / at the end of the log are being written, or were cut off by a crash: /);
   });
