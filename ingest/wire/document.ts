@@ -8,17 +8,24 @@ export type DocumentNames = {
   readonly timestamp: readonly string[];
   readonly message: readonly string[];
   readonly project: readonly string[];
+  /**
+   * A member that is an object of fields: they stand among the others, before which they count, and its `project` is
+   * that of a document which names none outside.
+   */
+  readonly nested?: string | undefined;
 };
 
 /** What a member must be to be taken for more than a field; else it is one, whatever its name. */
-const KINDS: Readonly<Record<keyof DocumentNames, readonly JsonKind[]>> = {
+const KINDS: Readonly<Record<Member, readonly JsonKind[]>> = {
   id: ['string'],
   timestamp: ['string', 'number'],
   message: ['string'],
   project: ['string'],
 };
 
-type Taken = { -readonly [member in keyof DocumentNames]?: { json: string; rank: number } };
+type Member = Exclude<keyof DocumentNames, 'nested'>;
+
+type Taken = { [member in Member]?: { readonly json: string; readonly rank: number } };
 
 /**
  * Reads the object that is due as one event of a sender who knows nothing of ours: what `names` names is taken
@@ -30,8 +37,14 @@ export function documentEvent(
   metadata: ObjectText = new ObjectText(),
 ): WireEvent {
   const taken: Taken = {};
+  let nested: Nested | undefined;
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === names.nested && reader.kind() === 'null') continue;
+    if (key === names.nested && reader.kind() === 'object') {
+      nested = nestedFields(reader);
+      continue;
+    }
     const member = memberOf(names, key);
     const isTaken = member !== undefined && KINDS[member.name].includes(reader.kind());
     const json = reader.json();
@@ -45,20 +58,40 @@ export function documentEvent(
       taken[member.name] = { json, rank: member.rank };
     } else metadata.add(key, json);
   }
+  // Of duplicate keys the last counts.
+  for (const [key, json] of nested?.fields ?? []) metadata.add(key, json);
   const text = metadata.toString();
   return {
     id: taken.id?.json,
     timestamp: taken.timestamp?.json,
     message: taken.message?.json ?? JSON.stringify(text),
-    project: taken.project?.json,
+    project: taken.project?.json ?? nested?.project,
     metadata: text,
   };
+}
+
+type Nested = {
+  readonly fields: readonly (readonly [key: string, json: string])[];
+  readonly project: string | undefined;
+};
+
+function nestedFields(reader: JsonReader): Nested {
+  const fields: [string, string][] = [];
+  let project: string | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    const isProject = key === 'project' && KINDS.project.includes(reader.kind());
+    const json = reader.json();
+    if (isProject) project = json;
+    fields.push([key, json]);
+  }
+  return { fields, project };
 }
 
 function memberOf(
   names: DocumentNames,
   key: string,
-): { readonly name: keyof DocumentNames; readonly rank: number } | undefined {
+): { readonly name: Member; readonly rank: number } | undefined {
   for (const name of ['id', 'timestamp', 'message', 'project'] as const) {
     const rank = names[name]?.indexOf(key) ?? -1;
     if (rank >= 0) return { name, rank };

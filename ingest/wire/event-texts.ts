@@ -32,6 +32,8 @@ type Addressed = {
  * (an index of Elasticsearch names one with each event); `undefined` stands for that of the body.
  */
 export class EventTexts {
+  /** What the body itself says its source is, where a format has a place for that. */
+  bodyAddress: string | undefined;
   readonly #addressed = new Map<string | undefined, Addressed>();
   #count = 0;
   #length = 0;
@@ -47,7 +49,7 @@ export class EventTexts {
 
   /** @throws BodyLimitError when there is more than a body may hold. */
   add(event: WireEvent, address?: string | undefined): void {
-    this.addText(textOf(event), address);
+    this.addText(eventText(event), address);
   }
 
   /** The same of an event that is JSON of ours already. */
@@ -85,7 +87,8 @@ export class EventTexts {
   }
 }
 
-function textOf(event: WireEvent): string {
+/** The event as the JSON door takes it. */
+export function eventText(event: WireEvent): string {
   let text = '';
   for (const [member, name] of MEMBERS) {
     const value = event[member];

@@ -1,4 +1,5 @@
 import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
+import { batchBody } from './batch-body.ts';
 import type { EventTexts } from './event-texts.ts';
 import { type JsonPlace, JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
@@ -15,20 +16,11 @@ type Typecast = { readonly path: readonly string[] };
 export const typecasts: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
-    reader.enterObject();
-    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-      if (key !== 'batch') continue;
-      reader.enterList();
-      while (reader.hasNext()) {
-        events.addText(eventText(reader));
-        yield reader.position;
-      }
-    }
-    reader.endText();
+    yield* batchBody(reader, events, () => castEvent(reader));
   },
 };
 
-function eventText(reader: JsonReader): string {
+function castEvent(reader: JsonReader): string {
   const whole = { start: reader.position };
   let body: JsonPlace | undefined;
   let casts: readonly Typecast[] | undefined;

@@ -37,8 +37,11 @@ export type Door<Notes> = {
   readonly summary: string;
   /** What senders may say the body is, and how each is read; what says nothing is of the first. */
   readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
-  /** Whether who names no source means the default one, rather than none. */
-  readonly hasDefaultSource: boolean;
+  /**
+   * Which source is meant where neither the URL nor a header names one: none, that which the body names, or that of
+   * an index in the path, else the default one.
+   */
+  readonly sourceElse: 'none' | 'body' | 'default';
   readonly tell: (request: Request, response: Response, posted: Posted<Notes>) => void;
   /** In the words of the profile, unless given. */
   readonly tellFailure?: TellFailure | undefined;
@@ -52,27 +55,28 @@ export type DoorOptions = {
   readonly defaultSource: Source;
 };
 
-/** Takes a post at a door. The source is looked for before the body is read, as at the JSON door. */
+/** Takes a post at a door. What is wrong with its source is told before the body is read, where it can be known. */
 export function doorHandler<Notes>(
   door: Door<Notes>,
   options: DoorOptions,
 ): GuardedOperation['handle'] {
   const { intake, bodies, clock, defaultSource } = options;
-  const { formats, hasDefaultSource } = door;
+  const { formats, sourceElse } = door;
   const [firstType] = formats.keys();
   return async (request, response, { query }) => {
     const address = findAddress(query, request);
-    const source =
-      address === undefined && hasDefaultSource
-        ? (pathSource(intake, request) ?? defaultSource)
-        : mustFindSource(intake, address);
+    let source: Source | undefined;
+    if (address !== undefined || sourceElse === 'none') source = mustFindSource(intake, address);
+    else if (sourceElse === 'default') source = pathSource(intake, request) ?? defaultSource;
     const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
     const format = formats.get(type)!;
     const posted = await bodies.use(request, response, BODY_BYTES_MAX, async (pieces) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
       const body = { pieces, mediaType: type, headers, nowUs };
-      return await store(intake, await intake.translate(format, body), { source, nowUs });
+      const translated = await intake.translate(format, body);
+      const target = source ?? mustFindSource(intake, translated.events.bodyAddress);
+      return await store(intake, translated, { source: target, nowUs });
     });
     door.tell(request, response, posted);
   };

@@ -46,7 +46,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
       'application/vnd.elasticsearch+json',
     ].map((type) => [type, elasticsearchBulk]),
   ),
-  hasDefaultSource: true,
+  sourceElse: 'default',
   tell: (_request, response, { notes, refused }) => {
     const items = notes.map((item) => itemAnswer(item, refused));
     const errors = items.some((item) =>

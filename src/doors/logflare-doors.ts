@@ -1,5 +1,6 @@
 import { cloudEvents } from '../../ingest/wire/cloud-events.ts';
 import { documents } from '../../ingest/wire/documents.ts';
+import { elixirLogger } from '../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../ingest/wire/logpush.ts';
 import { syslog } from '../../ingest/wire/syslog.ts';
 import { typecasts } from '../../ingest/wire/typecasts.ts';
@@ -13,7 +14,12 @@ const JSON_TYPES = ['application/json'];
 export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   ['/json', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
   ['/vector', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
-  ['/typecasts', doorOf('Store events whose numbers are strings', typecasts, JSON_TYPES)],
+  ['/typecasts', doorOf('Store events whose numbers are strings', typecasts, JSON_TYPES, 'body')],
+  // Its other form, Erlang's own (`application/bert`), is not read.
+  [
+    '/elixir/logger',
+    doorOf('Store events of Elixir applications', elixirLogger, JSON_TYPES, 'body'),
+  ],
   [
     '/cloud-event',
     doorOf('Store CloudEvents', cloudEvents, [
@@ -45,11 +51,16 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   ),
 ]);
 
-function doorOf(summary: string, format: WireFormat, mediaTypes: readonly string[]): Door<void> {
+function doorOf(
+  summary: string,
+  format: WireFormat,
+  mediaTypes: readonly string[],
+  sourceElse: Door<void>['sourceElse'] = 'none',
+): Door<void> {
   return {
     summary,
     formats: new Map(mediaTypes.map((type) => [type, format])),
-    hasDefaultSource: false,
+    sourceElse,
     tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),
   };
 }

@@ -9,7 +9,7 @@ import { type Door, refusedSentences } from './door.ts';
 export const LOKI_DOOR: Door<void> = {
   summary: 'Store log lines of a Loki push',
   formats: new Map([['application/json', lokiPush]]),
-  hasDefaultSource: true,
+  sourceElse: 'default',
   tell: (_request, response, posted) => {
     const sentences = refusedSentences(posted);
     if (sentences.length > 0) {

@@ -32,7 +32,7 @@ export const OTLP_DOOR: Door<void> = {
     [PROTOBUF, otlpProtobuf],
     [JSON_TYPE, otlpJson],
   ]),
-  hasDefaultSource: true,
+  sourceElse: 'default',
   tell: (request, response, posted) => {
     const message = refusedSentences(posted).join('; ');
     const count = posted.refused.size;

@@ -5,6 +5,7 @@ import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
+import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
@@ -34,6 +35,11 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     'typecasts',
     typecasts,
     '{"batch":[{"body":{"a":[{"b":"1.5"}]},"typecasts":[{"path":["a","b"],"from":"string","to":"float"}]},{}]}',
+  ],
+  [
+    'Elixir',
+    elixirLogger,
+    '{"batch":[{"level":"l","message":"m","metadata":{"project":"p","context":{"line":1}},"timestamp":"t"},{"metadata":[]}],"source":"s"}',
   ],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];

@@ -4,6 +4,7 @@ import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
+import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
@@ -213,6 +214,42 @@ test('strings are cast to the numbers they are, where a path leads to them', asy
     { message: 'm', metadata: { a: 1.5, b: '2', list: [{ n: 3 }, { n: 'x' }] } },
     { message: 'plain' },
   ]);
+});
+
+test('an event of Elixir has its project in its metadata, and its source in the body', async () => {
+  const metadata = { user: { id: 7 }, project: 'alpha', level: 'info', context: { line: 12 } };
+  const body = JSON.stringify({
+    source_name: 'by name',
+    batch: [
+      { timestamp: '2026-01-15T11:55:00.123456Z', message: 'one', metadata },
+      { timestamp: 1768478100123, message: 'two', level: 'warn', metadata: { level: 'error' } },
+      { id: 'x', project: 'beta', message: 'three', context: {}, metadata: { project: 'alpha' } },
+      { message: 'four', metadata: null },
+      { message: 'five', metadata: { project: 5 } },
+    ],
+    source: 'by id',
+  });
+  const { events, bodyAddress } = await translated(elixirLogger, body);
+  assert.deepEqual(events, [
+    {
+      timestamp: '2026-01-15T11:55:00.123456Z',
+      event_message: 'one',
+      project: 'alpha',
+      metadata,
+    },
+    { timestamp: 1768478100123, event_message: 'two', metadata: { level: 'error' } },
+    {
+      id: 'x',
+      event_message: 'three',
+      project: 'beta',
+      metadata: { context: {}, project: 'alpha' },
+    },
+    { event_message: 'four', metadata: {} },
+    { event_message: 'five', metadata: { project: 5 } },
+  ]);
+  assert.equal(bodyAddress, 'by name');
+  await assert.rejects(translated(elixirLogger, '{"batch":[{}]'), MalformedBodyError);
+  await assert.rejects(translated(elixirLogger, '[]'), MalformedBodyError);
 });
 
 test('a CloudEvent is read in each of its three modes', async () => {

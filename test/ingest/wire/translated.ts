@@ -10,6 +10,7 @@ export async function translated<Notes>(
   options: Partial<WireBody> = {},
 ): Promise<{
   readonly events: readonly unknown[];
+  readonly bodyAddress: string | undefined;
   readonly byAddress: ReadonlyMap<string | undefined, readonly unknown[]>;
   readonly notes: Notes;
 }> {
@@ -28,5 +29,10 @@ export async function translated<Notes>(
       JSON.parse(events.body(address).toString()) as unknown[],
     ]),
   );
-  return { events: [...byAddress.values()].flat(), byAddress, notes };
+  return {
+    events: [...byAddress.values()].flat(),
+    bodyAddress: events.bodyAddress,
+    byAddress,
+    notes,
+  };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { LogIntake } from '../../../src/store/log-intake.ts';
 import { ask, DEFAULT_SOURCE, fakeIntake, PUBLIC, post, type Stored, withApp } from '../harness.ts';
@@ -84,6 +85,37 @@ test('doors below the JSON door want a source, and answer as it does', async () 
       });
       assert.deepEqual(answer.json, { message: 'Logged!' }, base);
     }
+    assert.equal(app.stored.length, 3);
+  });
+});
+
+test('senders of Logflare may name the source in the body', async () => {
+  await withApp({}, async (app) => {
+    const source = BUILT_IN_SOURCES.find(({ name }) => name === 'postgres.logs')?.id;
+    const bodies = [
+      ['/logs/elixir/logger', { batch: [{ message: 'a' }], source }],
+      ['/api/logs/typecasts', { batch: [{ message: 'b' }, {}], source_name: 'gotrue.logs.prod' }],
+      ['/logs/elixir/logger?source_name=gotrue.logs.prod', { batch: [{}], source }],
+    ] as const;
+    for (const [path, body] of bodies) {
+      assert.deepEqual((await post(app, path, body)).json, { message: 'Logged!' });
+    }
+    const stored = app.stored.map(({ source, events }) => `${source} ${events.length}`);
+    assert.deepEqual(stored, ['postgres.logs 1', 'gotrue.logs.prod 2', 'gotrue.logs.prod 1']);
+
+    const refused = [
+      ['/logs/elixir/logger', { batch: [{}] }, 'missing_source'],
+      ['/logs/elixir/logger', { batch: [{}], source: 'nowhere' }, 'unknown_source'],
+      ['/logs/json', { batch: [{}], source }, 'missing_source'],
+    ] as const;
+    for (const [path, body, code] of refused) {
+      assert.equal((await post(app, path, body)).json.error.code, code);
+    }
+    const bert = await post(app, '/logs/elixir/logger', Buffer.of(131, 116), {
+      'Content-Type': 'application/bert',
+    });
+    assert.equal(bert.status, 415);
+    assert.match(bert.json.error.message, /must be application\/json.*application\/bert/);
     assert.equal(app.stored.length, 3);
   });
 });
