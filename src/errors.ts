@@ -28,6 +28,7 @@ const TABLE = {
   unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
   unknown_source: { status: 404, title: 'There is no such source' },
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
+  not_acceptable: { status: 406, title: 'The answer has none of the forms that are accepted' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not one taken here' },

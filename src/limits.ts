@@ -109,6 +109,12 @@ export const CACHE_CALLER_QUERY_BYTES = 64 * 1024;
 /** A body below this fits one packet as it is, and compressing it saves no one any time. */
 export const COMPRESSED_BYTES_MIN = 1_400;
 
+/**
+ * Bytes of an answer that are rewritten in another form, CSV or lines, before others have the thread:
+ * well below a millisecond. Each such piece is one write to a connection.
+ */
+export const REWRITTEN_BYTES = 64 * 1024;
+
 /** Kept answers renewed at once: one that takes long holds up no other, and callers find workers. */
 export const RENEWALS_MAX = 2;
 

@@ -8,12 +8,16 @@ import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from '../limits.ts
 import { type Log, stackOf } from '../log.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { QueryEngine } from './query-engine.ts';
-import { type QueryCall, QueryRunner } from './query-runner.ts';
+import { columnsOf, type QueryCall, QueryRunner } from './query-runner.ts';
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
 
 /** An answer of a run for this caller alone: its definition keeps none. */
-export type RunAnswer = QueryAnswer & { readonly kind: 'run' };
+export type RunAnswer = QueryAnswer & {
+  readonly kind: 'run';
+  /** Names of the columns, in their order. */
+  readonly columns: readonly string[];
+};
 
 /** An answer that others get too. */
 export type SharedAnswer = {
@@ -155,7 +159,7 @@ export class EndpointCaller {
   /** Runs for this caller alone. */
   async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
     const run = this.#runner.begin(call, caller.cancelled);
-    return { kind: 'run', ...(await run.answer) };
+    return { kind: 'run', columns: columnsOf(call), ...(await run.answer) };
   }
 
   /** Waits for the run of this key: the one under way, or one that this call begins. */
@@ -192,7 +196,7 @@ export class EndpointCaller {
 
   /** Copies what is on loan, once, for all who wait and for the cache. */
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
-    const answer = new KeptAnswer(run.json, run.digest);
+    const answer = new KeptAnswer(run.json, { digest: run.digest, columns: columnsOf(key) });
     run.release();
     const times = { madeMs: run.startMs, nowMs: this.#clock.monotonicMs() };
     const isKept = this.#cache.put(key, answer, times);

@@ -2,6 +2,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { must } from '../../engine/assert.ts';
 import { COMPRESSED_BYTES_MIN } from '../limits.ts';
+import { type AnswerFormat, JSON_FORMAT } from './answer-format.ts';
+import { rewriteAll } from './rows-rewriter.ts';
 
 export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
@@ -12,7 +14,7 @@ export type Encoding = (typeof ENCODINGS)[number];
 export type BodyForm = {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
-  /** A strong entity tag, quotes included: another one for each encoding. */
+  /** A strong entity tag, quotes included: another one for each format and encoding. */
   readonly etag: string;
 };
 
@@ -20,21 +22,30 @@ export type BodyForm = {
 export const RESULT_START = Buffer.from('{"result":');
 export const RESULT_END = Buffer.from('}');
 
-/**
- * The body of an answer that several callers get, kept as one run of bytes, and compressed when
- * that is first asked for. Its bytes never change.
- */
-export class KeptAnswer {
+/** What an answer is, apart from its rows. */
+export type AnswerNames = {
   /** Tells answers of different bytes apart. */
   readonly digest: string;
+  /** Names of the columns, in their order: an answer without rows has them, too. */
+  readonly columns: readonly string[];
+};
+
+/**
+ * The body of an answer that several callers get, kept as one run of bytes, and put into other
+ * formats and compressed when that is first asked for. Its bytes never change.
+ */
+export class KeptAnswer {
+  readonly digest: string;
+  /** As JSON. */
   readonly identity: BodyForm;
-  /** Forms that are made or being made, by encoding. */
-  readonly #forms = new Map<Encoding, BodyForm | Promise<BodyForm>>();
+  readonly #columns: readonly string[];
+  /** Forms that are made or being made, by their tags. */
+  readonly #forms = new Map<string, BodyForm | Promise<BodyForm>>();
   #byteSize: number;
   #onGrown: () => void = () => {};
 
   /** Copies `json`, rows that may be on loan. */
-  constructor(json: Uint8Array, digest: string) {
+  constructor(json: Uint8Array, { digest, columns }: AnswerNames) {
     const size = RESULT_START.length + json.length + RESULT_END.length;
     // Not of the pool that small buffers share: a kept slice would keep the whole of it.
     const bytes = Buffer.allocUnsafeSlow(size);
@@ -42,18 +53,14 @@ export class KeptAnswer {
     bytes.set(json, RESULT_START.length);
     RESULT_END.copy(bytes, size - RESULT_END.length);
     this.digest = digest;
-    this.identity = { bytes, encoding: 'identity', etag: etagOf(digest, 'identity') };
+    this.#columns = columns;
+    this.identity = { bytes, encoding: 'identity', etag: etagOf(digest, JSON_FORMAT, 'identity') };
     this.#byteSize = size;
   }
 
-  /** Bytes of the body in all the encodings made so far. */
+  /** Bytes of the body in all the forms made so far. */
   get byteSize(): number {
     return this.#byteSize;
-  }
-
-  /** Whether the encoding a caller prefers decides on the bytes it gets. */
-  get isCompressible(): boolean {
-    return this.identity.bytes.length >= COMPRESSED_BYTES_MIN;
   }
 
   /** Calls `listener`, and no other any more, whenever `byteSize` has grown. */
@@ -61,40 +68,63 @@ export class KeptAnswer {
     this.#onGrown = listener;
   }
 
-  /**
-   * The body in an encoding, or plain where that makes it no shorter. All who ask while it is being
-   * compressed wait for the same work.
-   */
-  form(encoding: Encoding): BodyForm | Promise<BodyForm> {
-    if (encoding === 'identity' || !this.isCompressible) return this.identity;
-    const known = this.#forms.get(encoding);
+  /** The body in a format as it is. All who ask while it is being made wait for the same work. */
+  plain(format: AnswerFormat): BodyForm | Promise<BodyForm> {
+    const { rewriter } = format;
+    if (rewriter === undefined) return this.identity;
+    const etag = etagOf(this.digest, format, 'identity');
+    return this.#made(etag, async () => {
+      const { bytes } = this.identity;
+      const rows = bytes.subarray(RESULT_START.length, bytes.length - RESULT_END.length);
+      const rewritten = await rewriteAll(rewriter(rows, this.#columns));
+      this.#grow(rewritten.length);
+      return { bytes: rewritten, encoding: 'identity', etag };
+    });
+  }
+
+  /** The body in a format and an encoding, or plain where that makes it no shorter. */
+  form(format: AnswerFormat, encoding: Encoding): BodyForm | Promise<BodyForm> {
+    if (encoding === 'identity') return this.plain(format);
+    const etag = etagOf(this.digest, format, encoding);
+    return this.#made(etag, async () => {
+      const plain = await this.plain(format);
+      if (!isCompressible(plain)) return plain;
+      const compressed = await must(COMPRESSORS.get(encoding))(plain.bytes);
+      if (compressed.length >= plain.bytes.length) return plain;
+      this.#grow(compressed.length);
+      return { bytes: own(compressed), encoding, etag };
+    });
+  }
+
+  #made(etag: string, make: () => Promise<BodyForm>): BodyForm | Promise<BodyForm> {
+    const known = this.#forms.get(etag);
     if (known !== undefined) return known;
-    const making = this.#compress(encoding);
-    this.#forms.set(encoding, making);
-    // A failure is told to those who wait, and the next one tries again.
-    making.catch(() => this.#forms.delete(encoding));
+    const making = make();
+    this.#forms.set(etag, making);
+    making.then(
+      (form) => this.#forms.set(etag, form),
+      // A failure is told to those who wait, and the next one tries again.
+      () => this.#forms.delete(etag),
+    );
     return making;
   }
 
-  async #compress(encoding: Encoding): Promise<BodyForm> {
-    const compress = must(COMPRESSORS.get(encoding));
-    const compressed = await compress(this.identity.bytes);
-    const isShorter = compressed.length < this.identity.bytes.length;
-    const form = isShorter
-      ? { bytes: own(compressed), encoding, etag: etagOf(this.digest, encoding) }
-      : this.identity;
-    this.#forms.set(encoding, form);
-    if (isShorter) {
-      this.#byteSize += compressed.length;
-      this.#onGrown();
-    }
-    return form;
+  #grow(byteSize: number): void {
+    this.#byteSize += byteSize;
+    this.#onGrown();
   }
 }
 
-/** The entity tag of rows in an encoding. A digest has no character that a tag may not have. */
-export function etagOf(digest: string, encoding: Encoding): string {
-  return encoding === 'identity' ? `"${digest}"` : `"${digest}-${encoding}"`;
+/** Whether the encoding a caller prefers decides on the bytes it gets. */
+export function isCompressible({ bytes }: BodyForm): boolean {
+  return bytes.length >= COMPRESSED_BYTES_MIN;
+}
+
+/** The entity tag of rows in a form. A digest has no character that a tag may not have. */
+export function etagOf(digest: string, format: AnswerFormat, encoding: Encoding): string {
+  const formatPart = format === JSON_FORMAT ? '' : `-${format.name}`;
+  const encodingPart = encoding === 'identity' ? '' : `-${encoding}`;
+  return `"${digest}${formatPart}${encodingPart}"`;
 }
 
 /** The same bytes in memory of exactly their size. */

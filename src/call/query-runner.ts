@@ -21,6 +21,11 @@ export type QueryCall = {
   readonly callerQuery?: PreparedQuery | undefined;
 };
 
+/** Names of the columns of the answer, in their order. */
+export function columnsOf({ endpoint, callerQuery }: QueryCall): readonly string[] {
+  return (callerQuery ?? endpoint.query).bound.output.map(({ name }) => name);
+}
+
 /** Whether the answer should tell how it was made. */
 type Explained = { readonly isExplained?: boolean | undefined };
 

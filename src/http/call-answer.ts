@@ -1,67 +1,117 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RunStats } from '../../engine/engine.ts';
-import type { EndpointAnswer, SharedAnswer } from '../call/endpoint-call.ts';
-import { etagOf, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
+import type { AnswerFormat } from '../call/answer-format.ts';
+import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
+import { etagOf, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
+import type { RowsRewriter } from '../call/rows-rewriter.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
-import { sendBytes } from './response.ts';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
+import { sendBytes, varyBy } from './response.ts';
 
 /** Milliseconds of the parts of a call that are not its run's. */
 export type CallTimes = { readonly parseMs: number; readonly callMs: number };
 
-/**
- * Sends the answer of a call, or only its headers where the caller has it already. `cacheS` is how
- * long the definition lets answers be kept.
- */
+/** What the definition and the caller say of how an answer leaves. */
+export type CallManner = CallTimes & {
+  /** How long the definition lets answers be kept. */
+  readonly cacheS: number | undefined;
+  readonly format: AnswerFormat;
+};
+
+/** Sends the answer of a call, or only its headers where the caller has it already. */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   answer: EndpointAnswer,
-  times: CallTimes & { readonly cacheS: number | undefined },
+  manner: CallManner,
 ): Promise<void> {
-  if (answer.kind === 'shared') {
-    await sendShared(request, response, answer, { ...times, cacheS: times.cacheS ?? 0 });
-    return;
-  }
+  if (answer.kind === 'shared') await sendShared(request, response, answer, manner);
+  else await sendRun(request, response, answer, manner);
+}
+
+async function sendRun(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RunAnswer,
+  { format, parseMs }: CallManner,
+): Promise<void> {
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
-  response.setHeader(
-    'Server-Timing',
-    `${duration('parse', times.parseMs)}, ${runTiming(answer.stats)}`,
-  );
-  if (response.destroyed || isUnchanged(request, response, etagOf(answer.digest, 'identity'))) {
+  response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
+  const etag = etagOf(answer.digest, format, 'identity');
+  if (response.destroyed || isUnchanged(request, response, etag)) {
     answer.release();
     return;
   }
-  // The rows are JSON already; they pass through as they are, and are not copied. Their memory is
-  // read until the last of them has left, or until there is no one to read them.
+  // The memory of the rows is read until the last of them has left, or there is no one to read them.
   response.once('close', answer.release);
-  sendBytes(response, 200, JSON_TYPE, [RESULT_START, answer.json, RESULT_END]);
+  const { json, columns } = answer;
+  if (format.rewriter === undefined) {
+    // The rows are JSON already; they pass through as they are, and are not copied.
+    sendBytes(response, 200, format.contentType, [RESULT_START, json, RESULT_END]);
+  } else await sendPieces(request, response, format.contentType, format.rewriter(json, columns));
 }
 
 async function sendShared(
   request: IncomingMessage,
   response: ServerResponse,
   shared: SharedAnswer,
-  times: CallTimes & { readonly cacheS: number },
+  manner: CallManner,
 ): Promise<void> {
   const { answer } = shared;
-  const { cacheS } = times;
-  let form = answer.identity;
-  if (answer.isCompressible) {
-    const made = answer.form(preferredEncoding(request.headers['accept-encoding']));
+  const { format, cacheS = 0 } = manner;
+  let form = answer.plain(format);
+  if (form instanceof Promise) form = await form;
+  if (isCompressible(form)) {
+    const made = answer.form(format, preferredEncoding(request.headers['accept-encoding']));
     form = made instanceof Promise ? await made : made;
-    response.setHeader('Vary', 'Accept-Encoding');
+    varyBy(response, 'Accept-Encoding');
   }
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
   response.setHeader('Cache-Control', `private, max-age=${cacheS}`);
   response.setHeader('Cache-Status', cacheStatusOf(shared, cacheS - ageS));
-  response.setHeader('Server-Timing', sharedTiming(shared, times));
+  response.setHeader('Server-Timing', sharedTiming(shared, manner));
   if (isUnchanged(request, response, form.etag)) return;
   if (form.encoding !== 'identity') response.setHeader('Content-Encoding', form.encoding);
-  sendBytes(response, 200, JSON_TYPE, [form.bytes]);
+  sendBytes(response, 200, format.contentType, [form.bytes]);
+}
+
+/** Sends an answer as it is rewritten, as fast as its caller reads; a short one with its length. */
+async function sendPieces(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  contentType: string,
+  rewriter: RowsRewriter,
+): Promise<void> {
+  const first = rewriter.next() ?? new Uint8Array(0);
+  let piece = rewriter.next();
+  if (piece === undefined) {
+    sendBytes(response, 200, contentType, [first]);
+    return;
+  }
+  response.setHeader('Content-Type', contentType);
+  if (method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.write(first);
+  for (; piece !== undefined && !response.destroyed; piece = rewriter.next()) {
+    if (response.write(piece)) await new Promise(setImmediate);
+    else await roomToWrite(response);
+  }
+  response.end();
+}
+
+/** Resolves when more may be written, or nobody reads any more. */
+function roomToWrite(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+    if (response.destroyed) done();
+  });
 }
 
 /** Sets the tag, and answers 304 where the caller has what it names. */

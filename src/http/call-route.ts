@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
 import { authorize } from '../access/authenticate.ts';
 import { reachOf } from '../access/reach.ts';
+import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
+import { type CalledEndpoint, findCalled } from '../call/called-endpoint.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import { callerSqlOf, SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
@@ -10,10 +12,12 @@ import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { CALL_BODY_BYTES_MAX } from '../limits.ts';
+import { acceptedFormat } from './accepted-format.ts';
 import { type BodyReader, hasBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
 import { asksToExplain, sendExplanation } from './explain-route.ts';
 import { readMediaType } from './media-type.ts';
+import { varyBy } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
 
 /** Calls an endpoint: the path's one parameter is its id or one of its names. */
@@ -26,9 +30,10 @@ export function callHandler(options: {
 }): GuardedOperation['handle'] {
   const { catalogue, caller, callerQueries, bodies, clock } = options;
   return async (request, response, { grant, query }) => {
-    const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const { endpoint, format: pathFormat } = mustFindCalled(catalogue, pathParameter(request));
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
+    const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
     const texts = hasBody(request)
       ? await addBody(query, { request, response, bodies, endpoint })
       : query;
@@ -51,10 +56,26 @@ export function callHandler(options: {
     const answer = called instanceof Promise ? await called : called;
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
+      format,
       parseMs: calledMs - receivedMs,
       callMs: clock.monotonicMs() - calledMs,
     });
   };
+}
+
+/** What the end of the path says, or else `Accept`. */
+function formatOf(
+  request: Request,
+  response: Response,
+  pathFormat: AnswerFormat | undefined,
+): AnswerFormat {
+  if (pathFormat !== undefined) return pathFormat;
+  varyBy(response, 'Accept');
+  return acceptedFormat(request.headers.accept);
+}
+
+function mustFindCalled(catalogue: Catalogue, text: string): CalledEndpoint {
+  return findCalled(catalogue, text) ?? { endpoint: mustFindEndpoint(catalogue, text) };
 }
 
 /** @throws ServiceError when there is no such endpoint. */

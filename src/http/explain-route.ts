@@ -5,7 +5,7 @@ import type { ParameterSchema, ParameterTexts } from '../definition/parameters.t
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { acceptWeight } from './media-type.ts';
-import { sendBytes, sendJson } from './response.ts';
+import { sendBytes, sendJson, varyBy } from './response.ts';
 
 /**
  * Whether a call asks how its answer is made, in place of the answer: `explain=true` in its query
@@ -36,7 +36,7 @@ export function sendExplanation(
   const { accept } = request.headers;
   const weight = acceptWeight(accept, 'application/json');
   response.setHeader('Cache-Control', 'no-store');
-  response.appendHeader('Vary', 'Accept');
+  varyBy(response, 'Accept');
   if (weight > 0 && weight >= acceptWeight(accept, 'text/plain')) {
     sendJson(response, 200, { name, ...explanation });
   } else {

@@ -26,12 +26,31 @@ export function readMediaType<T extends string>(
 
 /** How much an `Accept` header wants a media type that it names: 0 to 1, and 0 where it does not. */
 export function acceptWeight(accept: string | undefined, mediaType: string): number {
-  const range = (accept ?? '')
+  return rangesOf(accept).find(({ name }) => name === mediaType)?.weight ?? 0;
+}
+
+/**
+ * The same where ranges count, too (RFC 9110 §12.5.1): of those that it is in, the one that says most
+ * of it. `undefined` where the header says nothing of it.
+ */
+export function acceptedWeight(accept: string | undefined, mediaType: string): number | undefined {
+  const ranges = rangesOf(accept);
+  const wanted = [mediaType, `${mediaType.split('/')[0]}/*`, '*/*'];
+  return wanted
+    .map((wantedName) => ranges.find(({ name }) => name === wantedName)?.weight)
+    .find((weight) => weight !== undefined);
+}
+
+type MediaRange = { readonly name: string; readonly weight: number };
+
+function rangesOf(accept: string | undefined): readonly MediaRange[] {
+  if (accept === undefined || accept === '') return [];
+  return accept
     .toLowerCase()
     .split(',')
-    .map((text) => text.split(';').map((part) => part.trim()))
-    .find(([name]) => name === mediaType);
-  if (range === undefined) return 0;
-  const weight = range.find((part) => part.startsWith('q='));
-  return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+    .map((text) => {
+      const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+      const weight = parameters.find((part) => part.startsWith('q='));
+      return { name, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
+    });
 }

@@ -42,6 +42,13 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   ]);
 }
 
+/** Says that the answer is another one where this header of the request is. */
+export function varyBy(response: ServerResponse, header: string): void {
+  const known = response.getHeader('Vary');
+  const headers = known === undefined ? [] : String(known).split(', ');
+  if (!headers.includes(header)) response.setHeader('Vary', [...headers, header].join(', '));
+}
+
 /** The id of a request, as its answer tells it. */
 export function requestIdOf(response: ServerResponse): string {
   return String(response.getHeader('X-Request-Id') ?? '');
@@ -62,7 +69,7 @@ export function sendError(
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="weir"');
   response.setHeader('Cache-Control', 'no-store');
-  response.appendHeader('Vary', 'Accept');
+  varyBy(response, 'Accept');
   if (!isBodyUnderWay(request)) {
     // Nothing follows a request that was told not to send its body.
     if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { isUuid } from '../../ingest/source.ts';
+import { findCalled } from '../call/called-endpoint.ts';
 import { doorRoutes, LOG_PATHS } from '../doors/doors.ts';
 import { logHandler } from '../doors/log-route.ts';
 import type { Outcome } from '../metrics/metrics.ts';
@@ -55,7 +56,8 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
     ended:
       metrics &&
       ((request, outcome) => {
-        metrics.countCall(catalogue.find(pathParameter(request))?.definition.name, outcome);
+        const called = findCalled(catalogue, pathParameter(request));
+        metrics.countCall(called?.endpoint.definition.name, outcome);
       }),
   };
   return [

@@ -109,9 +109,18 @@ export class ServiceUnderTest implements Answerer {
   }
 
   /** One request, with the token that may do everything. */
-  ask(method: string, path: string, body?: string | undefined): Promise<HttpAnswer> {
+  ask(
+    method: string,
+    path: string,
+    body?: string | undefined,
+    moreHeaders: Readonly<Record<string, string>> = {},
+  ): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
-      const headers = { 'X-API-KEY': TOKEN, 'Content-Type': 'application/json; charset=utf-8' };
+      const headers = {
+        'X-API-KEY': TOKEN,
+        'Content-Type': 'application/json; charset=utf-8',
+        ...moreHeaders,
+      };
       // Of a GET nothing else would tell that a body follows.
       const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
       const request = httpRequest(new URL(path, this.#service.url), {

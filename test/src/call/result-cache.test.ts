@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SqlValue } from '../../../engine/column/value.ts';
+import { JSON_FORMAT } from '../../../src/call/answer-format.ts';
 import { cacheKeyText } from '../../../src/call/cache-key.ts';
 import { KeptAnswer } from '../../../src/call/kept-answer.ts';
 import { ResultCache } from '../../../src/call/result-cache.ts';
@@ -18,7 +19,7 @@ function keyOf(cache: ResultCache, key: string) {
 function answerOf(size: number, digest = `digest ${size}`): KeptAnswer {
   const json = Buffer.alloc(size);
   for (let index = 0; index < size; index++) json[index] = 33 + ((index * index * 7919) % 89);
-  return new KeptAnswer(json, digest);
+  return new KeptAnswer(json, { digest, columns: [] });
 }
 
 test('beyond its entries the one called longest ago leaves', () => {
@@ -47,21 +48,25 @@ test('compressed forms count, and make others leave', async () => {
   const text = Buffer.from(JSON.stringify(Array.from({ length: 4_000 }, (_, row) => ({ row }))));
   const cache = new ResultCache({ byteSizeMax: 9 * (text.length + 4_000) });
   for (let index = 0; index < 9; index++) {
-    const isKept = cache.put(keyOf(cache, String(index)), new KeptAnswer(text, 'same'), NOW);
+    const isKept = cache.put(
+      keyOf(cache, String(index)),
+      new KeptAnswer(text, { digest: 'same', columns: [] }),
+      NOW,
+    );
     assert(isKept);
   }
   assert.equal(cache.entryCount, 9);
   const before = cache.byteSize;
   const { answer } = cache.find(keyOf(cache, '8'), 1)!;
-  const gzip = await answer.form('gzip');
+  const gzip = await answer.form(JSON_FORMAT, 'gzip');
   assert.equal(cache.byteSize, before + gzip.bytes.length);
-  await answer.form('gzip');
+  await answer.form(JSON_FORMAT, 'gzip');
   assert.equal(cache.byteSize, before + gzip.bytes.length);
-  await answer.form('br');
-  await cache.find(keyOf(cache, '7'), 1)!.answer.form('gzip');
+  await answer.form(JSON_FORMAT, 'br');
+  await cache.find(keyOf(cache, '7'), 1)!.answer.form(JSON_FORMAT, 'gzip');
   assert.equal(cache.entryCount, 9);
   for (const key of ['1', '2', '3', '4', '5', '6']) {
-    await cache.find(keyOf(cache, key), 1)?.answer.form('gzip');
+    await cache.find(keyOf(cache, key), 1)?.answer.form(JSON_FORMAT, 'gzip');
   }
   assert(cache.entryCount < 9);
   assert(cache.byteSize <= 9 * (text.length + 4_000));
@@ -71,7 +76,7 @@ test('the form of an answer that has left is made and not counted', async () => 
   const cache = new ResultCache({ byteSizeMax: 1e6, entryCountMax: 1 });
   const answer = answerOf(50_000);
   cache.put(keyOf(cache, 'a'), answer, NOW);
-  const form = answer.form('gzip');
+  const form = answer.form(JSON_FORMAT, 'gzip');
   cache.put(keyOf(cache, 'b'), answerOf(10), NOW);
   const { byteSize } = cache;
   assert((await form).bytes.length < 60_000);
@@ -82,8 +87,8 @@ test('an encoding that makes a body no shorter is not used for it', async () => 
   const random = Buffer.from(
     Array.from({ length: 2_000 }, (_, index) => (index * 2654435761) >>> 13),
   );
-  const answer = new KeptAnswer(random, 'digest');
-  const form = await answer.form('gzip');
+  const answer = new KeptAnswer(random, { digest: 'digest', columns: [] });
+  const form = await answer.form(JSON_FORMAT, 'gzip');
   if (form.encoding === 'gzip') assert(form.bytes.length < answer.identity.bytes.length);
   else assert.equal(form, answer.identity);
 });
@@ -92,11 +97,11 @@ test('a renewal with the same bytes leaves the compressed ones good', async () =
   const cache = new ResultCache({ byteSizeMax: 1e9 });
   const key = keyOf(cache, 'a');
   cache.put(key, answerOf(5_000), NOW);
-  const gzip = await cache.find(key, 1)!.answer.form('gzip');
+  const gzip = await cache.find(key, 1)!.answer.form(JSON_FORMAT, 'gzip');
   const { byteSize } = cache;
   cache.put(key, answerOf(5_000), { madeMs: 30_000, nowMs: 30_000 });
   const entry = cache.find(key, 89_999)!;
-  assert.equal(entry.answer.form('gzip'), gzip);
+  assert.equal(entry.answer.form(JSON_FORMAT, 'gzip'), gzip);
   assert.equal(entry.madeMs, 30_000);
   assert.equal(cache.byteSize, byteSize);
   cache.put(key, answerOf(4_000), { madeMs: 31_000, nowMs: 31_000 });
