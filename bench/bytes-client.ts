@@ -2,6 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpAnswer } from './http-client.ts';
 
+/** An answer, and its status line and headers as they came. */
+export type BytesAnswer = HttpAnswer & { readonly head: string };
+
 /** A sender that was told to come back does so after this. */
 const RETRY_MS = 20;
 
@@ -78,7 +81,7 @@ export class BytesClient {
   }
 
   /** The answer, which must tell its length. Not to be called again before it has resolved. */
-  async send(request: Buffer): Promise<HttpAnswer> {
+  async send(request: Buffer): Promise<BytesAnswer> {
     if (!this.isOpen) throw new Error('the service closed the connection');
     const answered = resolversOf();
     this.#waiting = answered;
@@ -86,12 +89,13 @@ export class BytesClient {
     await answered.promise;
     this.#waiting = undefined;
     const answer = this.#received.length === 1 ? this.#received[0]! : Buffer.concat(this.#received);
+    const head = answer.toString('latin1', 0, this.#headSize);
     const body = answer.subarray(this.#headSize);
     this.#received = [];
     this.#receivedSize = 0;
     this.#wantedSize = 0;
     // `HTTP/1.1 200 …`
-    return { status: Number(answer.toString('latin1', 9, 12)), body };
+    return { status: Number(head.slice(9, 12)), head, body };
   }
 
   close(): void {

@@ -33,6 +33,7 @@ import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
 import type { TaskStats } from './pool/task.ts';
+import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
 import { parseQuery } from './sql/parser.ts';
@@ -52,6 +53,8 @@ export type RunOptions = {
   readonly nowUs: number;
   /** Rows beyond this are left out of the answer. */
   readonly rowsMax: number;
+  /** Who shares the threads fairly with others; all that name none are one. */
+  readonly tenant?: Tenant | undefined;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
@@ -397,7 +400,7 @@ export class Engine {
     options: RunOptions,
   ): { readonly run: QueryRun; readonly scans: readonly PhysicalScan[] } {
     try {
-      this.#pool.checkAdmission();
+      this.#pool.checkAdmission(options.tenant);
       const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
       const segments = scans.map((scan) =>
@@ -415,6 +418,7 @@ export class Engine {
         dropped: this.#catalog.dropped(),
         isAnew: this.#isEachRunAnew,
         isProfiled: options.isExplained,
+        tenant: options.tenant,
       };
       return { run, scans };
     } catch (error) {

@@ -362,6 +362,12 @@ export const INLINE_RUNS_APART_MAX = 64;
 /** Buffers of answers of the main thread that are kept: as many as there may be callers who read slowly. */
 export const INLINE_BUFFERS_MAX = 16;
 
+/** Over how long it is looked how fast a queue drains: some runs of usual length, and no old story. */
+export const DRAIN_RATE_MEMORY_MS = 5_000;
+
+/** The longest that a refused caller is told to wait: beyond, nobody knows what will be. */
+export const RETRY_AFTER_S_MAX = 30;
+
 /** Queries that wait for a worker: each holds its plan and its list of segments, some 100 KB. */
 export const QUERIES_WAITING_MAX = 256;
 

@@ -30,16 +30,19 @@ export type Span = {
 export class QueryError extends Error {
   readonly code: QueryErrorCode;
   readonly span: Span | undefined;
+  /** Seconds after which the same query may fare better, where that is known. */
+  readonly retryAfterS: number | undefined;
 
   constructor(
     code: QueryErrorCode,
     message: string,
     span?: Span | undefined,
-    options?: ErrorOptions | undefined,
+    options?: (ErrorOptions & { readonly retryAfterS?: number | undefined }) | undefined,
   ) {
     super(message, options);
     this.name = 'QueryError';
     this.code = code;
     this.span = span;
+    this.retryAfterS = options?.retryAfterS;
   }
 }

@@ -76,6 +76,8 @@ export type ErrorDetails = {
   readonly parameter?: string | undefined;
   /** The methods a path takes, for `Allow`. */
   readonly allow?: readonly string[] | undefined;
+  /** Seconds for `Retry-After`, where more is known than the table says. */
+  readonly retryAfterS?: number | undefined;
   readonly cause?: unknown;
 };
 
@@ -101,7 +103,7 @@ export class ServiceError extends Error {
 
   get retryAfterS(): number | undefined {
     const entry: ErrorEntry = TABLE[this.code];
-    return entry.retryAfterS;
+    return this.details.retryAfterS ?? entry.retryAfterS;
   }
 }
 
@@ -117,6 +119,7 @@ export function fromQueryError(error: QueryError, text?: string | undefined): Se
     line: span?.line,
     column: span?.column,
     caret: text === undefined || span === undefined ? undefined : caret(text, span),
+    retryAfterS: error.retryAfterS,
     cause: error,
   });
 }

@@ -137,6 +137,8 @@ test('only src/main.ts reads the clock; the engine and its workers measure how l
     'src/main.ts': ['Date.now', 'performance.now'],
     'engine/engine.ts': ['performance.now'],
     'engine/pool/inline-runs.ts': ['performance.now'],
+    'engine/pool/query-pool.ts': ['performance.now'],
+    'engine/pool/task-scheduler.ts': ['performance.now'],
     'engine/pool/worker.ts': ['performance.now'],
   };
   const found = PRODUCT.flatMap(({ path, text }) =>

@@ -32,6 +32,7 @@ import {
   takePieces,
   withRemembered,
 } from './covered-run.ts';
+import { DrainRate } from './drain-rate.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
@@ -49,6 +50,7 @@ import type {
   TaskStats,
 } from './task.ts';
 import { type Job, TaskScheduler } from './task-scheduler.ts';
+import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
 import { unreadableError, WorkerThreads, type WorkerThreadsOptions } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
@@ -65,6 +67,8 @@ export type QueryRun = {
   readonly isProfiled?: boolean | undefined;
   /** There where partial states are remembered: it stands for the segments then. */
   readonly covered?: CoveredRun | undefined;
+  /** Who shares the threads fairly with others: whose time it takes. */
+  readonly tenant?: Tenant | undefined;
 };
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
@@ -113,7 +117,9 @@ export class QueryPool {
   readonly #counters = new PoolCounters();
   readonly #costs: RunCosts;
   /** Queries that no thread has taken up yet. */
-  readonly #waiting = new Set<QueryTasks>();
+  readonly #waiting = new TenantSets<QueryTasks>();
+  /** Of those that wait, how many begin. */
+  readonly #begun = new DrainRate();
   #isClosed = false;
 
   constructor(options: QueryPoolOptions) {
@@ -141,21 +147,27 @@ export class QueryPool {
   }
 
   /**
-   * Rejects with a QueryError: `overloaded` at once when too many wait, `query_cancelled` soon after
+   * Rejects with a QueryError: `overloaded` at once when too many wait, or later, when another
+   * tenant's query takes the place of one of many of this tenant's; `query_cancelled` soon after
    * `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
    */
   async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RowsAnswer> {
+    const { tenant = NO_TENANT } = query;
     const tasks = new QueryTasks({
       ...this.#queries,
       limits: this.#limits,
-      onBegin: () => this.#waiting.delete(tasks),
+      tenant,
+      onBegin: () => {
+        if (this.#waiting.delete(tenant, tasks)) this.#begun.note(1, performance.now());
+      },
     });
     const cancel = () => tasks.stop(cancellationOf(signal));
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      this.checkAdmission();
-      this.#waiting.add(tasks);
+      this.checkAdmission(tenant);
+      this.#makeRoom();
+      this.#waiting.add(tenant, tasks);
       const run = this.#runTasks(query, tasks);
       this.#counters.queriesWait(this.#waiting.size);
       const rows = await run;
@@ -167,7 +179,7 @@ export class QueryPool {
       if (!isRunAgain) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
-      this.#waiting.delete(tasks);
+      this.#waiting.delete(tenant, tasks);
       signal?.removeEventListener('abort', cancel);
     }
   }
@@ -245,20 +257,34 @@ export class QueryPool {
   }
 
   /**
-   * Throws a QueryError `overloaded` when a run would be refused: worth asking before it is planned.
+   * Throws a QueryError `overloaded` when a run of this tenant would be refused: worth asking before it is
+   * planned. Where all places are taken, whoever has most of them gives one up for a tenant with fewer.
    */
-  checkAdmission(): void {
+  checkAdmission(tenant: Tenant = NO_TENANT): void {
     if (this.#isClosed) throw new QueryError('overloaded', 'the engine takes no more queries');
+    if (this.#waiting.size < this.#limits.queriesWaitingMax) return;
+    const most = this.#waiting.sizeOf(this.#waiting.fullest() ?? tenant);
+    if (this.#waiting.sizeOf(tenant) + 1 >= most) throw this.#overloaded();
+  }
+
+  /** Refuses what came last of whoever has most waiting, where all places are taken. */
+  #makeRoom(): void {
+    if (this.#waiting.size < this.#limits.queriesWaitingMax) return;
+    const fullest = must(this.#waiting.fullest(), 'a queue that is full holds something');
+    const last = must(this.#waiting.newest(fullest), 'who has most has some');
+    this.#waiting.delete(fullest, last);
+    last.stop(this.#overloaded());
+  }
+
+  #overloaded(): QueryError {
     const { queriesWaitingMax } = this.#limits;
-    if (this.#waiting.size < queriesWaitingMax) return;
-    throw new QueryError(
-      'overloaded',
-      `at most ${queriesWaitingMax} queries may wait for a thread; there are as many`,
-    );
+    const retryAfterS = this.#begun.secondsFor(this.#waiting.size, performance.now());
+    const message = `at most ${queriesWaitingMax} queries may wait for a thread; there are as many`;
+    return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RowsAnswer> {
-    const { plan, output, template, covered, ...rest } = query;
+    const { plan, output, template, covered, tenant: _tenant, ...rest } = query;
     const part = {
       ...rest,
       work: template ?? { plan, output },

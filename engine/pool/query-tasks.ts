@@ -1,6 +1,7 @@
 import { QueryError } from '../query-error.ts';
 import type { DoneAnswer, Task } from './task.ts';
 import type { Job, Lane, TaskScheduler } from './task-scheduler.ts';
+import type { Tenant } from './tenant-sets.ts';
 import { type ThreadRun, unreadableError, type WorkerThreads } from './worker-threads.ts';
 
 export type QueryTaskLimits = {
@@ -20,6 +21,7 @@ export class QueryTasks {
   readonly #scheduler: TaskScheduler;
   readonly #threads: WorkerThreads;
   readonly #limits: QueryTaskLimits;
+  readonly #tenant: Tenant | undefined;
   readonly #onBegin: () => void;
   readonly #waiting = new Map<Job, WaitingTask>();
   readonly #running = new Set<ThreadRun>();
@@ -33,12 +35,15 @@ export class QueryTasks {
     readonly scheduler: TaskScheduler;
     readonly threads: WorkerThreads;
     readonly limits: QueryTaskLimits;
+    /** Whose time they take. */
+    readonly tenant?: Tenant | undefined;
     /** A thread takes up a task; more than once when there are more. */
     readonly onBegin: () => void;
   }) {
     this.#scheduler = parts.scheduler;
     this.#threads = parts.threads;
     this.#limits = parts.limits;
+    this.#tenant = parts.tenant;
     this.#onBegin = parts.onBegin;
   }
 
@@ -52,6 +57,7 @@ export class QueryTasks {
     if (this.#stoppedBy !== undefined) return Promise.reject(this.#stoppedBy);
     return new Promise((resolve, reject) => {
       const job: Job = {
+        tenant: this.#tenant,
         start: async () => {
           this.#waiting.delete(job);
           this.#onBegin();

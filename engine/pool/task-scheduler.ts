@@ -1,5 +1,12 @@
+import { FairQueue } from './fair-queue.ts';
+import type { Tenant } from './tenant-sets.ts';
+
 /** Something that takes one thread from `start` until its promise settles. It never rejects. */
-export type Job = { readonly start: () => Promise<void> };
+export type Job = {
+  readonly start: () => Promise<void>;
+  /** Whose time it takes. */
+  readonly tenant?: Tenant | undefined;
+};
 
 /**
  * Whose turn it is. `ahead` jobs go first: the last task of a query that has had its turn, whose
@@ -7,27 +14,35 @@ export type Job = { readonly start: () => Promise<void> };
  */
 export type Lane = 'ahead' | 'turn';
 
-/** Gives each job a thread to itself; each lane in the order of arrival. */
+/**
+ * Gives each job a thread to itself: those that go ahead in the order of arrival, the others in turns that are
+ * fair between tenants by the time their jobs take, and of one tenant in the order of arrival.
+ */
 export class TaskScheduler {
   readonly #threadCount: number;
+  readonly #nowMs: () => number;
   /** A set keeps the order of arrival, and lets any job go in constant time. */
-  readonly #waiting: Readonly<Record<Lane, Set<Job>>> = { ahead: new Set(), turn: new Set() };
+  readonly #ahead = new Set<Job>();
+  readonly #turn = new FairQueue<Job>();
   #runningCount = 0;
   #idle: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
-  constructor(threadCount: number) {
+  constructor(threadCount: number, nowMs: () => number = () => performance.now()) {
     this.#threadCount = threadCount;
+    this.#nowMs = nowMs;
   }
 
   /** Starts the job at once when a thread is free for it. */
   add(lane: Lane, job: Job): void {
-    this.#waiting[lane].add(job);
+    if (lane === 'ahead') this.#ahead.add(job);
+    else this.#turn.add(job, job.tenant);
     this.#startNext();
   }
 
   /** Takes a job back that has not started. */
   remove(lane: Lane, job: Job): void {
-    this.#waiting[lane].delete(job);
+    if (lane === 'ahead') this.#ahead.delete(job);
+    else this.#turn.remove(job, job.tenant);
     this.#settleIdle();
   }
 
@@ -38,7 +53,7 @@ export class TaskScheduler {
 
   /** Jobs that wait. */
   get waitingCount(): number {
-    return this.#waiting.ahead.size + this.#waiting.turn.size;
+    return this.#ahead.size + this.#turn.size;
   }
 
   /** Resolves once nothing waits and nothing runs. */
@@ -64,18 +79,19 @@ export class TaskScheduler {
   }
 
   #takeNext(): Job | undefined {
-    const { ahead, turn } = this.#waiting;
-    const lane = ahead.size > 0 ? ahead : turn;
-    const [job] = lane;
-    if (job !== undefined) lane.delete(job);
+    const [job] = this.#ahead;
+    if (job === undefined) return this.#turn.take();
+    this.#ahead.delete(job);
     return job;
   }
 
   async #start(job: Job): Promise<void> {
     this.#runningCount++;
+    const startMs = this.#nowMs();
     try {
       await job.start();
     } finally {
+      this.#turn.charge(this.#nowMs() - startMs, job.tenant);
       this.#runningCount--;
       this.#startNext();
       this.#settleIdle();

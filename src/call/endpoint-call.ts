@@ -1,6 +1,7 @@
 import { must } from '../../engine/assert.ts';
 import type { QueryAnswer, RunStats } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import type { Reach } from '../access/reach.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
@@ -36,6 +37,8 @@ export type EndpointAnswer = RunAnswer | SharedAnswer;
 /** Who is calling. */
 export type Caller = {
   readonly reach: Reach;
+  /** Whose time runs take that are begun for this caller. */
+  readonly tenant?: Tenant | undefined;
   /** Aborted when the caller has gone; asked for only when there is something to wait for. */
   readonly cancelled: () => AbortSignal;
 };
@@ -109,8 +112,12 @@ export class EndpointCaller {
    *
    * @throws ServiceError for what `call` rejects with.
    */
-  async explain(call: QueryCall, cancelled: AbortSignal): Promise<QueryExplanation> {
-    const run = this.#runner.begin({ ...call, isExplained: true }, () => cancelled);
+  async explain(
+    call: QueryCall,
+    caller: Pick<Caller, 'tenant' | 'cancelled'>,
+  ): Promise<QueryExplanation> {
+    const manner = { isExplained: true, tenant: caller.tenant };
+    const run = this.#runner.begin({ ...call, ...manner }, caller.cancelled);
     const { explanation, release } = await run.answer;
     release();
     return must(explanation, 'a run that is to be explained is');
@@ -158,7 +165,7 @@ export class EndpointCaller {
 
   /** Runs for this caller alone. */
   async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
-    const run = this.#runner.begin(call, caller.cancelled);
+    const run = this.#runner.begin({ ...call, tenant: caller.tenant }, caller.cancelled);
     return { kind: 'run', columns: columnsOf(call), ...(await run.answer) };
   }
 
@@ -171,7 +178,7 @@ export class EndpointCaller {
       );
     }
     const underWay = this.#runs.find(key.text);
-    const run = underWay ?? this.#begin(key);
+    const run = underWay ?? this.#begin(key, caller.tenant);
     if (underWay === undefined) this.#counts.miss += 1;
     else this.#counts.collapsed += 1;
     this.#callersWaiting += 1;
@@ -187,9 +194,9 @@ export class EndpointCaller {
     }
   }
 
-  #begin(key: CallKey): SharedRun<SharedResult> {
+  #begin(key: CallKey, tenant?: Tenant | undefined): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
-      const { answer, ended } = this.#runner.begin(key, () => signal, earlier);
+      const { answer, ended } = this.#runner.begin({ ...key, tenant }, () => signal, earlier);
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
     });
   }

@@ -1,4 +1,5 @@
 import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../definition/catalogue.ts';
@@ -26,8 +27,13 @@ export function columnsOf({ endpoint, callerQuery }: QueryCall): readonly string
   return (callerQuery ?? endpoint.query).bound.output.map(({ name }) => name);
 }
 
-/** Whether the answer should tell how it was made. */
-type Explained = { readonly isExplained?: boolean | undefined };
+/** How a call is run. */
+export type RunManner = {
+  /** Whether the answer should tell how it was made. */
+  readonly isExplained?: boolean | undefined;
+  /** Whose time it takes; of a renewal nobody's in particular. */
+  readonly tenant?: Tenant | undefined;
+};
 
 /** Runs queries, each in its time, and no more at once than there may be. */
 export class QueryRunner {
@@ -68,7 +74,7 @@ export class QueryRunner {
    * @throws ServiceError when too many are under way.
    */
   begin(
-    call: QueryCall & Explained,
+    call: QueryCall & RunManner,
     cancelled: () => AbortSignal,
     earlier?: Promise<void> | undefined,
   ): BegunRun<TimedAnswer> {
@@ -146,7 +152,7 @@ export class QueryRunner {
   }
 
   async #run(
-    call: QueryCall & Explained,
+    call: QueryCall & RunManner,
     signal: AbortSignal,
     earlier: Promise<void> | undefined,
   ): Promise<TimedAnswer> {
@@ -154,7 +160,7 @@ export class QueryRunner {
       await earlier;
       signal.throwIfAborted();
     }
-    const { endpoint, parameters, callerQuery, isExplained } = call;
+    const { endpoint, parameters, callerQuery, isExplained, tenant } = call;
     const startMs = this.#clock.monotonicMs();
     const answer = await this.#engine.run(callerQuery ?? endpoint.query, {
       parameters,
@@ -162,6 +168,7 @@ export class QueryRunner {
       rowsMax: endpoint.definition.rowsMax,
       signal,
       isExplained,
+      tenant,
     });
     return { ...answer, startMs };
   }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { authorize } from '../access/authenticate.ts';
 import { reachOf } from '../access/reach.ts';
+import { tenantOf } from '../access/tenant.ts';
 import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
 import { type CalledEndpoint, findCalled } from '../call/called-endpoint.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
@@ -42,16 +43,14 @@ export function callHandler(options: {
     const sql = callerSqlOf(texts, endpoint);
     const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
     const call = { endpoint, parameters, callerQuery };
+    const who = { tenant: tenantOf(grant), cancelled: () => goneSignal(response) };
     if (isExplained) {
-      const explanation = await caller.explain(call, goneSignal(response));
+      const explanation = await caller.explain(call, who);
       sendExplanation(request, response, explanation, endpoint.definition.name);
       return;
     }
     const calledMs = clock.monotonicMs();
-    const called = caller.call(call, {
-      reach: reachOf(grant),
-      cancelled: () => goneSignal(response),
-    });
+    const called = caller.call(call, { reach: reachOf(grant), ...who });
     // What is kept leaves in the turn of the event loop that brought the request.
     const answer = called instanceof Promise ? await called : called;
     await sendAnswer(request, response, answer, {

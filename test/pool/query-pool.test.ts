@@ -269,6 +269,50 @@ test('one query more than may wait is refused at once; one in fragments is one',
   );
 });
 
+test('where all places are taken, the last of whoever has most is refused for one of another tenant', async () => {
+  start(1, { queriesWaitingMax: 3 });
+  const of = (tenant: string) => pool.run(query('answer', { tenant }));
+  const running = pool.run(query('wait for the gate', { tenant: 'many' }));
+  await untilBegun(1);
+  const first = of('many');
+  const second = of('many');
+  const last = rejects(of('many'), hasCode('overloaded', /at most 3 queries may wait/));
+  await rejects(of('many'), hasCode('overloaded'));
+  const few = of('few');
+  await last;
+  // Nobody has two more than a tenant with one would have.
+  await rejects(of('few'), hasCode('overloaded'));
+  equal(pool.stats().queriesWaiting, 3);
+  openGate();
+  await Promise.all([running, first, second, few]);
+});
+
+test('a query of one tenant does not wait for all of another that came before', async () => {
+  start(1);
+  const order: string[] = [];
+  const run = (tenant: string, name: string) =>
+    pool.run(query('answer', { tenant })).then(() => order.push(name));
+  const running = pool.run(query('wait for the gate', { tenant: 'many' }));
+  await untilBegun(1);
+  const all = [...['1', '2', '3'].map((name) => run('many', name)), run('few', 'few')];
+  openGate();
+  await Promise.all([running, ...all]);
+  deepEqual(order, ['few', '1', '2', '3']);
+});
+
+test('a refused query is told when there may be room', async () => {
+  start(1, { queriesWaitingMax: 1 });
+  const running = pool.run(query('wait for the gate'));
+  await untilBegun(1);
+  const waiting = pool.run(query('answer'));
+  await rejects(pool.run(query('answer')), (error: QueryError) => {
+    ok(error.retryAfterS !== undefined && error.retryAfterS >= 1, String(error.retryAfterS));
+    return true;
+  });
+  openGate();
+  await Promise.all([running, waiting]);
+});
+
 test('sealing leaves a thread to queries', async () => {
   start(2);
   const sealings = [1, 2, 3].map(() => seal('wait for the gate'));

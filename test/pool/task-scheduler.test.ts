@@ -40,6 +40,33 @@ test('jobs start in the order of their arrival, as many at a time as there are t
   deepEqual(stage.started, ['a', 'b', 'c', 'd']);
 });
 
+test('tenants take turns by the time that their jobs take', async () => {
+  let nowMs = 0;
+  const started: string[] = [];
+  let end = () => {};
+  const scheduler = new TaskScheduler(1, () => nowMs);
+  const add = (tenant: string, name: string) => {
+    const start = () => {
+      started.push(name);
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    };
+    scheduler.add('turn', { start, tenant });
+  };
+  for (const name of ['slow 1', 'slow 2', 'slow 3']) add('slow', name);
+  for (const name of ['quick 1', 'quick 2', 'quick 3', 'quick 4']) add('quick', name);
+  while (scheduler.runningCount > 0) {
+    nowMs += started.at(-1)!.startsWith('slow') ? 30 : 10;
+    end();
+    await new Promise(setImmediate);
+  }
+  deepEqual(started, [
+    ...['slow 1', 'quick 1', 'quick 2', 'quick 3'],
+    ...['slow 2', 'quick 4', 'slow 3'],
+  ]);
+});
+
 test('the last task of a query goes before queries that have not begun', async () => {
   const stage = new Stage(1);
   stage.add('turn', 'a');

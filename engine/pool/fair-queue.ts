@@ -1,0 +1,77 @@
+import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
+
+/**
+ * What waits, given out in turns that are fair between tenants: next is the one whose items have cost least
+ * (start-time fair queueing; Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996, §2). A tenant alone
+ * has every turn. One that comes anew, or comes back, begins level with whoever is served then: it has no
+ * claim on what it left unused, and owes nothing for what nobody else wanted.
+ *
+ * A cost is known only when the work is done: a turn counts `costMin` when it is given, and the rest when it
+ * is charged.
+ *
+ * Invariant: `#spent` of a tenant with items is at least `#level`.
+ */
+export class FairQueue<T> {
+  readonly #costMin: number;
+  readonly #items = new TenantSets<T>();
+  /** What each tenant has had, on one scale for all; those level with nobody left behind are forgotten. */
+  readonly #spent = new Map<Tenant, number>();
+  /** What the tenant of the last turn had had before it. */
+  #level = 0;
+
+  constructor(costMin = 1) {
+    this.#costMin = costMin;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  sizeOf(tenant: Tenant): number {
+    return this.#items.sizeOf(tenant);
+  }
+
+  add(item: T, tenant: Tenant = NO_TENANT): void {
+    if (this.#items.sizeOf(tenant) === 0) {
+      this.#spent.set(tenant, Math.max(this.#spent.get(tenant) ?? 0, this.#level));
+    }
+    this.#items.add(tenant, item);
+  }
+
+  remove(item: T, tenant: Tenant = NO_TENANT): void {
+    this.#items.delete(tenant, item);
+  }
+
+  /** The item whose turn it is, and leaves the queue with it. */
+  take(): T | undefined {
+    if (this.#items.size === 0) return undefined;
+    let next: Tenant = NO_TENANT;
+    let least = Number.POSITIVE_INFINITY;
+    for (const tenant of this.#items.tenants()) {
+      const spent = this.#spent.get(tenant)!;
+      if (spent >= least) continue;
+      next = tenant;
+      least = spent;
+    }
+    const item = this.#items.oldest(next)!;
+    this.#items.delete(next, item);
+    this.#level = least;
+    this.#spent.set(next, least + this.#costMin);
+    this.#forget();
+    return item;
+  }
+
+  /** What a turn of a tenant came to in the end. */
+  charge(cost: number, tenant: Tenant = NO_TENANT): void {
+    const spent = this.#spent.get(tenant) ?? this.#level;
+    this.#spent.set(tenant, spent + Math.max(0, cost - this.#costMin));
+  }
+
+  /** Whoever has nothing here and is behind begins at the level anyway. */
+  #forget(): void {
+    if (this.#spent.size === this.#items.tenantCount) return;
+    for (const [tenant, spent] of this.#spent) {
+      if (spent <= this.#level && this.#items.sizeOf(tenant) === 0) this.#spent.delete(tenant);
+    }
+  }
+}
