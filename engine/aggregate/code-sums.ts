@@ -14,7 +14,7 @@ const ROWS_PER_GROUP = 8;
  */
 let turns: Float64Array<ArrayBuffer> = NO_FLOAT64;
 
-/** `undefined` where there are many groups, or sums may not be exact. */
+/** `undefined` where there are many groups, sums may not be exact, or codes are not steps. */
 export function sumCodes(
   numbers: PackedNumbers,
   groups: Int32Array,
@@ -22,6 +22,7 @@ export function sumCodes(
   groupCount: number,
 ): CodeSums | undefined {
   const { start, coding } = numbers;
+  if (coding.table !== undefined) return undefined;
   const codeBits = Math.ceil(Math.log2(coding.codeMax + 1));
   // So many rows at a time: their codes add up to less than `row`, and all that is added to 2^52 at most.
   const rowsMax = 2 ** Math.floor((52 - codeBits) / 2);

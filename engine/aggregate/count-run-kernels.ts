@@ -53,12 +53,12 @@ function countRunsTallied(
   { truthOfCode, numbers }: CodedTruths,
   tally: RunTally,
 ): void {
-  const { base, step } = numbers.coding;
+  const { coding } = numbers;
   let entry = 0;
   for (let run = 0; run < groups.length; run++) {
     let count = 0;
     for (; entry < tally.ends[run]!; entry++) {
-      const code = (tally.values[entry]! - base) / step;
+      const code = coding.codeOf(tally.values[entry]!);
       if (truthOfCode[code] === TRUE) count += tally.counts[entry]!;
     }
     counts[groups[run]!]! += count;

@@ -124,11 +124,11 @@ function takeCounts(start: number, first: number): number {
 }
 
 /** Makes integers of the codes of entries [first, end); gives the sum of what was counted. */
-function decodeEntries({ base, step }: IntegerCoding, first: number, end: number): number {
+function decodeEntries(coding: IntegerCoding, first: number, end: number): number {
   const { values, counts } = entries;
   let sum = 0;
   for (let entry = first; entry < end; entry++) {
-    const value = base + step * values[entry]!;
+    const value = coding.value(values[entry]!);
     values[entry] = value;
     sum += value * counts[entry]!;
   }

@@ -22,7 +22,7 @@ import { WORD_FORMS, type WordForm } from './word-forms.ts';
  * - `width`: bytes of the integer each position has, the first at index `values at`: a code, a number
  *   less its base, the size of a suffix. 0: all are 0. ITSELF: the position is its own code.
  * - `offsets at`: index of the offsets of strings; number of digits of hexadecimal ones.
- * - `bytes at`: index of the bytes of strings, or of floats.
+ * - `bytes at`: index of the bytes of strings, of floats, or of a table of numbers.
  *
  * An index counts elements of its width from the start of the segment.
  */
@@ -42,12 +42,13 @@ export const NO_FLAT_FORM = 1;
 export const NUMBERS = 2;
 export const FLOATS_32 = 3;
 export const FLOATS_64 = 4;
-export const PLAIN = 5;
-export const SUFFIX = 6;
-export const HEX = 7;
-export const UUID = 8;
+export const TABLE = 5;
+export const PLAIN = 6;
+export const SUFFIX = 7;
+export const HEX = 8;
+export const UUID = 9;
 /** The packing of the first of FORMS; the others follow. */
-export const FORM = 9;
+export const FORM = 10;
 
 export const EVERY_ROW = 0;
 export const BITMAP = 1;
@@ -111,7 +112,9 @@ function setNumbers(entry: Uint32Array, scale: Float64Array, numbers: NumbersFoo
     return encoding === 'float32' ? FLOATS_32 : FLOATS_64;
   }
   setValues(entry, slice, width);
-  return NUMBERS;
+  if (numbers.table === undefined) return NUMBERS;
+  entry[BYTES_AT] = indexOf(numbers.table, Float64Array.BYTES_PER_ELEMENT);
+  return TABLE;
 }
 
 function setForm(

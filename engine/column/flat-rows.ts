@@ -6,7 +6,6 @@ import {
   ENTRY_SIZE,
   EVERY_ROW,
   FLOATS_32,
-  FLOATS_64,
   FORM,
   FORMS,
   HEX,
@@ -19,6 +18,7 @@ import {
   RANKS_AT,
   SPARSE,
   SUFFIX,
+  TABLE,
   UNOPENED,
   UUID,
   VALUES_AT,
@@ -191,11 +191,13 @@ export class FlatRows {
   }
 
   #number(column: number, packing: number, slot: number): number {
-    const index = this.#table.entries[ENTRY_SIZE * column + BYTES_AT]! + slots.positions[slot]!;
-    if (packing === FLOATS_32) return this.#segment.floats32[index]!;
-    if (packing === FLOATS_64) return this.#segment.floats64[index]!;
-    const { scales } = this.#table;
-    return scales[2 * column]! + scales[2 * column + 1]! * slots.values[slot]!;
+    const { entries, scales } = this.#table;
+    const value = slots.values[slot]!;
+    if (packing === NUMBERS) return scales[2 * column]! + scales[2 * column + 1]! * value;
+    const at = entries[ENTRY_SIZE * column + BYTES_AT]!;
+    if (packing === TABLE) return this.#segment.floats64[at + value]!;
+    const index = at + slots.positions[slot]!;
+    return packing === FLOATS_32 ? this.#segment.floats32[index]! : this.#segment.floats64[index]!;
   }
 
   /** Position of the row's first value. */

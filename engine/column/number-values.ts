@@ -15,14 +15,16 @@ import { constantVector, numberVector, type Vector } from './vector.ts';
  *
  * - `constant`: all are `base`.
  * - `unsigned`: integers, each `base + step * n` with `n` an unsigned integer of `width` bytes.
+ * - `table`: integers of a table of doubles, which ascends; each by its place there, in one byte.
  * - `float32`, `float64`: as they are.
  */
 export type NumbersFooter = {
-  readonly encoding: 'constant' | 'unsigned' | 'float32' | 'float64';
+  readonly encoding: 'constant' | 'unsigned' | 'table' | 'float32' | 'float64';
   readonly base: number;
   readonly step: number;
   readonly width: 0 | 1 | 2 | 3 | 4 | 8;
   readonly slice: Slice | null;
+  readonly table?: Slice | undefined;
   /** The zone map: least and greatest value. */
   readonly min: number;
   readonly max: number;
@@ -32,6 +34,12 @@ export type NumbersFooter = {
 const STEPS = [1_000_000, 1000, 1] as const;
 
 const UNSIGNED_MAX = 2 ** 32 - 1;
+
+/** Integers of a table: one byte tells which. */
+const TABLE_MAX = 256;
+
+/** An integer of a table has eight bytes, and a value has a byte less by it; it should be well worth it. */
+const VALUES_PER_ENTRY = 32;
 
 /**
  * Puts the numbers `values[0, count)` in the narrowest form that gives each back to the bit and, unless they
@@ -69,6 +77,13 @@ export function encodeNumbers(
         const slice = sink.add(Triples.pack(deltas));
         return { ...range, encoding: 'unsigned', step, width: 3, slice };
       }
+      const table = width > 1 && use === 'scanned' ? tableOf(deltas) : undefined;
+      if (table !== undefined) {
+        const { codes, distinct } = table;
+        const integers = Float64Array.from(distinct, (delta) => min + step * delta);
+        const slices = { slice: sink.add(codes), table: sink.add(integers) };
+        return { ...range, encoding: 'table', width: 1, ...slices };
+      }
       return { ...range, encoding: 'unsigned', step, width, slice: sink.add(deltas) };
     }
   }
@@ -77,6 +92,23 @@ export function encodeNumbers(
     return { ...range, encoding: 'float32', width: 4, slice };
   }
   return { ...range, encoding: 'float64', width: 8, slice: sink.add(values.slice(0, count)) };
+}
+
+/**
+ * Few integers far from each other, such as the status of responses, by their place among all that there are;
+ * `undefined` where there are too many of them, or too few values for a table of them.
+ */
+function tableOf(
+  values: UnsignedArray,
+): { readonly codes: Uint8Array; readonly distinct: UnsignedArray } | undefined {
+  const codeOf = new Map<number, number>();
+  for (const value of values) {
+    codeOf.set(value, 0);
+    if (codeOf.size * VALUES_PER_ENTRY > values.length || codeOf.size > TABLE_MAX) return undefined;
+  }
+  const distinct = Uint32Array.from(codeOf.keys()).sort();
+  for (const [code, value] of distinct.entries()) codeOf.set(value, code);
+  return { codes: Uint8Array.from(values, (value) => codeOf.get(value)!), distinct };
 }
 
 function areMultiples(values: Float64Array, count: number, base: number, step: number): boolean {
@@ -105,6 +137,7 @@ export class NumberValues {
   readonly isZero: boolean;
   readonly #base: number;
   readonly #step: number;
+  readonly #table: Float64Array | undefined;
   readonly #bytes: Uint8Array | undefined;
   readonly #shorts: Uint16Array | undefined;
   readonly #triples: Triples | undefined;
@@ -116,8 +149,11 @@ export class NumberValues {
 
   constructor(source: SliceSource, footer: NumbersFooter) {
     const { encoding, width, slice } = footer;
-    const codeMax = (footer.max - footer.base) / footer.step;
-    this.coding = new IntegerCoding(footer.base, footer.step, codeMax);
+    this.#table = footer.table && source.floats64(footer.table);
+    this.coding =
+      this.#table === undefined
+        ? IntegerCoding.inSteps(footer.base, footer.step, (footer.max - footer.base) / footer.step)
+        : IntegerCoding.byTable(this.#table);
     this.#base = footer.base;
     this.#step = footer.step;
     this.isConstant = slice === null;
@@ -134,6 +170,7 @@ export class NumberValues {
   value(position: number): number {
     if (this.#doubles !== undefined) return this.#doubles[position]!;
     if (this.#singles !== undefined) return this.#singles[position]!;
+    if (this.#table !== undefined) return this.#table[this.#bytes![position]!]!;
     if (this.#bytes !== undefined) return this.#base + this.#step * this.#bytes[position]!;
     if (this.#shorts !== undefined) return this.#base + this.#step * this.#shorts[position]!;
     if (this.#words !== undefined) return this.#base + this.#step * this.#words[position]!;
@@ -190,7 +227,11 @@ export class NumberValues {
   ): T {
     const base = this.#base;
     const step = this.#step;
-    if (this.#bytes !== undefined) {
+    if (this.#table !== undefined) {
+      const table = this.#table;
+      const bytes = this.#bytes!;
+      for (let i = 0; i < count; i++) values[i] = table[bytes[positions[i]!]!]!;
+    } else if (this.#bytes !== undefined) {
       const bytes = this.#bytes;
       for (let i = 0; i < count; i++) values[i] = base + step * bytes[positions[i]!]!;
     } else if (this.#shorts !== undefined) {

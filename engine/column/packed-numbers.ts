@@ -2,30 +2,49 @@ import type { UnsignedArray } from './slice.ts';
 import { type NumberVector, numberVector } from './vector.ts';
 
 /**
- * What all integers of one column have in common: the integer of code `c` is `base + step * c`, exactly,
- * and no code is above `codeMax`.
+ * What all integers of one column have in common: the integer of code `c` is `base + step * c`, exactly, or,
+ * where there is a table, `table[c]`. A greater code is a greater integer, and no code is above `codeMax`.
  */
 export class IntegerCoding {
   readonly base: number;
   readonly step: number;
   readonly codeMax: number;
+  /** Ascending, none twice; of `base` and `step` nothing is read where it is. */
+  readonly table: Float64Array | undefined;
   #decoded: NumberVector | undefined;
 
-  constructor(base: number, step: number, codeMax: number) {
+  private constructor(base: number, step: number, codeMax: number, table?: Float64Array) {
     this.base = base;
     this.step = step;
     this.codeMax = codeMax;
+    this.table = table;
+  }
+
+  static inSteps(base: number, step: number, codeMax: number): IntegerCoding {
+    return new IntegerCoding(base, step, codeMax);
+  }
+
+  static byTable(table: Float64Array): IntegerCoding {
+    return new IntegerCoding(table[0]!, 1, table.length - 1, table);
   }
 
   value(code: number): number {
-    return this.base + this.step * code;
+    return this.table === undefined ? this.base + this.step * code : this.table[code]!;
+  }
+
+  /** The code of an integer that has one. */
+  codeOf(integer: number): number {
+    if (this.table === undefined) return (integer - this.base) / this.step;
+    return this.table.indexOf(integer);
   }
 
   /** The integer of each code: for small codings only. */
   decoded(): NumberVector {
     if (this.#decoded === undefined) {
-      const values = new Float64Array(this.codeMax + 1);
-      for (let code = 0; code < values.length; code++) values[code] = this.value(code);
+      const values = this.table ?? new Float64Array(this.codeMax + 1);
+      if (this.table === undefined) {
+        for (let code = 0; code < values.length; code++) values[code] = this.value(code);
+      }
       this.#decoded = numberVector(values, values.length);
     }
     return this.#decoded;
@@ -34,10 +53,15 @@ export class IntegerCoding {
   /** The coding of the same codes for integers larger by `integer`; `undefined`: not all would be safe. */
   shifted(integer: number): IntegerCoding | undefined {
     if (!Number.isSafeInteger(integer)) return undefined;
-    const base = this.base + integer;
-    const last = base + this.step * this.codeMax;
-    if (!Number.isSafeInteger(base) || !Number.isSafeInteger(last)) return undefined;
-    return integer === 0 ? this : new IntegerCoding(base, this.step, this.codeMax);
+    const isSafe = [0, this.codeMax].every((code) =>
+      Number.isSafeInteger(this.value(code) + integer),
+    );
+    if (!isSafe) return undefined;
+    if (integer === 0) return this;
+    if (this.table !== undefined) {
+      return IntegerCoding.byTable(this.table.map((value) => value + integer));
+    }
+    return IntegerCoding.inSteps(this.base + integer, this.step, this.codeMax);
   }
 }
 
@@ -91,10 +115,12 @@ function decode(
   codes: UnsignedArray,
   start: number,
   count: number,
-  { base, step }: IntegerCoding,
+  { base, step, table }: IntegerCoding,
 ): Float64Array {
   const values = new Float64Array(count);
-  if (codes instanceof Uint8Array) {
+  if (table !== undefined) {
+    for (let i = 0; i < count; i++) values[i] = table[codes[start + i]!]!;
+  } else if (codes instanceof Uint8Array) {
     for (let i = 0; i < count; i++) values[i] = base + step * codes[start + i]!;
   } else if (codes instanceof Uint16Array) {
     for (let i = 0; i < count; i++) values[i] = base + step * codes[start + i]!;

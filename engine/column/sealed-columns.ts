@@ -127,8 +127,8 @@ function splitOf(packing: SplitFooter): Slice[] {
   ];
 }
 
-function numbersOf({ slice }: NumbersFooter): Slice[] {
-  return slice === null ? [] : [slice];
+function numbersOf({ slice, table }: NumbersFooter): Slice[] {
+  return [slice, table].filter((each) => each != null);
 }
 
 function positionsOf(positions: PositionsFooter): Slice[] {

@@ -23,17 +23,20 @@ import { maker } from './rows-of-groups.ts';
 
 const GROUP_COUNT = 3;
 
+const CODE_MAX = 20;
+
 const codings = fc.constantFrom(
-  { base: 0, step: 1 },
-  { base: -7, step: 1 },
-  { base: 100, step: 1000 },
-  { base: 65_530, step: 1 },
+  IntegerCoding.inSteps(0, 1, CODE_MAX),
+  IntegerCoding.inSteps(-7, 1, CODE_MAX),
+  IntegerCoding.inSteps(100, 1000, CODE_MAX),
+  IntegerCoding.inSteps(65_530, 1, CODE_MAX),
+  IntegerCoding.byTable(Float64Array.from({ length: CODE_MAX + 1 }, (_, code) => code ** 3 - 500)),
 );
 
 /** Integers with the array they lie in longer at both ends, and ends of up to three runs. */
 const chunks = fc
   .record({
-    codes: fc.array(fc.nat(20), { minLength: 70, maxLength: 90 }),
+    codes: fc.array(fc.nat(CODE_MAX), { minLength: 70, maxLength: 90 }),
     width: fc.constantFrom(Uint8Array, Uint16Array, Uint32Array),
     coding: codings,
     cuts: fc.uniqueArray(fc.integer({ min: 1, max: 69 }), { maxLength: 2 }),
@@ -43,7 +46,7 @@ const chunks = fc
     const numbers = new PackedNumbers(
       width.from([255, 255, ...codes, 255]),
       { start: 2, count: codes.length, isAscending: false },
-      new IntegerCoding(coding.base, coding.step, 20),
+      coding,
     );
     const ends = Int32Array.from([...cuts.toSorted((a, b) => a - b), codes.length]);
     return { numbers, runs: new ChunkRuns(Int32Array.from(groups), ends, codes.length) };
@@ -91,7 +94,7 @@ test('runs of few rows are counted as their rows are, however many codes there a
       const count = ends.at(-1)!;
       const codes = Uint16Array.from({ length: count }, () => stream.next().value % (most + 1));
       const range = { start: 0, count, isAscending: false };
-      const numbers = new PackedNumbers(codes, range, new IntegerCoding(5, 1, most));
+      const numbers = new PackedNumbers(codes, range, IntegerCoding.inSteps(5, 1, most));
       expectTally(numbers, ends);
     }),
   );
@@ -107,7 +110,7 @@ test('runs of many rows are counted as their rows are, at both ends of the codes
       const code = () => [0, most, place() % (most + 1)][place() % 3]!;
       const codes = width.from(Array.from({ length: 600 }, code));
       const range = { start: 0, count: 600, isAscending: false };
-      expectTally(new PackedNumbers(codes, range, new IntegerCoding(-3, 2, most)), ends);
+      expectTally(new PackedNumbers(codes, range, IntegerCoding.inSteps(-3, 2, most)), ends);
     }),
   );
 });
@@ -116,16 +119,16 @@ test('codes too many, or sums that may not be exact, are not counted', () => {
   const range = { start: 0, count: 40, isAscending: false };
   const tally = (coding: IntegerCoding) =>
     tallyRuns(new PackedNumbers(new Uint8Array(40), range, coding), Int32Array.of(40));
-  assert.notEqual(tally(new IntegerCoding(0, 1, 39)), undefined);
-  assert.notEqual(tally(new IntegerCoding(0, 1, TALLY_CODES_MAX - 1)), undefined);
-  assert.equal(tally(new IntegerCoding(0, 1, TALLY_CODES_MAX)), undefined);
-  assert.notEqual(tally(new IntegerCoding(2 ** 47, 1, 0)), undefined);
-  assert.equal(tally(new IntegerCoding(2 ** 48, 1, 0)), undefined);
+  assert.notEqual(tally(IntegerCoding.inSteps(0, 1, 39)), undefined);
+  assert.notEqual(tally(IntegerCoding.inSteps(0, 1, TALLY_CODES_MAX - 1)), undefined);
+  assert.equal(tally(IntegerCoding.inSteps(0, 1, TALLY_CODES_MAX)), undefined);
+  assert.notEqual(tally(IntegerCoding.inSteps(2 ** 47, 1, 0)), undefined);
+  assert.equal(tally(IntegerCoding.inSteps(2 ** 48, 1, 0)), undefined);
   const many = { start: 0, count: TALLY_CODES_MAX + 1, isAscending: false };
   const codes = new Uint32Array(many.count);
   const wide = (codeMax: number) =>
     tallyRuns(
-      new PackedNumbers(codes, many, new IntegerCoding(0, 1, codeMax)),
+      new PackedNumbers(codes, many, IntegerCoding.inSteps(0, 1, codeMax)),
       Int32Array.of(many.count),
     );
   assert.notEqual(wide(TALLY_CODES_MAX - 1), undefined);
@@ -138,7 +141,7 @@ test('as many rows of one code are counted as a counter can count, and no more',
     const range = { start: 1, count, isAscending: false };
     const codes = new Uint8Array(count + 1).fill(7);
     return tallyRuns(
-      new PackedNumbers(codes, range, new IntegerCoding(0, 1, 7)),
+      new PackedNumbers(codes, range, IntegerCoding.inSteps(0, 1, 7)),
       Int32Array.of(count),
     );
   };
@@ -176,7 +179,7 @@ test('aggregates take runs of integers as they take rows', () => {
 });
 
 test('sums of runs go on where doubles are not exact any more', () => {
-  const coding = new IntegerCoding(2 ** 45, 1, 1);
+  const coding = IntegerCoding.inSteps(2 ** 45, 1, 1);
   const range = { start: 0, count: 100, isAscending: false };
   const numbers = new PackedNumbers(
     Uint8Array.from({ length: 100 }, (_, i) => i & 1),

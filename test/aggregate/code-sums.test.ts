@@ -18,7 +18,7 @@ test('sums of integers by their codes are those of the integers', () => {
   const anyRow = fc.tuple(fc.nat(200), fc.nat(GROUPS - 1));
   const anyCoding = fc
     .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.constantFrom(1, 1000, 1_000_000))
-    .map(([base, step]) => new IntegerCoding(base, step, 200));
+    .map(([base, step]) => IntegerCoding.inSteps(base, step, 200));
   const anyWidth = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);
   const anyRows = fc.array(anyRow, { minLength: 40, maxLength: 400 });
   fc.assert(
@@ -52,13 +52,16 @@ test('codes whose sums may not be exact are left alone', () => {
   const groups = new Int32Array(64);
   const codes = new Uint32Array(64);
   const ofCodes = (coding: IntegerCoding) => sumCodes(packed(codes, 0, coding), groups, 64, 1);
-  assert.notEqual(ofCodes(new IntegerCoding(2 ** 46, 1, 1)), undefined);
-  assert.equal(ofCodes(new IntegerCoding(2 ** 48, 1, 1)), undefined);
-  assert.equal(sumCodes(packed(codes, 0, new IntegerCoding(0, 1, 1)), groups, 64, 9), undefined);
+  assert.notEqual(ofCodes(IntegerCoding.inSteps(2 ** 46, 1, 1)), undefined);
+  assert.equal(ofCodes(IntegerCoding.inSteps(2 ** 48, 1, 1)), undefined);
+  assert.equal(
+    sumCodes(packed(codes, 0, IntegerCoding.inSteps(0, 1, 1)), groups, 64, 9),
+    undefined,
+  );
 });
 
 test('codes of 32 bits are summed some rows at a time', () => {
-  const coding = new IntegerCoding(-7, 1, 2 ** 32 - 1);
+  const coding = IntegerCoding.inSteps(-7, 1, 2 ** 32 - 1);
   for (const count of [1023, 1024, 1025, 5000]) {
     const codes = Uint32Array.from({ length: count }, (_, row) => 2 ** 32 - 1 - (row % 3));
     const groups = Int32Array.from(codes, (_, row) => (row % 5 === 0 ? 1 : 0));

@@ -24,7 +24,11 @@ function anyKey(count: number): fc.Arbitrary<Vector> {
     .tuple(lying, fc.integer({ min: -2, max: 2 }), fc.constantFrom(1, 1000))
     .map(([{ codes, Width, start }, base, step]) => {
       const range = { start, count, isAscending: false };
-      return new PackedNumbers(Width.from(codes), range, new IntegerCoding(base, step, CODES_MAX));
+      return new PackedNumbers(
+        Width.from(codes),
+        range,
+        IntegerCoding.inSteps(base, step, CODES_MAX),
+      );
     });
   const perCode = { minLength: CODES_MAX + 1, maxLength: CODES_MAX + 1 };
   const computed = fc

@@ -151,7 +151,7 @@ function keyName(value: SqlValue): string {
 }
 
 test('integers where they lie are the keys that their values are', () => {
-  const coding = new IntegerCoding(-1, 2, 5);
+  const coding = IntegerCoding.inSteps(-1, 2, 5);
   const codes = Uint16Array.of(9, 9, 5, 0, 1, 0, 5, 3, 3, 0);
   const packed = new PackedNumbers(codes, { start: 2, count: 8, isAscending: false }, coding);
   const table = new GroupTable([FLOAT64]);

@@ -141,6 +141,25 @@ test('strings come out of each packing as they went in', () => {
   }
 });
 
+test('numbers come out of each encoding as they went in', () => {
+  const encodings: [string, (n: number) => number][] = [
+    ['unsigned', (n) => n],
+    ['unsigned', (n) => n * 1_000_000 - 7_000_000],
+    ['table', (n) => [200, 404, 546, -70_000][n % 4]!],
+    ['float32', (n) => n / 2],
+    ['float64', (n) => n / 3],
+  ];
+  for (const [name, value] of encodings) {
+    const rows = new SealedRows(eventsOf(400, value));
+    assert.equal(rows.footer.leaves[0]!.numbers?.encoding, name);
+    for (let row = 0; row < 400; row++) {
+      const text = JSON.stringify({ metadata: [{ v: value(row) }] });
+      assert.equal(rows.written(row), text);
+      assert.equal(rows.writtenPlainly(row), text);
+    }
+  }
+});
+
 test('the ends of other strings, lists of records and leaves of few rows and of fewer come out too', () => {
   const events = Array.from({ length: 600 }, (_, n): TestEvent => {
     const query = `?user=${digitsOf(n)}`;

@@ -25,6 +25,7 @@ const columns = fc.oneof(
   fc.array(fc.double({ noNaN: true }), { minLength: 1 }),
   fc.array(fc.constantFrom(1.5, 2.5, -0), { minLength: 1 }),
   fc.array(fc.constant(42), { minLength: 1 }),
+  fc.array(fc.constantFrom(200, 404, 546, 70_000), { minLength: 130, maxLength: 200 }),
 );
 
 test('a range of numbers is those at its positions, in every encoding', () => {
@@ -45,8 +46,46 @@ test('a range of numbers is those at its positions, in every encoding', () => {
   );
 });
 
+test('few integers far from each other take a byte each, and are found wherever they are read', () => {
+  const few = fc.uniqueArray(fc.integer(), { minLength: 2, maxLength: 300 });
+  fc.assert(
+    fc.property(few, fc.integer({ min: 1, max: 64 }), (distinct, times) => {
+      const span = Math.max(...distinct) - Math.min(...distinct);
+      const values = Array.from({ length: distinct.length * times }, (_, i) => {
+        return distinct[(i * 7 + Math.floor(i / distinct.length)) % distinct.length]!;
+      });
+      const sink = newSliceSink();
+      const footer = encodeNumbers(sink, Float64Array.from(values), values.length);
+      const isTable = footer.encoding === 'table';
+      if (isTable) assert.equal(footer.width, 1);
+      const column = new NumberValues(sourceOf(sink), footer);
+      if (span > 255_000_000 && distinct.length <= 256 && times >= 40) {
+        assert.ok(isTable);
+      }
+      const positions = Int32Array.from(values, (_, i) => values.length - 1 - i);
+      assert.deepEqual([...column.gather(positions, values.length)], values.toReversed());
+      assert.equal(column.value(1), values[1]);
+    }),
+  );
+});
+
+test('numbers of a table are one byte from so many values on, and as before below', () => {
+  const width = (distinctCount: number, count: number): string => {
+    const values = Float64Array.from(
+      { length: count },
+      (_, i) => 1000 * (i % distinctCount) + (i % distinctCount === 1 ? 1 : 0),
+    );
+    const { encoding, width } = encodeNumbers(newSliceSink(), values, count);
+    return `${encoding} ${width}`;
+  };
+  assert.equal(width(3, 31 * 3), 'unsigned 2');
+  assert.equal(width(3, 32 * 3), 'table 1');
+  assert.equal(width(256, 32 * 256), 'table 1');
+  assert.equal(width(257, 32 * 257), 'unsigned 4');
+});
+
 test('integers where they lie are shifted as long as all are safe', () => {
-  const coding = new IntegerCoding(10, 5, 3);
+  const coding = IntegerCoding.inSteps(10, 5, 3);
   const range = { start: 1, count: 3, isAscending: true };
   const numbers = new PackedNumbers(Uint8Array.of(0, 1, 2, 3, 0), range, coding);
   assert.deepEqual([...numbers.values], [15, 20, 25]);
@@ -57,6 +96,18 @@ test('integers where they lie are shifted as long as all are safe', () => {
   assert.notEqual(numbers.shifted(Number.MAX_SAFE_INTEGER - 25), undefined);
   assert.equal(numbers.shifted(Number.MAX_SAFE_INTEGER - 24), undefined);
   assert.deepEqual([...coding.decoded().values], [10, 15, 20, 25]);
+});
+
+test('integers of a table are shifted, and found by their codes, as others are', () => {
+  const coding = IntegerCoding.byTable(Float64Array.of(-3, 200, 546));
+  const range = { start: 1, count: 3, isAscending: false };
+  const numbers = new PackedNumbers(Uint8Array.of(0, 2, 0, 1), range, coding);
+  assert.deepEqual([...numbers.values], [546, -3, 200]);
+  assert.deepEqual([...numbers.shifted(3)!.values], [549, 0, 203]);
+  assert.equal(numbers.shifted(0), numbers);
+  assert.equal(numbers.shifted(Number.MAX_SAFE_INTEGER), undefined);
+  assert.equal(coding.codeMax, 2);
+  for (let code = 0; code <= 2; code++) assert.equal(coding.codeOf(coding.value(code)), code);
 });
 
 test('values of consecutive rows lie one after the other where each row has just one', () => {

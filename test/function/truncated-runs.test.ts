@@ -25,7 +25,7 @@ test('times that ascend are truncated in runs, in place as one by one', () => {
       const packed = new PackedNumbers(
         Uint32Array.from([99, ...codes, 0]),
         range,
-        new IntegerCoding(base, step, 60),
+        IntegerCoding.inSteps(base, step, 60),
       );
       const expected = truncated(packed.values, length);
       const plain = numberVector(packed.values, packed.count);

@@ -10,7 +10,7 @@ import { boundOverload } from '../../engine/plan/evaluator/overload.ts';
 /** Integers 0 to 4, of which only those given are there. */
 function packed(codes: readonly number[]): PackedNumbers {
   const range = { start: 0, count: codes.length, isAscending: false };
-  return new PackedNumbers(Uint8Array.from(codes), range, new IntegerCoding(0, 1, 4));
+  return new PackedNumbers(Uint8Array.from(codes), range, IntegerCoding.inSteps(0, 1, 4));
 }
 
 function evaluate(name: string, left: Vector, right: Vector, count: number): Vector {

@@ -52,6 +52,7 @@ function ascendingCodes(times: NumberVector): AscendingCodes | undefined {
   }
   if (!(times instanceof PackedNumbers && times.isAscending)) return undefined;
   const { codes, start, count, coding } = times;
+  if (coding.table !== undefined) return undefined;
   return { codes, start, count, base: coding.base, step: coding.step };
 }
 

@@ -30,7 +30,7 @@ const BYTES_PER_STEP = 4;
 const RANGE_MIN = 4 * SHAPES_MAX;
 
 /** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
-const SHAPE_CODING = new IntegerCoding(0, 1, SHAPES_MAX - 1);
+const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
 
 /** The test of a pattern on strings taken apart: read are only those whose shape does not decide. */
 export class SplitSearch {
