@@ -157,6 +157,12 @@ export const DEFINITIONS_MAX = 1_000;
 /** Characters of a name of an endpoint, a parameter or a token. */
 export const NAME_LENGTH_MAX = 128;
 
+/**
+ * OpenAPI documents that are remembered as they leave: one for each set of definitions that tokens see. A
+ * definition takes some 2 KB of one, and making one anew some milliseconds.
+ */
+export const OPENAPI_DOCUMENTS_MAX = 8;
+
 /** Parameters of one definition. */
 export const PARAMETERS_MAX = 100;
 

@@ -6,6 +6,8 @@ import {
   tellFailureLikeContainer,
 } from './http/failure.ts';
 import { HEADERS_BYTES_MAX, HEADERS_WITH_SQL_BYTES_MAX } from './limits.ts';
+import { CONTAINER_FAILURE_SCHEMAS, FAILURE_SCHEMAS } from './openapi/failure-schemas.ts';
+import type { FailureSchemas } from './openapi/operation-text.ts';
 
 export const PROFILE_NAMES = ['default', 'supabase'] as const;
 
@@ -23,6 +25,8 @@ export type Profile = {
   /** How failures are told, and how those of calls and definitions. */
   readonly tellFailure: TellFailure;
   readonly tellFailedCall: TellFailure;
+  /** What both look like. */
+  readonly failureSchemas: FailureSchemas;
   /** What `/health` of a ready service says beside its own words. */
   readonly healthMembers: object;
   /** What is done to events as they arrive. */
@@ -35,6 +39,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     headersBytesMax: HEADERS_BYTES_MAX,
     tellFailure,
     tellFailedCall: tellFailure,
+    failureSchemas: FAILURE_SCHEMAS,
     healthMembers: {},
     admission: {},
   },
@@ -43,6 +48,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     headersBytesMax: HEADERS_WITH_SQL_BYTES_MAX,
     tellFailure: tellFailureLikeContainer,
     tellFailedCall: tellFailedCallLikeContainer,
+    failureSchemas: CONTAINER_FAILURE_SCHEMAS,
     // A process keeps within MEMORY_LIMIT by itself, and refuses posts before it does not.
     healthMembers: { nodes_count: 1, memory_utilization: 'ok' },
     admission: { isSingleAnonymous: true, requestUrlSource: 'cloudflare.logs.prod' },

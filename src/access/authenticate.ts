@@ -43,6 +43,11 @@ export function authenticate(
   );
 }
 
+/** Whether a header holds a token, right or wrong. */
+export function bringsToken(request: IncomingMessage): boolean {
+  return findInHeaders(request) !== undefined;
+}
+
 /** @throws ServiceError when the token does not have the scope. */
 export function authorize(grant: Grant, scope: Scope): void {
   if (grant.scopes.includes(scope)) return;

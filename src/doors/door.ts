@@ -8,6 +8,7 @@ import type { BodyReader } from '../http/body.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
 import type { GuardedOperation } from '../http/route.ts';
+import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 
@@ -35,6 +36,10 @@ export function refusedSentences({ refused }: Posted<unknown>): readonly string[
 export type Door<Notes> = {
   /** What is done there, for a list of all routes. */
   readonly summary: string;
+  /** A body of one of its media types. */
+  readonly bodyText: (mediaType: string) => MediaText;
+  /** By status, what `tell` may say. */
+  readonly answers: OperationText['answers'];
   /** What senders may say the body is, and how each is read; what says nothing is of the first. */
   readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
   /**
@@ -45,6 +50,8 @@ export type Door<Notes> = {
   readonly tell: (request: Request, response: Response, posted: Posted<Notes>) => void;
   /** In the words of the profile, unless given. */
   readonly tellFailure?: TellFailure | undefined;
+  /** What these words look like. */
+  readonly failureSchemas?: FailureSchemas | undefined;
 };
 
 export type DoorOptions = {

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
 import type { Metrics, Outcome } from '../metrics/metrics.ts';
+import { POST_TEXT } from '../openapi/post-text.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
   ELASTICSEARCH_ANSWERS,
@@ -27,7 +28,8 @@ export function doorRoutes(
     metrics && ((_request: Request, outcome: Outcome): void => metrics.countPost(outcome));
   const route = <Notes>(path: string, door: Door<Notes>): Route => {
     const post = posting(door, options);
-    return { path, operations: { POST: post }, tellFailure: door.tellFailure, ended };
+    const { tellFailure, failureSchemas } = door;
+    return { path, operations: { POST: post }, tellFailure, failureSchemas, ended };
   };
   return [
     route('/v1/logs', OTLP_DOOR),
@@ -41,18 +43,31 @@ export function doorRoutes(
 
 function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): readonly Route[] {
   const bulk = posting(ELASTICSEARCH_DOOR, options);
-  const { tellFailure } = ELASTICSEARCH_DOOR;
+  const { tellFailure, failureSchemas } = ELASTICSEARCH_DOOR;
   const bulks = {
     operations: { POST: bulk, PUT: bulk },
     headers: ELASTICSEARCH_HEADERS,
     tellFailure,
+    failureSchemas,
     ended,
   };
   return ELASTICSEARCH_BASES.flatMap((base) => [
-    ...['/_bulk', '/:index/_bulk'].map((path) => ({ path: `${base}${path}`, ...bulks })),
+    { path: `${base}/_bulk`, ...bulks },
+    {
+      path: `${base}/:index/_bulk`,
+      pathParameters: { index: 'Source of documents that name no index, if it is one' },
+      ...bulks,
+    },
     ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
       const answer: GuardedOperation = {
         summary: 'What clients of Elasticsearch ask before they send',
+        tag: 'posting',
+        answers: {
+          200: {
+            description: 'Always the same',
+            content: { 'application/json': { schema: { const: value } } },
+          },
+        },
         access: { scope: 'any', tokenIn: 'password' },
         handle: (_request, response) => sendJson(response, 200, value),
       };
@@ -67,8 +82,12 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
 }
 
 function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperation {
+  const content = Array.from(door.formats.keys(), (type) => [type, door.bodyText(type)]);
   return {
+    ...POST_TEXT,
     summary: door.summary,
+    body: { isRequired: false, content: Object.fromEntries(content) },
+    answers: door.answers,
     access: { scope: 'ingest', tokenIn: 'password' },
     handle: doorHandler(door, options),
   };

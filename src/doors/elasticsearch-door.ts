@@ -1,6 +1,7 @@
 import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendJson } from '../http/response.ts';
+import { refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 
 /** Without it clients of Elasticsearch refuse to go on ("product check"). */
@@ -46,6 +47,16 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
       'application/vnd.elasticsearch+json',
     ].map((type) => [type, elasticsearchBulk]),
   ),
+  bodyText: () => ({
+    schema: { type: 'string', description: 'Lines of JSON: an action, then its document' },
+    example: '{"index":{}}\n{"message":"order made","@timestamp":"2026-01-15T11:55:00Z"}\n',
+  }),
+  answers: {
+    200: {
+      description: 'Each action with a status of its own, in the order sent',
+      content: { 'application/json': { schema: refTo('BulkAnswer') } },
+    },
+  },
   sourceElse: 'default',
   tell: (_request, response, { notes, refused }) => {
     const items = notes.map((item) => itemAnswer(item, refused));
@@ -55,6 +66,12 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
     sendJson(response, 200, { took: 0, errors, items });
   },
   tellFailure: tellLikeElasticsearch,
+  failureSchemas: {
+    'application/json': (codes) => ({
+      ...refTo('ElasticsearchFailure'),
+      properties: { error: { properties: { type: { enum: codes } } } },
+    }),
+  },
 };
 
 type ItemAnswer = Readonly<

@@ -8,8 +8,13 @@ import type { BodyReader } from '../http/body.ts';
 import { readMediaType } from '../http/media-type.ts';
 import { sendJson } from '../http/response.ts';
 import type { GuardedOperation } from '../http/route.ts';
+import type { OperationText } from '../openapi/operation-text.ts';
+import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
+import { anyOf, listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
+
+const EVENTS = listOf(refTo('Event'));
 
 const FORMS: ReadonlyMap<string, BodyForm> = new Map([
   ['application/json', 'json'],
@@ -41,6 +46,29 @@ export function logHandler(options: {
     tellLogged(response, refusalSentences(refusals));
   };
 }
+
+/** What is told of the JSON door. */
+export const LOG_TEXT: OperationText = {
+  ...POST_TEXT,
+  summary: 'Store log events',
+  body: {
+    isRequired: false,
+    description: 'One event, a list of them, `{"batch": [...]}`, or NDJSON',
+    content: {
+      'application/json': {
+        schema: anyOf([objectOf({ batch: listOf(refTo('Event')) }), refTo('Event'), EVENTS]),
+        example: [{ event_message: 'order made', project: 'alpha', metadata: { order: 7 } }],
+      },
+      ...Object.fromEntries(
+        ['application/x-ndjson', 'application/ndjson'].map((type) => [
+          type,
+          { schema: { type: 'string' }, example: '{"event_message":"order made"}\n' },
+        ]),
+      ),
+    },
+  },
+  answers: LOGGED_ANSWERS,
+};
 
 /** That all was stored, or which events were not. */
 export function tellLogged(response: ServerResponse, sentences: readonly string[]): void {

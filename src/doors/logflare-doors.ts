@@ -5,61 +5,106 @@ import { logpush } from '../../ingest/wire/logpush.ts';
 import { syslog } from '../../ingest/wire/syslog.ts';
 import { typecasts } from '../../ingest/wire/typecasts.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
+import type { Schema } from '../openapi/operation-text.ts';
+import { LOGGED_ANSWERS } from '../openapi/post-text.ts';
 import { type Door, refusedSentences } from './door.ts';
 import { tellLogged } from './log-route.ts';
 
 const JSON_TYPES = ['application/json'];
 
+const TEXT: Schema = { type: 'string' };
+const ANY_EVENTS: Schema = { type: ['object', 'array', 'string'] };
+
+const DOCUMENTS = doorOf({
+  summary: 'Store JSON objects as they are',
+  format: documents,
+  mediaTypes: JSON_TYPES,
+  example: [{ message: 'order made', order: 7 }],
+});
+
+const SYSLOG = doorOf({
+  summary: 'Store syslog messages',
+  format: syslog,
+  mediaTypes: ['application/logplex-1', 'application/syslog', 'text/plain'],
+  example: '<13>1 2026-01-15T11:55:00Z host app - - - order made\n',
+});
+
 /** Below each path of the JSON door: what Logflare has there, answered as that door answers. */
 export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
-  ['/json', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
-  ['/vector', doorOf('Store JSON objects as they are', documents, JSON_TYPES)],
-  ['/typecasts', doorOf('Store events whose numbers are strings', typecasts, JSON_TYPES, 'body')],
+  ['/json', DOCUMENTS],
+  ['/vector', DOCUMENTS],
+  [
+    '/typecasts',
+    doorOf({
+      summary: 'Store events whose numbers are strings',
+      format: typecasts,
+      mediaTypes: JSON_TYPES,
+      sourceElse: 'body',
+      example: {
+        batch: [
+          {
+            body: { event_message: 'order made', metadata: { order: '7' } },
+            typecasts: [{ from: 'string', to: 'float', path: ['metadata', 'order'] }],
+          },
+        ],
+      },
+    }),
+  ],
   // Its other form, Erlang's own (`application/bert`), is not read.
   [
     '/elixir/logger',
-    doorOf('Store events of Elixir applications', elixirLogger, JSON_TYPES, 'body'),
+    doorOf({
+      summary: 'Store events of Elixir applications',
+      format: elixirLogger,
+      mediaTypes: JSON_TYPES,
+      sourceElse: 'body',
+      example: { batch: [{ message: 'order made', metadata: { level: 'info' } }] },
+    }),
   ],
   [
     '/cloud-event',
-    doorOf('Store CloudEvents', cloudEvents, [
-      ...JSON_TYPES,
-      'application/cloudevents+json',
-      'application/cloudevents-batch+json',
-    ]),
+    doorOf({
+      summary: 'Store CloudEvents',
+      format: cloudEvents,
+      mediaTypes: [
+        ...JSON_TYPES,
+        'application/cloudevents+json',
+        'application/cloudevents-batch+json',
+      ],
+      example: { specversion: '1.0', id: '7', source: '/shop', type: 'order', data: { order: 7 } },
+    }),
   ],
   // Cloudflare names its NDJSON as it likes.
   [
     '/cloudflare',
-    doorOf('Store log lines of Cloudflare Logpush', logpush, [
-      ...JSON_TYPES,
-      'application/x-ndjson',
-      'application/ndjson',
-      'text/plain',
-    ]),
+    doorOf({
+      summary: 'Store log lines of Cloudflare Logpush',
+      format: logpush,
+      mediaTypes: [...JSON_TYPES, 'application/x-ndjson', 'application/ndjson', 'text/plain'],
+      example: '{"ClientRequestMethod":"GET","EdgeResponseStatus":200}\n',
+    }),
   ],
-  ...['/logplex', '/syslog', '/syslogs'].map(
-    (path) =>
-      [
-        path,
-        doorOf('Store syslog messages', syslog, [
-          'application/logplex-1',
-          'application/syslog',
-          'text/plain',
-        ]),
-      ] as const,
-  ),
+  ...['/logplex', '/syslog', '/syslogs'].map((path) => [path, SYSLOG] as const),
 ]);
 
-function doorOf(
-  summary: string,
-  format: WireFormat,
-  mediaTypes: readonly string[],
-  sourceElse: Door<void>['sourceElse'] = 'none',
-): Door<void> {
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json');
+}
+
+type Format = {
+  readonly summary: string;
+  readonly format: WireFormat;
+  readonly mediaTypes: readonly string[];
+  readonly sourceElse?: Door<void>['sourceElse'] | undefined;
+  readonly example: unknown;
+};
+
+function doorOf({ summary, format, mediaTypes, sourceElse = 'none', example }: Format): Door<void> {
   return {
     summary,
     formats: new Map(mediaTypes.map((type) => [type, format])),
+    bodyText: (mediaType) => ({ schema: isJson(mediaType) ? ANY_EVENTS : TEXT, example }),
+    answers: LOGGED_ANSWERS,
     sourceElse,
     tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),
   };

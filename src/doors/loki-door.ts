@@ -1,5 +1,6 @@
 import { lokiPush } from '../../ingest/wire/loki-push.ts';
 import { sendJson } from '../http/response.ts';
+import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import { type Door, refusedSentences } from './door.ts';
 
 /**
@@ -9,6 +10,19 @@ import { type Door, refusedSentences } from './door.ts';
 export const LOKI_DOOR: Door<void> = {
   summary: 'Store log lines of a Loki push',
   formats: new Map([['application/json', lokiPush]]),
+  bodyText: () => ({
+    schema: objectOf({ streams: listOf({ type: 'object' }) }),
+    example: {
+      streams: [{ stream: { app: 'shop' }, values: [['1768478100000000000', 'order made']] }],
+    },
+  }),
+  answers: {
+    204: { description: 'All is stored' },
+    400: {
+      description: 'Some lines were not taken, and never will be; the others are stored',
+      content: { 'application/json': { schema: refTo('Refusals') } },
+    },
+  },
   sourceElse: 'default',
   tell: (_request, response, posted) => {
     const sentences = refusedSentences(posted);

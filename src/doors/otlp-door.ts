@@ -4,10 +4,15 @@ import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
 import type { ServiceError } from '../errors.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendBytes } from '../http/response.ts';
+import type { Schema } from '../openapi/operation-text.ts';
+import { objectOf, refTo } from '../openapi/schemas.ts';
 import { type Door, refusedSentences } from './door.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
+
+/** A message of Protobuf, which JSON Schema has no words for. */
+const BINARY: Schema = {};
 
 /** By HTTP's status (google.rpc.Code; OTLP specification, "OTLP/HTTP Response"). */
 const RPC_CODES: ReadonlyMap<number, number> = new Map([
@@ -32,6 +37,26 @@ export const OTLP_DOOR: Door<void> = {
     [PROTOBUF, otlpProtobuf],
     [JSON_TYPE, otlpJson],
   ]),
+  bodyText: (mediaType) =>
+    mediaType === JSON_TYPE
+      ? {
+          schema: { type: 'object', description: 'An ExportLogsServiceRequest' },
+          example: {
+            resourceLogs: [
+              { scopeLogs: [{ logRecords: [{ body: { stringValue: 'order made' } }] }] },
+            ],
+          },
+        }
+      : { schema: BINARY },
+  answers: {
+    200: {
+      description: 'Stored; `partialSuccess` tells which records were not, if any',
+      content: {
+        [JSON_TYPE]: { schema: objectOf({}, { partialSuccess: { type: 'object' } }) },
+        [PROTOBUF]: { schema: BINARY },
+      },
+    },
+  },
   sourceElse: 'default',
   tell: (request, response, posted) => {
     const message = refusedSentences(posted).join('; ');
@@ -45,6 +70,7 @@ export const OTLP_DOOR: Door<void> = {
     }
   },
   tellFailure: (error, request) => tellStatus(error, isJson(request.contentType)),
+  failureSchemas: { [JSON_TYPE]: () => refTo('RpcStatus'), [PROTOBUF]: () => BINARY },
 };
 
 const NOTHING = new Uint8Array(0);

@@ -6,7 +6,7 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 
-const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
+export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
 
 /** What the URL, else a header, says the source is. */
 export function findAddress(query: ParameterTexts, request: IncomingMessage): string | undefined {

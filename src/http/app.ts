@@ -21,6 +21,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Profile } from '../profile.ts';
 import type { Readiness } from '../readiness.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import { packageVersion } from '../version.ts';
 import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
 import type { ServedApp } from './http-server.ts';
@@ -70,7 +71,8 @@ export function createApp(options: AppOptions): ServiceApp {
   app.set('case sensitive routing', true);
   app.use(beginResponse);
   const fail = failing(options);
-  const routes = serviceRoutes({ ...options, bodies: options.bodies ?? new BodyReader() });
+  const bodies = options.bodies ?? new BodyReader();
+  const routes = serviceRoutes({ ...options, bodies, version: packageVersion() });
   mountRoutes(app, routes, { tokens, readiness, clock, fail });
   app.use((request) => {
     readiness.check();

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express';
 import { QueryError } from '../../engine/query-error.ts';
-import { authenticate, authorize } from '../access/authenticate.ts';
+import { authenticate, authorize, bringsToken } from '../access/authenticate.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import { echo } from '../echo.ts';
@@ -128,8 +128,16 @@ async function perform(
     await operation.handle(request, response);
     return;
   }
-  const { scope, tokenIn } = operation.access;
+  // What a token gave is for its bearer alone, unless the handler says otherwise.
+  response.setHeader('Cache-Control', 'no-store');
   const query = parseQueryString(request.url);
+  if (operation.access === 'optional') {
+    const isGreeted = bringsToken(request);
+    const grant = isGreeted && authenticate(tokens, request, { query, tokenIn: 'headers' });
+    await operation.handle(request, response, grant ? { grant, query } : undefined);
+    return;
+  }
+  const { scope, tokenIn } = operation.access;
   const grant = authenticate(tokens, request, { query, tokenIn });
   if (scope !== 'any') authorize(grant, scope);
   await operation.handle(request, response, { grant, query });

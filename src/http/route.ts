@@ -3,6 +3,7 @@ import type { TokenPlaces } from '../access/authenticate.ts';
 import type { Grant, Scope } from '../access/tokens.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import type { Outcome } from '../metrics/metrics.ts';
+import type { FailureSchemas, OperationText } from '../openapi/operation-text.ts';
 import type { TellFailure } from './failure.ts';
 
 /** What a path may do; HEAD and OPTIONS come by themselves. */
@@ -23,20 +24,24 @@ type Answering<Args extends readonly unknown[]> = (
 ) => Promise<void> | void;
 
 /** Answers everyone. */
-export type OpenOperation = {
-  readonly summary: string;
+export type OpenOperation = OperationText & {
   readonly access: 'open';
   readonly handle: Answering<[]>;
 };
 
+/** Answers everyone, and whoever brings a token in a header by what it may do. A wrong token is refused. */
+export type GreetingOperation = OperationText & {
+  readonly access: 'optional';
+  readonly handle: Answering<[Bearer | undefined]>;
+};
+
 /** Answers whoever brings what `access` asks for; who does not is refused before anything is looked at. */
-export type GuardedOperation = {
-  readonly summary: string;
+export type GuardedOperation = OperationText & {
   readonly access: Access;
   readonly handle: Answering<[Bearer]>;
 };
 
-export type Operation = OpenOperation | GuardedOperation;
+export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 
 /**
  * One path of the service and what it does by each method: all that there is of it, so that what is
@@ -45,15 +50,21 @@ export type Operation = OpenOperation | GuardedOperation;
 export type Route = {
   /** As Express reads it; `:name` is one part of the path. */
   readonly path: string;
+  /** What the parts of the path are that have a name. */
+  readonly pathParameters?: Readonly<Record<string, string>> | undefined;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Which requests it is for, where a path means two things; the first route that takes one has it. */
   readonly takes?: ((request: Request) => boolean) | undefined;
   /** How failures are told; in the words of the profile unless given. */
   readonly tellFailure?: TellFailure | undefined;
+  /** … and what they look like, where the words are not those of the profile. */
+  readonly failureSchemas?: FailureSchemas | undefined;
   /** On every answer, failures included. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Hears how each request ended. */
   readonly ended?: ((request: Request, outcome: Outcome) => void) | undefined;
+  /** Whether the path's one parameter names an endpoint to call: each is told of at its own name. */
+  readonly isTemplateOfCalls?: boolean | undefined;
   /** Answers while the service starts and stops, too. */
   readonly isAlwaysServed?: boolean | undefined;
 };

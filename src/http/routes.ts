@@ -2,39 +2,65 @@ import type { Request } from 'express';
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
 import { doorRoutes, LOG_PATHS } from '../doors/doors.ts';
-import { logHandler } from '../doors/log-route.ts';
+import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import type { Outcome } from '../metrics/metrics.ts';
+import { CALL_TEXT } from '../openapi/call-text.ts';
+import type { OperationText, Schema } from '../openapi/operation-text.ts';
+import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
 import { healthHandler } from './health-route.ts';
 import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
 import { metricsHandler } from './metrics-route.ts';
+import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
 import { type Access, type GuardedOperation, pathParameter, type Route } from './route.ts';
 
-export type RouteOptions = AppOptions & { readonly bodies: BodyReader };
+export type RouteOptions = AppOptions & {
+  readonly bodies: BodyReader;
+  /** Of the service. */
+  readonly version: string;
+};
 
 /** Who calls, or posts, may have nothing but a URL. */
 const CALLING: Access = { scope: 'query', tokenIn: 'url' };
 const POSTING: Access = { scope: 'ingest', tokenIn: 'url' };
 const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 
+const ID_OR_NAME = { idOrName: 'UUID of an endpoint, or one of its names' };
+const NAME = { name: 'One of the names of an endpoint' };
+
 /** Everything the service answers, what is asked most first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {
   const [firstLogs, ...otherLogs] = logRoutes(options);
-  return [
+  const routes: readonly Route[] = [
     firstLogs!,
     ...endpointRoutes(options),
+    sourceRoute(options),
     ...otherLogs,
     ...doorRoutes(options),
     ...watchRoutes(options),
+    documentRoute(options, () => routes),
   ];
+  return routes;
+}
+
+function documentRoute(
+  { catalogue, profile, version }: RouteOptions,
+  routes: () => readonly Route[],
+): Route {
+  const failureForm = { tell: profile.tellFailure, schemas: profile.failureSchemas };
+  const handle = openapiHandler({ routes, catalogue, document: { version, failureForm } });
+  return {
+    path: '/api/openapi.json',
+    operations: { GET: { ...DOCUMENT_TEXT, access: 'optional', handle } },
+  };
 }
 
 function logRoutes(options: RouteOptions): readonly Route[] {
   const { metrics } = options;
   const operation: GuardedOperation = {
-    summary: 'Store log events',
+    ...LOG_TEXT,
     access: POSTING,
     handle: logHandler(options),
   };
@@ -43,10 +69,10 @@ function logRoutes(options: RouteOptions): readonly Route[] {
 }
 
 function endpointRoutes(options: RouteOptions): readonly Route[] {
-  const { catalogue, intake, metrics, profile } = options;
+  const { catalogue, metrics, profile } = options;
   const { tellFailedCall: tellFailure } = profile;
   const call: GuardedOperation = {
-    summary: 'Call a saved query',
+    ...CALL_TEXT,
     access: CALLING,
     handle: callHandler(options),
   };
@@ -61,32 +87,61 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
       }),
   };
   return [
-    { path: '/api/endpoints/query/:idOrName', ...calls },
-    { path: '/api/endpoints/query/name/:name', ...calls },
-    { path: '/endpoints/query/:idOrName', ...calls },
+    { path: '/api/endpoints/query/:idOrName', pathParameters: ID_OR_NAME, ...calls },
+    { path: '/api/endpoints/query/name/:name', pathParameters: NAME, ...calls },
+    { path: '/endpoints/query/:idOrName', pathParameters: ID_OR_NAME, ...calls },
     {
       path: '/api/endpoints/:idOrName',
+      pathParameters: ID_OR_NAME,
       takes: (request) => isUuid(pathParameter(request)),
-      operations: { GET: managing('Read a definition', endpointHandler(catalogue)) },
-      tellFailure,
-    },
-    { path: '/api/endpoints/:idOrName', ...calls },
-    {
-      path: '/api/endpoints',
-      operations: { GET: managing('List all definitions', endpointListHandler(catalogue)) },
-      tellFailure,
-    },
-    {
-      path: '/api/sources',
       operations: {
         GET: {
-          summary: 'List the sources of events',
-          access: { scope: 'any', tokenIn: 'headers' },
-          handle: sourceListHandler(intake),
+          summary: 'Read a definition by its id',
+          tag: 'definitions',
+          answers: resultAnswer(refTo('Definition')),
+          failures: ['unknown_endpoint'],
+          access: MANAGING,
+          handle: endpointHandler(catalogue),
         },
       },
+      tellFailure,
+    },
+    {
+      path: '/api/endpoints/:idOrName',
+      pathParameters: ID_OR_NAME,
+      isTemplateOfCalls: true,
+      ...calls,
+    },
+    {
+      path: '/api/endpoints',
+      operations: {
+        GET: {
+          summary: 'List all definitions',
+          tag: 'definitions',
+          answers: resultAnswer(listOf(refTo('Definition'))),
+          access: MANAGING,
+          handle: endpointListHandler(catalogue),
+        },
+      },
+      tellFailure,
     },
   ];
+}
+
+function sourceRoute({ intake }: RouteOptions): Route {
+  return {
+    path: '/api/sources',
+    operations: {
+      GET: {
+        summary: 'List the sources of events',
+        description: 'With a token that may manage, also how much each of them holds.',
+        tag: 'sources',
+        answers: resultAnswer(listOf(refTo('Source'))),
+        access: { scope: 'any', tokenIn: 'headers' },
+        handle: sourceListHandler(intake),
+      },
+    },
+  };
 }
 
 /** Whoever watches wants to know of a service that is starting or stopping, too. */
@@ -94,6 +149,14 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
   const health = (summary: string, good: string, bad: string): Route['operations'] => ({
     GET: {
       summary,
+      tag: 'watching',
+      answers: {
+        200: { description: 'It is', content: { 'application/json': { schema: refTo('Health') } } },
+        503: {
+          description: 'It is not, and why',
+          content: { 'application/json': { schema: refTo('Health') } },
+        },
+      },
       access: 'open',
       handle: healthHandler(readiness, { good, bad }, profile.healthMembers),
     },
@@ -103,12 +166,24 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
     { path: '/ready', operations: health('Whether calls are taken', 'ready', 'not_ready') },
   ];
   if (metrics !== undefined) {
-    const operations = { GET: managing('Numbers for Prometheus', metricsHandler(metrics)) };
-    watched.push({ path: '/metrics', operations });
+    const operation: GuardedOperation = {
+      summary: 'Numbers for Prometheus',
+      tag: 'watching',
+      answers: {
+        200: {
+          description: 'In its text format',
+          content: { 'text/plain': { schema: { type: 'string' } } },
+        },
+      },
+      access: MANAGING,
+      handle: metricsHandler(metrics),
+    };
+    watched.push({ path: '/metrics', operations: { GET: operation } });
   }
   return watched.map((route) => ({ ...route, isAlwaysServed: true }));
 }
 
-function managing(summary: string, handle: GuardedOperation['handle']): GuardedOperation {
-  return { summary, access: MANAGING, handle };
+function resultAnswer(schema: Schema): OperationText['answers'] {
+  const result = { schema: objectOf({ result: schema }) };
+  return { 200: { description: 'As asked for', content: { 'application/json': result } } };
 }

@@ -19,6 +19,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { createApp } from '../../src/http/app.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { HttpServer } from '../../src/http/http-server.ts';
+import type { Route } from '../../src/http/route.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type ProfileName, profileOf } from '../../src/profile.ts';
 import { Readiness } from '../../src/readiness.ts';
@@ -144,6 +145,8 @@ export type TestApp = {
   readonly entries: LogEntry[];
   readonly readiness: Readiness;
   readonly server: HttpServer;
+  readonly catalogue: Catalogue;
+  readonly routes: readonly Route[];
 };
 
 /** Runs `work` against an app that listens on a port of its own, over a fake engine and store. */
@@ -197,7 +200,16 @@ export async function withApp(
   });
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   try {
-    await work({ port: server.port, caller, stored, entries, readiness, server });
+    await work({
+      port: server.port,
+      caller,
+      stored,
+      entries,
+      readiness,
+      server,
+      catalogue,
+      routes: app.routes,
+    });
   } finally {
     await server.drain(0);
   }

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
+import { OPENAPI_DOCUMENTS_MAX } from '../limits.ts';
+import { type DocumentOptions, openapiDocument } from '../openapi/document.ts';
+import type { OperationText } from '../openapi/operation-text.ts';
+import { objectOf } from '../openapi/schemas.ts';
+import { namesTag } from './http-caching.ts';
+import { sendBytes } from './response.ts';
+import type { Bearer, GreetingOperation, Route } from './route.ts';
+
+/** What is told of the document in itself. */
+export const DOCUMENT_TEXT: OperationText = {
+  summary: 'This document',
+  description:
+    'Everyone may read of the paths; a token that may call or manage definitions also sees what each of them takes and gives. It changes when they do.',
+  tag: 'watching',
+  parameters: [
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The ETag of a document that the caller has',
+      schema: { type: 'string' },
+    },
+  ],
+  answers: {
+    200: {
+      description: 'An OpenAPI document',
+      content: {
+        'application/json': {
+          schema: objectOf({ openapi: { const: '3.1.0' }, paths: { type: 'object' } }),
+        },
+      },
+      headers: { ETag: 'Of these bytes' },
+    },
+    304: { description: 'The caller has it already' },
+  },
+};
+
+/** A document as it leaves. */
+type Written = {
+  readonly endpoints: readonly Endpoint[];
+  readonly bytes: Buffer;
+  readonly etag: string;
+};
+
+/**
+ * Tells what the service answers. Definitions may be private: only a token that may call or manage them
+ * sees them; everyone else sees the paths that every service of this version has.
+ */
+export function openapiHandler(options: {
+  readonly routes: () => readonly Route[];
+  readonly catalogue: Catalogue;
+  readonly document: DocumentOptions;
+}): GreetingOperation['handle'] {
+  const { routes, catalogue, document } = options;
+  const known: Written[] = [];
+  const write = (endpoints: readonly Endpoint[]): Written => {
+    const found = known.find((one) => isSame(one.endpoints, endpoints));
+    if (found !== undefined) return found;
+    const bytes = Buffer.from(JSON.stringify(openapiDocument(routes(), endpoints, document)));
+    const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+    const written = { endpoints, bytes, etag };
+    if (known.push(written) > OPENAPI_DOCUMENTS_MAX) known.shift();
+    return written;
+  };
+  return (request, response, bearer) => {
+    const { bytes, etag } = write(visibleTo(bearer, catalogue));
+    response.setHeader('Cache-Control', 'private, no-cache');
+    response.setHeader('Vary', 'Authorization, X-API-KEY');
+    response.setHeader('ETag', etag);
+    if (namesTag(request.headers['if-none-match'], etag)) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    sendBytes(response, 200, 'application/json; charset=utf-8', [bytes]);
+  };
+}
+
+function visibleTo(bearer: Bearer | undefined, catalogue: Catalogue): readonly Endpoint[] {
+  const scopes = bearer?.grant.scopes ?? [];
+  return scopes.includes('query') || scopes.includes('manage') ? catalogue.list() : [];
+}
+
+/** A definition that was changed is another endpoint. */
+function isSame(left: readonly Endpoint[], right: readonly Endpoint[]): boolean {
+  return left.length === right.length && left.every((endpoint, index) => endpoint === right[index]);
+}

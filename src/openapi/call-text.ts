@@ -1,0 +1,84 @@
+import { ANSWER_FORMATS } from '../call/answer-format.ts';
+import { SQL_PARAMETER } from '../call/caller-sql.ts';
+import type { MediaText, OperationText } from './operation-text.ts';
+import { anyOf, refTo } from './schemas.ts';
+
+const TEXT: MediaText = { schema: { type: 'string' } };
+
+/** What is told of a call of any endpoint; of one endpoint `definition-call.ts` tells more. */
+export const CALL_TEXT: OperationText = {
+  summary: 'Call a saved query',
+  description:
+    'Runs the query, or gives an answer that is kept. Parameters stand in the query string or in a JSON body; those that the definition does not declare are passed over. What `Accept` wants most comes back; behind a name, `.csv`, `.ndjson` or `.json` says it, too.',
+  tag: 'calls',
+  parameters: [
+    {
+      name: 'parameters',
+      in: 'query',
+      description: 'The parameters of the definition, each by its name',
+      schema: { type: 'object', additionalProperties: { type: 'string' } },
+      isSet: true,
+    },
+    {
+      name: SQL_PARAMETER,
+      in: 'query',
+      description: "The caller's own SQL, where the definition has a sandbox",
+      schema: { type: 'string' },
+      mayBeEmpty: true,
+    },
+    {
+      name: 'explain',
+      in: 'query',
+      description: 'Tell how the answer is made, in its place; needs a token that may manage',
+      schema: { type: 'string', enum: ['true', 'false'] },
+    },
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The ETag of an answer that the caller has',
+      schema: { type: 'string' },
+    },
+  ],
+  body: {
+    isRequired: false,
+    description: 'Parameters, as the query string may have them; or SQL alone',
+    content: {
+      'application/json': { schema: { type: 'object' } },
+      'application/sql': { schema: { type: 'string' } },
+      'text/plain': { schema: { type: 'string' } },
+    },
+  },
+  answers: {
+    200: {
+      description: 'The rows',
+      content: {
+        ...Object.fromEntries(ANSWER_FORMATS.map(({ mediaTypes }) => [mediaTypes[0], TEXT])),
+        'application/json': { schema: anyOf([refTo('Result'), refTo('Explanation')]) },
+        'text/plain': { schema: { type: 'string', description: 'An explanation to read' } },
+      },
+      headers: {
+        Age: 'Seconds since the run read the data, of an answer that may be kept',
+        'Cache-Control': 'How long a browser may keep it',
+        'Cache-Status': 'Whether it was kept (RFC 9211)',
+        ETag: 'Of these bytes',
+        'Server-Timing': 'Milliseconds of the steps it took',
+      },
+    },
+    304: { description: 'The caller has it already' },
+  },
+  failures: [
+    'missing_parameter',
+    'repeated_parameter',
+    'invalid_parameter',
+    'invalid_regular_expression',
+    'forbidden',
+    'unknown_endpoint',
+    'not_acceptable',
+    'invalid_sql',
+    'query_failed',
+    'query_limit',
+    'overloaded',
+    'worker_lost',
+    'query_timeout',
+  ],
+};

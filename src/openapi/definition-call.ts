@@ -1,0 +1,115 @@
+import { SQL_PARAMETER } from '../call/caller-sql.ts';
+import type { Endpoint } from '../definition/catalogue.ts';
+import type { ParameterDefinition } from '../definition/definition.ts';
+import type { Operation } from '../http/route.ts';
+import type { AnswerText, BodyText, OperationText, ParameterText } from './operation-text.ts';
+import { jsonSchema, textSchema } from './parameter-schema.ts';
+import { rowSchema } from './row-schema.ts';
+import { anyOf, listOf, objectOf, refTo } from './schemas.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** A call of one endpoint: what `call` tells of all, with what this one's parameters and rows are. */
+export function callOf(endpoint: Endpoint, call: Operation): Operation {
+  const { definition } = endpoint;
+  const text: Partial<OperationText> = {
+    summary: definition.name,
+    description: descriptionOf(endpoint),
+    parameters: [
+      ...definition.parameters.flatMap((parameter) => parameterTexts(endpoint, parameter)),
+      ...(call.parameters ?? []).filter((parameter) => isOfCall(endpoint, parameter)),
+    ],
+    body: call.body && bodyOf(endpoint, call.body),
+    answers: { ...call.answers, 200: answerOf(endpoint, call.answers[200]) },
+    failures: call.failures?.filter((code) => code !== 'unknown_endpoint'),
+  };
+  return { ...call, ...text };
+}
+
+function descriptionOf({ definition }: Endpoint): string {
+  const { description, aliases, rowsMax, cacheS } = definition;
+  const sentences = [
+    description === '' ? '' : `${description}.`,
+    `At most ${rowsMax} rows.`,
+    cacheS === undefined ? '' : `Answers are kept for up to ${cacheS} s.`,
+    aliases.length === 0 ? '' : `Also called ${aliases.map((name) => `\`${name}\``).join(', ')}.`,
+  ];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+/** A parameter, and the names that it falls back to where they are none of their own. */
+function parameterTexts(
+  { definition }: Endpoint,
+  parameter: ParameterDefinition,
+): readonly ParameterText[] {
+  const { name, from, required } = parameter;
+  const schema = textSchema(parameter);
+  const declared = new Set(definition.parameters.map((other) => other.name));
+  const others = from.filter((other) => !declared.has(other));
+  return [
+    {
+      name,
+      in: 'query',
+      description: parameterDescription(parameter),
+      schema,
+      required: required && from.length === 0,
+      mayBeEmpty: !required,
+    },
+    ...others.map(
+      (other): ParameterText => ({
+        name: other,
+        in: 'query',
+        description: `Taken where \`${name}\` is missing or empty`,
+        schema,
+        mayBeEmpty: true,
+      }),
+    ),
+  ];
+}
+
+function parameterDescription({ type, from, default: text }: ParameterDefinition): string {
+  const sentences = [`${type}.`];
+  if (type === 'timestamp') {
+    sentences.push('A date, or a time without seconds, or without a zone, which is UTC, will do.');
+  }
+  if (from.length > 0) {
+    sentences.push(
+      `Where it is missing or empty: ${from.map((name) => `\`${name}\``).join(', ')}.`,
+    );
+  }
+  if (text !== undefined && text !== '') sentences.push(`Else \`${text}\`.`);
+  return sentences.join(' ');
+}
+
+/** What all calls know, unless this endpoint has a parameter of the name, or takes no SQL. */
+function isOfCall({ definition, parameters }: Endpoint, { name, isSet }: ParameterText): boolean {
+  if (isSet === true || parameters.reads(name)) return false;
+  return name !== SQL_PARAMETER || definition.isSandboxed;
+}
+
+/** The members of a JSON body; a text in its place is the caller's SQL. */
+function bodyOf({ definition }: Endpoint, body: BodyText): BodyText {
+  const { isSandboxed, parameters } = definition;
+  const properties = Object.fromEntries([
+    ...(isSandboxed ? [[SQL_PARAMETER, { type: 'string' }]] : []),
+    ...parameters.map((parameter) => [parameter.name, jsonSchema(parameter)]),
+  ]);
+  const json = { schema: { type: 'object', properties } };
+  const others = Object.entries(body.content).filter(
+    ([mediaType]) => isSandboxed && mediaType !== JSON_TYPE,
+  );
+  return { ...body, content: Object.fromEntries([[JSON_TYPE, json], ...others]) };
+}
+
+/** A caller's own SQL has columns of its own. */
+function answerOf({ definition, query }: Endpoint, answer: AnswerText | undefined): AnswerText {
+  const rows = objectOf({ result: listOf(rowSchema(query.bound.output)) });
+  const schema = definition.isSandboxed ? anyOf([rows, refTo('Result')]) : rows;
+  const general = answer?.content?.[JSON_TYPE];
+  const explained = general === undefined ? [] : [refTo('Explanation')];
+  return {
+    description: 'The rows',
+    ...answer,
+    content: { ...answer?.content, [JSON_TYPE]: { schema: anyOf([schema, ...explained]) } },
+  };
+}

@@ -1,0 +1,76 @@
+import { must } from '../../engine/assert.ts';
+import type { Endpoint } from '../definition/catalogue.ts';
+import type { Route } from '../http/route.ts';
+import { ResponseComponents } from './answers.ts';
+import { callOf } from './definition-call.ts';
+import type { FailureForm } from './failures.ts';
+import { TAGS } from './operation-text.ts';
+import { pathItem, templateOf } from './path-item.ts';
+import { SCHEMAS } from './schemas.ts';
+import { SECURITY_SCHEMES } from './security.ts';
+
+export type DocumentOptions = {
+  readonly version: string;
+  /** How failures are told where a route says nothing of it. */
+  readonly failureForm: FailureForm;
+};
+
+const DESCRIPTION = `Takes in the logs of many hosted projects and answers saved SQL queries over HTTP.
+
+Every path takes OPTIONS, and HEAD where it takes GET. A method that a path does not take is answered with 405.
+Saved queries are listed here for a token that may call or manage them: each at the path of its name.`;
+
+/**
+ * The OpenAPI document of a service with these routes, on which these endpoints may be called. Which
+ * endpoints a reader is told of, is the caller's to decide.
+ */
+export function openapiDocument(
+  routes: readonly Route[],
+  endpoints: readonly Endpoint[],
+  { version, failureForm }: DocumentOptions,
+): object {
+  const parts = { responses: new ResponseComponents(), failureForm };
+  const byPath = new Map<string, Route[]>();
+  for (const route of [...endpoints.flatMap((one) => endpointRoutes(one, routes)), ...routes]) {
+    const path = templateOf(route.path);
+    byPath.set(path, [...(byPath.get(path) ?? []), route]);
+  }
+  const paths = Array.from(byPath, ([path, group]) => [path, pathItem(path, group, parts)]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'weir',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: SCHEMAS,
+      responses: parts.responses.toObject(),
+      headers: {
+        'X-Request-Id': {
+          description: 'As the request named itself, or a new one; the log names it, too',
+          schema: { type: 'string' },
+        },
+      },
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+/** The route by which every endpoint is called, as it is for this one. */
+function endpointRoutes(endpoint: Endpoint, routes: readonly Route[]): readonly Route[] {
+  return routes
+    .filter((route) => route.isTemplateOfCalls === true)
+    .map((route) => {
+      const operations = Object.entries(route.operations).map(([method, operation]) => [
+        method,
+        callOf(endpoint, must(operation, 'a method that is there has an operation')),
+      ]);
+      const path = route.path.replace(/:\w+/, endpoint.definition.name);
+      return { ...route, path, operations: Object.fromEntries(operations) };
+    });
+}

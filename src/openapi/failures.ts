@@ -1,0 +1,112 @@
+import { must } from '../../engine/assert.ts';
+import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
+import type { TellFailure } from '../http/failure.ts';
+import type { Operation, Route } from '../http/route.ts';
+import type { AnswerText, FailureSchemas, MediaText } from './operation-text.ts';
+
+/** How the failures of a route are told. */
+export type FailureForm = { readonly tell: TellFailure; readonly schemas: FailureSchemas };
+
+/** Codes of every operation: of what is read before a route is found, and of a mistake of ours. */
+const CODES_OF_ALL: readonly ErrorCode[] = [
+  'invalid_request',
+  'request_timeout',
+  'headers_too_large',
+  'internal',
+];
+
+const CODES_OF_BODIES: readonly ErrorCode[] = [
+  'invalid_body',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+  'ingest_overloaded',
+];
+
+/** All codes that an operation may fail with, in the order of the table. */
+export function codesOf(operation: Operation, route: Route): readonly ErrorCode[] {
+  const codes = new Set([...CODES_OF_ALL, ...(operation.failures ?? [])]);
+  if (route.isAlwaysServed !== true) for (const code of CODES_OF_STATE) codes.add(code);
+  for (const code of codesOfAccess(operation)) codes.add(code);
+  if (operation.body !== undefined) for (const code of CODES_OF_BODIES) codes.add(code);
+  return [...ERROR_TABLE.keys()].filter((code) => codes.has(code));
+}
+
+const CODES_OF_STATE: readonly ErrorCode[] = ['not_ready', 'draining'];
+
+function codesOfAccess({ access }: Operation): readonly ErrorCode[] {
+  if (access === 'open') return [];
+  if (access === 'optional') return ['unauthorized'];
+  const codes: ErrorCode[] = ['unauthorized'];
+  if (access.scope !== 'any') codes.push('forbidden');
+  if (access.tokenIn !== 'headers') codes.push('repeated_parameter');
+  return codes;
+}
+
+/**
+ * The failures of these codes as they are told, by status. The form itself is asked for each, as a caller would
+ * be answered: statuses of a profile are what they are, and nowhere written down twice.
+ */
+export function failureAnswers(
+  codes: readonly ErrorCode[],
+  { tell, schemas }: FailureForm,
+  bodyTypes: readonly string[],
+): ReadonlyMap<number, AnswerText> {
+  const told = new Map<number, Map<string, ErrorCode[]>>();
+  for (const code of codes) {
+    for (const [status, mediaType] of waysOf(code, tell, bodyTypes)) {
+      const types = told.get(status) ?? new Map<string, ErrorCode[]>();
+      told.set(status, types.set(mediaType, [...(types.get(mediaType) ?? []), code]));
+    }
+  }
+  return new Map(
+    Array.from(told, ([status, types]) => {
+      const content = Array.from(types, ([mediaType, codesTold]): [string, MediaText] => {
+        const schemaOf = must(schemas[mediaType], `failures in ${mediaType} have a schema`);
+        return [mediaType, { schema: schemaOf(codesTold) }];
+      });
+      const all = new Set([...types.values()].flat());
+      return [
+        status,
+        {
+          description: Array.from(all, sentenceOf).join('\n'),
+          content: Object.fromEntries(content),
+          headers: headersOf([...all]),
+        },
+      ];
+    }),
+  );
+}
+
+/** Status and media type of a failure, for every kind of request that asks. */
+function waysOf(
+  code: ErrorCode,
+  tell: TellFailure,
+  bodyTypes: readonly string[],
+): ReadonlySet<readonly [number, string]> {
+  const ways = new Map<string, readonly [number, string]>();
+  for (const accept of [undefined, 'application/problem+json']) {
+    for (const contentType of [undefined, ...bodyTypes]) {
+      const failure = tell(new ServiceError(code, ''), { requestId: '', accept, contentType });
+      const mediaType = failure.contentType.split(';')[0]!;
+      ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
+    }
+  }
+  return new Set(ways.values());
+}
+
+function sentenceOf(code: ErrorCode): string {
+  return `- \`${code}\`: ${ERROR_TABLE.get(code)!.title}`;
+}
+
+function headersOf(codes: readonly ErrorCode[]): Readonly<Record<string, string>> {
+  const entries = codes.map((code) => ERROR_TABLE.get(code)!);
+  return {
+    ...(entries.some(({ retryAfterS }) => retryAfterS !== undefined) && {
+      'Retry-After': 'Seconds after which to try again',
+    }),
+    ...(entries.some(({ status }) => status === 401) && {
+      'WWW-Authenticate': 'That a token is wanted',
+    }),
+  };
+}

@@ -1,0 +1,174 @@
+import { must } from '../../engine/assert.ts';
+import { METHODS, type Method, type Operation, type Route } from '../http/route.ts';
+import { type Answers, mergeAnswers, type ResponseComponents } from './answers.ts';
+import { codesOf, type FailureForm, failureAnswers } from './failures.ts';
+import type { BodyText, ParameterText } from './operation-text.ts';
+import { anyOf } from './schemas.ts';
+import { securityOf } from './security.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a document puts together from its routes. */
+export type Parts = {
+  readonly responses: ResponseComponents;
+  /** How failures are told where a route says nothing of it. */
+  readonly failureForm: FailureForm;
+};
+
+/** What an operation does, as far as a document tells. */
+type Told = {
+  readonly summary: string;
+  readonly description: string | undefined;
+  readonly tag: string;
+  readonly parameters: readonly Json[];
+  readonly body: BodyText | undefined;
+  readonly answers: Answers;
+  readonly security: readonly object[];
+};
+
+/** A path of Express as OpenAPI writes it. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/**
+ * The Path Item Object of the routes of one path. Where a path means two things, and its text alone does
+ * not tell which, a method may do what it does in either meaning.
+ */
+export function pathItem(path: string, routes: readonly Route[], parts: Parts): Json {
+  const item: Record<string, Json> = {};
+  for (const method of METHODS) {
+    const told = routes.flatMap((route) => {
+      const operation = route.operations[method];
+      return operation === undefined ? [] : [tell(method, operation, route, parts)];
+    });
+    const [first, ...others] = told;
+    if (first === undefined) continue;
+    item[method.toLowerCase()] = operationObject(
+      others.reduce(either, first),
+      operationId(method, path),
+      parts,
+    );
+  }
+  return item;
+}
+
+function tell(method: Method, operation: Operation, route: Route, { failureForm }: Parts): Told {
+  const { summary, description, tag, parameters = [], body, answers } = operation;
+  const form = {
+    tell: route.tellFailure ?? failureForm.tell,
+    schemas: route.failureSchemas ?? failureForm.schemas,
+  };
+  const bodyTypes = Object.keys(body?.content ?? {});
+  const failures = failureAnswers(codesOf(operation, route), form, bodyTypes);
+  const successes = new Map(
+    Object.entries(answers).map(([status, answer]) => [Number(status), answer]),
+  );
+  // What GET brings is read, but many clients cannot send it, and no document should ask them to.
+  const isBodyTold = body !== undefined && method !== 'GET';
+  return {
+    summary,
+    description,
+    tag,
+    parameters: [
+      ...pathParameters(route),
+      ...[...parameters, ...(isBodyTold ? [CONTENT_ENCODING] : [])].map(parameterObject),
+    ],
+    body: isBodyTold ? body : undefined,
+    answers: mergeAnswers(successes, failures),
+    security: securityOf(operation),
+  };
+}
+
+const CONTENT_ENCODING: ParameterText = {
+  name: 'Content-Encoding',
+  in: 'header',
+  description: 'How the body is compressed',
+  schema: { type: 'string', enum: ['identity', 'gzip', 'deflate', 'br'] },
+};
+
+function pathParameters({ path, pathParameters: texts = {} }: Route): readonly Json[] {
+  return Array.from(path.matchAll(/:(\w+)/g), ([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: must(texts[name!], `${path} says what ${name} is`),
+    schema: { type: 'string' },
+  }));
+}
+
+function parameterObject(text: ParameterText): Json {
+  const { name, description, schema, required, mayBeEmpty, example, isSet } = text;
+  return {
+    name,
+    in: text.in,
+    description,
+    ...(required === true && { required }),
+    ...(mayBeEmpty === true && { allowEmptyValue: true }),
+    ...(isSet === true && { style: 'form', explode: true }),
+    schema,
+    ...(example !== undefined && { example }),
+  };
+}
+
+function either(first: Told, second: Told): Told {
+  const parameters = new Map(
+    [...first.parameters, ...second.parameters].map((one) => [`${one['in']} ${one['name']}`, one]),
+  );
+  const security = new Map(
+    [...first.security, ...second.security].map((one) => [JSON.stringify(one), one]),
+  );
+  return {
+    summary: `${first.summary}, or: ${second.summary}`,
+    description: [first.description, second.description].filter(Boolean).join('\n\n') || undefined,
+    tag: first.tag,
+    parameters: [...parameters.values()],
+    body: eitherBody(first.body, second.body),
+    answers: mergeAnswers(first.answers, second.answers),
+    security: [...security.values()],
+  };
+}
+
+function eitherBody(
+  first: BodyText | undefined,
+  second: BodyText | undefined,
+): BodyText | undefined {
+  if (first === undefined || second === undefined) {
+    const body = first ?? second;
+    return body && { ...body, isRequired: false };
+  }
+  const content = { ...first.content };
+  for (const [mediaType, { schema }] of Object.entries(second.content)) {
+    const before = content[mediaType];
+    content[mediaType] = { schema: anyOf(before ? [before.schema, schema] : [schema]) };
+  }
+  return { ...first, isRequired: first.isRequired && second.isRequired, content };
+}
+
+function operationObject(told: Told, id: string, { responses }: Parts): Json {
+  const { summary, description, tag, parameters, body, answers, security } = told;
+  const statuses = [...answers.keys()].sort((left, right) => left - right);
+  return {
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    operationId: id,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        ...(body.description !== undefined && { description: body.description }),
+        required: body.isRequired,
+        content: body.content,
+      },
+    }),
+    responses: Object.fromEntries(
+      statuses.map((status) => [status, responses.refTo(status, answers.get(status)!)]),
+    ),
+    security,
+  };
+}
+
+/** The words of a path behind its method, such as `get.api.endpoints`. */
+function operationId(method: Method, path: string): string {
+  return [method.toLowerCase(), ...path.split('/').slice(1)].join('.').replaceAll(/[{}:]/g, '');
+}

@@ -1,0 +1,51 @@
+import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
+import { ADDRESS_HEADERS } from '../doors/post-address.ts';
+import type { AnswerText, OperationText, ParameterText } from './operation-text.ts';
+import { refTo } from './schemas.ts';
+
+const WORDS: Readonly<Record<(typeof ADDRESS_KEYS)[number], string>> = {
+  source_name: 'Name of the source',
+  collection_name: 'The same',
+  source: 'UUID of the source; a name will do, too',
+  collection: 'The same',
+};
+
+/** Where a post may name its source: the first that is not empty counts. */
+const ADDRESS_PARAMETERS: readonly ParameterText[] = [
+  ...ADDRESS_KEYS.map(
+    (name): ParameterText => ({
+      name,
+      in: 'query',
+      description: WORDS[name],
+      schema: { type: 'string' },
+      mayBeEmpty: true,
+    }),
+  ),
+  ...ADDRESS_HEADERS.map(
+    (name): ParameterText => ({
+      name,
+      in: 'header',
+      description: 'Name or UUID of the source',
+      schema: { type: 'string' },
+    }),
+  ),
+];
+
+/** What every post has in common, whatever its format. */
+export const POST_TEXT = {
+  tag: 'posting',
+  parameters: ADDRESS_PARAMETERS,
+  failures: ['repeated_parameter', 'missing_source', 'unknown_source', 'storage_failed'],
+} as const satisfies Partial<OperationText>;
+
+/** How posts of Logflare's formats are answered. */
+export const LOGGED_ANSWERS: Readonly<Record<number, AnswerText>> = {
+  200: {
+    description: 'All is stored, and survives a crash from now on',
+    content: { 'application/json': { schema: refTo('Logged') } },
+  },
+  406: {
+    description: 'Some events were not taken; the others are stored',
+    content: { 'application/json': { schema: refTo('Refusals') } },
+  },
+};

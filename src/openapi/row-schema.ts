@@ -1,0 +1,61 @@
+import type { SqlType } from '../../engine/column/type.ts';
+import type { Column } from '../../engine/plan/expression.ts';
+import type { Schema } from './operation-text.ts';
+import { listOf, refTo } from './schemas.ts';
+
+/** A row of an answer: every column is there, and nothing else. */
+export function rowSchema(columns: readonly Pick<Column, 'name' | 'type'>[]): Schema {
+  return recordSchema(columns.map(({ name, type }) => [name, valueSchema(type)]));
+}
+
+function recordSchema(members: readonly (readonly [string, Schema])[]): Schema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members),
+    required: members.map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+/** A value as an answer writes it: the table `Values` of the README. */
+function valueSchema(type: SqlType): Schema {
+  switch (type.kind) {
+    case 'BOOL':
+      return { type: ['boolean', 'null'] };
+    case 'INT64':
+      return refTo('Int64');
+    case 'FLOAT64':
+      return refTo('Float64');
+    case 'TIMESTAMP':
+      return refTo('Timestamp');
+    case 'DATETIME':
+      return refTo('Datetime');
+    case 'STRING':
+    case 'TIME':
+    case 'INTERVAL':
+      return { type: ['string', 'null'] };
+    case 'DATE':
+      return { type: ['string', 'null'], format: 'date' };
+    case 'BYTES':
+      return { type: ['string', 'null'], contentEncoding: 'base64' };
+    case 'NULL':
+      return { type: 'null' };
+    case 'DYNAMIC':
+      return { description: 'As the event was sent; a record is a list of records' };
+    case 'ARRAY':
+      return listOf(elementSchema(type.element));
+    case 'STRUCT':
+      return { type: ['array', 'null'], items: elementSchema(type), maxItems: 1 };
+  }
+}
+
+/** A record in a list stands there as it is. */
+function elementSchema(type: SqlType): Schema {
+  if (type.kind !== 'STRUCT') return valueSchema(type);
+  return recordSchema(
+    type.fields.map(({ name, type: field }, index) => [
+      name ?? `_field_${index + 1}`,
+      valueSchema(field),
+    ]),
+  );
+}

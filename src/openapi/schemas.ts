@@ -1,0 +1,177 @@
+import { ERROR_TABLE } from '../errors.ts';
+import type { Schema } from './operation-text.ts';
+
+/** Refers to a schema below, which the document holds once. */
+export function refTo(name: keyof typeof SCHEMAS): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+const STRING: Schema = { type: 'string' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+/** An object with these members, and those of `optional` where there is something to say. */
+export function objectOf(
+  required: Readonly<Record<string, Schema>>,
+  optional: Readonly<Record<string, Schema>> = {},
+): Schema {
+  const names = Object.keys(required);
+  const properties = Object.fromEntries([...Object.entries(required), ...Object.entries(optional)]);
+  return { type: 'object', properties, ...(names.length > 0 && { required: names }) };
+}
+
+export function listOf(items: Schema): Schema {
+  return { type: 'array', items };
+}
+
+/** What one of these has. */
+export function anyOf(schemas: readonly Schema[]): Schema {
+  const texts = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  const distinct = [...texts.values()];
+  return distinct.length === 1 ? distinct[0]! : { anyOf: distinct };
+}
+
+/** Members of an error that tell where it is. */
+const PLACE = {
+  line: { type: 'integer', minimum: 1, description: 'Line in the SQL text' },
+  column: { type: 'integer', minimum: 1, description: 'Column in that line' },
+  caret: { type: 'string', description: 'The line, and a caret under the column' },
+  parameter: { type: 'string', description: 'The parameter that is wrong' },
+  request_id: { type: 'string', description: 'As in X-Request-Id, for a look into the log' },
+} as const;
+
+const CODE: Schema = {
+  type: 'string',
+  enum: [...ERROR_TABLE.keys()],
+  description: 'Stable; the message beside it is not',
+};
+
+const NO_INT64: Schema = { type: 'string', pattern: '^-?[0-9]+$' };
+
+/** Schemas with a name: what more than one operation speaks of. */
+export const SCHEMAS = {
+  Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, PLACE) }),
+  Problem: {
+    description: 'A failure as RFC 9457 has it',
+    ...objectOf(
+      {
+        type: { type: 'string', format: 'uri' },
+        title: STRING,
+        status: { type: 'integer' },
+        detail: STRING,
+        code: CODE,
+      },
+      PLACE,
+    ),
+  },
+  Sentence: {
+    description: 'A failure as the analytics container tells it',
+    ...objectOf({ error: STRING }),
+  },
+  RpcStatus: {
+    description: 'A google.rpc.Status',
+    ...objectOf({ code: { type: 'integer' }, message: STRING }),
+  },
+  ElasticsearchFailure: objectOf({
+    status: { type: 'integer' },
+    error: objectOf({
+      type: CODE,
+      reason: STRING,
+      root_cause: listOf(objectOf({ type: CODE, reason: STRING })),
+    }),
+  }),
+  Result: {
+    description: 'Rows, with their keys in the order of the select list',
+    ...objectOf({ result: listOf({ type: 'object' }) }),
+  },
+  Timestamp: {
+    description: 'Microseconds since the epoch; as text beyond 2^53',
+    anyOf: [{ type: ['integer', 'null'] }, NO_INT64],
+  },
+  Int64: {
+    description: 'Beyond 2^53 as text',
+    anyOf: [{ type: ['integer', 'null'] }, NO_INT64],
+  },
+  Float64: {
+    anyOf: [{ type: ['number', 'null'] }, { enum: ['NaN', 'Infinity', '-Infinity'] }],
+  },
+  Datetime: {
+    description: 'A time without a zone, such as 2026-01-15T11:55:00',
+    type: ['string', 'null'],
+  },
+  Explanation: {
+    description: 'How a query is answered, and what its run did',
+    ...objectOf(
+      {
+        name: STRING,
+        query: { type: 'object' },
+        logical: { type: 'object' },
+        optimized: { type: 'object' },
+        physical: { type: 'object' },
+      },
+      { run: { type: 'object' } },
+    ),
+  },
+  ParameterDefinition: objectOf(
+    {
+      name: STRING,
+      type: { enum: ['string', 'int64', 'float64', 'bool', 'timestamp'] },
+      required: { type: 'boolean' },
+    },
+    { default: STRING, enum: listOf(STRING), from: listOf(STRING) },
+  ),
+  Definition: objectOf({
+    id: { type: 'string', format: 'uuid' },
+    name: STRING,
+    alias: listOf(STRING),
+    description: STRING,
+    parameters: listOf({ $ref: '#/components/schemas/ParameterDefinition' }),
+    max_rows: COUNT,
+    cache: { type: 'string', description: '`disabled`, or a time such as `900s`' },
+    warm: { type: 'string', description: '`disabled`, or a time such as `300s`' },
+    sandbox: { enum: ['enabled', 'disabled'] },
+    query: { type: 'string', description: 'The statement' },
+  }),
+  Source: objectOf(
+    { id: { type: 'string', format: 'uuid' }, name: STRING },
+    { events: COUNT, bytes: COUNT },
+  ),
+  Logged: objectOf({ message: { const: 'Logged!' } }),
+  Refusals: {
+    description: 'A sentence for each event that was not taken; the others are stored',
+    ...objectOf({ message: listOf(STRING) }),
+  },
+  Event: {
+    description: 'One log entry; keys that are not named here are kept, too',
+    ...objectOf(
+      {},
+      {
+        event_message: { description: 'Its text; `message` in its place' },
+        id: { description: 'Else a new UUID' },
+        timestamp: { description: 'ISO 8601, or a number read by its digits; else now' },
+        project: { description: 'Whose it is, where the source has it here' },
+        metadata: { description: 'A map, or a list of maps' },
+      },
+    ),
+  },
+  BulkAnswer: objectOf({
+    took: COUNT,
+    errors: { type: 'boolean' },
+    items: listOf({ type: 'object', minProperties: 1, maxProperties: 1 }),
+  }),
+  Health: objectOf(
+    { status: STRING },
+    {
+      reason: STRING,
+      recovering: objectOf({ posts_done: COUNT, bytes_done: COUNT, bytes_total: COUNT }),
+      damage: objectOf({
+        places: COUNT,
+        posts_lost: COUNT,
+        segments_lost: COUNT,
+        columns_lost: COUNT,
+        quarantined: listOf(STRING),
+      }),
+      nodes_count: COUNT,
+      memory_utilization: STRING,
+    },
+  ),
+} as const satisfies Readonly<Record<string, Schema>>;

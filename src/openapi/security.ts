@@ -1,0 +1,28 @@
+import type { TokenPlaces } from '../access/authenticate.ts';
+import type { Operation } from '../http/route.ts';
+
+/** The ways to bring a token, the first one that is used counts. */
+export const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  header: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
+  url: { type: 'apiKey', in: 'query', name: 'api_key' },
+  password: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The token is the password; the name is not looked at',
+  },
+} as const;
+
+const SCHEMES: Readonly<Record<TokenPlaces, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  headers: ['bearer', 'header'],
+  url: ['bearer', 'header', 'url'],
+  password: ['bearer', 'header', 'url', 'password'],
+};
+
+/** Security Requirement Objects: any one of them lets in. Scopes stand as roles. */
+export function securityOf({ access }: Operation): readonly object[] {
+  if (access === 'open') return [];
+  if (access === 'optional') return [{}, ...SCHEMES.headers.map((scheme) => ({ [scheme]: [] }))];
+  const roles = access.scope === 'any' ? [] : [access.scope];
+  return SCHEMES[access.tokenIn].map((scheme) => ({ [scheme]: roles }));
+}
