@@ -1,7 +1,12 @@
 import { must } from './assert.ts';
 import { collectGarbage } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
-import type { OpenSegmentHandle, SealedSegmentHandle, SegmentContent } from './column/segment.ts';
+import type {
+  OpenSegmentHandle,
+  SealedSegmentHandle,
+  SegmentContent,
+  SegmentHandle,
+} from './column/segment.ts';
 import {
   isUnreadable,
   type SegmentDamagedError,
@@ -26,6 +31,7 @@ import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
 import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { PlanMemo } from './plan/plan-memo.ts';
+import { checkSources, EVERYTHING, type Reach } from './plan/reach.ts';
 import { giveBack } from './pool/answer-block.ts';
 import { digestOf } from './pool/answer-digest.ts';
 import { type InlineAnswer, type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
@@ -55,6 +61,8 @@ export type RunOptions = {
   readonly rowsMax: number;
   /** Who shares the threads fairly with others; all that name none are one. */
   readonly tenant?: Tenant | undefined;
+  /** What the run may read, whatever the text asks for; absent: everything. */
+  readonly reach?: Reach | undefined;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
@@ -391,8 +399,8 @@ export class Engine {
     }
   }
 
-  #contextOf({ parameters, nowUs, rowsMax }: RunOptions): CallContext {
-    return { parameters: byLowerCase(parameters), nowUs, rowsMax, sources: this.#sources };
+  #contextOf({ parameters, nowUs, rowsMax, reach }: RunOptions): CallContext {
+    return { parameters: byLowerCase(parameters), nowUs, rowsMax, reach, sources: this.#sources };
   }
 
   #plan(
@@ -403,13 +411,8 @@ export class Engine {
       this.#pool.checkAdmission(options.tenant);
       const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
-      const segments = scans.map((scan) =>
-        this.#catalog.segments(scan.source, {
-          projectKey: scan.projectKey,
-          timestampUsStart: scan.window.startUs,
-          timestampUsEnd: scan.window.endUs,
-        }),
-      );
+      checkSources(scans, options.reach ?? EVERYTHING);
+      const segments = scans.map((scan) => this.#segmentsOf(scan));
       const run: QueryRun = {
         plan,
         output: query.bound.output,
@@ -425,6 +428,15 @@ export class Engine {
       this.#pool.countFailure(error);
       throw error;
     }
+  }
+
+  #segmentsOf({ source, projectKey, reach, window }: PhysicalScan): readonly SegmentHandle[] {
+    if (reach?.length === 0) return [];
+    return this.#catalog.segments(source, {
+      projectKey,
+      timestampUsStart: window.startUs,
+      timestampUsEnd: window.endUs,
+    });
   }
 
   /** What the snapshot of a run left out; to be asked for in the same turn as the snapshot. */

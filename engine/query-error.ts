@@ -6,6 +6,7 @@
  * - `query_failed`: a value met at run time has no answer (division by zero, a failed CAST).
  * - `query_limit`: over a limit of memory, groups, rows or text.
  * - `query_timeout`, `query_cancelled`: stopped from outside.
+ * - `out_of_reach`: it reads a source that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
  * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */
@@ -16,6 +17,7 @@ export type QueryErrorCode =
   | 'query_limit'
   | 'query_timeout'
   | 'query_cancelled'
+  | 'out_of_reach'
   | 'overloaded'
   | 'worker_lost';
 

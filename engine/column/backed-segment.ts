@@ -27,6 +27,10 @@ export class BackedSegment implements Segment {
     return this.#open().runs(projectKey);
   }
 
+  runsOf(projectKeys: readonly string[]): readonly RowRun[] {
+    return this.#open().runsOf(projectKeys);
+  }
+
   countRows(scope: RowScope): number {
     return this.#open().countRows(scope);
   }

@@ -1,4 +1,4 @@
-import { ChainRows } from './chain-rows.ts';
+import { type ChainPrefix, ChainRows } from './chain-rows.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
@@ -50,6 +50,17 @@ export class OpenSegmentReader implements Segment {
       return [{ count: this.rowCount, start: 0, rows: undefined, isTimeOrdered, hasProjectKey }];
     }
     return [...this.#chain(chains.projectHead, true), ...this.#chain(chains.mixedHead, false)];
+  }
+
+  /** The chain of the snapshot's project, where that is the one; else each row is looked at. */
+  runsOf(projectKeys: readonly string[]): readonly RowRun[] {
+    const { chains, arrays } = this.#handle;
+    const head = chains?.projectHead ?? -1;
+    if (head >= 0 && projectKeys.length === 1) {
+      if (this.#string(arrays.projectKeys[head]!) === projectKeys[0])
+        return this.#chain(head, true);
+    }
+    return this.#runOf(this.#rowsOf(new Set(projectKeys)), true);
   }
 
   countRows({ projectKey, startUs, endUs }: RowScope, rowsMax: number): number {
@@ -126,13 +137,43 @@ export class OpenSegmentReader implements Segment {
   /** The rows of one chain as a run; none when it is empty. */
   #chain(head: number, hasProjectKey: boolean): RowRun[] {
     if (head < 0) return [];
-    const { rows, isTimeOrdered } = this.#chains.upTo(head, this.#handle.arrays);
+    return this.#runOf(this.#chains.upTo(head, this.#handle.arrays), hasProjectKey);
+  }
+
+  #runOf({ rows, isTimeOrdered }: ChainPrefix, hasProjectKey: boolean): RowRun[] {
     const count = rows.length;
+    if (count === 0) return [];
     const start = rows[0]!;
-    const areConsecutive = head - start + 1 === count;
+    const areConsecutive = rows[count - 1]! - start + 1 === count;
     return [
       { count, start, rows: areConsecutive ? undefined : rows, isTimeOrdered, hasProjectKey },
     ];
+  }
+
+  #rowsOf(projectKeys: ReadonlySet<string>): ChainPrefix {
+    const codes = this.#handle.arrays.projectKeys;
+    const { timestampsUs } = this.#handle.arrays;
+    const verdicts = new Map<number, boolean>();
+    const rows = new Int32Array(this.rowCount);
+    let count = 0;
+    let isTimeOrdered = true;
+    for (let row = 0; row < rows.length; row++) {
+      const code = codes[row]!;
+      let isAmong = verdicts.get(code);
+      if (isAmong === undefined) {
+        isAmong = code >= 0 && projectKeys.has(this.#string(code));
+        verdicts.set(code, isAmong);
+      }
+      if (!isAmong) continue;
+      isTimeOrdered &&= count === 0 || timestampsUs[row]! >= timestampsUs[rows[count - 1]!]!;
+      rows[count++] = row;
+    }
+    return { rows: rows.subarray(0, count), isTimeOrdered };
+  }
+
+  #string(code: number): string {
+    const { stringBytes, stringOffsets } = this.#handle.arrays;
+    return decodeWtf8(stringBytes, stringOffsets[code]!, stringOffsets[code + 1]!);
   }
 
   #strings(codes: Int32Array, rows: Int32Array, count: number): Vector {

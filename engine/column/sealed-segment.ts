@@ -81,6 +81,10 @@ export class SealedSegmentReader implements Segment {
     return this.#groups.runs(projectKey);
   }
 
+  runsOf(projectKeys: readonly string[]): readonly RowRun[] {
+    return this.#groups.runsOf(projectKeys);
+  }
+
   countRows({ projectKey, startUs, endUs }: RowScope): number {
     let count = 0;
     for (const run of this.runs(projectKey)) {
@@ -198,11 +202,17 @@ class Groups {
       const isTimeOrdered = groupCount === 1;
       return [{ count, start: 0, rows: undefined, isTimeOrdered, hasProjectKey: true }];
     }
-    const runs: RowRun[] = [];
-    const name = this.#find(encodedKey(projectKey));
-    if (name >= 0) runs.push(this.#run(name + (this.#footer.hasNone ? 1 : 0), true));
+    const runs = [...this.runsOf([projectKey])];
     if (this.#footer.hasMixed) runs.push(this.#run(groupCount - 1, false));
     return runs;
+  }
+
+  /** In the order of the rows. */
+  runsOf(projectKeys: readonly string[]): readonly RowRun[] {
+    const names = projectKeys.map((key) => this.#find(encodedKey(key)));
+    const found = Int32Array.from(new Set(names)).filter((name) => name >= 0);
+    const first = this.#footer.hasNone ? 1 : 0;
+    return Array.from(found.sort(), (name) => this.#run(first + name, true));
   }
 
   projectsWith(rowsMin: number): readonly string[] {

@@ -18,6 +18,11 @@ export interface Segment {
    */
   runs(projectKey: string | undefined): readonly RowRun[];
   /**
+   * The rows known to have one of these project keys, and no others: none of mixed projects, none of no
+   * project. Runs do not overlap.
+   */
+  runsOf(projectKeys: readonly string[]): readonly RowRun[];
+  /**
    * How many rows may be of `projectKey` and in the window, cheaply: counts no further
    * than `rowsMax` plus what one run has, and may count some too many.
    */

@@ -33,16 +33,19 @@ type Place = 'equals' | 'side' | 'project' | 'column' | 'other';
 
 function placeOf(parent: Record<string, unknown>, name: string, place: Place): Place {
   if (COLUMN_NAMES.has(name)) return 'column';
-  if (parent['op'] === 'scan' && name === 'projectKey') return 'project';
+  if (parent['op'] === 'scan' && PROJECT_NAMES.has(name)) return 'project';
   if (parent['op'] === 'call' && parent['name'] === '=' && name === 'arguments') return 'equals';
   return place === 'side' && parent['op'] === 'literal' && name === 'value' ? 'project' : 'other';
 }
 
-/** The columns of a union's inputs are a list of columns. */
+/** The columns of a union's inputs are a list of columns, and what a scan may read one of projects. */
 function placeInList(place: Place): Place {
   if (place === 'equals') return 'side';
-  return place === 'column' ? 'column' : 'other';
+  return place === 'column' || place === 'project' ? place : 'other';
 }
+
+/** Under these names scans have projects. */
+const PROJECT_NAMES: ReadonlySet<string> = new Set(['projectKey', 'reach']);
 
 /** Under these names plans have the ids of columns. */
 const COLUMN_NAMES: ReadonlySet<string> = new Set(['id', 'per', 'capture', 'from']);
@@ -52,7 +55,9 @@ function replaced(
   place: Place,
   project: { readonly from: string; readonly to: string },
 ): unknown {
-  if (place === 'project') return value === project.from ? project.to : value;
+  if (place === 'project' && typeof value === 'string') {
+    return value === project.from ? project.to : value;
+  }
   if (Array.isArray(value)) {
     return value.map((item) => replaced(item, placeInList(place), project));
   }

@@ -31,9 +31,10 @@ export class Families {
   readonly #families = new Map<string, Family>();
   readonly #keys = new WeakMap<Fragment, string>();
 
-  /** Takes note of a call; nothing where the fragment has no project. */
+  /** Takes note of a call; nothing where the fragment has no project, or one out of reach. */
   note(fragment: Fragment, window: TimeWindow): void {
-    const { projectKey } = fragment.scan;
+    const { projectKey, reach } = fragment.scan;
+    if (reach?.length === 0) return;
     const key = projectKey === undefined ? undefined : this.#keyOf(fragment, projectKey);
     if (projectKey === undefined || key === undefined) return;
     const family = this.#families.get(key) ?? {

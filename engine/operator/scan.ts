@@ -42,6 +42,8 @@ export type ScanOptions = {
   readonly fields: readonly SegmentField[];
   /** Only rows that may belong to this project key; `undefined`: all rows. */
   readonly projectKey?: string | undefined;
+  /** Only rows known to have one of these project keys, whatever `projectKey` says; `undefined`: all rows. */
+  readonly reach?: readonly string[] | undefined;
   /** Only rows that may hold all of these texts; absent: all rows. */
   readonly texts?: readonly NeededText[] | undefined;
   /** Microseconds, `[startUs, endUs)`; -Infinity and Infinity when open. */
@@ -95,12 +97,17 @@ export function scanSegments(
     options.onSegment?.(segment);
     options.checkpoint();
     const texts = new TextRows(segment, options.texts ?? []);
-    for (const run of segment.runs(options.projectKey)) {
+    for (const run of runsOf(segment, options)) {
       const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
       if (!scanRun({ segment, run, texts, options, sink, chunkSize })) return false;
     }
   }
   return true;
+}
+
+/** The one place where rows are taken from a segment: what is out of reach goes no further. */
+function runsOf(segment: Segment, { projectKey, reach }: ScanOptions): readonly RowRun[] {
+  return reach === undefined ? segment.runs(projectKey) : segment.runsOf(reach);
 }
 
 function mayHoldRows(segment: Segment, options: ScanOptions): boolean {

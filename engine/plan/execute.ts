@@ -343,6 +343,7 @@ class Execution {
       {
         fields: scan.fields,
         projectKey: scan.projectKey,
+        reach: scan.reach,
         texts: scan.texts,
         startUs: window.startUs,
         endUs: window.endUs,

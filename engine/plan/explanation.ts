@@ -10,6 +10,7 @@ import { type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 import type { PlanProfile, ScanProfile } from './plan-profile.ts';
 import { logicalTree, physicalTree, readableText } from './plan-text.ts';
 import type { PlanTree } from './plan-tree.ts';
+import { EVERYTHING } from './reach.ts';
 
 /** How a query is answered, and what its run did; a plain value. */
 export type QueryExplanation = {
@@ -46,7 +47,12 @@ export type RunExplanation = {
   readonly fragmentCount: number;
 };
 
-export type ScanExplanation = ScanProfile & SnapshotCounts & { readonly source: string };
+/** Counts of whole segments tell of rows of others: they are absent where the run may not read these. */
+export type ScanExplanation = OwnCounts & Partial<SegmentCounts> & { readonly source: string };
+
+type OwnCounts = Pick<ScanProfile, 'rowsScanned' | 'rowsFromMemo' | 'rowsSkipped' | 'floorUs'>;
+
+type SegmentCounts = Omit<ScanProfile, keyof OwnCounts> & SnapshotCounts;
 
 /** What the snapshot left out before a scan began. */
 export type SnapshotCounts = {
@@ -76,7 +82,7 @@ export function explainQuery(
   const { nowUs, rowsMax } = context;
   // The same plan as that of the run: it depends on nothing but these.
   const optimized = optimize(bound, context);
-  const physical = physicalPlanOf(optimized);
+  const physical = physicalPlanOf(optimized, context.reach ?? EVERYTHING);
   const words = readableText([bound.plan, optimized]);
   const run = measures && explainRun(scansOf(physical), measures);
   const factsOf = (scan: PhysicalScan) =>
@@ -117,11 +123,14 @@ function explainRun(scans: readonly PhysicalScan[], measures: RunMeasures): RunE
     queueMs,
     runMs,
     operators,
-    scans: scans.map(({ source, index }) => ({
-      source,
-      ...must(snapshots[index], 'each scan has its snapshot'),
-      ...must(profile.scans[index], 'each scan has its profile'),
-    })),
+    scans: scans.map((scan) => {
+      const own = must(profile.scans[scan.index], 'each scan has its profile');
+      const { rowsScanned, rowsFromMemo, rowsSkipped, floorUs } = own;
+      const { source } = scan;
+      if (scan.reach !== undefined)
+        return { source, rowsScanned, rowsFromMemo, rowsSkipped, floorUs };
+      return { source, ...must(snapshots[scan.index], 'each scan has its snapshot'), ...own };
+    }),
     answerMs,
     otherMs,
     fragmentCount,
@@ -137,12 +146,29 @@ function parameterTexts(bound: BoundQuery, context: CallContext) {
 }
 
 function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
+  const whole = 'segmentsInSource' in scan ? (scan as SegmentCounts) : undefined;
+  const facts: (readonly [string, string])[] = [];
+  if (whole !== undefined) facts.push(['segments', segmentWords(whole)]);
+  const among =
+    whole === undefined ? '' : `, of ${count(whole.segmentRowCount)} in the segments read`;
+  facts.push(['rows', `${count(scan.rowsScanned)} looked at${among}`]);
+  if (scan.rowsSkipped > 0) {
+    facts.push(['skipped', `${count(scan.rowsSkipped)} rows of blocks without a text`]);
+  }
+  facts.push(['memo', `${count(scan.rowsFromMemo)} rows remembered`]);
+  if (scan.floorUs !== undefined) {
+    facts.push(['floor', `older than ${formatDatetime(scan.floorUs)} was not wanted in the end`]);
+  }
+  return facts;
+}
+
+function segmentWords(scan: SegmentCounts): string {
   const { rememberedCount } = scan;
   const read = scan.openCount + scan.sealedCount;
   const atSnapshot = scan.segmentsSkippedByTime + scan.segmentsSkippedByProject;
   const others = scan.segmentsSkipped + rememberedCount + read;
   const notReached = scan.segmentsInSource - atSnapshot - others;
-  const segments = [
+  return [
     `${count(scan.segmentsInSource)} in the source`,
     `${count(scan.segmentsSkippedByTime)} skipped by time`,
     `${count(scan.segmentsSkippedByProject)} skipped by project`,
@@ -150,22 +176,7 @@ function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
     ...(rememberedCount > 0 ? [`${count(rememberedCount)} remembered`] : []),
     ...(notReached > 0 ? [`${count(notReached)} not reached`] : []),
     `${count(read)} read (${count(scan.openCount)} open, ${count(scan.sealedCount)} sealed)`,
-  ];
-  const facts: (readonly [string, string])[] = [
-    ['segments', segments.join(', ')],
-    [
-      'rows',
-      `${count(scan.rowsScanned)} looked at, of ${count(scan.segmentRowCount)} in the segments read`,
-    ],
-    ...(scan.rowsSkipped === 0
-      ? []
-      : ([['skipped', `${count(scan.rowsSkipped)} rows of blocks without a text`]] as const)),
-    ['memo', `${count(scan.rowsFromMemo)} rows remembered`],
-  ];
-  if (scan.floorUs !== undefined) {
-    facts.push(['floor', `older than ${formatDatetime(scan.floorUs)} was not wanted in the end`]);
-  }
-  return facts;
+  ].join(', ');
 }
 
 /** A count with commas between its thousands. */

@@ -18,6 +18,7 @@ import type {
 import { decorrelated } from './optimize/decorrelate.ts';
 import { ColumnIds, inputsOf, mapExpressions } from './optimize/plan-walk.ts';
 import { rowInputsOf, visit } from './physical-walk.ts';
+import { type Reach, withinReach } from './reach.ts';
 
 /**
  * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
@@ -111,6 +112,8 @@ export type PhysicalScan = {
   readonly fields: readonly ScanField[];
   readonly window: TimeWindow;
   readonly projectKey?: string | undefined;
+  /** Project keys that the run may read; `undefined`: all, and rows of mixed projects and of none. */
+  readonly reach: readonly string[] | undefined;
   /** Only events that may hold all of these; absent: all. */
   readonly texts?: readonly NeededText[] | undefined;
   /** Reads from the newest segment's end, and stops when the top rows above cannot change. */
@@ -130,23 +133,29 @@ export type HashJoin = {
   readonly residual?: Expression | undefined;
 };
 
-export function physicalPlanOf(plan: LogicalPlan): PhysicalPlan {
-  const subqueries = new Conversion(scanCountOf(plan), new ColumnIds(plan));
-  return convert(plan, { scanCount: 0, subqueries });
+/** Every scan of the plan, those of subqueries too, is kept within the reach. */
+export function physicalPlanOf(plan: LogicalPlan, reach: Reach): PhysicalPlan {
+  const subqueries = new Conversion(scanCountOf(plan), { ids: new ColumnIds(plan), reach });
+  return convert(plan, { scanCount: 0, subqueries, reach });
 }
 
 /** Scans of a plan are numbered first, in their order; those of its subqueries after them. */
-type Numbering = { scanCount: number; readonly subqueries: Conversion };
+type Numbering = { scanCount: number; readonly subqueries: Conversion; readonly reach: Reach };
 
 /** Turns subqueries into what is applied to chunks; one that the plan holds twice is still one. */
 class Conversion {
   readonly #ids: ColumnIds;
+  readonly #reach: Reach;
   readonly #applied = new Map<LogicalPlan, Apply>();
   #scanCount: number;
 
-  constructor(scanCount: number, ids: ColumnIds) {
+  constructor(
+    scanCount: number,
+    { ids, reach }: { readonly ids: ColumnIds; readonly reach: Reach },
+  ) {
     this.#scanCount = scanCount;
     this.#ids = ids;
+    this.#reach = reach;
   }
 
   convert(expression: Expression): Expression {
@@ -167,7 +176,7 @@ class Conversion {
 
   #convert(subquery: Subquery): Apply {
     const { plan, isOptimized: _, ...rest } = decorrelated(subquery, this.#ids);
-    const numbering = { scanCount: this.#scanCount, subqueries: this };
+    const numbering = { scanCount: this.#scanCount, subqueries: this, reach: this.#reach };
     this.#scanCount += scanCountOf(plan);
     return { ...rest, op: 'apply', plan: convert(plan, numbering) };
   }
@@ -194,7 +203,7 @@ function convert(logical: LogicalPlan, numbering: Numbering): PhysicalPlan {
         columns: plan.columns.map((item) => item.column),
         fields: plan.columns.map((item) => item.field),
         window: plan.window,
-        projectKey: plan.projectKey,
+        ...withinReach(plan.projectKey, numbering.reach),
         texts: plan.texts,
         newestFirst: false,
       };

@@ -16,6 +16,7 @@ import {
   timestampParameters,
   windowsAt,
 } from './plan-template.ts';
+import { EVERYTHING, reachText } from './reach.ts';
 import { SizedMemory } from './sized-memory.ts';
 
 /** The plan of one call. */
@@ -123,10 +124,10 @@ export class PlanMemo {
    * A text that calls share when all but their late values is the same; `undefined` where nothing may
    * be remembered, or a value is none that is compared so.
    */
-  #keyOf(query: BoundQuery, { parameters, rowsMax }: CallContext): string | undefined {
+  #keyOf(query: BoundQuery, { parameters, rowsMax, reach }: CallContext): string | undefined {
     const { number, timestamps, hasLatePattern } = this.#identityOf(query);
     if (hasLatePattern) return undefined;
-    let key = `${number} ${rowsMax}`;
+    let key = `${number} ${rowsMax} ${reachText(reach ?? EVERYTHING)}`;
     for (const [name, value] of parameters) {
       const isLate = value !== null && timestamps.has(name);
       const text = isLate ? 'late' : valueText(value);
@@ -151,7 +152,7 @@ export class PlanMemo {
 }
 
 function planWhole(query: BoundQuery, context: CallContext): CallPlan {
-  const plan = physicalPlanOf(optimize(query, context));
+  const plan = physicalPlanOf(optimize(query, context), context.reach ?? EVERYTHING);
   return { plan, scans: scansOf(plan) };
 }
 

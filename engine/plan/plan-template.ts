@@ -34,6 +34,7 @@ import {
 import { FLIPPED, narrow, timeBoundOf } from './optimize/scan-scope.ts';
 import { timeStepsOf } from './optimize/time-steps.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+import { EVERYTHING } from './reach.ts';
 
 /**
  * What calls have in common that differ in times only: a physical plan in which nothing but the
@@ -88,7 +89,7 @@ export function templateOf(folded: BoundQuery, context: PlanContext): PlanTempla
   const passes = PASSES.flatMap((pass) => (pass === SCOPE_SCANS ? [take, pass] : [pass]));
   const optimized = optimize(folded, { ...context, nowUs: undefined }, passes);
   if (someExpression(optimized, isLate)) return undefined;
-  const plan = physicalPlanOf(optimized);
+  const plan = physicalPlanOf(optimized, context.reach ?? EVERYTHING);
   return { plan, scans: scansOf(plan), bounds, lateNames };
 }
 

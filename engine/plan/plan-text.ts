@@ -95,11 +95,16 @@ function scanFacts(scan: PhysicalScan, fields: readonly string[]): PlanTree['fac
   return [
     ['window', windowWords(scan.window)],
     ['project', scan.projectKey === undefined ? 'any' : quoted(scan.projectKey)],
+    ...(scan.reach === undefined ? [] : ([['reach', reachWords(scan.reach)]] as const)),
     ...(scan.texts === undefined ? [] : ([['texts', neededTexts(scan.texts)]] as const)),
     ['columns', columns.join(', ') || 'none'],
     ['fields', fields.join(', ') || 'none'],
     ['order', scan.newestFirst ? 'newest first, until the top rows are certain' : 'as stored'],
   ];
+}
+
+function reachWords(projects: readonly string[]): string {
+  return projects.length === 0 ? 'none' : `${projects.map(quoted).join(', ')} alone`;
 }
 
 function windowWords({ startUs, endUs }: TimeWindow): string {

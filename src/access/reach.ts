@@ -1,9 +1,7 @@
+import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import type { Grant } from './tokens.ts';
 
-/** Whose rows a token may read; answers for one reach are not for another. */
-export type Reach = 'all-projects';
-
-/** Every token that may query reads every project. */
+/** What the bearer of a token may read, whatever is asked. */
 export function reachOf(_grant: Grant): Reach {
-  return 'all-projects';
+  return EVERYTHING;
 }

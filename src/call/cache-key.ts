@@ -1,7 +1,7 @@
 import { assert } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { PreparedQuery } from '../../engine/engine.ts';
-import type { Reach } from '../access/reach.ts';
+import { type Reach, reachText } from '../../engine/plan/reach.ts';
 import type { ParameterValues } from '../definition/definition.ts';
 
 /**
@@ -16,7 +16,7 @@ export function cacheKeyText(call: {
   /** Its text is told apart by its bytes, and may hold what looks like anything: it stands last. */
   readonly callerQuery?: Pick<PreparedQuery, 'text'> | undefined;
 }): string {
-  let text = `${call.version} ${call.reach}`;
+  let text = `${call.version} ${reachText(call.reach)}`;
   for (const value of call.parameters.values()) text += ` ${valueText(value)}`;
   return call.callerQuery === undefined ? text : `${text} sql:${call.callerQuery.text}`;
 }

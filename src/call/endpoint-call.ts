@@ -2,7 +2,6 @@ import { must } from '../../engine/assert.ts';
 import type { QueryAnswer, RunStats } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import type { Reach } from '../access/reach.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from '../limits.ts';
@@ -34,9 +33,8 @@ export type SharedAnswer = {
 
 export type EndpointAnswer = RunAnswer | SharedAnswer;
 
-/** Who is calling. */
+/** Who waits for the answer. */
 export type Caller = {
-  readonly reach: Reach;
   /** Whose time runs take that are begun for this caller. */
   readonly tenant?: Tenant | undefined;
   /** Aborted when the caller has gone; asked for only when there is something to wait for. */
@@ -97,7 +95,7 @@ export class EndpointCaller {
    */
   call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
     if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
-    const key = this.#cache.keyOf(call, caller.reach);
+    const key = this.#cache.keyOf(call);
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#cache.find(key, nowMs);
     if (kept === undefined) return this.#wait(key, caller);

@@ -1,5 +1,9 @@
 import type { PreparedQuery, QueryAnswer, RunOptions } from '../../engine/engine.ts';
 import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
+import type { Reach } from '../../engine/plan/reach.ts';
+
+/** Of each run the service says what it may read: nothing is open for want of a word. */
+export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
 
 /** What the service asks of the engine. */
 export interface QueryEngine {
@@ -15,8 +19,8 @@ export interface QueryEngine {
     within?: PreparedQuery['commonTables'] | undefined,
   ): PreparedQuery;
   /**
-   * Runs it over everything that is visible at the moment of the call. Rejects with a QueryError;
+   * Runs it over everything that is visible at the moment of the call, and in reach of its caller. Rejects with a QueryError;
    * once `signal` is aborted, soon and with `query_cancelled`.
    */
-  run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer>;
+  run(query: PreparedQuery, options: BoundedRunOptions): Promise<QueryAnswer>;
 }

@@ -1,4 +1,5 @@
 import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { Reach } from '../../engine/plan/reach.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Clock } from '../clock.ts';
@@ -18,6 +19,8 @@ export type TimedAnswer = QueryAnswer & {
 export type QueryCall = {
   readonly endpoint: Endpoint;
   readonly parameters: ParameterValues;
+  /** What the caller may read. */
+  readonly reach: Reach;
   /** The caller's own, over the endpoint's CTEs, to be run in the place of the endpoint's. */
   readonly callerQuery?: PreparedQuery | undefined;
 };
@@ -160,12 +163,13 @@ export class QueryRunner {
       await earlier;
       signal.throwIfAborted();
     }
-    const { endpoint, parameters, callerQuery, isExplained, tenant } = call;
+    const { endpoint, parameters, reach, callerQuery, isExplained, tenant } = call;
     const startMs = this.#clock.monotonicMs();
     const answer = await this.#engine.run(callerQuery ?? endpoint.query, {
       parameters,
       nowUs: this.#clock.nowUs(),
       rowsMax: endpoint.definition.rowsMax,
+      reach,
       signal,
       isExplained,
       tenant,

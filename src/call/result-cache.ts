@@ -1,4 +1,3 @@
-import type { Reach } from '../access/reach.ts';
 import type { Endpoint } from '../definition/catalogue.ts';
 import {
   CACHE_ANSWER_PARTS,
@@ -112,7 +111,7 @@ export class ResultCache {
   }
 
   /** Where the definition is another one than at the last call, what is kept of the old one goes. */
-  keyOf(call: QueryCall, reach: Reach): CallKey {
+  keyOf(call: QueryCall): CallKey {
     const { endpoint } = call;
     const { id } = endpoint.definition;
     let known = this.#versions.get(id);
@@ -122,7 +121,7 @@ export class ResultCache {
       this.#versions.set(id, known);
     }
     const { version } = known;
-    return { ...call, version, text: cacheKeyText({ ...call, version, reach }) };
+    return { ...call, version, text: cacheKeyText({ ...call, version }) };
   }
 
   /** What is kept and fresh. Counts as a call of it. */

@@ -42,7 +42,7 @@ export function callHandler(options: {
     const parameters = endpoint.parameters.parse(texts);
     const sql = callerSqlOf(texts, endpoint);
     const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
-    const call = { endpoint, parameters, callerQuery };
+    const call = { endpoint, parameters, callerQuery, reach: reachOf(grant) };
     const who = { tenant: tenantOf(grant), cancelled: () => goneSignal(response) };
     if (isExplained) {
       const explanation = await caller.explain(call, who);
@@ -50,7 +50,7 @@ export function callHandler(options: {
       return;
     }
     const calledMs = clock.monotonicMs();
-    const called = caller.call(call, { reach: reachOf(grant), ...who });
+    const called = caller.call(call, who);
     // What is kept leaves in the turn of the event loop that brought the request.
     const answer = called instanceof Promise ? await called : called;
     await sendAnswer(request, response, answer, {

@@ -10,6 +10,7 @@ import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts'
 import { foldPlan } from '../../engine/plan/optimize/fold.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalScan, physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
@@ -94,7 +95,8 @@ export class WeirUnderTest {
         : foldPlan(bound.plan, call);
       const columns = bound.output.map(({ name, type }) => ({ name, type: typeName(type) }));
       const rows = this.#run(plan, bound, way.sealed);
-      const readsEvents = scansOf(physicalPlanOf(foldPlan(bound.plan, call))).length > 0;
+      const readsEvents =
+        scansOf(physicalPlanOf(foldPlan(bound.plan, call), EVERYTHING)).length > 0;
       return { columns, rows, isOrdered: syntax.orderBy.length > 0, readsEvents };
     } catch (error) {
       if (error instanceof QueryError) return { error };
@@ -103,7 +105,7 @@ export class WeirUnderTest {
   }
 
   #run(plan: LogicalPlan, bound: BoundQuery, sealed: boolean): readonly string[] {
-    const physical = physicalPlanOf(plan);
+    const physical = physicalPlanOf(plan, EVERYTHING);
     const writer = new RowWriter(bound.output, physical, new JsonBuffer());
     const segments = scansOf(physical).map((scan) => this.#segmentsOf(scan, sealed));
     executeQuery(physical, { segments, checkpoint: () => {} }, writer);

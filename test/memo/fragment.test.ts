@@ -6,6 +6,7 @@ import { fragmentKey, fragmentOf } from '../../engine/memo/fragment.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 
 const sources = [{ name: 'logs', projectPath: ['project'] }];
@@ -13,7 +14,7 @@ const sources = [{ name: 'logs', projectPath: ['project'] }];
 function fragment(sql: string) {
   const bound = bindQuery(parseQuery(sql), { sources, parameters: [] });
   const call = { parameters: new Map(), nowUs: 1e15, rowsMax: 100, sources };
-  return fragmentOf(physicalPlanOf(optimize(bound, call)));
+  return fragmentOf(physicalPlanOf(optimize(bound, call), EVERYTHING));
 }
 
 function keyOf(sql: string): string {

@@ -36,6 +36,7 @@ function segmentOf(
         hasProjectKey: false,
         ...run,
       })),
+    runsOf: () => assert.fail('not asked for'),
     countRows: () => timestampsUs.length,
     projectsWith: () => [],
     positionAt: (run, timestampUs) => {

@@ -20,6 +20,7 @@ import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
 import { operatorsOf } from '../../engine/plan/physical-walk.ts';
 import { combineProfiles, type PlanProfile, PlanProfiler } from '../../engine/plan/plan-profile.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 
@@ -115,7 +116,7 @@ type Run = { readonly json: string; readonly profile: PlanProfile | undefined };
 function planOf(sql: string): { plan: PhysicalPlan; newWriter: () => RowWriter } {
   const { bound } = prepareQuery(sql, { sources: SOURCES, parameters: [] });
   const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: SOURCES };
-  const plan = physicalPlanOf(optimize(bound, context));
+  const plan = physicalPlanOf(optimize(bound, context), EVERYTHING);
   return { plan, newWriter: () => new RowWriter(bound.output, plan, new JsonBuffer()) };
 }
 

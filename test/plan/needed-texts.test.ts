@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 
 const SOURCES = [{ name: 'logs', projectPath: ['metadata', 'ref'] }];
@@ -11,7 +12,7 @@ const SOURCES = [{ name: 'logs', projectPath: ['metadata', 'ref'] }];
 function textsOf(sql: string): string[][] {
   const bound = bindQuery(parseQuery(sql), { sources: SOURCES, parameters: [] });
   const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: SOURCES };
-  return scansOf(physicalPlanOf(optimize(bound, context))).map(({ texts = [] }) =>
+  return scansOf(physicalPlanOf(optimize(bound, context), EVERYTHING)).map(({ texts = [] }) =>
     texts.map(({ path, text, or = [] }) => `${path.join('.')}: ${[text, ...or].join(' or ')}`),
   );
 }

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
@@ -10,7 +11,7 @@ import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 function newestFirst(text: string): readonly boolean[] {
   const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
   const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: BUILT_IN_SOURCES };
-  const plan = physicalPlanOf(optimize(bound, context));
+  const plan = physicalPlanOf(optimize(bound, context), EVERYTHING);
   return scansOf(plan).map((scan) => scan.newestFirst);
 }
 

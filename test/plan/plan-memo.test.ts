@@ -10,6 +10,7 @@ import type { BoundQuery, TimeWindow } from '../../engine/plan/logical-plan.ts';
 import { type CallContext, optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
 import { type CallPlan, PlanMemo, type TemplateContent } from '../../engine/plan/plan-memo.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { goldenTexts, NOW_US } from './golden-plans.ts';
@@ -66,7 +67,7 @@ function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]): Physic
 
 /** The plan without anything remembered. A clone, since a plan that was sent is one. */
 function planAnew(query: BoundQuery, call: CallContext): PhysicalPlan {
-  return structuredClone(physicalPlanOf(optimize(query, call)));
+  return structuredClone(physicalPlanOf(optimize(query, call), EVERYTHING));
 }
 
 function expectSamePlan(memo: PlanMemo, query: BoundQuery, call: CallContext): CallPlan {

@@ -13,6 +13,7 @@ import { foldPlan } from '../../engine/plan/optimize/fold.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
 import { operatorsOf } from '../../engine/plan/physical-walk.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 
@@ -65,7 +66,7 @@ function segmentsOf(source: string, projectKey: string | undefined, isSealed: bo
 let nextId = 70_000;
 
 function idsOf(plan: LogicalPlan, sql: string, isSealed: boolean): string {
-  const physical = physicalPlanOf(plan);
+  const physical = physicalPlanOf(plan, EVERYTHING);
   const { output } = prepareQuery(sql, { sources: SOURCES, parameters: [] }).bound;
   const rows = new RowWriter(output, physical, new JsonBuffer());
   const segments = scansOf(physical).map((scan) =>
@@ -156,6 +157,6 @@ for (const { title, sql, ids, isLeft } of [
       assert.equal(idsOf(foldPlan(bound.plan, CALL), sql, isSealed), ids, 'as bound');
       assert.equal(idsOf(plan, sql, isSealed), ids, isSealed ? 'sealed' : 'open');
     }
-    assert.equal(isLeftToScan(physicalPlanOf(plan)), isLeft);
+    assert.equal(isLeftToScan(physicalPlanOf(plan, EVERYTHING)), isLeft);
   });
 }

@@ -5,6 +5,7 @@ import { prepareQuery } from '../../engine/engine.ts';
 import { PREPARED_PLANS_MAX } from '../../engine/limits.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { PreparedPlans } from '../../engine/pool/prepared-plans.ts';
 
 const SOURCES = [{ name: 'logs', projectPath: ['project'] }];
@@ -14,7 +15,7 @@ const COUNT = 'SELECT COUNT(*) AS n FROM logs';
 function planOf(sql: string): PhysicalPlan {
   const { bound } = prepareQuery(sql, { sources: SOURCES, parameters: [] });
   const context = { parameters: new Map(), nowUs: 0, rowsMax: 10, sources: SOURCES };
-  return physicalPlanOf(optimize(bound, context));
+  return physicalPlanOf(optimize(bound, context), EVERYTHING);
 }
 
 test('a plan that comes again is found, until segments have gone or all is forgotten', () => {

@@ -24,6 +24,7 @@ import {
   physicalPlanOf,
   scansOf,
 } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { takePieces } from '../../engine/pool/covered-run.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -173,7 +174,7 @@ function orError(run: () => string): string {
 
 function prepared(sql: string, form: PlanForm) {
   const bound = bindQuery(parseQuery(sql), { sources: SOURCES, parameters: [] });
-  return { bound, physical: physicalPlanOf(planOf(bound, form)) };
+  return { bound, physical: physicalPlanOf(planOf(bound, form), EVERYTHING) };
 }
 
 function planOf(bound: BoundQuery, form: PlanForm): LogicalPlan {

@@ -33,6 +33,10 @@ export class PlainSegment implements Segment {
     return [{ count, start: 0, rows: undefined, isTimeOrdered: false, hasProjectKey: false }];
   }
 
+  runsOf(): never {
+    throw new Error('it tells no rows from others');
+  }
+
   countRows(): number {
     return this.rowCount;
   }

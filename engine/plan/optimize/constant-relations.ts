@@ -12,6 +12,7 @@ import {
 } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
 import { physicalPlanOf } from '../physical-plan.ts';
+import { NOTHING } from '../reach.ts';
 import { type CallValues, generatesArrays } from './fold.ts';
 import { expressionsOf, inputsOf, outputOf, rewritePlan, subqueriesOf } from './plan-walk.ts';
 
@@ -32,7 +33,7 @@ function computeRelation(plan: LogicalPlan, { budget }: CallValues): LogicalPlan
   if (expressionsOf(plan).some(isUnsettled) || isLong(plan)) return plan;
   const columns = outputOf(plan);
   try {
-    const compute = () => evaluateRelation(physicalPlanOf(plan), columns);
+    const compute = () => evaluateRelation(physicalPlanOf(plan, NOTHING), columns);
     const rows = budget === undefined ? compute() : budget.run(compute);
     return rows === undefined ? plan : { op: 'rows', columns, rows };
   } catch (error) {

@@ -4,6 +4,7 @@ import { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDING_STEPS_MAX } from '../../limits.ts';
 import type { Column } from '../expression.ts';
 import type { BoundQuery, LogicalPlan } from '../logical-plan.ts';
+import type { Reach } from '../reach.ts';
 import { bucketListsAsRanges } from './bucket-ranges.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { type CallValues, foldPlan } from './fold.ts';
@@ -24,6 +25,8 @@ export type PlanContext = CallValues & {
   readonly sources: readonly SourceSchema[];
   /** Rows the caller wants at most. */
   readonly rowsMax: number;
+  /** What the run may read; absent: everything. */
+  readonly reach?: Reach | undefined;
 };
 
 /** What is known of one call when it runs. */

@@ -1,3 +1,4 @@
+import { EVERYTHING, type Reach } from '../../../engine/plan/reach.ts';
 import { type EndpointAnswer, EndpointCaller } from '../../../src/call/endpoint-call.ts';
 import type { Endpoint } from '../../../src/definition/catalogue.ts';
 import type { LogEntry } from '../../../src/log.ts';
@@ -68,12 +69,16 @@ export class CallerUnderTest {
   /** A call by a caller who goes away when `gone` says so. */
   async call(
     key: string,
-    options: { readonly endpoint?: Endpoint; readonly gone?: AbortSignal } = {},
+    options: {
+      readonly endpoint?: Endpoint;
+      readonly gone?: AbortSignal;
+      readonly reach?: Reach;
+    } = {},
   ): Promise<EndpointAnswer> {
     const { endpoint = ENDPOINT, gone = new AbortController().signal } = options;
     const parameters = new Map([['key', key]]);
-    const caller = { reach: 'all-projects' as const, cancelled: () => gone };
-    return this.caller.call({ endpoint, parameters }, caller);
+    const call = { endpoint, parameters, reach: options.reach ?? EVERYTHING };
+    return this.caller.call(call, { cancelled: () => gone });
   }
 
   /** Calls, and ends the run with `value` where there is one. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SqlValue } from '../../../engine/column/value.ts';
+import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { JSON_FORMAT } from '../../../src/call/answer-format.ts';
 import { cacheKeyText } from '../../../src/call/cache-key.ts';
 import { KeptAnswer } from '../../../src/call/kept-answer.ts';
@@ -12,7 +13,11 @@ import { ENDPOINT } from './caller-under-test.ts';
 const NOW = { madeMs: 0, nowMs: 0 };
 
 function keyOf(cache: ResultCache, key: string) {
-  return cache.keyOf({ endpoint: ENDPOINT, parameters: new Map([['key', key]]) }, 'all-projects');
+  return cache.keyOf({
+    endpoint: ENDPOINT,
+    parameters: new Map([['key', key]]),
+    reach: EVERYTHING,
+  });
 }
 
 /** Rows of so many bytes that no encoding makes much shorter. */
@@ -128,7 +133,7 @@ const VALUE: fc.Arbitrary<SqlValue> = fc.oneof(
 test('keys of calls are the same just when their values are', () => {
   const lists = fc.tuple(fc.array(VALUE, { maxLength: 4 }), fc.array(VALUE, { maxLength: 4 }));
   const textOf = (values: readonly SqlValue[]) =>
-    cacheKeyText({ version: 1, reach: 'all-projects', parameters: parametersOf(values) });
+    cacheKeyText({ version: 1, reach: EVERYTHING, parameters: parametersOf(values) });
   /** Where a number and a bigint would be the same text, only one is ever used. */
   const content = (values: readonly SqlValue[]) =>
     JSON.stringify(
@@ -153,7 +158,7 @@ test('keys of calls with a text of their own are the same just when the texts ar
     const callerQuery = text === undefined ? undefined : { text };
     return cacheKeyText({
       version: 1,
-      reach: 'all-projects',
+      reach: EVERYTHING,
       parameters: parametersOf([value]),
       callerQuery,
     });

@@ -8,6 +8,7 @@ import { mergeSegments } from '../../../engine/column/merge-segments.ts';
 import { packImage } from '../../../engine/column/packed-image.ts';
 import { sealSegment } from '../../../engine/column/seal.ts';
 import { Engine, type QueryAnswer, type RunOptions } from '../../../engine/engine.ts';
+import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { QueryError } from '../../../engine/query-error.ts';
 import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
 import { PARTITION_US } from '../../../ingest/partition.ts';
@@ -33,7 +34,12 @@ const ENDLESS = `SELECT COUNT(*) AS n FROM \`${SOURCE}\` AS a
   WHERE CONCAT(a.id, b.id, c.id, d.id) != 'none'`;
 /** When the day of all rows is over and gets no more. */
 const MERGE_US = NOW_US + 1.5 * PARTITION_US;
-const RUN: RunOptions = { parameters: new Map(), nowUs: NOW_US, rowsMax: 10 };
+const RUN = {
+  parameters: new Map(),
+  nowUs: NOW_US,
+  rowsMax: 10,
+  reach: EVERYTHING,
+} satisfies RunOptions;
 
 async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-reading-'));

@@ -1,0 +1,135 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { CACHE_BYTES_MAX } from '../../src/limits.ts';
+import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { type Outcome, Stall, type Way } from './stall.ts';
+import { HostileCalls, type TenantCall, wildDefinition } from './tenant-calls.ts';
+import { type Tenant, type TenantEvent, tenantEvents, tenantsOf } from './tenant-events.ts';
+
+const CALLS = numberFrom('WEIR_ISOLATION_CALLS', 300);
+const TENANTS = numberFrom('WEIR_ISOLATION_TENANTS', 16);
+/** Callers whose calls come in a row; all are called for in turn, and meet what the ones before have left. */
+const CALLS_IN_A_ROW = 10;
+
+/** All that calls are checked with: everybody's rows, and those of the caller alone. */
+type World = {
+  readonly tenants: readonly Tenant[];
+  readonly events: readonly TenantEvent[];
+  readonly shared: Stall;
+  readonly own: Stall;
+};
+
+test('a caller bound to projects is answered as if there were no others', async (context) => {
+  const seed = fuzzSeed();
+  context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
+  const random = new Random(seed);
+  const folder = await mkdtemp(join(tmpdir(), 'weir-isolation-'));
+  const world = await openWorld(random, folder);
+  const { shared, own, tenants } = world;
+  const counts = { calls: 0, rows: 0, errors: 0 };
+  try {
+    const calls = new HostileCalls(random, tenants);
+    while (counts.calls < CALLS) {
+      const bound = await chooseCaller(random, world);
+      for (let left = CALLS_IN_A_ROW; left > 0; left--) {
+        const call = calls.next(bound.owners[0]!);
+        const outcome = await checkCall(random, world, { bound, call });
+        counts.calls += 1;
+        if ('code' in outcome) counts.errors += 1;
+        else counts.rows += (JSON.parse(outcome.json) as { result: unknown[] }).result.length;
+      }
+      await shared.prepare();
+    }
+    context.diagnostic(JSON.stringify({ ...counts, hits: shared.hitCount }));
+    context.diagnostic(`${shared.rememberedRows} rows of remembered states`);
+    ok(counts.rows > CALLS && counts.errors < CALLS / 2, 'most calls have rows');
+    ok(shared.hitCount > 0 && shared.rememberedRows > 0, 'some answers and states are remembered');
+  } finally {
+    await shared.close();
+    await own.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** Who calls: the tenants whose projects it is bound to, and how that is said. */
+type Bound = { readonly owners: readonly Tenant[]; readonly reach: Reach };
+
+/** Binds a caller to one project or some, and puts its rows where it would be alone. */
+async function chooseCaller(random: Random, { tenants, events, own }: World): Promise<Bound> {
+  const count = random.pick([1, 1, 1, 2, 3]);
+  const owners = [...new Set(Array.from({ length: count }, () => random.pick(tenants)))];
+  const keys = owners.map(({ key }) => key);
+  const rows = events.filter(({ owner }) => owner !== undefined && keys.includes(owner));
+  own.clear();
+  const sealed = random.below(rows.length + 1);
+  await own.post(rows.slice(0, sealed));
+  await own.seal();
+  await own.post(rows.slice(sealed));
+  return { owners, reach: { projects: keys, sources: 'all' } };
+}
+
+async function checkCall(
+  random: Random,
+  { tenants, shared, own }: World,
+  { bound, call }: { readonly bound: Bound; readonly call: TenantCall },
+): Promise<Outcome> {
+  const { owners, reach } = bound;
+  const way = random.pick<Way>(['here', 'workers']);
+  const what = `${JSON.stringify(call)} of ${JSON.stringify(reach.projects)}`;
+  const expected = await own.call(call, EVERYTHING, way);
+  // Whoever sees all asks the same before, between, or not at all.
+  for (const isAll of random.pick([
+    [false],
+    [false, false, false],
+    [true, false],
+    [false, true, false],
+  ])) {
+    if (isAll && !call.isLinear) continue;
+    const outcome = await shared.call(call, isAll ? EVERYTHING : reach, way);
+    if (isAll) continue;
+    const foreign = tenants.filter((tenant) => !owners.includes(tenant));
+    const text = JSON.stringify(outcome);
+    deepEqual(marksIn(text, foreign), [], what);
+    if ('code' in expected && 'code' in outcome) equal(outcome.code, expected.code, what);
+    else deepEqual(outcome, expected, what);
+  }
+  if (random.below(8) === 0) {
+    const explanation = await shared.explain(call, reach);
+    for (const scan of explanation?.run?.scans ?? []) {
+      equal(scan.segmentRowCount ?? scan.segmentsInSource, undefined, what);
+    }
+    deepEqual(marksIn(JSON.stringify(explanation ?? {}), tenants), [], what);
+  }
+  return expected;
+}
+
+function marksIn(text: string, tenants: readonly Tenant[]): readonly string[] {
+  return tenants.flatMap(({ mark }) => (text.includes(mark) ? [mark] : []));
+}
+
+/** Everybody's rows: three times some are sealed, and the last of them are not. */
+async function openWorld(random: Random, folder: string): Promise<World> {
+  const ids = [
+    '6f8f4f3a-3d1b-4f51-9a42-8a8c8d0c8f10',
+    '6f8f4f3a-3d1b-4f51-9a42-8a8c8d0c8f11',
+  ] as const;
+  await writeFile(
+    join(folder, 'run.sql'),
+    wildDefinition('wild.run', ids[0], '-- cache: disabled'),
+  );
+  await writeFile(join(folder, 'kept.sql'), wildDefinition('wild.kept', ids[1], '-- cache: 900s'));
+  const tenants = tenantsOf(TENANTS);
+  const events = tenantEvents(random, tenants);
+  const shared = await Stall.open(folder, CACHE_BYTES_MAX);
+  const quarter = Math.ceil(events.length / 4);
+  for (let from = 0; from < events.length; from += quarter) {
+    await shared.post(events.slice(from, from + quarter));
+    if (from + quarter < events.length) await shared.seal();
+  }
+  return { tenants, events, shared, own: await Stall.open(folder, 0) };
+}

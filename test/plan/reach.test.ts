@@ -1,0 +1,65 @@
+import { deepEqual, equal, throws } from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  checkSources,
+  EVERYTHING,
+  NOTHING,
+  reachText,
+  withinReach,
+} from '../../engine/plan/reach.ts';
+import { QueryError } from '../../engine/query-error.ts';
+
+const NAMES = fc.oneof(
+  fc.constant('all' as const),
+  fc.uniqueArray(fc.constantFrom('a', 'b', 'a b', '"a"', 'all', '["a"]', ''), { maxLength: 4 }),
+);
+const REACH = fc.record({ projects: NAMES, sources: NAMES });
+
+test('reaches have the same text just when they hold the same', () => {
+  const content = (names: 'all' | readonly string[]) => (names === 'all' ? 'all' : new Set(names));
+  fc.assert(
+    fc.property(REACH, REACH, (left, right) => {
+      const contents = [left, right].map(({ projects, sources }) => ({
+        projects: content(projects),
+        sources: content(sources),
+      }));
+      let isSame = true;
+      try {
+        deepEqual(contents[0], contents[1]);
+      } catch {
+        isSame = false;
+      }
+      equal(reachText(left) === reachText(right), isSame);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a scan reads what is asked for and in reach, and nothing else', () => {
+  const reach = { projects: ['a', 'b'], sources: 'all' as const };
+  deepEqual(withinReach('a', EVERYTHING), { projectKey: 'a', reach: undefined });
+  deepEqual(withinReach(undefined, EVERYTHING), { projectKey: undefined, reach: undefined });
+  deepEqual(withinReach('a', reach), { projectKey: 'a', reach: ['a'] });
+  deepEqual(withinReach('c', reach), { projectKey: 'c', reach: [] });
+  deepEqual(withinReach(undefined, reach), { projectKey: undefined, reach: ['a', 'b'] });
+  deepEqual(withinReach(undefined, { ...reach, projects: ['a'] }), {
+    projectKey: 'a',
+    reach: ['a'],
+  });
+  deepEqual(withinReach('a', NOTHING), { projectKey: 'a', reach: [] });
+  deepEqual(withinReach(undefined, NOTHING), { projectKey: undefined, reach: [] });
+});
+
+test('a plan that reads a source out of reach is refused with its name and what may be read', () => {
+  const scans = [{ source: 'x' }, { source: 'y' }];
+  checkSources(scans, EVERYTHING);
+  checkSources(scans, { projects: [], sources: ['y', 'x'] });
+  checkSources([], NOTHING);
+  const refused = (sources: readonly string[]) => () =>
+    checkSources(scans, { projects: 'all', sources });
+  const error = (message: string) => (thrown: unknown) =>
+    thrown instanceof QueryError && thrown.code === 'out_of_reach' && thrown.message === message;
+  throws(refused(['x', 'z']), error('the query reads y; its caller may read x, z'));
+  throws(refused([]), error('the query reads x; its caller may read no source'));
+});
