@@ -163,6 +163,12 @@ export const BOUND_NODES_MAX = 300_000;
 export const BOUND_NODES_WITHIN_MAX = 50_000;
 
 /**
+ * Nodes that the conditions above a projection, or the keys of a sort, may come to once its expressions are put in
+ * the place of its columns; beyond, they stay above it. Those of log pages have some tens.
+ */
+export const SUBSTITUTED_NODES_MAX = 8_192;
+
+/**
  * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
  * up to eight frames to a node; the parser's own limit on nesting is hit before in most texts.
  */

@@ -48,13 +48,21 @@ function computeRelation(plan: LogicalPlan, { budget }: CallValues): LogicalPlan
  * array, or a call whose values may each be much longer than what they are made of.
  */
 function isLong(plan: LogicalPlan): boolean {
-  if (plan.op === 'unnest') return plan.array.op !== 'literal' && columnsOf(plan.array).size === 0;
+  if (plan.op === 'unnest' && plan.array.op !== 'literal') {
+    return columnsOf(plan.array).size === 0;
+  }
   if (expressionsOf(plan).some((each) => generatesArrays(each) || makesLongValues(each)))
     return true;
   const rowCounts = inputsOf(plan).map((input) => (input.op === 'rows' ? input.rows.length : 1));
   if (plan.op === 'union')
     return rowCounts.reduce((sum, count) => sum + count, 0) > FOLDED_ROWS_MAX;
-  return rowCounts.reduce((product, count) => product * count, 1) > FOLDED_ROWS_MAX;
+  const elementCount = plan.op === 'unnest' ? elementCountOf(plan.array) : 1;
+  return rowCounts.reduce((product, count) => product * count, elementCount) > FOLDED_ROWS_MAX;
+}
+
+/** Elements of a constant array. */
+function elementCountOf(array: Expression): number {
+  return array.op === 'literal' && Array.isArray(array.value) ? array.value.length : 1;
 }
 
 function makesLongValues(expression: Expression): boolean {

@@ -1,6 +1,6 @@
 import { INT64 } from '../../column/type.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { columnReference, substitute } from '../expression-walk.ts';
+import { columnReference, substituteWithin } from '../expression-walk.ts';
 import type { Limit, LogicalPlan, Project, Sort, SortKey, Union } from '../logical-plan.ts';
 import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from './plan-walk.ts';
 
@@ -72,10 +72,13 @@ function sinkSort(sort: Sort): LogicalPlan {
   const input = sort.input;
   if (input.op === 'project') {
     const expressions = new Map(input.columns.map((item) => [item.column.id, item.expression]));
-    const keys = sort.keys.map((key) => ({
-      ...key,
-      expression: substitute(key.expression, expressions),
-    }));
+    const { within, beyond } = substituteWithin(
+      sort.keys,
+      expressions,
+      ({ expression }) => expression,
+    );
+    if (beyond.length > 0) return sort;
+    const keys = within.map(({ term, expression }) => ({ ...term, expression }));
     return { ...input, input: sinkSort({ op: 'sort', input: input.input, keys }) };
   }
   // A sort keeps the order below it among equal keys.

@@ -6,6 +6,7 @@ import {
   conjunctsOf,
   isLiteral,
   substitute,
+  substituteWithin,
 } from '../expression-walk.ts';
 import type { Aggregate, Join, LogicalPlan, Union, Unnest, Window } from '../logical-plan.ts';
 import { impliedByEquality } from './equal-columns.ts';
@@ -37,8 +38,8 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
       return push(plan.input, [...conjunctsOf(plan.predicate), ...conditions]);
     case 'project': {
       const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
-      const below = conditions.map((term) => substitute(term, expressions));
-      return { ...plan, input: push(plan.input, below) };
+      const { below, kept } = putInPlace(conditions, expressions);
+      return filtered({ ...plan, input: push(plan.input, below) }, kept);
     }
     case 'sort':
       return { ...plan, input: push(plan.input, conditions) };
@@ -73,6 +74,15 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
   }
 }
 
+/** The conditions as they read below, and those that would grow too large there. */
+function putInPlace(
+  conditions: readonly Expression[],
+  expressions: ReadonlyMap<ColumnId, Expression>,
+): { below: readonly Expression[]; kept: readonly Expression[] } {
+  const { within, beyond } = substituteWithin(conditions, expressions, (term) => term);
+  return { below: within.map(({ expression }) => expression), kept: beyond };
+}
+
 function isNeverTrue(term: Expression): boolean {
   return isLiteral(term) && term.value !== true;
 }
@@ -92,9 +102,9 @@ function pushThroughAggregate(plan: Aggregate, conditions: readonly Expression[]
   // Without keys there is a row even when no row is left below.
   const { within, beyond } = divide(conditions, keys.size === 0 ? new Set() : new Set(keys.keys()));
   const isMovable = (term: Expression) => keys.size > 0 && columnsOf(term).size > 0;
-  const below = within.filter(isMovable).map((term) => substitute(term, keys));
-  const kept = [...within.filter((term) => !isMovable(term)), ...beyond];
-  return filtered({ ...plan, input: push(plan.input, below) }, kept);
+  const { below, kept } = putInPlace(within.filter(isMovable), keys);
+  const above = [...within.filter((term) => !isMovable(term)), ...kept, ...beyond];
+  return filtered({ ...plan, input: push(plan.input, below) }, above);
 }
 
 /** A partition is left out as a whole, by its keys, or not at all. */

@@ -1,6 +1,6 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
-import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
+import { conjunctionOf, conjunctsOf, substitute, substituteWithin } from '../expression-walk.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
 import { eventPathOf } from './event-path.ts';
 import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
@@ -69,11 +69,13 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
     }
     case 'project': {
       const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
-      const seen = (expression: Expression) => substitute(expression, expressions);
+      const arrays = substituteWithin([...context.elements], expressions, ([, array]) => array);
       const elements = new Map(
-        Array.from(context.elements, ([id, array]) => [id, seen(array)] as const),
+        arrays.within.map(({ term: [id], expression }) => [id, expression] as const),
       );
-      const terms = context.terms.map((term) => ({ ...term, expression: seen(term.expression) }));
+      const terms = substituteWithin(context.terms, expressions, ({ expression }) => expression)
+        // What would grow too large is not known below.
+        .within.map(({ term, expression }) => ({ ...term, expression }));
       return { ...plan, input: scope(plan.input, { ...context, terms, elements }) };
     }
     case 'union':
