@@ -21,6 +21,7 @@ import { BodyReader } from '../../src/http/body.ts';
 import { HttpServer } from '../../src/http/http-server.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { LogEntry } from '../../src/log.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
 import { type ProfileName, profileOf } from '../../src/profile.ts';
 import { Readiness } from '../../src/readiness.ts';
 import { asServiceErrors } from '../../src/store/intake-errors.ts';
@@ -163,6 +164,7 @@ export async function withApp(
     readonly heldBytesMax?: number | undefined;
     readonly isStarting?: boolean | undefined;
     readonly profile?: ProfileName | undefined;
+    readonly metrics?: Metrics | undefined;
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
@@ -197,6 +199,7 @@ export async function withApp(
     clock,
     log: (entry) => entries.push(entry),
     bodies: new BodyReader(options.heldBytesMax),
+    metrics: options.metrics,
   });
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   try {

@@ -1,0 +1,119 @@
+import type { TokenPlaces } from '../../src/access/authenticate.ts';
+import type { Scope } from '../../src/access/tokens.ts';
+
+/**
+ * Who may do what, written down by hand: what the guard does is held against this, and not this made of
+ * what the guard does.
+ */
+export type AccessRow = {
+  /** Method and path, as the list of routes has them. */
+  readonly route: string;
+  /** Everyone; everyone, but nobody with a wrong token; any token; or one with this scope. */
+  readonly needs: 'nothing' | 'no wrong token' | 'any token' | Scope;
+  /** Where the token may stand. */
+  readonly tokenIn: TokenPlaces;
+  /** What is asked, and how whoever may is answered. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly type?: string | undefined;
+  readonly status: number;
+  /** Whether failures are told in the words of a protocol, whatever the profile. */
+  readonly hasOwnWords?: boolean | undefined;
+};
+
+const LOGS_ALL = '2034724d-89c8-43a9-aabc-52f7404f4bdd';
+const PARAMETERS = 'project=alpha&project_tier=PRO';
+
+/** Paths by which an endpoint is called, of the route and as asked for. */
+const CALLS: readonly (readonly [string, string])[] = [
+  ['/api/endpoints/:idOrName', '/api/endpoints/logs.all'],
+  ['/api/endpoints/query/:idOrName', `/api/endpoints/query/${LOGS_ALL}`],
+  ['/api/endpoints/query/name/:name', '/api/endpoints/query/name/logs.all'],
+  ['/endpoints/query/:idOrName', '/endpoints/query/logs.all'],
+];
+
+/** Below each path of the JSON door: a body of each format. */
+const LOG_DOORS: readonly (readonly [string, string, string])[] = [
+  ['/json', 'application/json', '{}'],
+  ['/vector', 'application/json', '{}'],
+  ['/typecasts', 'application/json', '{"batch":[]}'],
+  ['/elixir/logger', 'application/json', '{"batch":[]}'],
+  [
+    '/cloud-event',
+    'application/cloudevents+json',
+    '{"specversion":"1.0","id":"1","source":"/a","type":"b"}',
+  ],
+  ['/cloudflare', 'text/plain', '{}\n'],
+  ['/logplex', 'text/plain', '<13>1 - - - - - - a\n'],
+  ['/syslog', 'text/plain', '<13>1 - - - - - - a\n'],
+  ['/syslogs', 'text/plain', '<13>1 - - - - - - a\n'],
+];
+
+const BULK = '{"index":{}}\n{}\n';
+const SOURCE = '?source_name=postgres.logs';
+
+const ELASTICSEARCH_ASKED = ['/_cluster/health', '/_cat/health', '/_license', '/_xpack'];
+
+function posting(path: string, body: string, type: string, of: Partial<AccessRow> = {}): AccessRow {
+  return {
+    route: `POST ${path}`,
+    needs: 'ingest',
+    tokenIn: 'password',
+    path: `${path}${SOURCE}`,
+    body,
+    type,
+    status: 200,
+    ...of,
+  };
+}
+
+function managing(route: string, path: string, of: Partial<AccessRow> = {}): AccessRow {
+  return { route, needs: 'manage', tokenIn: 'headers', path, status: 200, ...of };
+}
+
+function bulks(base: string): readonly AccessRow[] {
+  return ['/_bulk', '/:index/_bulk'].flatMap((path) =>
+    ['POST', 'PUT'].map((method) =>
+      posting(`${base}${path}`, BULK, 'application/x-ndjson', {
+        route: `${method} ${base}${path}`,
+        path: `${base}${path.replace(':index', 'postgres.logs')}`,
+        hasOwnWords: true,
+      }),
+    ),
+  );
+}
+
+/** Every route by every method that it takes; a row for each meaning of a path that has two. */
+export const ACCESS_TABLE: readonly AccessRow[] = [
+  ...CALLS.flatMap(([path, asked]) =>
+    ['GET', 'POST'].map(
+      (method): AccessRow => ({
+        route: `${method} ${path}`,
+        needs: 'query',
+        tokenIn: 'url',
+        path: `${asked}?${PARAMETERS}`,
+        status: 200,
+      }),
+    ),
+  ),
+  managing('GET /api/endpoints', '/api/endpoints'),
+  managing('GET /api/endpoints/:idOrName', `/api/endpoints/${LOGS_ALL}`),
+  managing('GET /metrics', '/metrics'),
+  managing('GET /api/sources', '/api/sources', { needs: 'any token' }),
+  managing('GET /api/openapi.json', '/api/openapi.json', { needs: 'no wrong token' }),
+  managing('GET /health', '/health', { needs: 'nothing' }),
+  managing('GET /ready', '/ready', { needs: 'nothing' }),
+  ...['/api/logs', '/logs', '/api/events'].flatMap((base) => [
+    posting(base, '{}', 'application/json', { tokenIn: 'url' }),
+    ...LOG_DOORS.map(([path, type, body]) => posting(`${base}${path}`, body, type)),
+  ]),
+  posting('/v1/logs', '{}', 'application/json', { hasOwnWords: true }),
+  posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
+  ...bulks(''),
+  ...bulks('/elasticsearch'),
+  ...[
+    '/elasticsearch',
+    ...ELASTICSEARCH_ASKED,
+    ...ELASTICSEARCH_ASKED.map((path) => `/elasticsearch${path}`),
+  ].map((path) => managing(`GET ${path}`, path, { needs: 'any token', tokenIn: 'password' })),
+];
