@@ -148,19 +148,13 @@ export class LogStore implements SegmentCatalog {
   async append(source: string, batch: Batch, receivedUs = 0): Promise<void> {
     const { ring } = this.#stream(source);
     const size = batchSize(batch);
-    if (this.#isClosed) throw new OverloadError('the store is closed');
-    if (ring.isOverloaded) {
-      throw new OverloadError(`too many segments of ${source} wait to be sealed`);
-    }
     if (this.#queuedBytes + size > QUEUE_BYTES_MAX) {
       throw new OverloadError(
         `at most ${QUEUE_BYTES_MAX} bytes of events may wait; ${this.#queuedBytes} do, got ${size} more`,
       );
     }
+    this.check(source);
     if (batch.rowCount === 0) return;
-    // What no file will hold can never leave.
-    if (this.#storage !== undefined) this.#backlog.check();
-    this.#log?.check();
     const arrivalBase = ring.reserveArrivals(batch.rowCount);
     this.#queuedBytes += size;
     try {
@@ -177,6 +171,20 @@ export class LogStore implements SegmentCatalog {
     } finally {
       this.#queuedBytes -= size;
     }
+  }
+
+  /**
+   * Throws an OverloadError or a StorageError when no batch would be taken at present, of this source or, where
+   * none is named, of any: worth asking before one is made.
+   */
+  check(source?: string | undefined): void {
+    if (this.#isClosed) throw new OverloadError('the store is closed');
+    if (source !== undefined && this.#stream(source).ring.isOverloaded) {
+      throw new OverloadError(`too many segments of ${source} wait to be sealed`);
+    }
+    // What no file will hold can never leave.
+    if (this.#storage !== undefined) this.#backlog.check();
+    this.#log?.check();
   }
 
   /**

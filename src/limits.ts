@@ -12,8 +12,20 @@ import { BODY_BYTES_MAX } from '../ingest/limits.ts';
 /** A body's bytes as they arrive: a compressed body is hardly ever longer than what it holds. */
 export const BODY_WIRE_BYTES_MAX = BODY_BYTES_MAX + 65_536;
 
-/** Bytes of all bodies being received at once; a flood of posts is refused before it is memory. */
-export const BODIES_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * Bytes of all posts being received or worked on at once, of which one tenant has half: what the main thread does in
+ * half a second or so. More would wait longer and not be taken sooner, and a flood is refused before it is memory.
+ */
+export const BODIES_BYTES_MAX = 128 * 1024 * 1024;
+
+/** … and of all bodies of calls: these are short, and posts leave them room. */
+export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Milliseconds of one turn of the event loop that may go by in beginning to work on posts; the rest waits for the next.
+ * Whoever asks for something small waits for no more of them.
+ */
+export const WORK_TURN_MS_MAX = 4;
 
 /** Bodies from this size on are worked on only a few at a time: decoded, they take up to ten times it. */
 export const LARGE_BODY_BYTES_MIN = 256 * 1024;
@@ -38,6 +50,12 @@ export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
 
 /** … of each its place in the memory. */
 export const CALLER_QUERY_BYTES = 512;
+
+/**
+ * A refused body up to this length is read off at once, and the connection kept: most of it has come with its headers. The
+ * sender of a longer one is told that the connection ends, so that it may stop sending.
+ */
+export const SHORT_BODY_BYTES_MAX = 128 * 1024;
 
 /** What is read and thrown away of a body that was refused, before the connection is cut. */
 export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;
@@ -180,7 +198,8 @@ export const LINES_LISTED_MAX = 40;
 
 assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
 assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');
-assert(BODIES_BYTES_MAX > 2 * BODY_WIRE_BYTES_MAX, 'at least two of the longest bodies fit');
+assert(BODIES_BYTES_MAX > 4 * BODY_WIRE_BYTES_MAX, 'one tenant may send two of the longest bodies');
+assert(CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX, 'and two of the longest calls');
 assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
 assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');
 assert(RENEWALS_MAX < CALLS_MAX, 'renewals leave room for callers');

@@ -2,28 +2,43 @@ import { DRAIN_RATE_MEMORY_MS, RETRY_AFTER_S_MAX } from '../limits.ts';
 
 /**
  * How fast something has drained of late, so that whoever is told to come back hears when there will be room.
- * Amounts are of one unit: queries, bytes. Times are of the monotonic clock, in milliseconds.
+ * Amounts are of one unit: queries, bytes. Times are of the monotonic clock, in milliseconds. Only the time
+ * counts in which there was something to drain.
  */
 export class DrainRate {
-  /** Drained, each amount weighing less the longer it is ago: by e in DRAIN_RATE_MEMORY_MS. */
-  #weighed = 0;
-  #atMs = Number.NEGATIVE_INFINITY;
+  #insideCount = 0;
+  /** What has drained, and the time that took: both weigh less the longer they are ago, by e in DRAIN_RATE_MEMORY_MS. */
+  #amount = 0;
+  #busyMs = 0;
+  #atMs = 0;
 
-  note(amount: number, nowMs: number): void {
-    this.#weighed = this.#weighedAt(nowMs) + amount;
-    this.#atMs = nowMs;
+  /** Something is there to be drained, until one `leave`. */
+  enter(nowMs: number): void {
+    this.#advance(nowMs);
+    this.#insideCount += 1;
   }
 
-  /** Whole seconds that so much takes at this rate, from 1 to RETRY_AFTER_S_MAX. */
-  secondsFor(amount: number, nowMs: number): number {
-    const perSecond = (this.#weighedAt(nowMs) * 1000) / DRAIN_RATE_MEMORY_MS;
-    // Nothing drained: as long as may be said.
-    const seconds = perSecond === 0 ? RETRY_AFTER_S_MAX : Math.ceil(amount / perSecond);
+  /** It is no more. */
+  leave(amount: number, nowMs: number): void {
+    this.#advance(nowMs);
+    this.#insideCount -= 1;
+    this.#amount += amount;
+  }
+
+  /** Whole seconds that so much takes, from 1 to RETRY_AFTER_S_MAX; `undefined` where nothing has drained yet. */
+  secondsFor(amount: number, nowMs: number): number | undefined {
+    this.#advance(nowMs);
+    if (this.#amount === 0) return undefined;
+    const seconds = Math.ceil((amount * this.#busyMs) / this.#amount / 1000);
     return Math.min(Math.max(seconds, 1), RETRY_AFTER_S_MAX);
   }
 
-  #weighedAt(nowMs: number): number {
-    if (this.#weighed === 0) return 0;
-    return this.#weighed * Math.exp((this.#atMs - nowMs) / DRAIN_RATE_MEMORY_MS);
+  #advance(nowMs: number): void {
+    const elapsedMs = nowMs - this.#atMs;
+    this.#atMs = nowMs;
+    if (this.#insideCount === 0) return;
+    const kept = Math.exp(-elapsedMs / DRAIN_RATE_MEMORY_MS);
+    this.#amount *= kept;
+    this.#busyMs = this.#busyMs * kept + DRAIN_RATE_MEMORY_MS * (1 - kept);
   }
 }

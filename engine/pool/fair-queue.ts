@@ -1,4 +1,8 @@
+import { assert } from '../assert.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
+
+/** Tenants that are remembered before it is looked which may be forgotten. */
+const TENANTS_KEPT = 64;
 
 /**
  * What waits, given out in turns that are fair between tenants: next is the one whose items have cost least
@@ -55,10 +59,14 @@ export class FairQueue<T> {
     }
     const item = this.#items.oldest(next)!;
     this.#items.delete(next, item);
-    this.#level = least;
-    this.#spent.set(next, least + this.#costMin);
-    this.#forget();
+    this.#begin(next, least);
     return item;
+  }
+
+  /** A turn of a tenant without a place in the queue, in which nothing may wait. */
+  pass(tenant: Tenant = NO_TENANT): void {
+    assert(this.#items.size === 0, 'nobody passes those who wait');
+    this.#begin(tenant, Math.max(this.#spent.get(tenant) ?? 0, this.#level));
   }
 
   /** What a turn of a tenant came to in the end. */
@@ -67,9 +75,15 @@ export class FairQueue<T> {
     this.#spent.set(tenant, spent + Math.max(0, cost - this.#costMin));
   }
 
-  /** Whoever has nothing here and is behind begins at the level anyway. */
+  #begin(tenant: Tenant, spent: number): void {
+    this.#level = spent;
+    this.#spent.set(tenant, spent + this.#costMin);
+    this.#forget();
+  }
+
+  /** Whoever has nothing here and is behind begins at the level anyway. Looked for when there are many. */
   #forget(): void {
-    if (this.#spent.size === this.#items.tenantCount) return;
+    if (this.#spent.size <= 2 * this.#items.tenantCount + TENANTS_KEPT) return;
     for (const [tenant, spent] of this.#spent) {
       if (spent <= this.#level && this.#items.sizeOf(tenant) === 0) this.#spent.delete(tenant);
     }

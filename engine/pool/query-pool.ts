@@ -118,8 +118,7 @@ export class QueryPool {
   readonly #costs: RunCosts;
   /** Queries that no thread has taken up yet. */
   readonly #waiting = new TenantSets<QueryTasks>();
-  /** Of those that wait, how many begin. */
-  readonly #begun = new DrainRate();
+  readonly #drained = new DrainRate();
   #isClosed = false;
 
   constructor(options: QueryPoolOptions) {
@@ -157,9 +156,7 @@ export class QueryPool {
       ...this.#queries,
       limits: this.#limits,
       tenant,
-      onBegin: () => {
-        if (this.#waiting.delete(tenant, tasks)) this.#begun.note(1, performance.now());
-      },
+      onBegin: () => this.#endWaiting(tenant, tasks),
     });
     const cancel = () => tasks.stop(cancellationOf(signal));
     if (signal?.aborted) cancel();
@@ -168,6 +165,7 @@ export class QueryPool {
       this.checkAdmission(tenant);
       this.#makeRoom();
       this.#waiting.add(tenant, tasks);
+      this.#drained.enter(performance.now());
       const run = this.#runTasks(query, tasks);
       this.#counters.queriesWait(this.#waiting.size);
       const rows = await run;
@@ -179,7 +177,7 @@ export class QueryPool {
       if (!isRunAgain) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
-      this.#waiting.delete(tenant, tasks);
+      this.#endWaiting(tenant, tasks);
       signal?.removeEventListener('abort', cancel);
     }
   }
@@ -272,13 +270,17 @@ export class QueryPool {
     if (this.#waiting.size < this.#limits.queriesWaitingMax) return;
     const fullest = must(this.#waiting.fullest(), 'a queue that is full holds something');
     const last = must(this.#waiting.newest(fullest), 'who has most has some');
-    this.#waiting.delete(fullest, last);
+    this.#endWaiting(fullest, last);
     last.stop(this.#overloaded());
+  }
+
+  #endWaiting(tenant: Tenant, tasks: QueryTasks): void {
+    if (this.#waiting.delete(tenant, tasks)) this.#drained.leave(1, performance.now());
   }
 
   #overloaded(): QueryError {
     const { queriesWaitingMax } = this.#limits;
-    const retryAfterS = this.#begun.secondsFor(this.#waiting.size, performance.now());
+    const retryAfterS = this.#drained.secondsFor(this.#waiting.size, performance.now());
     const message = `at most ${queriesWaitingMax} queries may wait for a thread; there are as many`;
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }

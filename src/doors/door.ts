@@ -3,6 +3,7 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
+import { tenantOf } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
 import type { TellFailure } from '../http/failure.ts';
@@ -70,14 +71,16 @@ export function doorHandler<Notes>(
   const { intake, bodies, clock, defaultSource } = options;
   const { formats, sourceElse } = door;
   const [firstType] = formats.keys();
-  return async (request, response, { query }) => {
+  return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
     let source: Source | undefined;
     if (address !== undefined || sourceElse === 'none') source = mustFindSource(intake, address);
     else if (sourceElse === 'default') source = pathSource(intake, request) ?? defaultSource;
     const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
     const format = formats.get(type)!;
-    const posted = await bodies.use(request, response, BODY_BYTES_MAX, async (pieces) => {
+    intake.check(source);
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const posted = await bodies.use(request, response, terms, async (pieces) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
       const body = { pieces, mediaType: type, headers, nowUs };

@@ -3,6 +3,7 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { BodyForm } from '../../ingest/post-body.ts';
+import { tenantOf } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
 import { readMediaType } from '../http/media-type.ts';
@@ -32,12 +33,14 @@ export function logHandler(options: {
   readonly clock: Clock;
 }): GuardedOperation['handle'] {
   const { intake, bodies, clock } = options;
-  return async (request, response, { query }) => {
+  return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
     const source = address === undefined ? undefined : mustFindSource(intake, address);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
     const form = FORMS.get(mediaType ?? '') ?? 'json';
-    const refusals = await bodies.use(request, response, BODY_BYTES_MAX, async (body) => {
+    intake.check(source);
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const refusals = await bodies.use(request, response, terms, async (body) => {
       const logs = await intake.decode(body, form);
       const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');
       const target = source ?? mustFindSource(intake, key && logs.address[key]);

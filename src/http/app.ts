@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
+import { CALL_BODIES_BYTES_MAX } from '../limits.ts';
 import { type Log, stackOf } from '../log.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -71,8 +72,17 @@ export function createApp(options: AppOptions): ServiceApp {
   app.set('case sensitive routing', true);
   app.use(beginResponse);
   const fail = failing(options);
-  const bodies = options.bodies ?? new BodyReader();
-  const routes = serviceRoutes({ ...options, bodies, version: packageVersion() });
+  const nowMs = () => clock.monotonicMs();
+  const routes = serviceRoutes({
+    ...options,
+    version: packageVersion(),
+    bodies: options.bodies ?? new BodyReader({ nowMs }),
+    callBodies: new BodyReader({
+      nowMs,
+      heldBytesMax: CALL_BODIES_BYTES_MAX,
+      refusal: 'overloaded',
+    }),
+  });
   mountRoutes(app, routes, { tokens, readiness, clock, fail });
   app.use((request) => {
     readiness.check();

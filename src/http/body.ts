@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
+import { DrainRate } from '../../engine/pool/drain-rate.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import {
@@ -9,8 +11,11 @@ import {
   DISCARD_BYTES_MAX,
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
+  SHORT_BODY_BYTES_MAX,
 } from '../limits.ts';
 import { ByteGate } from './byte-gate.ts';
+import { FairBudget } from './fair-budget.ts';
+import { WorkTurns } from './work-turns.ts';
 
 type Encoding = 'gzip' | 'deflate' | 'br';
 
@@ -30,68 +35,103 @@ const inflateZlib = promisify(inflate) as unknown as Inflate;
 const inflateDeflate = promisify(inflateRaw) as unknown as Inflate;
 const inflateBrotli = promisify(brotliDecompress) as unknown as Inflate;
 
-/** Reads bodies, all of them together within one budget of memory. */
+/** How long a body may be, and who sends it. */
+export type BodyTerms = { readonly bytesMax: number; readonly tenant: Tenant };
+
+export type BodyReaderOptions = {
+  /** The monotonic clock, in milliseconds. */
+  readonly nowMs: () => number;
+  /** Bytes of all bodies at once. */
+  readonly heldBytesMax?: number | undefined;
+  /** Of a body there is no room for. */
+  readonly refusal?: 'ingest_overloaded' | 'overloaded' | undefined;
+};
+
+/**
+ * Reads bodies, all of them together within one budget of memory, of which each tenant has a fair part, and has
+ * them worked on in fair turns.
+ */
 export class BodyReader {
-  readonly #heldBytesMax: number;
-  #heldBytes = 0;
+  readonly #nowMs: () => number;
+  readonly #refusal: 'ingest_overloaded' | 'overloaded';
+  readonly #budget: FairBudget;
+  readonly #drained = new DrainRate();
+  readonly #turns: WorkTurns;
   readonly #largeBodies = new ByteGate(LARGE_BODIES_BYTES_MAX);
 
-  constructor(heldBytesMax: number = BODIES_BYTES_MAX) {
-    this.#heldBytesMax = heldBytesMax;
+  constructor({ nowMs, heldBytesMax, refusal }: BodyReaderOptions) {
+    this.#nowMs = nowMs;
+    this.#refusal = refusal ?? 'ingest_overloaded';
+    this.#budget = new FairBudget(heldBytesMax ?? BODIES_BYTES_MAX);
+    this.#turns = new WorkTurns(nowMs);
   }
 
   /**
    * Reads and inflates the body of a request, at most `bytesMax` bytes of it, and gives it to
-   * `work`, in pieces; the body counts as held until that is done.
+   * `work`, in pieces; the body counts as held until that is done, and from before it is read where it tells its
+   * length.
    *
-   * @throws ServiceError when it is too large, damaged, or there is no memory for it now.
+   * @throws ServiceError when it is too large, damaged, or there is no memory for it now: before it is
+   * read, where it tells its length.
    */
   async use<T>(
     request: IncomingMessage,
     response: ServerResponse,
-    bytesMax: number,
+    { bytesMax, tenant }: BodyTerms,
     work: (body: Body) => Promise<T>,
   ): Promise<T> {
     const encoding = encodingOf(request);
     const wireBytesMax = encoding === undefined ? bytesMax : BODY_WIRE_BYTES_MAX;
-    if (Number(request.headers['content-length'] ?? 0) > wireBytesMax) throw tooLarge(bytesMax);
-    if (request.headers.expect !== undefined) {
-      response.writeContinue();
-      // It has its answer, and the body is on its way now.
-      delete request.headers.expect;
-    }
+    const toldBytes = Number(request.headers['content-length'] ?? 0);
+    if (toldBytes > wireBytesMax) throw tooLarge(bytesMax);
     let heldBytes = 0;
     const hold = (bytes: number): void => {
-      if (this.#heldBytes + bytes > this.#heldBytesMax) {
-        throw new ServiceError('ingest_overloaded', 'too many bodies are being received at once');
-      }
-      this.#heldBytes += bytes;
+      if (!this.#budget.hold(bytes, tenant)) throw this.#overloaded(bytes, tenant);
       heldBytes += bytes;
     };
+    hold(toldBytes);
+    this.#drained.enter(this.#nowMs());
     try {
-      const arrived = await collect(request, (wireBytes, chunkBytes) => {
+      if (request.headers.expect !== undefined) {
+        response.writeContinue();
+        // It has its answer, and the body is on its way now.
+        delete request.headers.expect;
+      }
+      const arrived = await collect(request, (wireBytes) => {
         if (wireBytes > wireBytesMax) throw tooLarge(bytesMax);
-        hold(chunkBytes);
+        if (wireBytes > heldBytes) hold(wireBytes - heldBytes);
       });
-      if (encoding === undefined) return await this.#workOn(arrived, work);
+      if (encoding === undefined) return await this.#workOn(arrived, tenant, work);
       const body = await inflateBody(Buffer.concat(arrived), encoding, bytesMax);
       hold(body.length);
-      return await this.#workOn([body], work);
+      return await this.#workOn([body], tenant, work);
     } finally {
-      this.#heldBytes -= heldBytes;
+      this.#budget.release(heldBytes, tenant);
+      this.#drained.leave(heldBytes, this.#nowMs());
     }
   }
 
   /** Small bodies never wait for large ones. */
-  async #workOn<T>(body: Body, work: (body: Body) => Promise<T>): Promise<T> {
+  async #workOn<T>(body: Body, tenant: Tenant, work: (body: Body) => Promise<T>): Promise<T> {
     const size = body.reduce((sum, piece) => sum + piece.length, 0);
-    if (size < LARGE_BODY_BYTES_MIN) return await work(body);
-    await this.#largeBodies.enter(size);
+    const start = () => work(body);
+    if (size < LARGE_BODY_BYTES_MIN) return await this.#turns.run({ tenant, size, start });
+    await this.#largeBodies.enter(size, tenant);
     try {
-      return await work(body);
+      return await this.#turns.run({ tenant, size, start });
     } finally {
       this.#largeBodies.leave(size);
     }
+  }
+
+  #overloaded(bytes: number, tenant: Tenant): ServiceError {
+    const { heldBytes, freeBytes } = this.#budget;
+    const own = this.#budget.heldBy(tenant);
+    return new ServiceError(
+      this.#refusal,
+      `bodies sent with one token may be ${freeBytes} bytes together at present; ${own} are being worked on, got ${bytes} more`,
+      { retryAfterS: this.#drained.secondsFor(heldBytes, this.#nowMs()) },
+    );
   }
 }
 
@@ -106,20 +146,65 @@ export function isBodyUnderWay(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && request.headers.expect === undefined;
 }
 
+/** Whether so little is left of a refused request that reading it off is worth keeping the connection. */
+export function isRestShort({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return length !== undefined && Number(length) <= SHORT_BODY_BYTES_MAX;
+}
+
 /**
- * Reads what is left of a refused request and throws it away; a request that sends much more is cut
- * off. `done` is called once, at the end of either.
+ * Reads what is left of a refused request and throws it away, so that a sender who writes all before it reads finds the
+ * answer; a request that sends much more is cut off. One piece in a turn of the event loop, of all such requests
+ * together: who sends too much waits for the others. `done` is called once, at the end.
  */
 export function discardBody(request: IncomingMessage, done: () => void): void {
   let discardedBytes = 0;
   request.on('data', (chunk: Buffer) => {
     discardedBytes += chunk.length;
-    if (discardedBytes > DISCARD_BYTES_MAX) request.socket.destroy();
+    if (discardedBytes > DISCARD_BYTES_MAX) {
+      request.socket.destroy();
+      return;
+    }
+    request.pause();
+    DISCARDS.add(request);
   });
-  request.once('close', done);
+  request.once('close', () => {
+    DISCARDS.delete(request);
+    done();
+  });
   request.on('error', () => {});
   request.resume();
 }
+
+/** Requests of which a piece has been thrown away, and who wait for the next. */
+class Discards {
+  readonly #requests = new Set<IncomingMessage>();
+  #isTurnDue = false;
+
+  add(request: IncomingMessage): void {
+    this.#requests.add(request);
+    this.#awaitTurn();
+  }
+
+  delete(request: IncomingMessage): void {
+    this.#requests.delete(request);
+  }
+
+  #awaitTurn(): void {
+    if (this.#isTurnDue || this.#requests.size === 0) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      const [first] = this.#requests;
+      if (first === undefined) return;
+      this.#requests.delete(first);
+      first.resume();
+      this.#awaitTurn();
+    });
+  }
+}
+
+const DISCARDS = new Discards();
 
 function encodingOf(request: IncomingMessage): Encoding | undefined {
   const header = request.headers['content-encoding'];
@@ -141,11 +226,8 @@ function encodingOf(request: IncomingMessage): Encoding | undefined {
   );
 }
 
-/** `admit` sees the bytes so far and those of each chunk, and throws to stop. */
-function collect(
-  request: IncomingMessage,
-  admit: (wireBytes: number, chunkBytes: number) => void,
-): Promise<Body> {
+/** `admit` sees the bytes so far, and throws to stop. */
+function collect(request: IncomingMessage, admit: (wireBytes: number) => void): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let wireBytes = 0;
@@ -155,7 +237,7 @@ function collect(
     const onData = (chunk: Buffer): void => {
       wireBytes += chunk.length;
       try {
-        admit(wireBytes, chunk.length);
+        admit(wireBytes);
       } catch (error) {
         stop();
         reject(error);

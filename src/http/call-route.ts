@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { authorize } from '../access/authenticate.ts';
 import { reachOf } from '../access/reach.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -36,7 +37,7 @@ export function callHandler(options: {
     if (isExplained) authorize(grant, 'manage');
     const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
     const texts = hasBody(request)
-      ? await addBody(query, { request, response, bodies, endpoint })
+      ? await addBody(query, { request, response, bodies, endpoint, tenant: tenantOf(grant) })
       : query;
     const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts);
@@ -95,14 +96,16 @@ async function addBody(
     readonly request: Request;
     readonly response: Response;
     readonly bodies: BodyReader;
+    readonly tenant: Tenant;
     readonly endpoint: Endpoint;
   },
 ): Promise<ParameterTexts> {
-  const { request, response, bodies, endpoint } = call;
+  const { request, response, bodies, endpoint, tenant } = call;
+  const terms = { bytesMax: CALL_BODY_BYTES_MAX, tenant };
   const { isSandboxed } = endpoint.definition;
   const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
   if (type === 'ignored') return query;
-  const body = await bodies.use(request, response, CALL_BODY_BYTES_MAX, async (pieces) => {
+  const body = await bodies.use(request, response, terms, async (pieces) => {
     const text = textOfBytes(Buffer.concat(pieces));
     return type === JSON_TYPE ? parseObject(text) : ([[SQL_PARAMETER, text]] as const);
   });

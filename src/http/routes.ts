@@ -17,7 +17,10 @@ import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
 import { type Access, type GuardedOperation, pathParameter, type Route } from './route.ts';
 
 export type RouteOptions = AppOptions & {
+  /** Of posts. */
   readonly bodies: BodyReader;
+  /** Of calls: they find room when posts have none left. */
+  readonly callBodies: BodyReader;
   /** Of the service. */
   readonly version: string;
 };
@@ -74,7 +77,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   const call: GuardedOperation = {
     ...CALL_TEXT,
     access: CALLING,
-    handle: callHandler(options),
+    handle: callHandler({ ...options, bodies: options.callBodies }),
   };
   const calls: Omit<Route, 'path'> = {
     operations: { GET: call, POST: call },

@@ -11,18 +11,32 @@ export async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof MalformedBodyError) {
-      throw new ServiceError('invalid_body', cause.message, { cause });
-    }
-    if (cause instanceof BodyLimitError) {
-      throw new ServiceError('body_too_large', cause.message, { cause });
-    }
-    if (cause instanceof OverloadError) {
-      throw new ServiceError('ingest_overloaded', cause.message, { cause });
-    }
-    if (cause instanceof StorageError) {
-      throw new ServiceError('storage_failed', cause.message, { cause });
-    }
-    throw cause;
+    throw serviceErrorOf(cause);
   }
+}
+
+/** The same, of what is done at once. */
+export function withServiceErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw serviceErrorOf(cause);
+  }
+}
+
+/** Other errors as they are. */
+function serviceErrorOf(cause: unknown): unknown {
+  if (cause instanceof MalformedBodyError) {
+    return new ServiceError('invalid_body', cause.message, { cause });
+  }
+  if (cause instanceof BodyLimitError) {
+    return new ServiceError('body_too_large', cause.message, { cause });
+  }
+  if (cause instanceof OverloadError) {
+    return new ServiceError('ingest_overloaded', cause.message, { cause });
+  }
+  if (cause instanceof StorageError) {
+    return new ServiceError('storage_failed', cause.message, { cause });
+  }
+  return cause;
 }

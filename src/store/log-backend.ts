@@ -20,7 +20,7 @@ import type { Settings } from '../settings.ts';
 import type { Backend } from './backend.ts';
 import { DurableStore } from './durable-store.ts';
 import { IngestCounts } from './ingest-counts.ts';
-import { asServiceErrors } from './intake-errors.ts';
+import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
 import type { LogIntake } from './log-intake.ts';
 
 const DAY_US = 86_400_000_000;
@@ -129,6 +129,7 @@ function createIntake(options: {
           .stats()
           .map((stats) => [stats.source, { events: stats.rowCount, bytes: stats.byteSize }]),
       ),
+    check: (source) => withServiceErrors(() => store.check(source?.name)),
     decode: (pieces, form) =>
       asServiceErrors(async () => {
         const memory = pool.lend();

@@ -25,6 +25,12 @@ export interface LogIntake {
   listSources(): readonly Source[];
   /** How much each source holds, by its name. */
   sizes(): ReadonlyMap<string, SourceSize>;
+  /**
+   * Whether a post would be taken now, for this source where it is known: worth asking before its body is read.
+   *
+   * @throws ServiceError when none would.
+   */
+  check(source: Source | undefined): void;
   /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
   decode(body: readonly Uint8Array[], form: BodyForm): Promise<DecodedLogs>;
   /**

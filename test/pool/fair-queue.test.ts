@@ -51,6 +51,17 @@ test('who comes back has no claim on the turns it left to others', () => {
   deepEqual(takeAll(queue), ['b1', 'a3', 'b2', 'a4', 'b3']);
 });
 
+test('what a tenant had while nobody waited is not held against it', () => {
+  const queue = new FairQueue<string>();
+  for (let turn = 0; turn < 10; turn++) {
+    queue.pass('a');
+    queue.charge(10, 'a');
+  }
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'b4']) queue.add(item, item[0]);
+  // Only its last turn counts, whose end b was there to see.
+  deepEqual(takeAll(queue), ['b1', 'b2', 'b3', 'b4', 'a1', 'a2', 'a3']);
+});
+
 test('an item that was removed is not given out', () => {
   const queue = queueOf('a1', 'a2', 'b1');
   queue.remove('a1', 'a');

@@ -75,6 +75,7 @@ export function fakeIntake(stored: Stored[]): LogIntake {
     findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
     listSources: () => directory.sources,
     sizes: () => new Map(),
+    check: () => {},
     async decode(body, form) {
       const text = Buffer.concat(body).toString();
       let value: unknown;
@@ -198,7 +199,10 @@ export async function withApp(
     readiness,
     clock,
     log: (entry) => entries.push(entry),
-    bodies: new BodyReader(options.heldBytesMax),
+    bodies: new BodyReader({
+      nowMs: clock.monotonicMs,
+      heldBytesMax: options.heldBytesMax,
+    }),
     metrics: options.metrics,
   });
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);

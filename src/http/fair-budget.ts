@@ -1,0 +1,48 @@
+import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
+
+/**
+ * Bytes that tenants share: each may hold as much as is free. So one alone has half of all, two a third each, and
+ * whoever comes next still finds room, though nobody is made to give up what it holds ("dynamic thresholds":
+ * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM Transactions
+ * on Networking 6, 1998, with α = 1).
+ *
+ * Invariant: `#heldBytes` is the sum over the tenants, and at most `#bytesMax`.
+ */
+export class FairBudget {
+  readonly #bytesMax: number;
+  readonly #held = new Map<Tenant, number>();
+  #heldBytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Of all tenants. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get freeBytes(): number {
+    return this.#bytesMax - this.#heldBytes;
+  }
+
+  /** Whether there was room. What is held is to be given back by `release`, in one or more parts. */
+  hold(bytes: number, tenant: Tenant = NO_TENANT): boolean {
+    const held = this.heldBy(tenant);
+    if (held + bytes > this.freeBytes) return false;
+    this.#held.set(tenant, held + bytes);
+    this.#heldBytes += bytes;
+    return true;
+  }
+
+  heldBy(tenant: Tenant): number {
+    return this.#held.get(tenant) ?? 0;
+  }
+
+  release(bytes: number, tenant: Tenant = NO_TENANT): void {
+    const left = this.heldBy(tenant) - bytes;
+    this.#heldBytes -= bytes;
+    if (left > 0) this.#held.set(tenant, left);
+    else this.#held.delete(tenant);
+  }
+}

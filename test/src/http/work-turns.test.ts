@@ -1,0 +1,74 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { WorkTurns } from '../../../src/http/work-turns.ts';
+import { WORK_TURN_MS_MAX } from '../../../src/limits.ts';
+
+/** Turns, and work for them that takes as long as one turn may. */
+class Stage {
+  readonly begun: string[] = [];
+  #nowMs = 0;
+  readonly turns = new WorkTurns(() => this.#nowMs);
+
+  add(name: string, ms = WORK_TURN_MS_MAX): Promise<string> {
+    const start = async () => {
+      this.begun.push(name);
+      this.#nowMs += ms;
+      return name;
+    };
+    return this.turns.run({ tenant: name[0]!, size: 100, start });
+  }
+}
+
+test('work begins at once while the turn has time, and the rest in later turns', async () => {
+  const stage = new Stage();
+  const all = ['a1', 'a2', 'a3'].map((name) => stage.add(name));
+  deepEqual(stage.begun, ['a1']);
+  await turn();
+  deepEqual(stage.begun, ['a1', 'a2']);
+  await turn();
+  deepEqual(stage.begun, ['a1', 'a2', 'a3']);
+  deepEqual(await Promise.all(all), ['a1', 'a2', 'a3']);
+});
+
+test('short work goes on in one turn', async () => {
+  const stage = new Stage();
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) =>
+    stage.add(name, WORK_TURN_MS_MAX / 2),
+  );
+  deepEqual(stage.begun, ['a1', 'a2']);
+  await turn();
+  deepEqual(stage.begun, ['a1', 'a2', 'a3', 'a4']);
+  await Promise.all(all);
+});
+
+test('a tenant does not wait for all that another brought before', async () => {
+  const stage = new Stage();
+  const many = ['a1', 'a2', 'a3', 'a4'].map((name) => stage.add(name));
+  const few = stage.add('b1');
+  await few;
+  deepEqual(stage.begun, ['a1', 'b1']);
+  await Promise.all(many);
+});
+
+test('what comes in a turn that has no time left does not pass those who wait', async () => {
+  const stage = new Stage();
+  const all = [stage.add('a1'), stage.add('a2')];
+  await turn();
+  all.push(stage.add('a3'));
+  deepEqual(stage.begun, ['a1', 'a2']);
+  await Promise.all(all);
+  equal(stage.begun.at(-1), 'a3');
+});
+
+test('work that fails tells whoever asked, and the next begins', async () => {
+  const stage = new Stage();
+  const failing = stage.turns.run({
+    tenant: 'a',
+    size: 1,
+    start: () => Promise.reject(new Error('it failed')),
+  });
+  const next = stage.add('a1');
+  await rejects(failing, /it failed/);
+  equal(await next, 'a1');
+});
