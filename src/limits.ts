@@ -73,11 +73,35 @@ export const HEADERS_BYTES_MAX = 16 * 1024;
 /** … where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
 export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
-/** A sender that trickles its headers holds a connection no longer than this. */
-export const HEADERS_MS_MAX = 15_000;
+/** A caller that trickles its headers holds a connection no longer than this: they are one packet, or a few. */
+export const HEADERS_MS_MAX = 10_000;
 
-/** … or its whole request. 12 MB pass in this time at 100 kB/s. */
-export const REQUEST_MS_MAX = 120_000;
+/**
+ * Time for a body to arrive, and a second more for each BODY_BYTES_PER_S_MIN of it that did. Who sends a byte now
+ * and then is cut off after it; who sends much over a slow line is not.
+ */
+export const BODY_MS_MAX = 30_000;
+
+/** The slowest line that is waited for: a telephone's, some 130 kbit/s. */
+export const BODY_BYTES_PER_S_MIN = 16 * 1024;
+
+/** A whole request, however steadily it comes. 12 MB pass in this time at 40 kB/s. */
+export const REQUEST_MS_MAX = 300_000;
+
+/** Time for an answer that waits to leave, and a second more for each ANSWER_BYTES_PER_S_MIN of it. */
+export const ANSWER_MS_MAX = 30_000;
+
+/** … faster than bodies, as an answer has up to 64 MiB, held for one who reads nothing of it. */
+export const ANSWER_BYTES_PER_S_MIN = 64 * 1024;
+
+/** How often slow callers are looked for. */
+export const SLOW_LOOK_MS = 1_000;
+
+/**
+ * How long a connection that was refused stays open for its caller to read why: closing it while bytes come in
+ * would take the answer away, and who never closes it is not waited for.
+ */
+export const LINGER_MS = 2_000;
 
 /** Longer than the idle time of usual proxies, so that they close first and no call is lost. */
 export const KEEP_ALIVE_MS = 75_000;
@@ -197,6 +221,11 @@ export const LOG_REPEAT_MS = 1_000;
 export const LINES_LISTED_MAX = 40;
 
 assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
+assert(
+  HEADERS_MS_MAX + BODY_MS_MAX < REQUEST_MS_MAX,
+  'a body has more time when it comes steadily',
+);
+assert(SLOW_LOOK_MS < HEADERS_MS_MAX / 4, 'who is too slow is found soon');
 assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');
 assert(BODIES_BYTES_MAX > 4 * BODY_WIRE_BYTES_MAX, 'one tenant may send two of the longest bodies');
 assert(CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX, 'and two of the longest calls');

@@ -123,7 +123,21 @@ function beginResponse(request: Request, response: Response, next: NextFunction)
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Access-Control-Allow-Origin', '*');
   response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  checkHost(request);
   next();
+}
+
+/**
+ * Node takes the first of several; a proxy in front may have gone by another. So it is refused (RFC 9112 §3.2).
+ */
+function checkHost({ rawHeaders }: Request): void {
+  let hostCount = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
+  }
+  if (hostCount <= 1) return;
+  throw new ServiceError('invalid_request', `Host must be given once; got ${hostCount} of it`);
 }
 
 /** A failure that is ours, or that whoever runs the service should know of. */

@@ -4,14 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import {
+  BODY_BYTES_PER_S_MIN,
+  BODY_MS_MAX,
   CONNECTIONS_MAX,
   DRAIN_ACCEPT_MS,
   DRAIN_MS_MAX,
   DRAIN_SILENT_MS,
   HEADERS_MS_MAX,
   KEEP_ALIVE_MS,
+  LINGER_MS,
   REQUEST_MS_MAX,
+  SLOW_LOOK_MS,
 } from '../limits.ts';
+import { ExchangeWatch, type SlownessLimits } from './exchange-watch.ts';
 import type { HttpMessages } from './express-messages.ts';
 import type { TellFailure } from './failure.ts';
 import { rawErrorResponse } from './response.ts';
@@ -31,18 +36,36 @@ export type HttpManners = {
   readonly tellFailure: TellFailure;
 };
 
+/** How slow callers may be, and how often they are looked for; those of `limits.ts` unless given. */
+export type CallerLimits = SlownessLimits & {
+  readonly headersMsMax: number;
+  readonly lookMs: number;
+  readonly lingerMs: number;
+};
+
 /** A listening server that can be told to finish what is under way and stop. */
 export class HttpServer {
   readonly #server: Server;
   readonly #responses = new Set<ServerResponse>();
   readonly #sockets = new Set<Socket>();
   readonly #manners: HttpManners;
+  readonly #watch: ExchangeWatch;
+  readonly #lookMs: number;
+  readonly #lingerMs: number;
   #isDraining = false;
 
-  private constructor({ listener, messages }: ServedApp, manners: HttpManners) {
+  private constructor(
+    { listener, messages }: ServedApp,
+    manners: HttpManners,
+    limits: Partial<CallerLimits>,
+  ) {
     this.#manners = manners;
+    this.#watch = new ExchangeWatch(limits);
+    this.#lookMs = limits.lookMs ?? SLOW_LOOK_MS;
+    this.#lingerMs = limits.lingerMs ?? LINGER_MS;
     const track: RequestListener = (request, response) => {
       this.#responses.add(response);
+      this.#watch.add(request, response);
       response.on('close', () => this.#responses.delete(response));
       if (this.#isDraining) response.setHeader('Connection', 'close');
       listener(request, response);
@@ -51,7 +74,9 @@ export class HttpServer {
       {
         ...messages,
         maxHeaderSize: manners.headersBytesMax,
-        headersTimeout: HEADERS_MS_MAX,
+        headersTimeout: limits.headersMsMax ?? HEADERS_MS_MAX,
+        // Node looks every 30 s of itself.
+        connectionsCheckingInterval: this.#lookMs,
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
       },
@@ -68,6 +93,8 @@ export class HttpServer {
     this.#server.on('checkContinue', track);
     this.#server.on('checkExpectation', track);
     this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+    const looking = setInterval(() => this.#cutSlow(), this.#lookMs).unref();
+    this.#server.on('close', () => clearInterval(looking));
   }
 
   /** Rejects with the system's error when the address cannot be listened on. */
@@ -75,8 +102,9 @@ export class HttpServer {
     app: ServedApp,
     address: { readonly host: string; readonly port: number },
     manners: HttpManners,
+    limits: Partial<CallerLimits> = {},
   ): Promise<HttpServer> {
-    const server = new HttpServer(app, manners);
+    const server = new HttpServer(app, manners, limits);
     await new Promise<void>((resolve, reject) => {
       server.#server.once('error', reject);
       server.#server.listen(address.port, address.host, () => {
@@ -120,31 +148,52 @@ export class HttpServer {
     }
   }
 
+  #cutSlow(): void {
+    const { bodies, answers } = this.#watch.look(this.#lookMs);
+    const slow = new ServiceError('request_timeout', BODY_TIME_MESSAGE);
+    for (const socket of bodies) this.#tellAndCut(slow, socket);
+    for (const socket of answers) socket.destroy();
+  }
+
   /** Answers a connection on which no request could be read. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    const hasBegun = [...this.#responses].some(
-      (response) => response.socket === socket && response.headersSent,
-    );
-    if (!socket.writable || error.code === 'ECONNRESET' || hasBegun) {
+    if (error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
     const code = CLIENT_ERRORS.get(error.code ?? '') ?? 'invalid_request';
-    const { tellFailure } = this.#manners;
-    socket.end(rawErrorResponse(new ServiceError(code, this.#clientMessage(code)), tellFailure));
+    const hasHeaders = [...this.#responses].some((response) => response.socket === socket);
+    this.#tellAndCut(new ServiceError(code, this.#clientMessage(code, hasHeaders)), socket);
   }
 
-  #clientMessage(code: ErrorCode): string {
+  /** Ends a connection with a failure, where no answer has begun on it yet. */
+  #tellAndCut(error: ServiceError, socket: Socket): void {
+    const hasBegun = [...this.#responses].some(
+      (response) => response.socket === socket && response.headersSent,
+    );
+    if (!socket.writable || hasBegun) {
+      socket.destroy();
+      return;
+    }
+    socket.end(rawErrorResponse(error, this.#manners.tellFailure));
+    setTimeout(() => socket.destroy(), this.#lingerMs).unref();
+  }
+
+  #clientMessage(code: ErrorCode, hasHeaders: boolean): string {
     switch (code) {
       case 'headers_too_large':
         return `the URL and the headers may have ${this.#manners.headersBytesMax} bytes; got more`;
       case 'request_timeout':
-        return `a request must arrive within ${REQUEST_MS_MAX / 1000} s`;
+        return hasHeaders
+          ? BODY_TIME_MESSAGE
+          : `the headers of a request must arrive within ${HEADERS_MS_MAX / 1000} s`;
       default:
         return 'the request is not well-formed HTTP';
     }
   }
 }
+
+const BODY_TIME_MESSAGE = `a body must arrive within ${BODY_MS_MAX / 1000} s, and a second more for each ${BODY_BYTES_PER_S_MIN} bytes of it, and within ${REQUEST_MS_MAX / 1000} s in any case`;
 
 const CLIENT_ERRORS: ReadonlyMap<string, ErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],

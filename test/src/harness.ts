@@ -18,7 +18,7 @@ import { ParameterSchema } from '../../src/definition/parameters.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { createApp } from '../../src/http/app.ts';
 import { BodyReader } from '../../src/http/body.ts';
-import { HttpServer } from '../../src/http/http-server.ts';
+import { type CallerLimits, HttpServer } from '../../src/http/http-server.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { LogEntry } from '../../src/log.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
@@ -166,6 +166,8 @@ export async function withApp(
     readonly isStarting?: boolean | undefined;
     readonly profile?: ProfileName | undefined;
     readonly metrics?: Metrics | undefined;
+    /** How slow callers may be. */
+    readonly callers?: Partial<CallerLimits> | undefined;
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
@@ -205,7 +207,8 @@ export async function withApp(
     }),
     metrics: options.metrics,
   });
-  const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await HttpServer.listen(app, address, profile, options.callers);
   try {
     await work({
       port: server.port,

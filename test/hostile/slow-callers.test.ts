@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createConnection, type Socket } from 'node:net';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ExchangeWatch } from '../../src/http/exchange-watch.ts';
+import { fakeAnswer, PRIVATE, STATS_ID, withApp } from '../src/harness.ts';
+
+/** No one on loopback is this slow who means well, and no test waits long. */
+const CALLERS = { headersMsMax: 100, bodyMsMax: 100, answerMsMax: 100, lookMs: 20, lingerMs: 50 };
+
+function connect(app: { readonly port: number }, allowHalfOpen = false): Socket {
+  return createConnection({ port: app.port, host: '127.0.0.1', allowHalfOpen });
+}
+
+/** All that a connection brings until the service ends it. */
+async function textOf(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+test('a caller who trickles headers is told, and cut off', async () => {
+  await withApp({ callers: CALLERS }, async (app) => {
+    const socket = connect(app);
+    socket.write('GET /health HTTP/1.1\r\nHost: weir\r\nX-');
+    const text = await textOf(socket);
+    assert.match(text, /^HTTP\/1\.1 408 /);
+    assert.match(text, /the headers of a request must arrive within 10 s/);
+  });
+});
+
+test('a connection that says nothing is cut off', async () => {
+  await withApp({ callers: CALLERS }, async (app) => {
+    await textOf(connect(app));
+  });
+});
+
+const LOGS = [
+  'POST /api/logs?source_name=postgres.logs HTTP/1.1',
+  'Host: weir',
+  `X-API-KEY: ${PRIVATE}`,
+  'Content-Type: application/json',
+];
+
+test('a caller who trickles a body is told, and cut off, and nothing is stored', async () => {
+  for (const framing of ['Content-Length: 1000', 'Transfer-Encoding: chunked']) {
+    await withApp({ callers: { ...CALLERS, bodyBytesPerSMin: 1e9 } }, async (app) => {
+      const socket = connect(app);
+      socket.write(`${[...LOGS, framing].join('\r\n')}\r\n\r\n`);
+      const text = await textOf(socket);
+      assert.match(text, /^HTTP\/1\.1 408 /);
+      assert.match(text, /a body must arrive within 30 s/);
+      assert.deepEqual(app.stored, []);
+    });
+  }
+});
+
+test('a body that nobody reads is cut off all the same', async () => {
+  await withApp({ callers: { ...CALLERS, bodyBytesPerSMin: 1e9 } }, async (app) => {
+    const socket = connect(app);
+    socket.write('GET /health HTTP/1.1\r\nHost: weir\r\nContent-Length: 1000\r\n\r\n');
+    assert.match(await textOf(socket), /^HTTP\/1\.1 200 /);
+  });
+});
+
+test('a body is waited for that has not been asked for yet', async () => {
+  await withApp({ callers: { ...CALLERS, bodyMsMax: 60_000 } }, async (app) => {
+    const socket = connect(app);
+    const body = '{"event_message":"a"}';
+    const headers = [...LOGS, `Content-Length: ${body.length}`, 'Expect: 100-continue'];
+    socket.write(`${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    await once(socket, 'readable');
+    socket.write(body);
+    assert.match(await textOf(socket), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  });
+});
+
+test('an answer that its caller does not read is let go of', async () => {
+  // More than the system keeps for a connection.
+  const answer = fakeAnswer([{ text: 'a'.repeat(32 * 1024 * 1024) }]);
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const run = async () => ({ ...answer, release });
+  await withApp({ run, callers: { ...CALLERS, answerBytesPerSMin: 1e9 } }, async (app) => {
+    const socket = connect(app);
+    socket.on('error', () => {});
+    socket.write(
+      `GET /api/endpoints/query/${STATS_ID}?project=alpha HTTP/1.1\r\nHost: weir\r\nX-API-KEY: ${PRIVATE}\r\n\r\n`,
+    );
+    socket.pause();
+    await released;
+    socket.destroy();
+  });
+});
+
+test('a caller who was refused and does not close is not waited for', async () => {
+  await withApp({ callers: CALLERS }, async (app) => {
+    const socket = connect(app, true);
+    socket.write('what?\r\n\r\n');
+    socket.resume();
+    await once(socket, 'end');
+    const closed = new Promise<void>((resolve) => socket.on('error', () => resolve()));
+    // What is written to a connection that is no more comes back as an error.
+    const writing = setInterval(() => socket.write('a'), 10);
+    await closed;
+    clearInterval(writing);
+    socket.destroy();
+  });
+});
+
+/** A request and its response as the watch sees them, whose bytes a test sets. */
+function exchangeOf(): {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly socket: { bytesRead: number; writableLength: number; destroyed: boolean };
+  readonly answer: { writableEnded: boolean };
+} {
+  const socket = { bytesRead: 500, writableLength: 0, destroyed: false };
+  const request = { complete: false, headers: {}, socket };
+  const answer = { writableEnded: false, writableFinished: false, writableNeedDrain: false };
+  return {
+    request: request as unknown as IncomingMessage,
+    response: Object.assign(answer, { socket, closed: false }) as unknown as ServerResponse,
+    socket,
+    answer,
+  };
+}
+
+test('a body may take its time, and a second more for each so many bytes that came', () => {
+  const steps = fc.array(
+    fc.record({ bytes: fc.integer({ min: 0, max: 300 }), ms: fc.integer({ min: 1, max: 500 }) }),
+    { maxLength: 50 },
+  );
+  fc.assert(
+    fc.property(steps, (looks) => {
+      const watch = new ExchangeWatch({ bodyMsMax: 1000, bodyBytesPerSMin: 200 });
+      const { request, response, socket } = exchangeOf();
+      watch.add(request, response);
+      let [bytes, ms, isCut] = [0, 0, false];
+      for (const look of looks) {
+        bytes += look.bytes;
+        ms += look.ms;
+        socket.bytesRead += look.bytes;
+        const { bodies } = watch.look(look.ms);
+        assert.equal(bodies.length > 0, !isCut && ms > 1000 + (bytes / 200) * 1000);
+        isCut ||= bodies.length > 0;
+      }
+    }),
+  );
+});
+
+test('an answer may take its time, and a second more for each so many bytes of it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2000 }), (size) => {
+      const watch = new ExchangeWatch({ answerMsMax: 1000, answerBytesPerSMin: 500 });
+      const { request, response, socket, answer } = exchangeOf();
+      watch.add(Object.assign(request, { complete: true }), response);
+      // As long as the service itself works on it, it may take any time.
+      assert.deepEqual(watch.look(100_000).answers, []);
+      answer.writableEnded = true;
+      socket.writableLength = size;
+      const msMax = 1000 + (size / 500) * 1000;
+      assert.deepEqual(watch.look(msMax).answers, []);
+      assert.deepEqual(watch.look(1).answers, [socket]);
+      assert.deepEqual(watch.look(100_000).answers, []);
+    }),
+  );
+});
