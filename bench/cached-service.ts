@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   addConstantRoute(app.listener);
   const server = await HttpServer.listen(app, { host: '127.0.0.1', port: 0 }, profile);
   process.once('SIGTERM', async () => {
-    await server.drain(0);
+    await server.drain({ drainMs: 0 });
     await backend.close(clock.nowUs());
     metrics.close();
     rmSync(dataDir, { recursive: true, force: true });

@@ -166,11 +166,23 @@ export const RENEWAL_LEAD_PARTS = 10;
 /** After a failure a renewal is tried again in this part of the definition's `warm`. */
 export const RENEWAL_RETRY_PARTS = 10;
 
-/** What is under way at SIGTERM has this long to finish; orchestrators kill after 30 s. */
-export const DRAIN_MS_MAX = 20_000;
+/** A stop takes no longer: whoever waits for the end of a container, or for the next version, waits for this. */
+export const STOP_SERVICE_MS_MAX = 5_000;
 
-/** … connections in the system's queue at that moment are accepted for this time … */
-export const DRAIN_ACCEPT_MS = 100;
+/** Answers under way at SIGTERM have this long; then who waits is told to come back: a query may take much longer. */
+export const DRAIN_MS_MAX = 2_500;
+
+/** … what has begun to leave then has this long; then it is cut. */
+export const DRAIN_LAST_MS = 300;
+
+/**
+ * … what comes on connections in the system's queue, or on kept ones, is answered for this time, and told that the
+ * connection ends. Closing those at once that have nothing under way would reset what is on its way.
+ */
+export const DRAIN_ACCEPT_MS = 250;
+
+/** Segments being sealed or written, and threads, have this long to end; what they do is begun anew at the next start. */
+export const CLOSE_MS_MAX = 1_000;
 
 /** … and a connection on which no request is under way this long to bring one that was on its way. */
 export const DRAIN_SILENT_MS = 500;
@@ -231,6 +243,14 @@ assert(BODIES_BYTES_MAX > 4 * BODY_WIRE_BYTES_MAX, 'one tenant may send two of t
 assert(CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX, 'and two of the longest calls');
 assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
 assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');
+assert(
+  DRAIN_MS_MAX + DRAIN_LAST_MS + CLOSE_MS_MAX < STOP_SERVICE_MS_MAX,
+  'all steps of a stop have their time',
+);
+assert(
+  DRAIN_ACCEPT_MS < DRAIN_SILENT_MS,
+  'what is on its way is taken before silent connections go',
+);
 assert(RENEWALS_MAX < CALLS_MAX, 'renewals leave room for callers');
 assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
 assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');

@@ -36,6 +36,8 @@ export class Readiness implements RecoveryObserver {
   #progress: RecoveryProgress | undefined;
   #damage: Required<Omit<Damage, 'kind'>> | undefined;
   readonly #damagedPlaces = new Map<DamageKind, number>();
+  /** Of requests that wait for their answers: what tells them that none will come. */
+  readonly #unanswered = new Set<() => void>();
 
   get state(): State {
     return this.#state;
@@ -101,6 +103,18 @@ export class Readiness implements RecoveryObserver {
 
   beginDraining(): void {
     this.#state = 'draining';
+  }
+
+  /** Calls `giveUp` when the time for answers is over, unless what this returns was called before. */
+  answering(giveUp: () => void): () => void {
+    this.#unanswered.add(giveUp);
+    return () => this.#unanswered.delete(giveUp);
+  }
+
+  /** The time for answers is over: whoever still waits for one is told so. */
+  giveUp(): void {
+    for (const giveUp of this.#unanswered) giveUp();
+    this.#unanswered.clear();
   }
 
   /** @throws ServiceError when calls are not taken. */

@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts';
 import { type Catalogue, loadCatalogue } from './definition/catalogue.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
-import { TICK_MS } from './limits.ts';
+import { CLOSE_MS_MAX, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
@@ -93,7 +93,7 @@ export async function startService(options: {
     return { url, catalogue, tokensMade: made, stop };
   } catch (error) {
     metrics?.close();
-    await server?.drain(0);
+    await server?.drain({ drainMs: 0 });
     await backend.close(clock.nowUs());
     await lock?.release();
     throw error;
@@ -119,9 +119,14 @@ function stopOnce(parts: {
   const stop = async (): Promise<void> => {
     clearInterval(timer);
     readiness.beginDraining();
-    await caller.close();
-    await server.drain();
-    await backend.close(clock.nowUs());
+    const giveUp = (): void => {
+      readiness.giveUp();
+      caller.giveUp();
+    };
+    await Promise.all([caller.close(), server.drain({ giveUp })]);
+    // What was acknowledged is in the log; what else was begun is begun again at the next start.
+    const isClosed = await withinTime(backend.close(clock.nowUs()), CLOSE_MS_MAX);
+    if (!isClosed) log({ level: 'info', event: 'work_left', after_ms: CLOSE_MS_MAX });
     metrics.close();
     await lock.release();
     log({ level: 'info', event: 'stopped' });
@@ -131,6 +136,19 @@ function stopOnce(parts: {
     stopped ??= stop();
     return stopped;
   };
+}
+
+/** Whether the work ended in this time. */
+async function withinTime(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Makes the folder where there is none; that it cannot be used should not wait for the first write. */

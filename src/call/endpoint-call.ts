@@ -161,6 +161,11 @@ export class EndpointCaller {
     await Promise.all(this.#renewals);
   }
 
+  /** Stops all runs: the service is about to end, and those who wait are told to come back. */
+  giveUp(): void {
+    this.#runner.stopAll(new ServiceError('draining', 'the service is stopping'));
+  }
+
   /** Runs for this caller alone. */
   async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
     const run = this.#runner.begin({ ...call, tenant: caller.tenant }, caller.cancelled);

@@ -45,6 +45,8 @@ export class QueryRunner {
   readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
   /** Runs that the engine is not done with; it may be some time after their callers went away. */
   #runCount = 0;
+  /** Ends the runs that are watched. */
+  readonly #stops = new Set<(error: Error) => void>();
 
   constructor(options: {
     readonly engine: Pick<QueryEngine, 'run'>;
@@ -100,6 +102,11 @@ export class QueryRunner {
     return { answer, ended };
   }
 
+  /** Stops what is under way; its callers get this error. */
+  stopAll(error: Error): void {
+    for (const stop of this.#stops) stop(error);
+  }
+
   /** Answers in time even where the engine is slow to notice that it should stop. */
   async #inTime(
     run: Promise<TimedAnswer>,
@@ -109,7 +116,7 @@ export class QueryRunner {
     let unwatch = (): void => {};
     let watching: NodeJS.Immediate | undefined;
     const stopped = new Promise<never>((_resolve, reject) => {
-      const stop = (error: QueryError): void => {
+      const stop = (error: Error): void => {
         abort.abort(error);
         reject(error);
       };
@@ -134,8 +141,8 @@ export class QueryRunner {
     }
   }
 
-  /** Calls `stop` when the caller has gone, and when the time is over; until what it returns is called. */
-  #watch(cancelled: AbortSignal, stop: (error: QueryError) => void): () => void {
+  /** Calls `stop` when the caller has gone, when the time is over, and with all others; until what it returns is called. */
+  #watch(cancelled: AbortSignal, stop: (error: Error) => void): () => void {
     const { queryMsMax } = this.#limits;
     const timer = setTimeout(() => {
       const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
@@ -148,7 +155,9 @@ export class QueryRunner {
     };
     cancelled.addEventListener('abort', cancel, { once: true });
     if (cancelled.aborted) cancel();
+    this.#stops.add(stop);
     return () => {
+      this.#stops.delete(stop);
       clearTimeout(timer);
       cancelled.removeEventListener('abort', cancel);
     };

@@ -8,6 +8,7 @@ import {
   BODY_MS_MAX,
   CONNECTIONS_MAX,
   DRAIN_ACCEPT_MS,
+  DRAIN_LAST_MS,
   DRAIN_MS_MAX,
   DRAIN_SILENT_MS,
   HEADERS_MS_MAX,
@@ -41,6 +42,14 @@ export type CallerLimits = SlownessLimits & {
   readonly headersMsMax: number;
   readonly lookMs: number;
   readonly lingerMs: number;
+};
+
+/** Times of a drain; those of the limits where left out. */
+export type DrainOptions = {
+  readonly drainMs?: number | undefined;
+  readonly silentMs?: number | undefined;
+  /** Has whoever still waits answered. */
+  readonly giveUp?: (() => void) | undefined;
 };
 
 /** A listening server that can be told to finish what is under way and stop. */
@@ -120,24 +129,38 @@ export class HttpServer {
   }
 
   /**
-   * Takes the connections that the system has queued so far, no more, and resolves when the answers under way have left, or when
-   * `drainMs` are over: then what is left is cut. A connection that has sent no whole headers is cut
-   * after `silentMs`.
+   * Answers for a moment what comes, and resolves when the answers under way have left. When `drainMs` are over
+   * it calls `giveUp`, to have the others answered as well as may be, and a little later cuts what is left. A
+   * connection that has sent no whole headers is cut after `silentMs`.
    */
-  async drain(drainMs: number = DRAIN_MS_MAX, silentMs: number = DRAIN_SILENT_MS): Promise<void> {
+  async drain({
+    drainMs = DRAIN_MS_MAX,
+    silentMs = DRAIN_SILENT_MS,
+    giveUp = () => {},
+  }: DrainOptions = {}): Promise<void> {
     this.#isDraining = true;
+    this.#endConnections();
     // Their callers take them for accepted; closing now would reset them without a word.
     if (drainMs > 0) await delay(Math.min(drainMs, DRAIN_ACCEPT_MS));
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+    const leftMs = Math.max(0, drainMs - DRAIN_ACCEPT_MS);
+    const lastMs = Math.min(drainMs, DRAIN_LAST_MS);
+    const timers = [
+      setTimeout(giveUp, leftMs),
+      setTimeout(() => this.#server.closeAllConnections(), leftMs + lastMs),
+    ];
+    const silentTimer = setInterval(() => this.#cutSilent(), silentMs);
+    await closed;
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(silentTimer);
+  }
+
+  /** With the answers that have not begun. */
+  #endConnections(): void {
     for (const response of this.#responses) {
       if (!response.headersSent) response.setHeader('Connection', 'close');
     }
-    this.#server.closeIdleConnections();
-    const timer = setTimeout(() => this.#server.closeAllConnections(), drainMs);
-    const silentTimer = setInterval(() => this.#cutSilent(), silentMs);
-    await closed;
-    clearTimeout(timer);
-    clearInterval(silentTimer);
   }
 
   /** Node counts a connection that has never sent anything as busy; browsers hold such ones ready. */

@@ -5,6 +5,7 @@ import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
+import { DRAIN_MS_MAX } from '../limits.ts';
 import type { Readiness } from '../readiness.ts';
 import type { TellFailure } from './failure.ts';
 import { parseQueryString } from './query-string.ts';
@@ -55,13 +56,31 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
         next();
         return;
       }
+      const { tellFailure } = found.route;
+      let isGivenUp = false;
+      const answered = parts.readiness.answering(() => {
+        // What is on its way has some more time.
+        if (response.headersSent) return;
+        isGivenUp = true;
+        parts.fail(stoppedTooSoon(), request, response, tellFailure);
+      });
       try {
         await answer(found, request, response, parts);
       } catch (error) {
-        parts.fail(error, request, response, found.route.tellFailure);
+        // An answer that comes after all finds another one sent.
+        if (!isGivenUp) parts.fail(error, request, response, tellFailure);
+      } finally {
+        answered();
       }
     });
   }
+}
+
+function stoppedTooSoon(): ServiceError {
+  return new ServiceError(
+    'draining',
+    `the service is stopping, and the answer did not come within ${DRAIN_MS_MAX} ms`,
+  );
 }
 
 function served(route: Route): Served {

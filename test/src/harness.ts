@@ -221,7 +221,7 @@ export async function withApp(
       routes: app.routes,
     });
   } finally {
-    await server.drain(0);
+    await server.drain({ drainMs: 0 });
   }
 }
 

@@ -34,7 +34,7 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
 }
 
 async function withService(
-  options: { run?: Run; environment?: Record<string, string> },
+  options: { run?: Run; environment?: Record<string, string>; backend?: Partial<Backend> },
   work: (started: Started) => Promise<void>,
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
@@ -42,7 +42,7 @@ async function withService(
   const entries: LogEntry[] = [];
   const settings = parseSettings({ PORT: '0', DATA_DIR: dataDir, ...options.environment });
   const log = (entry: LogEntry): void => void entries.push(entry);
-  const backend = fakeBackend(calls, options.run);
+  const backend = { ...fakeBackend(calls, options.run), ...options.backend };
   try {
     const service = await startService({ settings, clock: CLOCK, log, backend });
     try {
@@ -139,6 +139,45 @@ test('a stop waits for the calls under way, and takes no more', async () => {
     assert.deepEqual((await call).json, { result: [{ done: true }] });
     await stopped;
     assert.equal(calls.at(-1), 'close');
+  });
+});
+
+test('who still waits when the time of a stop is over is told to come back', async () => {
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let signal: AbortSignal | undefined;
+  const run: Run = (_query, options) => {
+    signal = options.signal;
+    begin();
+    return new Promise(() => {});
+  };
+  const environment = { PRIVATE_ACCESS_TOKEN: 'private-token' };
+  await withService({ run, environment }, async ({ service, calls }) => {
+    const port = portOf(service);
+    const call = ask({ port }, { path: '/api/endpoints/logs.all?project=p' });
+    await begun;
+    await service.stop();
+    const { status, headers, json } = await call;
+    assert.equal(status, 503);
+    assert.equal(json.error.code, 'draining');
+    assert.match(String(headers['retry-after']), /^[1-9]/);
+    assert.equal(headers.connection, 'close');
+    // Whoever runs it hears that nobody waits.
+    assert.equal(signal?.aborted, true);
+    assert.equal(calls.at(-1), 'close');
+  });
+});
+
+test('a backend that does not come to its end holds up no stop', async () => {
+  const close = (): Promise<void> => new Promise(() => {});
+  await withService({ backend: { close } }, async ({ service, entries }) => {
+    await service.stop();
+    assert.deepEqual(
+      entries.map(({ event }) => event),
+      ['started', 'work_left', 'stopped'],
+    );
   });
 });
 

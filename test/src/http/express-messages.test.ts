@@ -38,7 +38,7 @@ test('requests and responses keep the prototypes they came with', async () => {
     assert.equal(requestAfter, requestBefore);
     assert.equal(responseAfter, responseBefore);
   } finally {
-    await server.drain(0);
+    await server.drain({ drainMs: 0 });
   }
 });
 
