@@ -1,4 +1,11 @@
-import { type Batch, stringReference } from '../engine/column/batch.ts';
+import {
+  type Batch,
+  MIXED_PROJECTS,
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+  stringReference,
+} from '../engine/column/batch.ts';
 import {
   EMPTY_LIST,
   JSON_TEXT,
@@ -22,9 +29,15 @@ import {
   METADATA_KEY,
   PROJECT_KEY,
 } from './known-key.ts';
-import { ADMIT_SLICE_TOKENS, AHEAD_US_MAX, REFUSALS_LISTED_MAX } from './limits.ts';
+import {
+  ADMIT_SLICE_TOKENS,
+  AHEAD_US_MAX,
+  PROJECT_ECHO_LENGTH_MAX,
+  REFUSALS_LISTED_MAX,
+} from './limits.ts';
 import type { DecodedBody } from './post-body.ts';
 import { ProjectKeyReader } from './project-key.ts';
+import { appendText, ProjectStamp, stampRoom } from './project-stamp.ts';
 import { RANDOM_ID_SIZE, type RandomId } from './random-id.ts';
 import { RequestUrl, URL_SLOTS, URL_TOKENS } from './request-url.ts';
 import type { Source } from './source.ts';
@@ -38,6 +51,11 @@ export type AdmissionOptions = {
   /** Makes the ids of events that bring none. */
   readonly randomId: RandomId;
   readonly manners?: AdmissionManners | undefined;
+  /**
+   * Whose events these may be. With one project each event is made one of it, whatever it names; with several it
+   * must name one of them.
+   */
+  readonly projects?: 'all' | readonly string[] | undefined;
 };
 
 /** What is done to events beside, for senders who expect it; nothing unless it is said here. */
@@ -100,6 +118,11 @@ class Admission {
   readonly #fields: EventFields;
   readonly #projectKeyReader: ProjectKeyReader | undefined;
   readonly #requestUrl: RequestUrl | undefined;
+  /** The one project of all events, where its source looks for it in metadata; as text where it is the column's. */
+  readonly #stamp: ProjectStamp | undefined;
+  readonly #stampedProject: number = NO_STRING;
+  /** The projects of which each event must name one. */
+  readonly #projectsAllowed: ReadonlySet<string> | undefined;
   /** Whether ids and times that events name are left aside. */
   readonly #isAnonymous: boolean;
   readonly #refusedEvents: number[] = [];
@@ -131,18 +154,34 @@ class Admission {
     const hasUrls = manners?.requestUrlSource === source.name;
     // Metadata that is a map becomes a list of one: another node at most, per event.
     const tokensAdded = NODE_HEADER_SIZE + (hasUrls ? URL_TOKENS : 0);
-    this.#tokens = memory.integers(decoder.tokenCount + eventCount * tokensAdded);
+    const { projectPath } = source;
+    const { projects = 'all' } = options;
+    const isInMetadata = projectPath[0] === 'metadata';
+    const stamped = projects !== 'all' && projects.length === 1 ? projects[0] : undefined;
+    if (projects !== 'all' && projects.length !== 1) this.#projectsAllowed = new Set(projects);
+    const { tokenCount } = decoder;
+    const room =
+      stamped === undefined || !isInMetadata
+        ? { tokens: 0, slots: 0 }
+        : stampRoom(projectPath, { tokenCount, eventCount });
+    this.#tokens = memory.integers(tokenCount + eventCount * tokensAdded + room.tokens);
     this.#tokenStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
-    this.#slots = memory.numbers(decoder.slotCount + (hasUrls ? eventCount * URL_SLOTS : 0));
+    const slotsAdded = (hasUrls ? eventCount * URL_SLOTS : 0) + room.slots;
+    this.#slots = memory.numbers(decoder.slotCount + slotsAdded);
     this.#slotStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
     this.#ids = memory.numbers(eventCount);
     this.#timestampsUs = memory.numbers(eventCount);
     this.#messages = memory.numbers(eventCount);
     this.#projects = memory.numbers(eventCount);
-    const { projectPath } = source;
+    const to = { tokens: this.#tokens, slots: this.#slots };
+    if (stamped !== undefined && !isInMetadata) this.#stampedProject = appendText(text, stamped);
+    if (stamped !== undefined && isInMetadata) {
+      const { keys } = decoder;
+      this.#stamp = new ProjectStamp({ text, keys, from: decoder, to }, projectPath, stamped);
+    }
     const records = { text, keys: decoder.keys, tokens: this.#tokens, slots: this.#slots };
     this.#requestUrl = hasUrls ? new RequestUrl(records) : undefined;
-    if (projectPath[0] === 'metadata') {
+    if (isInMetadata) {
       this.#projectKeyReader = new ProjectKeyReader(records, projectPath);
       this.#projectKeys = memory.numbers(eventCount);
     } else {
@@ -190,7 +229,40 @@ class Admission {
       return;
     }
     this.#appendRow(timestampUs);
-    this.#appendRoot(start, end, slotStart);
+    const isWhole = this.#appendRoot(start, end, slotStart);
+    const foreign = isWhole ? this.#foreignError() : this.#unstampableError();
+    if (foreign === undefined) return;
+    this.#dropRow();
+    this.#refuse(event, foreign);
+  }
+
+  /** What is wrong with the project of the last row, where only some are allowed. */
+  #foreignError(): string | undefined {
+    const allowed = this.#projectsAllowed;
+    if (allowed === undefined) return undefined;
+    const key = this.#projectKeys[this.#rowCount - 1]!;
+    const named = key >= 0 ? this.#textOf(key) : undefined;
+    if (named !== undefined && allowed.has(named)) return undefined;
+    let got = key === MIXED_PROJECTS ? 'several' : 'none';
+    if (named !== undefined) got = JSON.stringify(named.slice(0, PROJECT_ECHO_LENGTH_MAX));
+    const rule = this.#options.source.projectPath.join('.');
+    return `${rule} must be one of the projects that the token is bound to; got ${got}`;
+  }
+
+  #unstampableError(): string {
+    const { projectPath } = this.#options.source;
+    return `${projectPath.slice(0, -1).join('.')} must be made of maps, for the token's project to be written to ${projectPath.join('.')}; got another value on the way`;
+  }
+
+  #textOf(reference: number): string {
+    const start = referenceOffset(reference);
+    return this.#body.text.utf8(start, start + referenceLength(reference));
+  }
+
+  #dropRow(): void {
+    const row = --this.#rowCount;
+    this.#tokenCount = this.#tokenStarts[row]!;
+    this.#slotCount = this.#slotStarts[row]!;
   }
 
   #refuse(event: number, reason: string): void {
@@ -234,7 +306,8 @@ class Admission {
     const hasId = fields.hasValue(ID_KEY) && !this.#isAnonymous;
     this.#ids[row] = hasId ? fields.textOf(ID_KEY) : this.#newId();
     this.#messages[row] = fields.textOf(messageKey);
-    this.#projects[row] = fields.textOf(PROJECT_KEY);
+    const isStamped = this.#stampedProject !== NO_STRING;
+    this.#projects[row] = isStamped ? this.#stampedProject : fields.textOf(PROJECT_KEY);
   }
 
   #newId(): number {
@@ -244,8 +317,8 @@ class Admission {
     return stringReference(offset, RANDOM_ID_SIZE);
   }
 
-  /** Ends the row: its root record, without the fields that columns hold, and its project key. */
-  #appendRoot(start: number, end: number, slotStart: number): void {
+  /** Ends the row: its root record, without the fields that columns hold, and its project key; false: it cannot be. */
+  #appendRoot(start: number, end: number, slotStart: number): boolean {
     const { tokens } = this.#body.decoder;
     const root = this.#tokenCount;
     const rootSlot = this.#slotCount;
@@ -253,11 +326,15 @@ class Admission {
     this.#tokenCount += NODE_HEADER_SIZE;
     this.#metadataAt = NO_METADATA;
     let slot = slotStart;
+    let isWhole = true;
     for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
       const key = tokens[at]! >>> KIND_BITS;
-      if (key === METADATA_KEY) this.#copyMetadata(at, slot);
+      if (key === METADATA_KEY) isWhole = this.#copyMetadata(at, slot);
       else if (this.#isKept(key, tokens[at]! & KIND_MASK)) this.#copyNode(at, slot);
       slot += fieldSlotCount(tokens, at);
+    }
+    if (this.#stamp !== undefined && this.#metadataAt === NO_METADATA) {
+      this.#stamped(this.#stamp, (stamp) => stamp.makeMetadata());
     }
     if (this.#requestUrl !== undefined) this.#completeUrl(this.#requestUrl);
     this.#tokens[root + 1] = this.#tokenCount - root - NODE_HEADER_SIZE;
@@ -268,6 +345,17 @@ class Admission {
     if (this.#projectKeyReader !== undefined) {
       this.#projectKeys[row] = this.#projectKeyReader.read(root, rootSlot);
     }
+    return isWhole;
+  }
+
+  /** Has the stamp write behind what there is. */
+  #stamped<T>(stamp: ProjectStamp, write: (stamp: ProjectStamp) => T): T {
+    stamp.tokenCount = this.#tokenCount;
+    stamp.slotCount = this.#slotCount;
+    const written = write(stamp);
+    this.#tokenCount = stamp.tokenCount;
+    this.#slotCount = stamp.slotCount;
+    return written;
   }
 
   #completeUrl(requestUrl: RequestUrl): void {
@@ -289,16 +377,19 @@ class Admission {
     return key === MESSAGE_KEY && this.#fields.hasValue(EVENT_MESSAGE_KEY);
   }
 
-  /** As a list of records always; none when it has no element. */
-  #copyMetadata(at: number, slot: number): void {
+  /** As a list of records always; none when it has no element. False: it cannot have the project that it must. */
+  #copyMetadata(at: number, slot: number): boolean {
     const { tokens } = this.#body.decoder;
     const kind = tokens[at]! & KIND_MASK;
-    if (kind !== RECORD && kind !== RECORD_LIST) return;
+    if (kind !== RECORD && kind !== RECORD_LIST) return true;
     this.#metadataAt = this.#tokenCount;
     this.#metadataSlot = this.#slotCount;
+    if (this.#stamp !== undefined) {
+      return this.#stamped(this.#stamp, (stamp) => stamp.copyMetadata(at, slot));
+    }
     if (kind === RECORD_LIST) {
       this.#copyNode(at, slot);
-      return;
+      return true;
     }
     const list = this.#tokenCount;
     this.#tokens[list] = (METADATA_KEY << KIND_BITS) | RECORD_LIST;
@@ -307,6 +398,7 @@ class Admission {
     this.#tokenCount += NODE_HEADER_SIZE;
     this.#copyNode(at, slot);
     this.#tokens[list + NODE_HEADER_SIZE] = RECORD;
+    return true;
   }
 
   #copyNode(at: number, slot: number): void {

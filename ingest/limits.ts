@@ -27,6 +27,9 @@ export const HOST_LENGTH_MAX = 259;
 /** Refused events that are named one by one; the rest is counted, so that the answer stays short. */
 export const REFUSALS_LISTED_MAX = 100;
 
+/** Characters of a project that the sentence about a refused event repeats. */
+export const PROJECT_ECHO_LENGTH_MAX = 64;
+
 /** Bytes decoded before other work of the thread may run: about a millisecond. */
 export const DECODE_SLICE_BYTES = 256 * 1024;
 
