@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   const log = (): void => {};
   const backend = openBackend({ settings, log });
   const catalogue = await loadCatalogue({ folder: dataDir, engine: backend.engine });
-  const { tokens } = await openTokens(settings);
+  const { tokens } = await openTokens({ ...settings, wallMs: clock.wallMs });
   const readiness = new Readiness();
   readiness.becomeReady();
   const caller = new EndpointCaller({ engine: backend.engine, clock });

@@ -1,4 +1,4 @@
-/** The two clocks of the service; only `main.ts` makes one that reads the machine's. */
+/** The clocks of the service; only `main.ts` makes one that reads the machine's. */
 export interface Clock {
   /**
    * Microseconds since the epoch, for queries, arriving events and retention. Stands still when
@@ -7,6 +7,8 @@ export interface Clock {
   nowUs(): number;
   /** Milliseconds since some moment, never backwards and never frozen: for durations only. */
   monotonicMs(): number;
+  /** Milliseconds since the epoch on the machine's clock, never frozen: tokens expire by it. */
+  wallMs(): number;
 }
 
 /** A clock over the machine's two, which only the caller reads. */
@@ -19,5 +21,6 @@ export function createClock(options: {
   return {
     nowUs: frozenNowUs === undefined ? () => Math.floor(wallMs() * 1000) : () => frozenNowUs,
     monotonicMs,
+    wallMs,
   };
 }

@@ -208,6 +208,18 @@ export const DEFINITION_BYTES_MAX = 1_048_576;
 /** Definitions of one service: all are bound at the start and listed in one answer. */
 export const DEFINITIONS_MAX = 1_000;
 
+/** Tokens beside those of the settings: each change writes all of them, some 300 bytes each. */
+export const TOKENS_MAX = 10_000;
+
+/** Projects, sources or endpoints that a token is bound to: each stands in the key of every plan and kept answer. */
+export const NARROWED_NAMES_MAX = 100;
+
+/** Characters of a project key that a token is bound to. */
+export const PROJECT_LENGTH_MAX = 256;
+
+/** Bytes of what describes a new token: three lists of the longest names. */
+export const TOKEN_BODY_BYTES_MAX = 512 * 1024;
+
 /** Characters of a name of an endpoint, a parameter or a token. */
 export const NAME_LENGTH_MAX = 128;
 

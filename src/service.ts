@@ -55,7 +55,7 @@ export async function startService(options: {
     });
     await prepareDataFolder(settings.dataDir);
     lock = await lockDataFolder(settings.dataDir, clock);
-    const { tokens, made } = await openTokens(settings);
+    const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
     const caller = new EndpointCaller({
       engine: backend.engine,
       clock,

@@ -69,7 +69,7 @@ async function takeIn(
   let bodyCount = 0;
   for (const { text, eventCount } of ndjson(of.kind, { ...of, perText: EVENTS_PER_BODY })) {
     const decoded = await backend.intake.decode([Buffer.from(text)], 'ndjson');
-    const refusals = await decoded.store(source, NOW_US);
+    const refusals = await decoded.store(source, { nowUs: NOW_US });
     const [refusal] = refusals.reasons;
     if (refusal !== undefined) throw new Error(`events were refused: ${refusal}`);
     done += eventCount;

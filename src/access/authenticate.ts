@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { ServiceError } from '../errors.ts';
-import type { Grant, Scope, Tokens } from './tokens.ts';
+import type { Grant } from './grant.ts';
+import { isMistyped } from './token-text.ts';
+import type { Tokens } from './tokens.ts';
 
 /** Where a token may stand: in a header; in the URL, too; or also as the password of a sender who knows no other way. */
 export type TokenPlaces = 'headers' | 'url' | 'password';
@@ -33,28 +35,26 @@ export function authenticate(
   let token = findInHeaders(request);
   if (tokenIn !== 'headers') token ??= findInUrl(query);
   if (tokenIn === 'password') token ??= findPassword(request);
-  const grant = token === undefined ? undefined : tokens.find(token);
+  if (token === undefined) {
+    throw unauthorized(`an access token must be given ${WAYS[tokenIn]}; got none`);
+  }
+  const grant = tokens.find(token);
+  if (grant === 'expired') throw unauthorized('the access token has expired');
   if (grant !== undefined) return grant;
-  throw new ServiceError(
-    'unauthorized',
-    token === undefined
-      ? `an access token must be given ${WAYS[tokenIn]}; got none`
+  throw unauthorized(
+    isMistyped(token)
+      ? 'the access token is not whole: its last characters do not fit the others'
       : 'the access token is not known',
   );
+}
+
+function unauthorized(message: string): ServiceError {
+  return new ServiceError('unauthorized', message);
 }
 
 /** Whether a header holds a token, right or wrong. */
 export function bringsToken(request: IncomingMessage): boolean {
   return findInHeaders(request) !== undefined;
-}
-
-/** @throws ServiceError when the token does not have the scope. */
-export function authorize(grant: Grant, scope: Scope): void {
-  if (grant.scopes.includes(scope)) return;
-  throw new ServiceError(
-    'forbidden',
-    `this needs a token with the scope ${scope}; the token ${grant.name} has ${grant.scopes.join(', ')}`,
-  );
 }
 
 function findInHeaders({ headers }: IncomingMessage): string | undefined {

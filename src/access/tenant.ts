@@ -1,7 +1,7 @@
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import type { Grant } from './tokens.ts';
+import type { Grant } from './grant.ts';
 
 /** Who shares fairly with others: all that is sent with one token. */
 export function tenantOf(grant: Grant): Tenant {
-  return grant.name;
+  return grant.id;
 }

@@ -1,64 +1,23 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { writeFileAtomically } from '../atomic-file.ts';
-import { NAME_LENGTH_MAX } from '../limits.ts';
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { TOKENS_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
+import type { Grant, Scope } from './grant.ts';
+import { TokenFile } from './token-file.ts';
+import type { TokenOrder } from './token-order.ts';
+import { grantOf, type TokenRecord } from './token-record.ts';
+import { newTokenText } from './token-text.ts';
 
-/** `ingest`: post logs. `query`: call endpoints. `manage`: read definitions. */
-export type Scope = 'ingest' | 'query' | 'manage';
+/** Where a token comes from: what the settings give is theirs to take back. */
+export type TokenOrigin = 'settings' | 'file';
 
-/** What the bearer of a token may do. */
-export type Grant = { readonly name: string; readonly scopes: readonly Scope[] };
-
-/** A token as it is kept: never its text. */
-type TokenRecord = Grant & { readonly sha256: string };
-
-const SCOPES_PUBLIC: readonly Scope[] = ['ingest'];
-const SCOPES_PRIVATE: readonly Scope[] = ['ingest', 'query', 'manage'];
-
-/** Bytes of randomness of a token that is made here: none guesses 2^256. */
-const TOKEN_SIZE = 32;
-
-const FILE_SCHEMA = z.object({
-  version: z.literal(1),
-  tokens: z
-    .array(
-      z.object({
-        name: z.string().min(1).max(NAME_LENGTH_MAX),
-        scopes: z.array(z.enum(['ingest', 'query', 'manage'])),
-        sha256: z.string().regex(/^[0-9a-f]{64}$/),
-      }),
-    )
-    .min(1),
-});
-
-/** The tokens the service knows, as digests. */
-export class Tokens {
-  readonly #grants: readonly { readonly grant: Grant; readonly digest: Buffer }[];
-
-  constructor(records: readonly TokenRecord[]) {
-    this.#grants = records.map(({ name, scopes, sha256 }) => ({
-      grant: { name, scopes },
-      digest: Buffer.from(sha256, 'hex'),
-    }));
-  }
-
-  /** Compares with every digest, in a time that tells nothing about any. */
-  find(token: string): Grant | undefined {
-    // In one step: every call passes here, and an object to hash with costs more than the hash.
-    const digest = hash('sha256', token, 'buffer');
-    let found: Grant | undefined;
-    for (const known of this.#grants) {
-      if (timingSafeEqual(known.digest, digest)) found = known.grant;
-    }
-    return found;
-  }
-}
+/** A token as whoever manages sees it. */
+export type KnownToken = Omit<TokenRecord, 'sha256'> & { readonly from: TokenOrigin };
 
 /** A token that was made just now: the one moment its text is known. */
 export type NewToken = {
+  readonly id: string;
   readonly name: string;
   readonly token: string;
   readonly scopes: readonly Scope[];
@@ -66,71 +25,204 @@ export type NewToken = {
 
 export type OpenedTokens = { readonly tokens: Tokens; readonly made: readonly NewToken[] };
 
+type Entry = {
+  readonly record: TokenRecord;
+  readonly from: TokenOrigin;
+  readonly grant: Grant;
+  readonly digest: Buffer;
+};
+
+const SCOPES_PUBLIC: readonly Scope[] = ['ingest'];
+const SCOPES_PRIVATE: readonly Scope[] = ['ingest', 'query', 'manage'];
+
 /**
- * The tokens of the settings; without any, those of `tokens.json` in the data folder; without that
- * file, two new ones, whose digests it then holds.
+ * The tokens the service knows, as digests. What was changed is in the file before it counts, and counts from the
+ * moment its change resolves.
+ *
+ * Invariant: a token that is made here has a name of its own.
+ */
+export class Tokens {
+  readonly #file: TokenFile;
+  readonly #wallMs: () => number;
+  /** By what `#keyOf` makes of a digest. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #secret = randomBytes(32).toString('hex');
+  /** Ends when all changes so far have; never rejects. */
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(
+    records: Readonly<Record<TokenOrigin, readonly TokenRecord[]>>,
+    { file, wallMs }: { readonly file: TokenFile; readonly wallMs: () => number },
+  ) {
+    this.#file = file;
+    this.#wallMs = wallMs;
+    for (const record of records.file) this.#add(record, 'file');
+    // A text that is in both has what the settings give.
+    for (const record of records.settings) this.#add(record, 'settings');
+  }
+
+  /**
+   * What a text grants; `expired` when it did so once. Takes the same time however many tokens there are. How long a
+   * look-up takes may tell of the key it is made by, and that is a hash with a secret of this process: nobody can
+   * make one, nor learn from one anything about a token or its digest. The digests themselves are
+   * compared in a time that tells nothing.
+   */
+  find(token: string): Grant | 'expired' | undefined {
+    // In one step: every call passes here, and an object to hash with costs more than the hash.
+    const digest = hash('sha256', token, 'buffer');
+    const entry = this.#entries.get(this.#keyOf(digest));
+    if (entry === undefined || !timingSafeEqual(entry.digest, digest)) return undefined;
+    const { expiresMs } = entry.grant;
+    return expiresMs !== undefined && this.#wallMs() >= expiresMs ? 'expired' : entry.grant;
+  }
+
+  /** All, those of the settings first. */
+  list(): readonly KnownToken[] {
+    const known = Array.from(this.#entries.values(), knownOf);
+    const rank = ({ from }: KnownToken) => (from === 'settings' ? 0 : 1);
+    return known.sort((left, right) => rank(left) - rank(right));
+  }
+
+  /** @throws ServiceError when there is none. */
+  mustFindById(id: string): KnownToken {
+    return knownOf(this.#mustFind(id));
+  }
+
+  /** @throws ServiceError when its name is taken, there are too many, or it cannot be written. */
+  create(order: TokenOrder): Promise<NewToken> {
+    return this.#change(async () => {
+      const records = this.#recordsOfFile();
+      if (records.length >= TOKENS_MAX) {
+        const message = `there may be at most ${TOKENS_MAX} tokens; there are as many. Revoke some first`;
+        throw new ServiceError('token_conflict', message);
+      }
+      const { name } = order;
+      if (this.list().some((known) => known.name === name)) {
+        throw new ServiceError('token_conflict', `there is a token ${echo(name)} already`);
+      }
+      const token = newTokenText();
+      const created_at = new Date(this.#wallMs()).toISOString();
+      const record = { id: randomUUID(), ...order, created_at, sha256: sha256Of(token) };
+      await this.#write([...records, record]);
+      this.#add(record, 'file');
+      return { id: record.id, name, token, scopes: record.scopes };
+    });
+  }
+
+  /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
+  revoke(id: string): Promise<void> {
+    return this.#change(async () => {
+      const { record, from, digest } = this.#mustFind(id);
+      if (from === 'settings') {
+        throw new ServiceError(
+          'token_conflict',
+          `the token ${record.name} is one of the settings: it ends when the service is started without it`,
+        );
+      }
+      await this.#write(this.#recordsOfFile().filter((other) => other.id !== id));
+      this.#entries.delete(this.#keyOf(digest));
+    });
+  }
+
+  #mustFind(id: string): Entry {
+    const entry = [...this.#entries.values()].find(({ record }) => record.id === id);
+    if (entry !== undefined) return entry;
+    throw new ServiceError('unknown_token', `there is no token with the id ${echo(id)}`);
+  }
+
+  #recordsOfFile(): readonly TokenRecord[] {
+    const entries = [...this.#entries.values()].filter(({ from }) => from === 'file');
+    return entries.map(({ record }) => record);
+  }
+
+  async #write(records: readonly TokenRecord[]): Promise<void> {
+    try {
+      await this.#file.write(records);
+    } catch (cause) {
+      if (!(cause instanceof StartError)) throw cause;
+      throw new ServiceError('storage_failed', 'tokens cannot be written to disk at present', {
+        cause,
+      });
+    }
+  }
+
+  /** One change after the other: each begins with what the one before left. */
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const changed = this.#changes.then(work);
+    this.#changes = changed.then(
+      () => {},
+      () => {},
+    );
+    return changed;
+  }
+
+  #add(record: TokenRecord, from: TokenOrigin): void {
+    const digest = Buffer.from(record.sha256, 'hex');
+    this.#entries.set(this.#keyOf(digest), { record, from, grant: grantOf(record), digest });
+  }
+
+  #keyOf(digest: Buffer): string {
+    return hash('sha256', this.#secret + digest.toString('latin1'), 'base64');
+  }
+}
+
+/**
+ * The tokens of the settings, and those of `tokens.json` in the data folder. Without either two new ones are made,
+ * whose digests the file then holds.
  *
  * @throws StartError when the file is there and is not what this wrote, or cannot be used.
  */
-export async function openTokens(settings: {
+export async function openTokens(options: {
   readonly dataDir: string;
   readonly publicAccessToken: string | undefined;
   readonly privateAccessToken: string | undefined;
+  /** The machine's clock: tokens expire by it, also while that of queries stands still. */
+  readonly wallMs: () => number;
 }): Promise<OpenedTokens> {
-  const configured: TokenRecord[] = [];
-  if (settings.publicAccessToken !== undefined) {
-    configured.push(record('public', SCOPES_PUBLIC, settings.publicAccessToken));
+  const { publicAccessToken, privateAccessToken, wallMs } = options;
+  const settings: TokenRecord[] = [];
+  if (publicAccessToken !== undefined) {
+    settings.push(settingsRecord('public', SCOPES_PUBLIC, publicAccessToken));
   }
-  if (settings.privateAccessToken !== undefined) {
-    configured.push(record('private', SCOPES_PRIVATE, settings.privateAccessToken));
+  if (privateAccessToken !== undefined) {
+    settings.push(settingsRecord('private', SCOPES_PRIVATE, privateAccessToken));
   }
-  if (configured.length > 0) return { tokens: new Tokens(configured), made: [] };
-
-  const path = join(settings.dataDir, 'tokens.json');
-  const stored = await readTokenFile(path);
-  if (stored !== undefined) return { tokens: new Tokens(stored), made: [] };
-
-  const made = [newToken('private', SCOPES_PRIVATE), newToken('public', SCOPES_PUBLIC)];
-  const records = made.map(({ name, scopes, token }) => record(name, scopes, token));
-  try {
-    await mkdir(settings.dataDir, { recursive: true });
-    await writeFileAtomically(
-      path,
-      `${JSON.stringify({ version: 1, tokens: records }, null, 2)}\n`,
-    );
-  } catch (cause) {
-    throw unusable(path, 'written', cause);
+  const file = new TokenFile(options.dataDir);
+  const kept = await file.read();
+  if (kept !== undefined) {
+    // Those of a file of version 1 did not count beside the settings: they should not begin to.
+    const isVoid = kept.version === 1 && settings.length > 0;
+    const tokens = isVoid ? [] : kept.tokens;
+    if (kept.version === 1 && !isVoid) await file.write(tokens);
+    return { tokens: new Tokens({ settings, file: tokens }, { file, wallMs }), made: [] };
   }
-  return { tokens: new Tokens(records), made };
+  const tokens = new Tokens({ settings, file: [] }, { file, wallMs });
+  if (settings.length > 0) return { tokens, made: [] };
+  const created_at = new Date(wallMs()).toISOString();
+  const made = [madeToken('private', SCOPES_PRIVATE), madeToken('public', SCOPES_PUBLIC)];
+  const records = made.map(({ token, ...order }) => ({
+    ...order,
+    scopes: [...order.scopes],
+    created_at,
+    sha256: sha256Of(token),
+  }));
+  await file.write(records);
+  return { tokens: new Tokens({ settings, file: records }, { file, wallMs }), made };
 }
 
-async function readTokenFile(path: string): Promise<readonly TokenRecord[] | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw unusable(path, 'read', error);
-  }
-  try {
-    return FILE_SCHEMA.parse(JSON.parse(text)).tokens;
-  } catch (cause) {
-    throw new StartError(
-      `${path} must be the file of token hashes that weir wrote; it is damaged. Remove it to have new tokens made`,
-      cause,
-    );
-  }
+function knownOf({ record, from }: Entry): KnownToken {
+  const { sha256: _, ...known } = record;
+  return { ...known, from };
 }
 
-function unusable(path: string, how: 'read' | 'written', cause: unknown): StartError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StartError(`${path} cannot be ${how}: ${reason}`, cause);
+function madeToken(name: string, scopes: readonly Scope[]): NewToken {
+  return { id: randomUUID(), name, scopes, token: newTokenText() };
 }
 
-function newToken(name: string, scopes: readonly Scope[]): NewToken {
-  return { name, scopes, token: `weir_${name}_${randomBytes(TOKEN_SIZE).toString('base64url')}` };
+function settingsRecord(name: string, scopes: readonly Scope[], token: string): TokenRecord {
+  return { id: `settings-${name}`, name, scopes: [...scopes], sha256: sha256Of(token) };
 }
 
-function record(name: string, scopes: readonly Scope[], token: string): TokenRecord {
-  return { name, scopes, sha256: hash('sha256', token, 'hex') };
+function sha256Of(token: string): string {
+  return hash('sha256', token, 'hex');
 }

@@ -3,6 +3,7 @@ import { refusalSentences } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
+import { authorizeSource, type Grant } from '../access/grant.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
@@ -11,7 +12,7 @@ import { readMediaType } from '../http/media-type.ts';
 import type { GuardedOperation } from '../http/route.ts';
 import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
-import { findAddress, mustFindSource } from './post-address.ts';
+import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 
 /** What was stored of a body, for a door to tell its sender. */
 export type Posted<Notes> = {
@@ -74,8 +75,11 @@ export function doorHandler<Notes>(
   return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
     let source: Source | undefined;
-    if (address !== undefined || sourceElse === 'none') source = mustFindSource(intake, address);
-    else if (sourceElse === 'default') source = pathSource(intake, request) ?? defaultSource;
+    if (address !== undefined || sourceElse === 'none')
+      source = mustFindSource(intake, address, grant);
+    else if (sourceElse === 'default')
+      source = pathSource(intake, request) ?? sourceOfToken(intake, grant) ?? defaultSource;
+    if (source !== undefined) authorizeSource(grant, source);
     const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
     const format = formats.get(type)!;
     intake.check(source);
@@ -85,8 +89,8 @@ export function doorHandler<Notes>(
       const { headers } = request;
       const body = { pieces, mediaType: type, headers, nowUs };
       const translated = await intake.translate(format, body);
-      const target = source ?? mustFindSource(intake, translated.events.bodyAddress);
-      return await store(intake, translated, { source: target, nowUs });
+      const target = source ?? mustFindSource(intake, translated.events.bodyAddress, grant);
+      return await store(intake, translated, { source: target, nowUs, grant });
     });
     door.tell(request, response, posted);
   };
@@ -98,7 +102,7 @@ function pathSource(intake: LogIntake, { params }: Request): Source | undefined 
   return typeof index === 'string' ? intake.findSource(index) : undefined;
 }
 
-type Target = { readonly source: Source; readonly nowUs: number };
+type Target = { readonly source: Source; readonly nowUs: number; readonly grant: Grant };
 
 /**
  * Stores the events of each address in the source of that name, if there is one, else in that of the body.
@@ -107,13 +111,19 @@ type Target = { readonly source: Source; readonly nowUs: number };
 async function store<Notes>(
   intake: LogIntake,
   { events, notes }: Translated<Notes>,
-  { source, nowUs }: Target,
+  { source, nowUs, grant }: Target,
 ): Promise<Posted<Notes>> {
   const refused = new Map<number, string | undefined>();
-  for (const address of events.addresses) {
-    const target = (address === undefined ? undefined : intake.findSource(address)) ?? source;
+  const targets = events.addresses.map((address) => {
+    const named = address === undefined ? undefined : intake.findSource(address);
+    return { address, target: named ?? source };
+  });
+  // All before the first is stored: a token that is not for one of them posts nothing.
+  for (const { target } of targets) authorizeSource(grant, target);
+  for (const { address, target } of targets) {
     const decoded = await intake.decode([events.body(address)], 'json');
-    const { events: refusedEvents, reasons } = await decoded.store(target, nowUs);
+    const receipt = { nowUs, projects: grant.projects };
+    const { events: refusedEvents, reasons } = await decoded.store(target, receipt);
     const ordinals = events.ordinals(address);
     for (const [index, event] of refusedEvents.entries()) {
       refused.set(ordinals[event]!, reasons[index]);

@@ -35,7 +35,7 @@ export function logHandler(options: {
   const { intake, bodies, clock } = options;
   return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
-    const source = address === undefined ? undefined : mustFindSource(intake, address);
+    const source = address === undefined ? undefined : mustFindSource(intake, address, grant);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
     const form = FORMS.get(mediaType ?? '') ?? 'json';
     intake.check(source);
@@ -43,8 +43,8 @@ export function logHandler(options: {
     const refusals = await bodies.use(request, response, terms, async (body) => {
       const logs = await intake.decode(body, form);
       const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');
-      const target = source ?? mustFindSource(intake, key && logs.address[key]);
-      return logs.store(target, clock.nowUs());
+      const target = source ?? mustFindSource(intake, key && logs.address[key], grant);
+      return logs.store(target, { nowUs: clock.nowUs(), projects: grant.projects });
     });
     tellLogged(response, refusalSentences(refusals));
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import type { Source } from '../../ingest/source.ts';
+import { authorizeSource, type Grant } from '../access/grant.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
@@ -25,12 +26,37 @@ export function findAddress(query: ParameterTexts, request: IncomingMessage): st
   return undefined;
 }
 
-/** @throws ServiceError when none is named, or there is none of the name. */
+/** The source that a token has for posts that name none. */
+export function sourceOfToken(
+  intake: Pick<LogIntake, 'findSource'>,
+  { defaultSource }: Grant,
+): Source | undefined {
+  return defaultSource === undefined ? undefined : intake.findSource(defaultSource);
+}
+
+/**
+ * The source that is named, or that of the token where none is.
+ *
+ * @throws ServiceError when none is named, there is none of the name, or the token is not for it.
+ */
 export function mustFindSource(
   intake: Pick<LogIntake, 'findSource'>,
   address: string | undefined,
+  grant: Grant,
+): Source {
+  const source = findSource(intake, address, grant);
+  authorizeSource(grant, source);
+  return source;
+}
+
+function findSource(
+  intake: Pick<LogIntake, 'findSource'>,
+  address: string | undefined,
+  grant: Grant,
 ): Source {
   if (address === undefined) {
+    const own = sourceOfToken(intake, grant);
+    if (own !== undefined) return own;
     throw new ServiceError(
       'missing_source',
       'the source must be named by source_name or source, in the URL or in the body, or by the header X-Source; got none',

@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { authorize } from '../access/authenticate.ts';
-import { reachOf } from '../access/reach.ts';
+import { authorize, authorizeCall, reachOf } from '../access/grant.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
 import { type CalledEndpoint, findCalled } from '../call/called-endpoint.ts';
@@ -32,7 +31,9 @@ export function callHandler(options: {
 }): GuardedOperation['handle'] {
   const { catalogue, caller, callerQueries, bodies, clock } = options;
   return async (request, response, { grant, query }) => {
-    const { endpoint, format: pathFormat } = mustFindCalled(catalogue, pathParameter(request));
+    const called = pathParameter(request);
+    authorizeCall(grant, called, findCalled(catalogue, called)?.endpoint.definition);
+    const { endpoint, format: pathFormat } = mustFindCalled(catalogue, called);
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
     const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
@@ -51,9 +52,9 @@ export function callHandler(options: {
       return;
     }
     const calledMs = clock.monotonicMs();
-    const called = caller.call(call, who);
+    const answering = caller.call(call, who);
     // What is kept leaves in the turn of the event loop that brought the request.
-    const answer = called instanceof Promise ? await called : called;
+    const answer = answering instanceof Promise ? await answering : answering;
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
       format,

@@ -54,6 +54,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const CODES_UNAUTHORIZED: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',
+  'out_of_reach',
   'unknown_endpoint',
   'unknown_source',
   'missing_source',

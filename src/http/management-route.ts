@@ -1,3 +1,4 @@
+import { mayUseSource } from '../access/grant.ts';
 import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { mustFindEndpoint } from './call-route.ts';
@@ -23,13 +24,14 @@ export function endpointHandler(catalogue: Catalogue): Handle {
 }
 
 /**
- * The names and ids of all sources, for every token: whoever may post must know where to. A token
+ * The names and ids of all sources that a token is for: whoever may post must know where to. A token
  * that may manage also sees how much each holds.
  */
 export function sourceListHandler(intake: LogIntake): Handle {
   return (_request, response, { grant }) => {
     const sizes = grant.scopes.includes('manage') ? intake.sizes() : undefined;
-    const sources = intake.listSources().map(({ id, name }) => ({ id, name, ...sizes?.get(name) }));
+    const visible = intake.listSources().filter((source) => mayUseSource(grant, source));
+    const sources = visible.map(({ id, name }) => ({ id, name, ...sizes?.get(name) }));
     sendJson(response, 200, { result: sources });
   };
 }

@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { QueryError } from '../../engine/query-error.ts';
-import { authenticate, authorize, bringsToken } from '../access/authenticate.ts';
+import { authenticate, bringsToken } from '../access/authenticate.ts';
+import { authorize } from '../access/grant.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import { echo } from '../echo.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mayCall } from '../access/grant.ts';
 import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
 import { OPENAPI_DOCUMENTS_MAX } from '../limits.ts';
 import { type DocumentOptions, openapiDocument } from '../openapi/document.ts';
@@ -78,8 +79,10 @@ export function openapiHandler(options: {
 }
 
 function visibleTo(bearer: Bearer | undefined, catalogue: Catalogue): readonly Endpoint[] {
-  const scopes = bearer?.grant.scopes ?? [];
-  return scopes.includes('query') || scopes.includes('manage') ? catalogue.list() : [];
+  if (bearer === undefined) return [];
+  const { grant } = bearer;
+  const isReader = grant.scopes.includes('query') || grant.scopes.includes('manage');
+  return isReader ? catalogue.list().filter(({ definition }) => mayCall(grant, definition)) : [];
 }
 
 /** A definition that was changed is another endpoint. */

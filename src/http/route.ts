@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { TokenPlaces } from '../access/authenticate.ts';
-import type { Grant, Scope } from '../access/tokens.ts';
+import type { Grant, Scope } from '../access/grant.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import type { Outcome } from '../metrics/metrics.ts';
 import type { FailureSchemas, OperationText } from '../openapi/operation-text.ts';

@@ -15,6 +15,7 @@ import { endpointHandler, endpointListHandler, sourceListHandler } from './manag
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
 import { type Access, type GuardedOperation, pathParameter, type Route } from './route.ts';
+import { tokenRoutes } from './token-routes.ts';
 
 export type RouteOptions = AppOptions & {
   /** Of posts. */
@@ -40,6 +41,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     firstLogs!,
     ...endpointRoutes(options),
     sourceRoute(options),
+    ...tokenRoutes(options),
     ...otherLogs,
     ...doorRoutes(options),
     ...watchRoutes(options),

@@ -9,6 +9,7 @@ export const TAGS = {
   definitions: 'The saved queries themselves',
   posting: 'Logs are posted, each format at a door of its own',
   sources: 'The named streams that logs are stored in',
+  tokens: 'Who may do what',
   watching: 'For whoever runs the service',
 } as const;
 

@@ -135,6 +135,22 @@ export const SCHEMAS = {
     { id: { type: 'string', format: 'uuid' }, name: STRING },
     { events: COUNT, bytes: COUNT },
   ),
+  Token: objectOf(
+    {
+      id: STRING,
+      name: STRING,
+      scopes: listOf({ enum: ['ingest', 'query', 'manage'] }),
+      from: { enum: ['settings', 'file'], description: 'Those of the settings cannot be revoked' },
+    },
+    {
+      projects: { ...listOf(STRING), description: 'Those it is bound to; else all' },
+      sources: { ...listOf(STRING), description: 'Those it is bound to; else all' },
+      endpoints: { ...listOf(STRING), description: 'Those it is bound to; else all' },
+      default_source: { type: 'string', description: 'Of posts that name none' },
+      created_at: { type: 'string', format: 'date-time' },
+      expires_at: { type: 'string', format: 'date-time' },
+    },
+  ),
   Logged: objectOf({ message: { const: 'Logged!' } }),
   Refusals: {
     description: 'A sentence for each event that was not taken; the others are stored',

@@ -136,10 +136,10 @@ function createIntake(options: {
         const decoded = await decodeBody(pieces, form, memory);
         return {
           address: decoded.address,
-          store: (source, nowUs) =>
+          store: (source, { nowUs, projects }) =>
             asServiceErrors(async () => {
               try {
-                const options = { source, nowUs, retentionUs, randomId, manners };
+                const options = { source, nowUs, projects, retentionUs, randomId, manners };
                 const { batch, refusals } = await admitEvents(decoded, options);
                 const { rowCount: events } = batch;
                 if (events > 0) await store.append(source.name, batch, nowUs);

@@ -1,7 +1,10 @@
-import type { Refusals } from '../../ingest/admission.ts';
+import type { AdmissionOptions, Refusals } from '../../ingest/admission.ts';
 import type { BodyForm, PostAddress } from '../../ingest/post-body.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-format.ts';
+
+/** When a body came, and whose events it may hold. */
+export type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
 
 /** A body whose events are decoded, to be stored once, or not at all. */
 export interface DecodedLogs {
@@ -12,7 +15,7 @@ export interface DecodedLogs {
    *
    * @throws ServiceError when nothing was stored.
    */
-  store(source: Source, nowUs: number): Promise<Refusals>;
+  store(source: Source, receipt: Receipt): Promise<Refusals>;
 }
 
 /** Events that queries see, and the bytes they take in memory. */

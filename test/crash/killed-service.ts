@@ -25,7 +25,11 @@ for (const name of ['backlogBytesMax', 'openBytesMax'] satisfies (keyof MemoryBu
 
 const sinceMs = Number(process.env['FAST_CLOCK_SINCE_MS']);
 const settings = { ...parseSettings(process.env), memoryBytesMax: MEMORY_BYTES_MAX };
-const clock = { nowUs: () => fastNowUs(sinceMs), monotonicMs: () => performance.now() };
+const clock = {
+  nowUs: () => fastNowUs(sinceMs),
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+};
 const log = createLog(
   (line) => {
     if (!line.includes('"level":"info"')) process.stderr.write(line);

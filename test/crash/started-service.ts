@@ -25,7 +25,7 @@ export async function startedOn(
     ...{ PORT: '0', DATA_DIR: folder, PRIVATE_ACCESS_TOKEN: PRIVATE, WORKERS: '1' },
   });
   const moved = { us: options.nowUs ?? NOW_US };
-  const clock = { nowUs: () => moved.us, monotonicMs: () => 0 };
+  const clock = { nowUs: () => moved.us, monotonicMs: () => 0, wallMs: () => Date.now() };
   const backend = openBackend({ settings, log, disk: options.disk });
   const service = await startService({ settings, clock, log, backend });
   return { service, backend, port: Number(new URL(service.url).port), entries, clock: moved };

@@ -60,7 +60,7 @@ export class Stall {
       here: new Engine(options),
       workers: new Engine({ ...options, inlineLimits: { rowsMax: 0 } }),
     };
-    const clock = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+    const clock = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.now() };
     const callerOf = (engine: Engine) => new EndpointCaller({ engine, clock, cacheBytesMax });
     this.#callers = {
       here: callerOf(this.#engines.here),

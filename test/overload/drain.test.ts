@@ -29,7 +29,11 @@ function start(dataDir: string): Promise<Service> {
     WORKERS: '1',
   });
   const log = (): void => {};
-  const clock = { nowUs: () => NOW_US, monotonicMs: () => performance.now() };
+  const clock = {
+    nowUs: () => NOW_US,
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
+  };
   return startService({ settings, clock, log, backend: openBackend({ settings, log }) });
 }
 

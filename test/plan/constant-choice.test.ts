@@ -28,7 +28,11 @@ test('a choice of two numbers is that of each row, in whatever form its conditio
   fc.assert(
     fc.property(truthOfCode, rows, fc.array(fc.nat()), (truths, codes, also) => {
       const range = { start: 0, count: codes.length, isAscending: false };
-      const numbers = new PackedNumbers(Uint8Array.from(codes), range, IntegerCoding.inSteps(7, 1, 2));
+      const numbers = new PackedNumbers(
+        Uint8Array.from(codes),
+        range,
+        IntegerCoding.inSteps(7, 1, 2),
+      );
       const known = also
         .map((row) => row % codes.length)
         .filter((row) => truths[codes[row]!] !== UNKNOWN);

@@ -1,5 +1,5 @@
 import type { TokenPlaces } from '../../src/access/authenticate.ts';
-import type { Scope } from '../../src/access/tokens.ts';
+import type { Scope } from '../../src/access/grant.ts';
 
 /**
  * Who may do what, written down by hand: what the guard does is held against this, and not this made of
@@ -99,6 +99,14 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /api/endpoints', '/api/endpoints'),
   managing('GET /api/endpoints/:idOrName', `/api/endpoints/${LOGS_ALL}`),
   managing('GET /metrics', '/metrics'),
+  managing('GET /api/tokens', '/api/tokens'),
+  managing('POST /api/tokens', '/api/tokens', {
+    body: '{}',
+    type: 'application/json',
+    status: 400,
+  }),
+  managing('GET /api/tokens/:id', '/api/tokens/none', { status: 404 }),
+  managing('DELETE /api/tokens/:id', '/api/tokens/none', { status: 404 }),
   managing('GET /api/sources', '/api/sources', { needs: 'any token' }),
   managing('GET /api/openapi.json', '/api/openapi.json', { needs: 'no wrong token' }),
   managing('GET /health', '/health', { needs: 'nothing' }),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Scope } from '../../src/access/tokens.ts';
+import type { Scope } from '../../src/access/grant.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
@@ -54,7 +54,11 @@ export class GuardedService {
     });
     const entries: LogEntry[] = [];
     const log = (entry: LogEntry): void => void entries.push(entry);
-    const clock = { nowUs: () => us(NOW), monotonicMs: () => performance.now() };
+    const clock = {
+      nowUs: () => us(NOW),
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now(),
+    };
     const backend = openBackend({ settings: parsed, log });
     const service = await startService({ settings: parsed, clock, log, backend });
     return new GuardedService(service, folder, entries);

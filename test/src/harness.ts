@@ -177,12 +177,17 @@ export async function withApp(
     dataDir: '/nowhere',
     publicAccessToken: PUBLIC,
     privateAccessToken: PRIVATE,
+    wallMs: () => Date.now(),
   });
   const readiness = new Readiness();
   if (options.isStarting !== true) readiness.becomeReady();
   const stored: Stored[] = [];
   const entries: LogEntry[] = [];
-  const clock = { nowUs: () => NOW_US, monotonicMs: options.monotonicMs ?? (() => 0) };
+  const clock = {
+    nowUs: () => NOW_US,
+    monotonicMs: options.monotonicMs ?? (() => 0),
+    wallMs: () => Date.now(),
+  };
   const caller = new EndpointCaller({
     engine: { run: options.run ?? echoRun },
     clock,

@@ -26,7 +26,7 @@ before(async () => {
     WORKERS: '1',
   });
   const log = (): void => {};
-  const clock = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+  const clock = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.now() };
   const backend = openBackend({ settings, log });
   service = await startService({ settings, clock, log, backend });
   app = { port: Number(new URL(service.url).port) };

@@ -14,7 +14,7 @@ import { ask, echoRun, fakeAnswer, fakeIntake, fakePrepare, NOW_US, type Run } f
 
 type Started = { service: Service; calls: string[]; entries: LogEntry[]; dataDir: string };
 
-const CLOCK = { nowUs: () => NOW_US, monotonicMs: () => 0 };
+const CLOCK = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.now() };
 
 function fakeBackend(calls: string[], run: Run = echoRun): Backend {
   return {

@@ -31,6 +31,8 @@ export class ServiceUnderTest implements Answerer {
   readonly #backend: Backend;
   readonly #folder: string;
   readonly #clock: { nowUs: number };
+  /** The machine's clock, by which tokens expire. */
+  readonly wall: { ms: number };
   readonly #agent = new Agent({ keepAlive: true });
 
   private constructor(parts: {
@@ -38,12 +40,14 @@ export class ServiceUnderTest implements Answerer {
     readonly backend: Backend;
     readonly folder: string;
     readonly clock: { nowUs: number };
+    readonly wall: { ms: number };
     readonly entries: readonly LogEntry[];
   }) {
     this.#service = parts.service;
     this.#backend = parts.backend;
     this.#folder = parts.folder;
     this.#clock = parts.clock;
+    this.wall = parts.wall;
     this.entries = parts.entries;
   }
 
@@ -61,16 +65,17 @@ export class ServiceUnderTest implements Answerer {
       ...environment,
     });
     const clock = { nowUs: settings.frozenNowUs ?? us(NOW) };
+    const wall = { ms: us(NOW) / 1000 };
     const entries: LogEntry[] = [];
     const log = (entry: LogEntry) => void entries.push(entry);
     const backend = openBackend({ settings, log });
     const service = await startService({
       settings,
-      clock: { nowUs: () => clock.nowUs, monotonicMs: () => 0 },
+      clock: { nowUs: () => clock.nowUs, monotonicMs: () => 0, wallMs: () => wall.ms },
       log,
       backend,
     });
-    return new ServiceUnderTest({ service, backend, folder, clock, entries });
+    return new ServiceUnderTest({ service, backend, folder, clock, wall, entries });
   }
 
   /** Where it listens. */

@@ -24,7 +24,7 @@ before(async () => {
     WORKERS: '1',
   });
   const log = (): void => {};
-  const clock = { nowUs: () => NOW_US, monotonicMs: () => monotonicMs };
+  const clock = { nowUs: () => NOW_US, monotonicMs: () => monotonicMs, wallMs: () => Date.now() };
   service = await startService({ settings, clock, log, backend: openBackend({ settings, log }) });
   app = { port: Number(new URL(service.url).port) };
 });

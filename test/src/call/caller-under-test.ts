@@ -60,7 +60,7 @@ export class CallerUnderTest {
       });
     this.caller = new EndpointCaller({
       engine: { run },
-      clock: { nowUs: () => 0, monotonicMs: () => this.clock.ms },
+      clock: { nowUs: () => 0, monotonicMs: () => this.clock.ms, wallMs: () => Date.now() },
       log: (entry) => this.entries.push(entry),
       ...options,
     });

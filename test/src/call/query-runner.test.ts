@@ -15,7 +15,7 @@ const CALL = {
 function runnerOf(run: Run, queryMsMax?: number): QueryRunner {
   return new QueryRunner({
     engine: { run },
-    clock: { nowUs: () => 0, monotonicMs: () => 0 },
+    clock: { nowUs: () => 0, monotonicMs: () => 0, wallMs: () => Date.now() },
     queryMsMax,
   });
 }

@@ -32,7 +32,7 @@ async function withBackend(
 
 async function post(backend: Backend, nowUs: number): Promise<void> {
   const decoded = await backend.intake.decode([Buffer.from('[{"message":"hello"}]')], 'json');
-  await decoded.store(backend.intake.findSource(SOURCE)!, nowUs);
+  await decoded.store(backend.intake.findSource(SOURCE)!, { nowUs });
 }
 
 const countOf = (backend: Backend) => backend.intake.sizes().get(SOURCE)!.events;

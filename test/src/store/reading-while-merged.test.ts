@@ -83,7 +83,7 @@ async function fillTwo(dataDir: string): Promise<void> {
   for (let file = 0; file < 2; file++) {
     const events = Array.from({ length: ROWS }, () => ({ message: 'hello' }));
     const decoded = await backend.intake.decode([Buffer.from(JSON.stringify(events))], 'json');
-    await decoded.store(backend.intake.findSource(SOURCE)!, NOW_US);
+    await decoded.store(backend.intake.findSource(SOURCE)!, { nowUs: NOW_US });
     await storeAll(backend, NOW_US);
   }
   await backend.close(NOW_US);

@@ -1,0 +1,77 @@
+import type { Reach } from '../../engine/plan/reach.ts';
+import type { Source } from '../../ingest/source.ts';
+import type { Definition } from '../definition/definition.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+
+export const SCOPES = ['ingest', 'query', 'manage'] as const;
+
+/** `ingest`: post logs. `query`: call endpoints. `manage`: see and change the service itself. */
+export type Scope = (typeof SCOPES)[number];
+
+/** All there are, or those of a list. */
+export type Allowed = 'all' | readonly string[];
+
+/** What the bearer of a token may do. */
+export type Grant = {
+  /** Of the token; names may come again when it is gone. */
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Project keys that it reads and posts for. */
+  readonly projects: Allowed;
+  /** Names of the sources that it reads and posts to. */
+  readonly sources: Allowed;
+  /** Names or ids of the endpoints that it calls. */
+  readonly endpoints: Allowed;
+  /** Name of the source of posts that name none. */
+  readonly defaultSource?: string | undefined;
+  /** Milliseconds since the epoch, on the machine's clock. */
+  readonly expiresMs?: number | undefined;
+};
+
+/** What the bearer of a token may read, whatever is asked. */
+export function reachOf({ projects, sources }: Grant): Reach {
+  return { projects, sources };
+}
+
+/** @throws ServiceError when the token does not have the scope. */
+export function authorize(grant: Grant, scope: Scope): void {
+  if (grant.scopes.includes(scope)) return;
+  throw new ServiceError(
+    'forbidden',
+    `this needs a token with the scope ${scope}; the token ${grant.name} has ${grant.scopes.join(', ')}`,
+  );
+}
+
+export function mayUseSource({ sources }: Grant, { name }: Pick<Source, 'name'>): boolean {
+  return sources === 'all' || sources.includes(name);
+}
+
+/** @throws ServiceError when the token is narrowed to other sources. */
+export function authorizeSource(grant: Grant, source: Pick<Source, 'name'>): void {
+  if (mayUseSource(grant, source)) return;
+  throw forbidden(grant, `the source ${source.name}`);
+}
+
+type Named = Pick<Definition, 'id' | 'name' | 'aliases'>;
+
+export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boolean {
+  return endpoints === 'all' || [id, name, ...aliases].some((known) => endpoints.includes(known));
+}
+
+/**
+ * `definition` is what was found under the name that was called. A narrowed token is told the same of what it may
+ * not call and of what is not there, so that it does not learn what is.
+ *
+ * @throws ServiceError when the token is narrowed to other endpoints.
+ */
+export function authorizeCall(grant: Grant, called: string, definition: Named | undefined): void {
+  if (grant.endpoints === 'all') return;
+  if (definition !== undefined && mayCall(grant, definition)) return;
+  throw forbidden(grant, `the endpoint ${echo(called)}`);
+}
+
+function forbidden({ name }: Grant, what: string): ServiceError {
+  return new ServiceError('forbidden', `the token ${name} is not for ${what}`);
+}

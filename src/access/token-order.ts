@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
+import { echo, oneOf } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX } from '../limits.ts';
+import { type Grant, SCOPES } from './grant.ts';
+import { NARROWING, type TokenRecord } from './token-record.ts';
+
+/** What somebody wants of a new token. */
+export type TokenOrder = Omit<TokenRecord, 'id' | 'sha256' | 'created_at'>;
+
+/** What an order is held against. */
+export type OrderContext = {
+  readonly nowMs: number;
+  readonly hasSource: (name: string) => boolean;
+  /** Absent where endpoints are not known. */
+  readonly hasEndpoint?: ((idOrName: string) => boolean) | undefined;
+  /** Who asks; absent: whoever has the folder. */
+  readonly maker?: Grant | undefined;
+};
+
+const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._:@/-]*$/;
+
+const ORDER = z.strictObject({
+  name: z
+    .string(`name must be a string of at most ${NAME_LENGTH_MAX} characters`)
+    .max(NAME_LENGTH_MAX, `name may have at most ${NAME_LENGTH_MAX} characters`)
+    .regex(
+      TOKEN_NAME,
+      'name must be letters, digits, spaces and any of . _ : @ / -, and begin with a letter or digit',
+    ),
+  scopes: z
+    .array(z.enum(SCOPES), `scopes must be a list of any of ${oneOf(SCOPES)}`)
+    .min(1, `scopes must name one at least of ${oneOf(SCOPES)}`),
+  projects: NARROWING.projects.optional(),
+  sources: NARROWING.sources.optional(),
+  endpoints: NARROWING.endpoints.optional(),
+  default_source: z.string('default_source must be the name of a source').optional(),
+  expires_at: z.string('expires_at must be an ISO 8601 time').optional(),
+});
+
+/** What the lists of an order may hold, for its errors. */
+const LISTS: ReadonlyMap<unknown, string> = new Map([
+  ['projects', `project keys of 1 to ${PROJECT_LENGTH_MAX} characters`],
+  ['sources', 'names of sources'],
+  ['endpoints', 'names or ids of endpoints'],
+]);
+
+/**
+ * Reads an order out of JSON. A token that may manage cannot be bound to anything: it makes and revokes tokens and
+ * sees all of the service. Nor can any token make one that may do more than itself, or that outlasts it.
+ *
+ * @throws ServiceError `invalid_body` for what is not understood, `forbidden` for what the maker may not give.
+ */
+export function parseTokenOrder(value: unknown, context: OrderContext): TokenOrder {
+  const parsed = ORDER.safeParse(value);
+  if (!parsed.success) throw invalid(issueSentence(parsed.error.issues[0]));
+  const { expires_at, ...order } = parsed.data;
+  const found = combinationError(order) ?? unknownName(order, context);
+  if (found !== undefined) throw invalid(found);
+  const expiresMs = expires_at === undefined ? undefined : expiryOf(expires_at, context.nowMs);
+  if (context.maker !== undefined) checkMaker(context.maker, order, expiresMs);
+  return {
+    ...order,
+    scopes: SCOPES.filter((scope) => order.scopes.includes(scope)),
+    ...(expiresMs === undefined ? {} : { expires_at: new Date(expiresMs).toISOString() }),
+  };
+}
+
+type Order = Omit<z.infer<typeof ORDER>, 'expires_at'>;
+
+function issueSentence(issue: z.core.$ZodIssue | undefined): string {
+  const [name] = issue?.path ?? [];
+  const list = LISTS.get(name);
+  if (list !== undefined) {
+    return `${String(name)} must be a list of 1 to ${NARROWED_NAMES_MAX} ${list}; leave it out for all`;
+  }
+  if (issue?.code === 'unrecognized_keys') {
+    const known = Object.keys(ORDER.shape);
+    return `a token must be described by ${oneOf(known)}; got ${issue.keys.map(echo).join(', ')}`;
+  }
+  return name === undefined ? 'a token must be described by a JSON object' : (issue?.message ?? '');
+}
+
+function combinationError(order: Order): string | undefined {
+  const { scopes, projects, sources, endpoints, default_source } = order;
+  const isBound = projects !== undefined || sources !== undefined || endpoints !== undefined;
+  if (scopes.includes('manage') && isBound) {
+    return 'a token with the scope manage sees all of the service: it cannot be bound to projects, sources or endpoints';
+  }
+  if (endpoints !== undefined && !scopes.includes('query')) {
+    return 'endpoints are for tokens with the scope query';
+  }
+  if (default_source === undefined) return undefined;
+  if (!scopes.includes('ingest')) return 'default_source is for tokens with the scope ingest';
+  if (sources?.includes(default_source) === false) {
+    return `default_source must be one of sources, ${sources.join(', ')}; got ${echo(default_source)}`;
+  }
+  return undefined;
+}
+
+function unknownName(order: Order, { hasSource, hasEndpoint }: OrderContext): string | undefined {
+  const { sources = [], default_source, endpoints = [] } = order;
+  const named = default_source === undefined ? sources : [...sources, default_source];
+  const source = named.find((name) => !hasSource(name));
+  if (source !== undefined) return `there is no source ${echo(source)}`;
+  const endpoint = endpoints.find((name) => hasEndpoint?.(name) === false);
+  return endpoint === undefined ? undefined : `there is no endpoint ${echo(endpoint)}`;
+}
+
+function expiryOf(text: string, nowMs: number): number {
+  const us = parseIsoTimestampUs(text);
+  if (us === undefined) throw invalid(`expires_at must be an ISO 8601 time; got ${echo(text)}`);
+  const expiresMs = Math.floor(Number(us) / 1000);
+  if (expiresMs > nowMs) return expiresMs;
+  const now = new Date(nowMs).toISOString();
+  throw invalid(`expires_at must lie ahead, after ${now}; got ${echo(text)}`);
+}
+
+function checkMaker(maker: Grant, order: Order, expiresMs: number | undefined): void {
+  const missing = order.scopes.find((scope) => !maker.scopes.includes(scope));
+  if (missing !== undefined) {
+    throw new ServiceError(
+      'forbidden',
+      `the token ${maker.name} does not have the scope ${missing}, and cannot give it`,
+    );
+  }
+  if (maker.expiresMs === undefined || (expiresMs ?? Infinity) <= maker.expiresMs) return;
+  const end = new Date(maker.expiresMs).toISOString();
+  throw new ServiceError(
+    'forbidden',
+    `the token ${maker.name} ends at ${end}: what it makes must have an expires_at until then`,
+  );
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('invalid_body', message);
+}

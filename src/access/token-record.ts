@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX, TOKENS_MAX } from '../limits.ts';
+import { type Grant, SCOPES } from './grant.ts';
+
+const NAME = z.string().min(1).max(NAME_LENGTH_MAX);
+const SHA256 = z.string().regex(/^[0-9a-f]{64}$/);
+const TIME = z.iso.datetime();
+
+/** What a token is bound to, by the names that requests, answers and the file have. */
+export const NARROWING = {
+  projects: z.array(z.string().min(1).max(PROJECT_LENGTH_MAX)).min(1).max(NARROWED_NAMES_MAX),
+  sources: z.array(NAME).min(1).max(NARROWED_NAMES_MAX),
+  endpoints: z.array(NAME).min(1).max(NARROWED_NAMES_MAX),
+} as const;
+
+const RECORD = z.strictObject({
+  id: NAME,
+  name: NAME,
+  sha256: SHA256,
+  scopes: z.array(z.enum(SCOPES)).min(1),
+  projects: NARROWING.projects.optional(),
+  sources: NARROWING.sources.optional(),
+  endpoints: NARROWING.endpoints.optional(),
+  default_source: NAME.optional(),
+  created_at: TIME.optional(),
+  expires_at: TIME.optional(),
+});
+
+/** A token as it is kept: never its text. */
+export type TokenRecord = z.infer<typeof RECORD>;
+
+/** What `tokens.json` holds. */
+export const TOKEN_FILE = z.object({
+  version: z.literal(2),
+  tokens: z.array(RECORD).max(TOKENS_MAX),
+});
+
+/** … as earlier versions wrote it. */
+export const TOKEN_FILE_1 = z.object({
+  version: z.literal(1),
+  tokens: z.array(z.object({ name: NAME, scopes: z.array(z.enum(SCOPES)), sha256: SHA256 })).min(1),
+});
+
+export function grantOf(record: TokenRecord): Grant {
+  const { id, name, scopes, projects, sources, endpoints, default_source, expires_at } = record;
+  return {
+    id,
+    name,
+    scopes,
+    projects: projects ?? 'all',
+    sources: sources ?? 'all',
+    endpoints: endpoints ?? 'all',
+    defaultSource: default_source,
+    expiresMs: expires_at === undefined ? undefined : Date.parse(expires_at),
+  };
+}

@@ -1,0 +1,99 @@
+import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import type { Access, GuardedOperation, Route } from './route.ts';
+import type { RouteOptions } from './routes.ts';
+import {
+  tokenHandler,
+  tokenListHandler,
+  tokenMakingHandler,
+  tokenRevokingHandler,
+} from './token-route.ts';
+
+const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
+
+const STRING = { type: 'string' } as const;
+const ISO_TIME = { type: 'string', description: 'ISO 8601, by the clock of the machine' } as const;
+
+/** Tokens are listed, made and revoked here. */
+export function tokenRoutes(options: RouteOptions): readonly Route[] {
+  const { tokens, clock } = options;
+  return [
+    {
+      path: '/api/tokens',
+      operations: {
+        GET: {
+          summary: 'List all tokens',
+          tag: 'tokens',
+          answers: jsonAnswer(200, 'All but their texts', listOf(refTo('Token'))),
+          access: MANAGING,
+          handle: tokenListHandler(tokens),
+        },
+        POST: making(tokenMakingHandler({ ...options, wallMs: clock.wallMs })),
+      },
+    },
+    {
+      path: '/api/tokens/:id',
+      pathParameters: { id: 'As the list of tokens has it' },
+      operations: {
+        GET: {
+          summary: 'Read what a token is for',
+          tag: 'tokens',
+          answers: jsonAnswer(200, 'All but its text', refTo('Token')),
+          failures: ['unknown_token'],
+          access: MANAGING,
+          handle: tokenHandler(tokens),
+        },
+        DELETE: {
+          summary: 'Revoke a token',
+          description: 'It opens nothing from the next request on. Tokens of the settings stay.',
+          tag: 'tokens',
+          answers: { 204: { description: 'It is revoked' } },
+          failures: ['unknown_token', 'token_conflict', 'storage_failed'],
+          access: MANAGING,
+          handle: tokenRevokingHandler(tokens),
+        },
+      },
+    },
+  ];
+}
+
+function making(handle: GuardedOperation['handle']): GuardedOperation {
+  const made = { allOf: [refTo('Token'), objectOf({ token: STRING })] };
+  return {
+    summary: 'Make a token',
+    description:
+      'Its text is told this once. Nobody can make a token that may do more, or lasts longer, than their own.',
+    tag: 'tokens',
+    body: {
+      isRequired: true,
+      content: {
+        'application/json': {
+          schema: objectOf(
+            { name: STRING, scopes: listOf({ enum: ['ingest', 'query', 'manage'] }) },
+            {
+              projects: listOf(STRING),
+              sources: listOf(STRING),
+              endpoints: listOf(STRING),
+              default_source: STRING,
+              expires_at: ISO_TIME,
+            },
+          ),
+        },
+      },
+    },
+    answers: {
+      ...jsonAnswer(201, 'The token, and its text', made),
+    },
+    failures: ['invalid_body', 'token_conflict', 'storage_failed'],
+    access: MANAGING,
+    handle,
+  };
+}
+
+function jsonAnswer(
+  status: number,
+  description: string,
+  schema: Readonly<Record<string, unknown>>,
+): GuardedOperation['answers'] {
+  const content = { 'application/json': { schema: objectOf({ result: schema }) } };
+  return { [status]: { description, content } };
+}
