@@ -19,6 +19,9 @@ const { loadCatalogue } =
 const { createClock } = await load<typeof import('../src/clock.ts')>('clock');
 const { EndpointCaller } =
   await load<typeof import('../src/call/endpoint-call.ts')>('call/endpoint-call');
+const { EventReader } =
+  await load<typeof import('../src/follow/event-reader.ts')>('follow/event-reader');
+const { Followers } = await load<typeof import('../src/follow/followers.ts')>('follow/followers');
 const { HttpServer } = await load<typeof import('../src/http/http-server.ts')>('http/http-server');
 const { openBackend } =
   await load<typeof import('../src/store/log-backend.ts')>('store/log-backend');
@@ -64,7 +67,10 @@ async function main(): Promise<void> {
   const read = () => ({ backend: backend.stats(), calls: caller.stats() });
   const metrics = new Metrics({ version: 'bench', read });
   const profile = profileOf('default');
+  const events = backend.published;
+  const reader = new EventReader({ engine: backend.engine, events, nowUs: () => clock.nowUs() });
   const app = createApp({
+    followers: new Followers({ reader, events }),
     profile,
     catalogue,
     caller,

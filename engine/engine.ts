@@ -59,6 +59,11 @@ export type RunOptions = {
   readonly nowUs: number;
   /** Rows beyond this are left out of the answer. */
   readonly rowsMax: number;
+  /**
+   * Where the text wants only rows that arrived after this one: segments without any are not looked at.
+   * The text has to say so, too, for rows of other segments are not left out.
+   */
+  readonly arrivalAfter?: number | undefined;
   /** Who shares the threads fairly with others; all that name none are one. */
   readonly tenant?: Tenant | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
@@ -412,7 +417,7 @@ export class Engine {
       const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
       checkSources(scans, options.reach ?? EVERYTHING);
-      const segments = scans.map((scan) => this.#segmentsOf(scan));
+      const segments = scans.map((scan) => this.#segmentsOf(scan, options.arrivalAfter));
       const run: QueryRun = {
         plan,
         output: query.bound.output,
@@ -430,12 +435,16 @@ export class Engine {
     }
   }
 
-  #segmentsOf({ source, projectKey, reach, window }: PhysicalScan): readonly SegmentHandle[] {
+  #segmentsOf(
+    { source, projectKey, reach, window }: PhysicalScan,
+    arrivalAfter: number | undefined,
+  ): readonly SegmentHandle[] {
     if (reach?.length === 0) return [];
     return this.#catalog.segments(source, {
       projectKey,
       timestampUsStart: window.startUs,
       timestampUsEnd: window.endUs,
+      arrivalAfter,
     });
   }
 

@@ -81,6 +81,7 @@ export class LogStore implements SegmentCatalog {
   readonly #memory: MemoryBalance;
   readonly #backlog: Backlog;
   readonly #onGone: (content: SegmentContent) => void;
+  #onPublished: (source: string) => void = () => {};
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
   #sequence = 0;
@@ -167,6 +168,7 @@ export class LogStore implements SegmentCatalog {
         await appendNow(ring, batch, { sequence, arrivalBase, rowCount: batch.rowCount });
         this.#sequence = sequence;
         this.#backlog.relieve();
+        this.#onPublished(source);
       });
     } finally {
       this.#queuedBytes -= size;
@@ -237,6 +239,19 @@ export class LogStore implements SegmentCatalog {
     for (const { ring } of this.#streams.values()) {
       if (ring.firstOpenSequence === first) ring.sealWhenWhole();
     }
+  }
+
+  /**
+   * Calls `listener`, and no other any more, whenever a batch has become rows of a source; not for what is
+   * replayed.
+   */
+  whenPublished(listener: (source: string) => void): void {
+    this.#onPublished = listener;
+  }
+
+  /** All rows of a source that queries see arrived before this number; all that come later do not. */
+  arrivalEnd(source: string): number {
+    return this.#stream(source).ring.arrivalEnd;
   }
 
   segments(source: string, scope: ScanScope): readonly SegmentHandle[] {

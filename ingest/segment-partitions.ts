@@ -74,7 +74,7 @@ export class SegmentPartitions {
       if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
       for (const segment of segments) {
         const { summary } = segment;
-        if (!overlaps(summary, scope)) continue;
+        if (!overlaps(summary, scope) || !arrivedIn(summary.arrivalMax, scope)) continue;
         if (projectKey === undefined || summary.mayHoldProject(projectKey)) {
           handles.push(segment.handle());
         }
@@ -98,6 +98,11 @@ export class SegmentPartitions {
     }
     return { ...total, timestampUsMin, timestampUsMax };
   }
+}
+
+/** Whether some row may have arrived late enough, where this is the last of them. */
+export function arrivedIn(arrivalMax: number, { arrivalAfter }: ScanScope): boolean {
+  return arrivalAfter === undefined || arrivalMax > arrivalAfter;
 }
 
 type TimeRange = { readonly timestampUsMin: number; readonly timestampUsMax: number };

@@ -7,7 +7,7 @@ import { OPEN_ROWS_MAX } from '../engine/limits.ts';
 import type { SegmentIds } from './held-segment.ts';
 import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from './limits.ts';
 import type { SealedSegments, SealedStats } from './sealed-segments.ts';
-import { overlaps } from './segment-partitions.ts';
+import { arrivedIn, overlaps } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
 export type Sealing = {
@@ -79,6 +79,7 @@ export class SegmentRing {
   /** When a tick first saw rows in the open segment. */
   #openSinceUs: number | undefined;
   #arrivalNext = 0;
+  #arrivalEnd = 0;
   #underWay: BatchOrigin | undefined;
   #sealFailureCount = 0;
   #sealError: unknown;
@@ -108,6 +109,12 @@ export class SegmentRing {
   /** From now on arrival numbers begin at `arrival`, or where they would anyway. */
   skipArrivals(arrival: number): void {
     this.#arrivalNext = Math.max(this.#arrivalNext, arrival);
+    this.#arrivalEnd = this.#arrivalNext;
+  }
+
+  /** All published rows arrived before this number, and all to come do not. */
+  get arrivalEnd(): number {
+    return this.#arrivalEnd;
   }
 
   /**
@@ -139,6 +146,7 @@ export class SegmentRing {
     assert(this.#open !== undefined && this.#underWay !== undefined, 'a batch has begun');
     this.#open.segment.publish();
     this.#open.lastSequence = this.#underWay.sequence;
+    this.#arrivalEnd = this.#underWay.arrivalBase + this.#underWay.rowCount;
     this.#underWay = undefined;
     if (this.#open.segment.isFull) this.#freeze();
     this.#sealFrozen('pending');
@@ -212,7 +220,8 @@ export class SegmentRing {
     const handles: SegmentHandle[] = this.#sealed.handles(scope);
     for (const segment of this.#unsealed()) {
       const handle = segment.handle(scope.projectKey);
-      if (handle.rowCount > 0 && overlaps(handle, scope) && hasChain(handle)) handles.push(handle);
+      if (handle.rowCount === 0 || !arrivedIn(lastArrival(handle), scope)) continue;
+      if (overlaps(handle, scope) && hasChain(handle)) handles.push(handle);
     }
     return handles;
   }
@@ -295,6 +304,11 @@ export class SegmentRing {
 
 function capacityOf({ arrays }: OpenSegmentHandle): number {
   return Object.values(arrays).reduce((sum, array) => sum + array.byteLength, 0);
+}
+
+/** Of an open segment with rows, whose arrivals ascend. */
+function lastArrival({ arrays, rowCount }: OpenSegmentHandle): number {
+  return arrays.arrivals[rowCount - 1]!;
 }
 
 /** Whether any row may be of the project asked for. */

@@ -8,6 +8,8 @@ export type SegmentSummary = {
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
+  /** The last row to arrive. */
+  readonly arrivalMax: number;
   /** Bytes of the whole segment in memory. */
   readonly byteSize: number;
   /** Bytes that this summary takes; 0 when it is left out. */
@@ -34,11 +36,14 @@ export function summarizeEnvelope(
   return summaryOf(envelope, names, hasMixed);
 }
 
-type Extent = Pick<SegmentEnvelope, 'rowCount' | 'timestampUsMin' | 'timestampUsMax' | 'imageSize'>;
+type Extent = Pick<
+  SegmentEnvelope,
+  'rowCount' | 'timestampUsMin' | 'timestampUsMax' | 'arrivalMax' | 'imageSize'
+>;
 
 function summaryOf(extent: Extent, names: NameBlock, hasMixed: boolean): SegmentSummary {
-  const { rowCount, timestampUsMin, timestampUsMax, imageSize } = extent;
-  const range = { rowCount, timestampUsMin, timestampUsMax, byteSize: imageSize };
+  const { imageSize, rowCount, timestampUsMin, timestampUsMax, arrivalMax } = extent;
+  const range = { rowCount, timestampUsMin, timestampUsMax, arrivalMax, byteSize: imageSize };
   if (hasMixed) return { ...range, mayHoldProject: () => true };
   const projects = new ProjectHashes(names);
   return {

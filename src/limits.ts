@@ -157,6 +157,30 @@ export const COMPRESSED_BYTES_MIN = 1_400;
  */
 export const REWRITTEN_BYTES = 64 * 1024;
 
+/**
+ * Followers of sources at once: each holds a connection, and events that it has not read yet, up to a
+ * page of them.
+ */
+export const FOLLOWERS_MAX = 256;
+
+/** Events that are read for followers at a time: some hundred kilobytes as they usually are. */
+export const FOLLOWED_PAGE_ROWS = 200;
+
+/** Followers hear of new events together, at most this often: what they read is then one page for all. */
+export const FOLLOWED_PAUSE_MS = 25;
+
+/** A follower hears at least this often that its connection is there, before proxies take it for idle. */
+export const HEARTBEAT_MS = 15_000;
+
+/** After this time a follower has to come again, and show a token that is still good. */
+export const FOLLOWING_MS_MAX = 3_600_000;
+
+/** A follower whose connection has ended comes again after this time. */
+export const FOLLOWER_RETRY_MS = 2_000;
+
+/** The most of the last events that a follower may ask to begin with. */
+export const FOLLOWED_LAST_MAX = 10_000;
+
 /** Kept answers renewed at once: one that takes long holds up no other, and callers find workers. */
 export const RENEWALS_MAX = 2;
 

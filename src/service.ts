@@ -8,6 +8,8 @@ import { CallerQueries } from './call/caller-queries.ts';
 import { EndpointCaller } from './call/endpoint-call.ts';
 import type { Clock } from './clock.ts';
 import { type Catalogue, loadCatalogue } from './definition/catalogue.ts';
+import { EventReader } from './follow/event-reader.ts';
+import { Followers } from './follow/followers.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
 import { CLOSE_MS_MAX, TICK_MS } from './limits.ts';
@@ -71,12 +73,19 @@ export async function startService(options: {
         damagedPlaces: readiness.damagedPlaces,
       }),
     });
+    const reader = new EventReader({
+      engine: backend.engine,
+      events: backend.published,
+      nowUs: () => clock.nowUs(),
+    });
+    const followers = new Followers({ reader, events: backend.published });
     const app = createApp({
       profile,
       catalogue,
       caller,
       callerQueries: new CallerQueries(backend.engine),
       intake,
+      followers,
       defaultSource: must(intake.findSource(settings.defaultSource)),
       tokens,
       readiness,
@@ -89,8 +98,8 @@ export async function startService(options: {
     readiness.becomeReady();
     const url = `http://${urlHost(settings.host)}:${server.port}`;
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
-    const stop = stopOnce({ server, backend, caller, readiness, clock, log, metrics, lock });
-    return { url, catalogue, tokensMade: made, stop };
+    const parts = { server, backend, caller, followers, readiness, clock, log, metrics, lock };
+    return { url, catalogue, tokensMade: made, stop: stopOnce(parts) };
   } catch (error) {
     metrics?.close();
     await server?.drain({ drainMs: 0 });
@@ -105,13 +114,14 @@ function stopOnce(parts: {
   readonly server: HttpServer;
   readonly backend: Backend;
   readonly caller: EndpointCaller;
+  readonly followers: Followers;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly lock: LockFile;
 }): () => Promise<void> {
-  const { server, backend, caller, readiness, clock, log, metrics, lock } = parts;
+  const { server, backend, caller, followers, readiness, clock, log, metrics, lock } = parts;
   const timer = setInterval(() => {
     backend.tick(clock.nowUs());
     caller.tick();
@@ -119,6 +129,7 @@ function stopOnce(parts: {
   const stop = async (): Promise<void> => {
     clearInterval(timer);
     readiness.beginDraining();
+    followers.close();
     const giveUp = (): void => {
       readiness.giveUp();
       caller.giveUp();

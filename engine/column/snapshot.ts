@@ -8,6 +8,8 @@ export type ScanScope = {
   readonly timestampUsStart: number;
   /** Microseconds, exclusive; Infinity when open. */
   readonly timestampUsEnd: number;
+  /** Only rows that arrived after this one; of any arrival when left out. */
+  readonly arrivalAfter?: number | undefined;
 };
 
 /** Where queries find segments; kept by whoever takes logs in. Called on the main thread. */

@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
+import type { Followers } from '../follow/followers.ts';
 import { CALL_BODIES_BYTES_MAX } from '../limits.ts';
 import { type Log, stackOf } from '../log.ts';
 import { LogThrottle } from '../log-throttle.ts';
@@ -37,6 +38,7 @@ export type AppOptions = {
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;
+  readonly followers: Followers;
   /** Of senders who name none. */
   readonly defaultSource: Source;
   readonly tokens: Tokens;

@@ -10,6 +10,7 @@ import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
+import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
 import { healthHandler } from './health-route.ts';
 import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
 import { metricsHandler } from './metrics-route.ts';
@@ -42,6 +43,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...endpointRoutes(options),
     sourceRoute(options),
     ...tokenRoutes(options),
+    followRoute(options),
     ...otherLogs,
     ...doorRoutes(options),
     ...watchRoutes(options),
@@ -147,6 +149,17 @@ function sourceRoute({ intake }: RouteOptions): Route {
       },
     },
   };
+}
+
+function followRoute({ followers, intake }: RouteOptions): Route {
+  const follow: GuardedOperation = {
+    ...FOLLOW_TEXT,
+    access: CALLING,
+    handle: followHandler({ followers, intake }),
+  };
+  const path = '/api/sources/:idOrName/tail';
+  const pathParameters = { idOrName: 'Name or UUID of a source' };
+  return { path, pathParameters, operations: { GET: follow } };
 }
 
 /** Whoever watches wants to know of a service that is starting or stopping, too. */

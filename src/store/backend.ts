@@ -6,6 +6,7 @@ import type { MemoryStats } from '../../ingest/memory-budget.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import type { IngestCount } from './ingest-counts.ts';
 import type { LogIntake } from './log-intake.ts';
+import type { PublishedEvents } from './published-events.ts';
 
 /** What a backend holds and has done. */
 export type BackendStats = {
@@ -52,6 +53,7 @@ export interface RecoveryObserver {
 export interface Backend {
   readonly engine: QueryEngine;
   readonly intake: LogIntake;
+  readonly published: PublishedEvents;
   /** Reads what is stored; calls are taken only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
   /** To be called about once a second: seals, expires. */

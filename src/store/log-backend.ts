@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { Engine } from '../../engine/engine.ts';
+import { Engine, prepareQuery } from '../../engine/engine.ts';
 import { type AdmissionManners, admitEvents } from '../../ingest/admission.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -22,6 +22,7 @@ import { DurableStore } from './durable-store.ts';
 import { IngestCounts } from './ingest-counts.ts';
 import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
 import type { LogIntake } from './log-intake.ts';
+import type { PublishedEvents } from './published-events.ts';
 
 const DAY_US = 86_400_000_000;
 
@@ -81,6 +82,7 @@ export function openBackend(options: {
       counts,
       manners: profileOf(settings.profile).admission,
     }),
+    published: publishedEvents(store, directory),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
     tick: (nowUs) => {
       durable.tick(nowUs);
@@ -108,6 +110,14 @@ function othersBytesMax({
   workerCount = availableParallelism(),
 }: Settings): number {
   return cacheBytesMax + memoBytesMax + PROCESS_BYTES + workerCount * WORKER_BYTES;
+}
+
+function publishedEvents(store: LogStore, { sources }: SourceDirectory): PublishedEvents {
+  return {
+    lastId: (source) => store.arrivalEnd(source),
+    prepare: (text, parameters) => prepareQuery(text, { sources, parameters, hasArrivals: true }),
+    whenPublished: (listener) => store.whenPublished(listener),
+  };
 }
 
 function createIntake(options: {

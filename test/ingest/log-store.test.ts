@@ -87,6 +87,7 @@ class FakeSealer {
       rowCount: sealedRows.length,
       timestampUsMin: times.reduce((min, us) => Math.min(min, us), Infinity),
       timestampUsMax: times.reduce((max, us) => Math.max(max, us), -Infinity),
+      arrivalMax: Infinity,
       byteSize: buffer.byteLength,
       mayHoldProject: (key) => sealedRows.some((row) => row.project === key),
     };

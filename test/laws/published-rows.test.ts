@@ -118,7 +118,10 @@ test('law 1: a snapshot holds each batch whole or not at all, and all that are a
       const sizes: number[] = [];
       const acknowledged = new Set<number>();
       const under: Promise<void>[] = [];
-      const check = () => expectWhole(store.segments('logs', EVERYTHING), sizes, acknowledged);
+      const check = () => {
+        expectWhole(store.segments('logs', EVERYTHING), sizes, acknowledged);
+        expectArrivals(store);
+      };
       for (const each of steps) {
         if (each.do === 'append') {
           const batch = sizes.push(each.rowCount) - 1;
@@ -142,6 +145,36 @@ test('law 1: a snapshot holds each batch whole or not at all, and all that are a
     { numRuns: 25 },
   );
 });
+
+/** What is published arrived before the end, and no row that arrived later than asked for is left out. */
+function expectArrivals(store: LogStore): void {
+  const end = store.arrivalEnd('logs');
+  const all = arrivalsIn(store.segments('logs', EVERYTHING));
+  assert.deepEqual(all, [...all.keys()]);
+  assert.equal(all.length, end);
+  for (const arrivalAfter of [-1, 0, Math.floor(end / 2), end - 2, end - 1]) {
+    const some = new Set(arrivalsIn(store.segments('logs', { ...EVERYTHING, arrivalAfter })));
+    assert.ok(
+      all.slice(arrivalAfter + 1).every((arrival) => some.has(arrival)),
+      `after ${arrivalAfter} of ${end}`,
+    );
+  }
+  const none = store.segments('logs', { ...EVERYTHING, arrivalAfter: end - 1 });
+  assert.deepEqual(none, [], 'after the last there is no segment to look at');
+}
+
+/** Of all rows, ascending. */
+function arrivalsIn(handles: readonly SegmentHandle[]): number[] {
+  return handles.flatMap(numbersOfRows).sort((left, right) => left - right);
+}
+
+function numbersOfRows(handle: SegmentHandle): number[] {
+  const segment =
+    handle.kind === 'open' ? new OpenSegmentReader(handle) : new SealedSegmentReader(handle.buffer);
+  const rows = Int32Array.from({ length: segment.rowCount }, (_, row) => row);
+  const arrivals = segment.arrivals(rows, rows.length);
+  return Array.from(rows, (row) => Number(valueAt(arrivals, row)));
+}
 
 function batchNamed(id: string, rowCount: number) {
   return batchOf(Array.from({ length: rowCount }, (_, row) => ({ id, timestampUs: row })));

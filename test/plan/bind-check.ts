@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { BOOL, INT64, STRING, TIMESTAMP, typeName } from '../../engine/column/type.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
+import type { BindEnvironment } from '../../engine/plan/binder/binding.ts';
 import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -20,8 +21,8 @@ const ENVIRONMENT = {
   ],
 };
 
-export function bind(sql: string): BoundQuery {
-  return bindQuery(parseQuery(sql), ENVIRONMENT);
+export function bind(sql: string, more: Partial<BindEnvironment> = {}): BoundQuery {
+  return bindQuery(parseQuery(sql), { ...ENVIRONMENT, ...more });
 }
 
 /** Expects the plan, line by line; scans are written as the name of their source only. */

@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectExpression, expectOutput, expectPlan, expectRefusal } from './bind-check.ts';
+import { bind, expectExpression, expectOutput, expectPlan, expectRefusal } from './bind-check.ts';
 
 test('a source gives its five declared columns', () => {
   expectOutput(
@@ -23,6 +24,17 @@ test('any other top-level key of an event is a field of its root', () => {
     'project region#7 := root#5.region, level#8 := root#5.level',
     '  scan logs',
   );
+});
+
+test('a row knows when it arrived where the service asks, and has a field of that name elsewhere', () => {
+  const sql = 'SELECT _arrival, logs._arrival AS field, logs.* FROM logs';
+  const names = bind(sql, { hasArrivals: true }).output.map(({ name, type }) => [name, type.kind]);
+  assert.deepEqual(names.slice(0, 2), [
+    ['_arrival', 'INT64'],
+    ['field', 'DYNAMIC'],
+  ]);
+  assert.equal(names.length, 7, 'no star stands for it');
+  expectOutput('SELECT _arrival FROM logs', '_arrival DYNAMIC');
 });
 
 test('metadata is the list under that key', () => {

@@ -108,6 +108,14 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /api/tokens/:id', '/api/tokens/none', { status: 404 }),
   managing('DELETE /api/tokens/:id', '/api/tokens/none', { status: 404 }),
   managing('GET /api/sources', '/api/sources', { needs: 'any token' }),
+  {
+    route: 'GET /api/sources/:idOrName/tail',
+    needs: 'query',
+    tokenIn: 'url',
+    // Who may is told what is wrong, and not held by a stream.
+    path: '/api/sources/postgres.logs/tail?last=none',
+    status: 400,
+  },
   managing('GET /api/openapi.json', '/api/openapi.json', { needs: 'no wrong token' }),
   managing('GET /health', '/health', { needs: 'nothing' }),
   managing('GET /ready', '/ready', { needs: 'nothing' }),

@@ -16,6 +16,8 @@ import { Catalogue, type Endpoint } from '../../src/definition/catalogue.ts';
 import { parseDefinitionFile } from '../../src/definition/definition-file.ts';
 import { ParameterSchema } from '../../src/definition/parameters.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { EventReader } from '../../src/follow/event-reader.ts';
+import { Followers } from '../../src/follow/followers.ts';
 import { createApp } from '../../src/http/app.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { type CallerLimits, HttpServer } from '../../src/http/http-server.ts';
@@ -26,6 +28,7 @@ import { type ProfileName, profileOf } from '../../src/profile.ts';
 import { Readiness } from '../../src/readiness.ts';
 import { asServiceErrors } from '../../src/store/intake-errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
+import type { PublishedEvents } from '../../src/store/published-events.ts';
 
 export const PRIVATE = 'private-token';
 export const PUBLIC = 'public-token';
@@ -56,6 +59,13 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
     },
   };
 }
+
+/** Of sources that nothing is ever posted to. */
+export const NO_EVENTS: PublishedEvents = {
+  lastId: () => 0,
+  prepare: fakePrepare,
+  whenPublished: () => {},
+};
 
 export type Run = QueryEngine['run'];
 
@@ -188,14 +198,17 @@ export async function withApp(
     monotonicMs: options.monotonicMs ?? (() => 0),
     wallMs: () => Date.now(),
   };
+  const engine = { run: options.run ?? echoRun };
   const caller = new EndpointCaller({
-    engine: { run: options.run ?? echoRun },
+    engine,
     clock,
     callsMax: options.callsMax,
     queryMsMax: options.queryMsMax,
   });
   const profile = profileOf(options.profile ?? 'default');
+  const reader = new EventReader({ engine, events: NO_EVENTS, nowUs: clock.nowUs });
   const app = createApp({
+    followers: new Followers({ reader, events: NO_EVENTS }),
     profile,
     catalogue,
     caller,

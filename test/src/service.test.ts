@@ -10,7 +10,16 @@ import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
 import { startMessage } from '../../src/start-message.ts';
 import type { Backend } from '../../src/store/backend.ts';
-import { ask, echoRun, fakeAnswer, fakeIntake, fakePrepare, NOW_US, type Run } from './harness.ts';
+import {
+  ask,
+  echoRun,
+  fakeAnswer,
+  fakeIntake,
+  fakePrepare,
+  NO_EVENTS,
+  NOW_US,
+  type Run,
+} from './harness.ts';
 
 type Started = { service: Service; calls: string[]; entries: LogEntry[]; dataDir: string };
 
@@ -20,6 +29,7 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
   return {
     engine: { prepare: fakePrepare, run },
     intake: fakeIntake([]),
+    published: NO_EVENTS,
     recover: async (nowUs) => {
       calls.push(`recover ${nowUs}`);
     },

@@ -24,6 +24,11 @@ export type BindEnvironment = {
    * which was bound against the same sources and parameters.
    */
   readonly within?: readonly CommonTable[] | undefined;
+  /**
+   * Whether sources have a column `_arrival`, reached by its bare name alone: rows of one source count up by it
+   * as they were published. For texts of the service alone, so that no word of callers is taken away.
+   */
+  readonly hasArrivals?: boolean | undefined;
 };
 
 /** Where in the text an expression stands, and how it reads there. */
@@ -35,6 +40,7 @@ export type Origin = { readonly span: Span; readonly text: string };
  */
 export class Binding {
   readonly sources: readonly SourceSchema[];
+  readonly hasArrivals: boolean;
   readonly identities = new ExpressionIdentities();
   readonly #declarations = new Map<string, ParameterDeclaration>();
   readonly #parameters = new Map<string, Expression & { readonly op: 'parameter' }>();
@@ -48,6 +54,7 @@ export class Binding {
 
   constructor(environment: BindEnvironment) {
     this.sources = environment.sources;
+    this.hasArrivals = environment.hasArrivals ?? false;
     this.#nodesMax = environment.within === undefined ? BOUND_NODES_MAX : BOUND_NODES_WITHIN_MAX;
     for (const declaration of environment.parameters) {
       this.#declarations.set(declaration.name.toLowerCase(), declaration);

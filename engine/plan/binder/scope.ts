@@ -208,10 +208,11 @@ export function sourceVariable(
     name: 'metadata',
   };
   const columns = [...declared, { name: 'metadata', expression: metadata }];
+  const arrival = { name: '_arrival', expression: columnReference(scanColumns[5]!.column) };
   const variable: RangeVariable = {
     name,
     shortName: name.includes('.') ? name.slice(name.lastIndexOf('.') + 1) : undefined,
-    columns,
+    columns: binding.hasArrivals ? [...columns, arrival] : columns,
     star: columns,
     value: rowOf(columns),
     dynamic: { of: 'root', record: root },

@@ -1,0 +1,151 @@
+import type { Request } from 'express';
+import { reachOf } from '../access/grant.ts';
+import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import type { Followers, FollowStart } from '../follow/followers.ts';
+import { FOLLOWED_LAST_MAX } from '../limits.ts';
+import type { OperationText } from '../openapi/operation-text.ts';
+import type { LogIntake } from '../store/log-intake.ts';
+import { type GuardedOperation, pathParameter } from './route.ts';
+
+const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
+
+/** What is told of following. */
+export const FOLLOW_TEXT: OperationText = {
+  summary: 'Follow a source',
+  description:
+    'Its events as they come, as Server-Sent Events: each once, when it is stored and queries see it, with an id. The stream goes on behind the id that comes back as `Last-Event-ID`.',
+  tag: 'sources',
+  parameters: [
+    {
+      name: 'project',
+      in: 'query',
+      description: 'Only events of this project, by the rule of the source',
+      schema: { type: 'string', minLength: 1 },
+    },
+    {
+      name: 'last',
+      in: 'query',
+      description: 'Begin with the last so many events',
+      schema: { ...WHOLE_NUMBER, maximum: FOLLOWED_LAST_MAX },
+    },
+    {
+      name: 'since',
+      in: 'query',
+      description: 'Only events whose timestamp is not before',
+      schema: { type: 'string', format: 'date-time' },
+    },
+    {
+      name: 'after',
+      in: 'query',
+      description: 'Begin behind the event with this id',
+      schema: WHOLE_NUMBER,
+    },
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'The same, and goes first',
+      schema: { type: 'string' },
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The stream',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    },
+  },
+  failures: [
+    'invalid_parameter',
+    'repeated_parameter',
+    'unknown_source',
+    'query_failed',
+    'query_limit',
+    'overloaded',
+    'worker_lost',
+    'query_timeout',
+  ],
+};
+
+/** Follows a source: the path's parameter is its name or id. */
+export function followHandler(options: {
+  readonly intake: Pick<LogIntake, 'findSource'>;
+  readonly followers: Followers;
+}): GuardedOperation['handle'] {
+  const { intake, followers } = options;
+  return async (request, response, { grant, query }) => {
+    const name = pathParameter(request);
+    const source = intake.findSource(name);
+    if (source === undefined) {
+      throw new ServiceError('unknown_source', `there is no source ${echo(name)}`);
+    }
+    const project = oneText(query, 'project');
+    if (project === '') throw invalid('project', 'a project', project);
+    const sinceUs = timestampOf(query);
+    const start = startOf(request, query, sinceUs);
+    if (request.method === 'HEAD') {
+      response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+      response.end();
+      return;
+    }
+    // Whose events a follower may have is decided by its reach, wherever it begins.
+    const events = { source, project, sinceUs, reach: reachOf(grant) };
+    await followers.follow(response, events, start);
+  };
+}
+
+/**
+ * `Last-Event-ID` goes first: with it a browser comes again to the URL that it began with. Who names a
+ * time begins with the first event that is kept; who names nothing, with what comes.
+ */
+function startOf(
+  request: Request,
+  query: ParameterTexts,
+  sinceUs: number | undefined,
+): FollowStart {
+  const last = oneText(query, 'last');
+  const after = oneText(query, 'after');
+  if (last !== undefined && after !== undefined) {
+    const message = 'after and last must not be given together: each says where to begin';
+    throw new ServiceError('invalid_parameter', message, { parameter: 'last' });
+  }
+  const count = countOf('last', last, FOLLOWED_LAST_MAX);
+  const header = request.headers['last-event-id'];
+  const came = typeof header === 'string' && header !== '' ? header : undefined;
+  const id = countOf(came === undefined ? 'after' : 'Last-Event-ID', came ?? after);
+  if (id !== undefined) return { kind: 'after', id };
+  if (count !== undefined) return { kind: 'last', count };
+  return sinceUs === undefined ? { kind: 'now' } : { kind: 'after', id: 0 };
+}
+
+function countOf(
+  name: string,
+  text: string | undefined,
+  max: number = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const count = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= max) return count;
+  throw invalid(name, `a whole number from 0 to ${max}`, text);
+}
+
+function timestampOf(query: ParameterTexts): number | undefined {
+  const text = oneText(query, 'since');
+  if (text === undefined) return undefined;
+  const timestampUs = parseIsoTimestampUs(text);
+  if (timestampUs === undefined) throw invalid('since', 'an ISO 8601 time', text);
+  return Number(timestampUs);
+}
+
+function oneText(query: ParameterTexts, name: string): string | undefined {
+  const texts = query.get(name) ?? [];
+  if (texts.length <= 1) return texts[0];
+  const message = `${name} must be given once; got ${texts.length} of it`;
+  throw new ServiceError('repeated_parameter', message, { parameter: name });
+}
+
+function invalid(name: string, wanted: string, got: string): ServiceError {
+  const message = `${name} must be ${wanted}; got ${echo(got)}`;
+  return new ServiceError('invalid_parameter', message, { parameter: name });
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '../../oracle/oracle.ts';
+import { NOW, us } from '../../scripts/script.ts';
+import { EventStream, type StreamEvent } from '../../support/event-stream.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+
+const TOKEN = 'a-private-token';
+const EDGE = 'cloudflare.logs.prod';
+const RELAY = 'deno-relay-logs';
+
+let folder: string;
+let service: ServiceUnderTest;
+let eventCount = 0;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-follow-'));
+  await restart();
+});
+
+after(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Starts the service on the folder of this file, where it left off. */
+async function restart(): Promise<void> {
+  service = await ServiceUnderTest.start({ DATA_DIR: folder });
+}
+
+/** An event with an id of its own; its time says nothing of when it comes in. */
+function eventOf(project: string, minutesAgo = 1): JsonObject & { readonly id: string } {
+  eventCount += 1;
+  const timestamp = us(NOW) - minutesAgo * 60_000_000;
+  const id = `event-${eventCount}`;
+  return { id, timestamp, event_message: 'hello', project, metadata: { n: eventCount } };
+}
+
+async function post(events: readonly JsonObject[], source = EDGE): Promise<void> {
+  await service.post(source, events, us(NOW));
+}
+
+function follow(
+  query: Readonly<Record<string, string>> = {},
+  options: { readonly source?: string; readonly lastEventId?: string } = {},
+): Promise<EventStream> {
+  const { source = EDGE, lastEventId } = options;
+  const path = `/api/sources/${source}/tail?${new URLSearchParams(query)}`;
+  const headers = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+  return EventStream.open(service.url + path, { 'X-API-KEY': TOKEN, ...headers });
+}
+
+/** Which events they are. */
+function idsOf(events: readonly StreamEvent[]): string[] {
+  return events.map(({ event, data }) => {
+    assert.equal(event, 'message', data);
+    return JSON.parse(data).id;
+  });
+}
+
+const namesOf = (events: readonly JsonObject[]) => events.map(({ id }) => id);
+
+test('a follower gets what comes from now on, in the order it came, as logs have it', async () => {
+  await post([eventOf('alpha')]);
+  const stream = await follow();
+  assert.equal(stream.response.statusCode, 200);
+  assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8');
+  assert.equal(stream.response.headers['cache-control'], 'no-store');
+  await stream.emptied(1);
+  assert.equal(stream.retryMs, 2000);
+  const events = [eventOf('alpha', 5), eventOf('beta', 3), eventOf('alpha', 9)];
+  await post(events.slice(0, 2));
+  await post(events.slice(2));
+  const got = await stream.take(3);
+  assert.deepEqual(idsOf(got), namesOf(events));
+  const first = Number(got[0]!.id);
+  assert.deepEqual(
+    got.map(({ id }) => Number(id)),
+    [first, first + 1, first + 2],
+  );
+  assert.deepEqual(JSON.parse(got[0]!.data), {
+    id: events[0]!.id,
+    timestamp: events[0]!['timestamp'],
+    event_message: 'hello',
+    project: 'alpha',
+    metadata: [{ n: (events[0]!['metadata'] as { n: number }).n }],
+  });
+  stream.close();
+});
+
+test('who comes again goes on where it was, from memory, from files, and after a restart', async () => {
+  const stream = await follow();
+  await stream.emptied(1);
+  const start = stream.lastId;
+  stream.close();
+  const events = Array.from({ length: 7 }, (_, index) => eventOf('alpha', (index * 5) % 7));
+  const seen = async (lastEventId: string, count: number): Promise<StreamEvent[]> => {
+    const again = await follow({}, { lastEventId });
+    const got = await again.take(count);
+    again.close();
+    return got;
+  };
+  await post(events.slice(0, 3));
+  assert.deepEqual(idsOf(await seen(start, 3)), namesOf(events.slice(0, 3)));
+  await service.storeAll();
+  await post(events.slice(3, 5));
+  assert.deepEqual(idsOf(await seen(start, 5)), namesOf(events.slice(0, 5)));
+  await service.stop();
+  await restart();
+  await post(events.slice(5));
+  const got = await seen(start, 7);
+  assert.deepEqual(idsOf(got), namesOf(events));
+  assert.deepEqual(idsOf(await seen(got[3]!.id, 3)), namesOf(events.slice(4)));
+  const after = await follow({ after: got[4]!.id });
+  assert.deepEqual(idsOf(await after.take(2)), namesOf(events.slice(5)));
+  after.close();
+});
+
+test('an id that the store has never given is told as a gap, and all there is follows', async () => {
+  const first = await follow({ after: '0' });
+  const [oldest] = await first.take(1);
+  first.close();
+  const stream = await follow({}, { lastEventId: '999999999' });
+  const [gap, next] = await stream.take(2);
+  assert.equal(gap!.event, 'gap');
+  assert.equal(JSON.parse(gap!.data).after, 999999999);
+  assert.deepEqual(next, oldest);
+  stream.close();
+});
+
+test('a project sees its own events, once each, wherever its source has the project', async () => {
+  const edge = await follow({ project: 'gamma' });
+  const relay = await follow({ project: 'gamma' }, { source: RELAY });
+  await Promise.all([edge.emptied(1), relay.emptied(1)]);
+  const mine = [eventOf('gamma'), eventOf('gamma')];
+  await post([eventOf('delta'), mine[0]!, eventOf('delta')]);
+  await post([mine[1]!]);
+  assert.deepEqual(idsOf(await edge.take(2)), namesOf(mine));
+  const of = (...projects: readonly string[]) => ({
+    ...eventOf('nobody'),
+    metadata: projects.map((project_ref) => ({ project_ref })),
+  });
+  const relayed = [of('delta'), of('gamma', 'gamma'), of('gamma', 'delta'), of('gamma')];
+  await post(relayed, RELAY);
+  assert.deepEqual(idsOf(await relay.take(3)), namesOf(relayed.slice(1)));
+  const last = await follow({ project: 'gamma', last: '2' }, { source: RELAY });
+  assert.deepEqual(idsOf(await last.take(2)), namesOf(relayed.slice(2)));
+  for (const stream of [edge, relay, last]) stream.close();
+});
+
+test('the last events come first where they are asked for, and those of a time', async () => {
+  const events = [eventOf('alpha', 30), eventOf('alpha', 10), eventOf('alpha', 20)];
+  await post(events);
+  const last = await follow({ last: '2' });
+  assert.deepEqual(idsOf(await last.take(2)), namesOf(events.slice(1)));
+  const none = await follow({ last: '0' });
+  await none.emptied(1);
+  // Of a project with fewer than were asked for all there are.
+  const few = await follow({ last: '100', project: 'gamma' });
+  assert.equal((await few.take(2)).length, 2);
+  const since = await follow({ since: new Date((us(NOW) - 20 * 60e6) / 1000).toISOString() });
+  const more = eventOf('alpha', 2);
+  await post([more]);
+  for (const stream of [last, none]) assert.deepEqual(idsOf(await stream.take(1)), [more.id]);
+  const ids = new Set<string>();
+  while (!ids.has(more.id)) for (const id of idsOf(await since.take(1))) ids.add(id);
+  assert.deepEqual(
+    events.map(({ id }) => ids.has(id)),
+    [false, true, true],
+  );
+  for (const stream of [last, none, few, since]) stream.close();
+});
+
+test('what cannot be followed is told by a status and a sentence', async () => {
+  for (const [path, status, message] of [
+    ['nothing/tail', 404, /there is no source \\"nothing\\"/],
+    [`${EDGE}/tail?project=`, 400, /project must be a project; got/],
+    [`${EDGE}/tail?last=-1`, 400, /last must be a whole number from 0 to 10000; got \\"-1\\"/],
+    [`${EDGE}/tail?last=10001`, 400, /got \\"10001\\"/],
+    [`${EDGE}/tail?after=x`, 400, /after must be a whole number/],
+    [`${EDGE}/tail?after=1&last=1`, 400, /must not be given together/],
+    [`${EDGE}/tail?after=1&after=2`, 400, /after must be given once; got 2 of it/],
+    [`${EDGE}/tail?since=yesterday`, 400, /since must be an ISO 8601 time/],
+  ] as const) {
+    const answer = await service.ask('GET', `/api/sources/${path}`);
+    assert.equal(answer.status, status, path);
+    assert.match(answer.text, message);
+  }
+  const post = await service.ask('POST', `/api/sources/${EDGE}/tail`);
+  assert.deepEqual([post.status, post.headers['allow']], [405, 'GET, HEAD, OPTIONS']);
+  const head = await service.ask('HEAD', `/api/sources/${EDGE}/tail`);
+  assert.deepEqual(
+    [head.status, head.headers['content-type']?.split(';')[0]],
+    [200, 'text/event-stream'],
+  );
+  const url = `${service.url}/api/sources/${EDGE}/tail`;
+  const [none, inUrl] = await Promise.all([
+    EventStream.open(url),
+    EventStream.open(`${url}?api_key=${TOKEN}`),
+  ]);
+  assert.deepEqual([none.response.statusCode, inUrl.response.statusCode], [401, 200]);
+  for (const stream of [none, inUrl]) stream.close();
+});
+
+test('a token that may only post follows nothing', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'weir-follow-'));
+  const sha256 = createHash('sha256').update('poster').digest('hex');
+  const tokens = [{ name: 'poster', scopes: ['ingest'], sha256 }];
+  await writeFile(join(own, 'tokens.json'), JSON.stringify({ version: 1, tokens }));
+  const other = await ServiceUnderTest.start({ DATA_DIR: own, PRIVATE_ACCESS_TOKEN: '' });
+  const url = `${other.url}/api/sources/${EDGE}/tail`;
+  const stream = await EventStream.open(url, { 'X-API-KEY': 'poster' });
+  assert.equal(stream.response.statusCode, 403);
+  await stream.end();
+  await other.stop();
+  await rm(own, { recursive: true });
+});
+
+test('a service that stops ends its streams, and tells when to come again', async () => {
+  const stream = await follow();
+  await stream.emptied(1);
+  const last = eventOf('alpha');
+  await post([last]);
+  assert.deepEqual(idsOf(await stream.take(1)), [last.id]);
+  const ended = stream.end();
+  await service.stop();
+  assert.deepEqual([await ended, stream.retryMs], [[], 2000]);
+  const lastEventId = stream.lastId;
+  await restart();
+  const again = await follow({}, { lastEventId });
+  const next = eventOf('alpha');
+  await post([next]);
+  assert.deepEqual(idsOf(await again.take(1)), [next.id]);
+  again.close();
+});
+
+test('law: whoever goes and comes again as it likes sees every event once, in order', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('post' as const), count: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ kind: fc.constant('leave' as const), count: fc.constant(0) }),
+    fc.record({ kind: fc.constant('seal' as const), count: fc.constant(0) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      let stream = await follow();
+      await stream.emptied(1);
+      let lastEventId = stream.lastId;
+      const posted: string[] = [];
+      const seen: string[] = [];
+      const take = async (count: number): Promise<void> => {
+        const got = await stream.take(count);
+        seen.push(...idsOf(got));
+        lastEventId = got.at(-1)?.id ?? lastEventId;
+      };
+      for (const { kind, count } of steps) {
+        if (kind === 'post') {
+          const events = Array.from({ length: count }, () => eventOf('alpha', count));
+          await post(events);
+          posted.push(...(namesOf(events) as string[]));
+        } else if (kind === 'take') await take(Math.min(count, posted.length - seen.length));
+        else if (kind === 'seal') await service.storeAll();
+        else {
+          stream.close();
+          stream = await follow({}, { lastEventId });
+        }
+      }
+      await take(posted.length - seen.length);
+      assert.deepEqual(seen, posted);
+      stream.close();
+    }),
+    { numRuns: 15 },
+  );
+});
