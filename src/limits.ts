@@ -112,8 +112,8 @@ export const CONNECTIONS_MAX = 10_000;
 /** A call is answered after this time; the engine stops a run sooner, but it may wait for its turn. */
 export const QUERY_MS_MAX = QUERY_TIME_MS_MAX + 10_000;
 
-/** `weir explain` waits this long for the service: longer than the service itself takes to give up. */
-export const EXPLAIN_MS_MAX = QUERY_MS_MAX + 5_000;
+/** A command waits this long for a service: longer than the service itself takes to give up. */
+export const COMMAND_MS_MAX = QUERY_MS_MAX + 5_000;
 
 /** Calls that run or wait at once; more are told to come back. */
 export const CALLS_MAX = 512;

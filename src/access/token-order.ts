@@ -30,7 +30,7 @@ const ORDER = z.strictObject({
       'name must be letters, digits, spaces and any of . _ : @ / -, and begin with a letter or digit',
     ),
   scopes: z
-    .array(z.enum(SCOPES), `scopes must be a list of any of ${oneOf(SCOPES)}`)
+    .array(z.enum(SCOPES, { error: scopesError }), { error: scopesError })
     .min(1, `scopes must name one at least of ${oneOf(SCOPES)}`),
   projects: NARROWING.projects.optional(),
   sources: NARROWING.sources.optional(),
@@ -38,6 +38,12 @@ const ORDER = z.strictObject({
   default_source: z.string('default_source must be the name of a source').optional(),
   expires_at: z.string('expires_at must be an ISO 8601 time').optional(),
 });
+
+function scopesError({ input }: { readonly input?: unknown }): string {
+  let got = input === undefined ? 'nothing' : JSON.stringify(input).slice(0, NAME_LENGTH_MAX);
+  if (typeof input === 'string') got = echo(input);
+  return `scopes must be a list of any of ${oneOf(SCOPES)}; got ${got}`;
+}
 
 /** What the lists of an order may hold, for its errors. */
 const LISTS: ReadonlyMap<unknown, string> = new Map([

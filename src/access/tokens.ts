@@ -210,6 +210,17 @@ export async function openTokens(options: {
   return { tokens: new Tokens({ settings, file: records }, { file, wallMs }), made };
 }
 
+/**
+ * The tokens of a folder's file alone, for whoever holds the folder while no service does. Makes none.
+ *
+ * @throws StartError as `openTokens` does.
+ */
+export async function openFileTokens(dataDir: string, wallMs: () => number): Promise<Tokens> {
+  const file = new TokenFile(dataDir);
+  const kept = await file.read();
+  return new Tokens({ settings: [], file: kept?.tokens ?? [] }, { file, wallMs });
+}
+
 function knownOf({ record, from }: Entry): KnownToken {
   const { sha256: _, ...known } = record;
   return { ...known, from };

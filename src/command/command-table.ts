@@ -30,6 +30,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./explain-command.ts')).EXPLAIN,
   },
   {
+    name: 'token',
+    summary: 'make, list and revoke tokens',
+    read: async () => (await import('./token-command.ts')).TOKEN,
+  },
+  {
     name: 'inspect',
     summary: 'tell what a data folder holds',
     read: async () => (await import('./inspect-command.ts')).INSPECT,

@@ -10,7 +10,8 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { parseSettings, type Settings } from '../settings.ts';
 import { type Command, type CommandWords, type CommandWorld, UsageError } from './command.ts';
-import { ExplainClient, type KnownEndpoint, UnreachableError } from './explain-client.ts';
+import { ExplainClient, type KnownEndpoint } from './explain-client.ts';
+import { UnreachableError, urlOf } from './service-client.ts';
 
 /** `weir explain`. */
 export const EXPLAIN: Command = {
@@ -194,11 +195,4 @@ function checkNames({ parameters, sql }: ExplainCall, endpoint: KnownEndpoint): 
 function hintOf(name: string, known: readonly string[]): string | undefined {
   const nearest = nearestName(name, known);
   return nearest === undefined ? undefined : `did you mean ${nearest}?`;
-}
-
-/** Where the service of these settings listens, as seen from the same machine. */
-function urlOf({ host, port }: Settings): string {
-  const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const reachable = anywhere[host] ?? host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

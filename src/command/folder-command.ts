@@ -52,11 +52,11 @@ function dataDirOf(name: string, { positionals }: CommandWords): string {
 }
 
 /**
- * A folder that weir keeps its data in has one of these; an empty one may become one.
+ * That a folder is one that weir keeps its data in: it has one of these; an empty one may become one.
  *
  * @throws CommandFailure when there is no folder, or it is another program's.
  */
-async function checkFolder(dataDir: string): Promise<void> {
+export async function checkFolder(dataDir: string): Promise<void> {
   const names = await namesIn(dataDir);
   if (names.length === 0) return;
   const kinds = await Promise.all(names.map((name) => kindOf(join(dataDir, name))));

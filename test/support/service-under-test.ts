@@ -13,7 +13,7 @@ import type { Answerer, Parameters } from './answerer.ts';
 import { jsonText } from './json-text.ts';
 import { storeAll } from './store-all.ts';
 
-const TOKEN = 'a-private-token';
+export const TOKEN = 'a-private-token';
 
 export type HttpAnswer = {
   readonly status: number;

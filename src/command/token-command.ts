@@ -1,0 +1,170 @@
+import { resolve } from 'node:path';
+import { echo } from '../echo.ts';
+import { parseSettings } from '../settings.ts';
+import {
+  type Command,
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  UsageError,
+} from './command.ts';
+import { jsonText } from './folder-command.ts';
+import { textTable } from './text-table.ts';
+import { FolderTokens, type ListedToken, ServiceTokens, type TokenStore } from './token-store.ts';
+
+/** `weir token`. */
+export const TOKEN: Command = {
+  help: `weir token makes, lists and revokes tokens.
+
+  weir token create NAME --scopes query [--projects alpha] [--url URL | --data-dir DIR]
+  weir token list
+  weir token revoke NAME
+
+create prints the token: this once, for only its hash is kept. NAME is new among all; to revoke, the
+id does, too. Lists have commas between their names, and what is not bound is for all.
+
+  --scopes LIST          any of ingest, query and manage
+  --projects LIST        what it reads and posts are events of these
+  --sources LIST         it reads and posts to these
+  --endpoints LIST       it calls these
+  --default-source NAME  of posts that name none
+  --expires-at TIME      ISO 8601; else it does not end
+  --url URL              asks the service that runs there, with the token in PRIVATE_ACCESS_TOKEN
+  --data-dir DIR         changes the folder of a service that is stopped; else that of DATA_DIR
+  --json                 everything as JSON
+  --help                 this text
+
+Tokens of the settings are changed there. A folder that has had no start has no tokens: the first one
+that is made is the only one, and the first start makes none.
+
+Exit status: 0 when it was done; 1 when the service, the folder or a setting stood in the way; 2 when
+the command was not understood.
+`,
+  options: {
+    scopes: { type: 'string' },
+    projects: { type: 'string' },
+    sources: { type: 'string' },
+    endpoints: { type: 'string' },
+    'default-source': { type: 'string' },
+    'expires-at': { type: 'string' },
+    url: { type: 'string' },
+    'data-dir': { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (words, world) => {
+    const [verb = '', ...names] = words.positionals;
+    const act = VERBS.get(verb);
+    if (act === undefined) {
+      throw new UsageError(`token must be followed by create, list or revoke; got ${echo(verb)}`);
+    }
+    world.out(`${await act(storeOf(words, world), words, names)}\n`);
+    return 0;
+  },
+};
+
+/** What is shown when it was done. */
+type Verb = (store: TokenStore, words: CommandWords, names: readonly string[]) => Promise<string>;
+
+const VERBS: ReadonlyMap<string, Verb> = new Map([
+  ['create', create],
+  ['list', list],
+  ['revoke', revoke],
+]);
+
+/** Options that only a new token has. */
+const ORDER_LISTS = ['scopes', 'projects', 'sources', 'endpoints'] as const;
+const ORDER_TEXTS = new Map([
+  ['default-source', 'default_source'],
+  ['expires-at', 'expires_at'],
+]);
+
+async function create(
+  store: TokenStore,
+  words: CommandWords,
+  names: readonly string[],
+): Promise<string> {
+  const order: Record<string, unknown> = { name: oneName('create', names) };
+  for (const option of ORDER_LISTS) {
+    const text = words.find(option);
+    if (text !== undefined) order[option] = text.split(',').map((word) => word.trim());
+  }
+  for (const [option, member] of ORDER_TEXTS) {
+    const text = words.find(option);
+    if (text !== undefined) order[member] = text;
+  }
+  const made = await store.create(order);
+  return words.has('json') ? jsonText(made) : made.token;
+}
+
+async function list(
+  store: TokenStore,
+  words: CommandWords,
+  names: readonly string[],
+): Promise<string> {
+  if (names.length > 0) throw new UsageError('list takes no words behind it');
+  rejectOrder('list', words);
+  const tokens = await store.list();
+  if (words.has('json')) return JSON.stringify(tokens, null, 2);
+  return tokens.length === 0 ? 'no tokens' : textTable(tokens.map(lineOf), tokens.length);
+}
+
+function lineOf(token: ListedToken): Readonly<Record<string, string>> {
+  const { id, name, scopes, projects, sources, endpoints, expires_at, from } = token;
+  const bounds = Object.entries({ projects, sources, endpoints }).flatMap(([what, bound]) =>
+    bound === undefined ? [] : [`${what} ${bound.join(', ')}`],
+  );
+  return {
+    name,
+    scopes: scopes.join(', '),
+    'bound to': bounds.join('; ') || '–',
+    expires: expires_at ?? '–',
+    id: from === 'settings' ? 'of the settings' : id,
+  };
+}
+
+async function revoke(
+  store: TokenStore,
+  words: CommandWords,
+  names: readonly string[],
+): Promise<string> {
+  rejectOrder('revoke', words);
+  const wanted = oneName('revoke', names);
+  const tokens = await store.list();
+  // A name of the settings may be one of a made token, too: that is the one that can be revoked.
+  const named = tokens.filter(({ name }) => name === wanted);
+  const token =
+    tokens.find(({ id }) => id === wanted) ?? named.find(({ from }) => from === 'file') ?? named[0];
+  if (token === undefined) throw new CommandFailure(`there is no token ${echo(wanted)}`);
+  await store.revoke(token.id);
+  return words.has('json') ? jsonText(token) : `${token.name} is revoked`;
+}
+
+function oneName(verb: string, names: readonly string[]): string {
+  const [name, ...rest] = names;
+  if (name !== undefined && name !== '' && rest.length === 0) return name;
+  const got = names.length === 0 ? 'nothing' : names.map((word) => echo(word)).join(', ');
+  throw new UsageError(`${verb} must be followed by the name of a token; got ${got}`);
+}
+
+function rejectOrder(verb: string, words: CommandWords): void {
+  const given = [...ORDER_LISTS, ...ORDER_TEXTS.keys()].find((option) => words.has(option));
+  if (given !== undefined)
+    throw new UsageError(`--${given} is for create; ${verb} does not take it`);
+}
+
+function storeOf(words: CommandWords, world: CommandWorld): TokenStore {
+  const url = words.find('url');
+  const dataDir = words.find('data-dir');
+  const settings = parseSettings(world.environment);
+  if (url === undefined)
+    return new FolderTokens(resolve(dataDir ?? settings.dataDir), settings, world);
+  if (dataDir !== undefined) throw new UsageError('give --url or --data-dir, not both');
+  if (!/^https?:\/\//.test(url)) {
+    throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
+  }
+  const token = settings.privateAccessToken;
+  if (token !== undefined) return new ServiceTokens(url, token);
+  throw new CommandFailure(
+    'PRIVATE_ACCESS_TOKEN must hold a token with the scope manage; it is not set',
+  );
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LockedError, LockFile } from '../../ingest/lock-file.ts';
+import { SourceDirectory } from '../../ingest/source.ts';
+import { parseTokenOrder } from '../access/token-order.ts';
+import { openFileTokens, type Tokens } from '../access/tokens.ts';
+import { ServiceError } from '../errors.ts';
+import type { Settings } from '../settings.ts';
+import { StartError } from '../start-error.ts';
+import { CommandFailure, type CommandWorld, UsageError } from './command.ts';
+import { checkFolder } from './folder-command.ts';
+import { parseJson, ServiceClient } from './service-client.ts';
+
+const KNOWN = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  from: z.string(),
+  projects: z.array(z.string()).optional(),
+  sources: z.array(z.string()).optional(),
+  endpoints: z.array(z.string()).optional(),
+  default_source: z.string().optional(),
+  created_at: z.string().optional(),
+  expires_at: z.string().optional(),
+});
+
+/** A token as it is listed. */
+export type ListedToken = z.infer<typeof KNOWN>;
+
+/** Where a command finds tokens: in the folder of a service that is stopped, or at one that runs. */
+export interface TokenStore {
+  list(): Promise<readonly ListedToken[]>;
+  /** @throws ServiceError, CommandFailure or UsageError where it is not made. */
+  create(order: object): Promise<ListedToken & { readonly token: string }>;
+  /** @throws ServiceError or CommandFailure where it stays. */
+  revoke(id: string): Promise<void>;
+}
+
+const LIST = z.object({ result: z.array(KNOWN) });
+const MADE = z.object({ result: KNOWN.extend({ token: z.string() }) });
+
+/** Those of a service that runs. */
+export class ServiceTokens implements TokenStore {
+  readonly #client: ServiceClient;
+
+  constructor(url: string, token: string) {
+    this.#client = new ServiceClient(url, token);
+  }
+
+  async list(): Promise<readonly ListedToken[]> {
+    const text = await this.#client.ask('/api/tokens', { method: 'GET' });
+    const parsed = LIST.safeParse(parseJson(text));
+    if (!parsed.success) throw this.#client.stranger();
+    return parsed.data.result;
+  }
+
+  async create(order: object): Promise<ListedToken & { readonly token: string }> {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify(order);
+    const text = await this.#client.ask('/api/tokens', { method: 'POST', headers, body });
+    const parsed = MADE.safeParse(parseJson(text));
+    if (!parsed.success) throw this.#client.stranger();
+    return parsed.data.result;
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.#client.ask(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+}
+
+/** Those of a data folder, which is locked while they are changed. */
+export class FolderTokens implements TokenStore {
+  readonly #dataDir: string;
+  readonly #settings: Settings;
+  readonly #world: CommandWorld;
+
+  constructor(dataDir: string, settings: Settings, world: CommandWorld) {
+    this.#dataDir = dataDir;
+    this.#settings = settings;
+    this.#world = world;
+  }
+
+  async list(): Promise<readonly ListedToken[]> {
+    await checkFolder(this.#dataDir);
+    return (await this.#open()).list();
+  }
+
+  create(order: object): Promise<ListedToken & { readonly token: string }> {
+    return this.#change(async (tokens) => {
+      const sources = new SourceDirectory(this.#settings.sources);
+      const parsed = parseTokenOrder(order, {
+        nowMs: this.#world.wallMs(),
+        hasSource: (name) => sources.findByName(name) !== undefined,
+      });
+      const { id, token } = await tokens.create(parsed);
+      return { ...tokens.mustFindById(id), token };
+    });
+  }
+
+  revoke(id: string): Promise<void> {
+    return this.#change((tokens) => tokens.revoke(id));
+  }
+
+  async #change<T>(work: (tokens: Tokens) => Promise<T>): Promise<T> {
+    await checkFolder(this.#dataDir);
+    const lock = await this.#lock();
+    try {
+      return await work(await this.#open());
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 400) {
+        throw new UsageError(error.message, error);
+      }
+      throw error;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async #lock(): Promise<LockFile> {
+    try {
+      return await LockFile.take(join(this.#dataDir, 'lock'), this.#world.wallMs() * 1000);
+    } catch (cause) {
+      if (!(cause instanceof LockedError)) throw cause;
+      const message = `${cause.message}. Where a service runs there, ask it: --url URL`;
+      throw new CommandFailure(message, cause);
+    }
+  }
+
+  async #open(): Promise<Tokens> {
+    try {
+      return await openFileTokens(this.#dataDir, this.#world.wallMs);
+    } catch (error) {
+      throw error instanceof StartError ? new CommandFailure(error.message, error) : error;
+    }
+  }
+}

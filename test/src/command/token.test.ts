@@ -1,0 +1,158 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LockFile } from '../../../ingest/lock-file.ts';
+import { openTokens } from '../../../src/access/tokens.ts';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
+import { ServiceUnderTest, TOKEN } from '../../support/service-under-test.ts';
+
+const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
+
+type Weir = (...words: string[]) => Promise<Ended>;
+
+async function inFolder(work: (weir: Weir, dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-token-'));
+  const environment = { DATA_DIR: dataDir };
+  try {
+    await work((...words) => runWeir(['token', ...words], { environment, nowUs: NOW_US }), dataDir);
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+async function grantsOf(dataDir: string, token: string): Promise<unknown> {
+  const settings = { publicAccessToken: undefined, privateAccessToken: undefined };
+  const { tokens } = await openTokens({ dataDir, ...settings, wallMs: () => NOW_US / 1000 });
+  return tokens.find(token);
+}
+
+test('tokens of a stopped service are made, listed and revoked in its folder', async () => {
+  await inFolder(async (weir, dataDir) => {
+    const words = [
+      'reader',
+      '--scopes',
+      'query',
+      '--projects',
+      'alpha, beta',
+      '--expires-at',
+      '2027-01-01',
+    ];
+    const made = await weir('create', ...words);
+    deepEqual([made.status, made.err], [0, '']);
+    match(made.out, /^weir_[0-9A-Za-z]{49}\n$/);
+    const token = made.out.trim();
+    const grant = (await grantsOf(dataDir, token)) as { id: string };
+    deepEqual(grant, {
+      id: grant.id,
+      name: 'reader',
+      scopes: ['query'],
+      projects: ['alpha', 'beta'],
+      sources: 'all',
+      endpoints: 'all',
+      defaultSource: undefined,
+      expiresMs: Date.parse('2027-01-01T00:00:00Z'),
+    });
+    // Its lock has gone with the command.
+    deepEqual(await readdir(dataDir), ['tokens.json']);
+    const listed = await weir('list');
+    equal(
+      listed.out,
+      [
+        `name    scopes  bound to              expires                   id`,
+        `──────  ──────  ────────────────────  ────────────────────────  ${'─'.repeat(36)}`,
+        `reader  query   projects alpha, beta  2027-01-01T00:00:00.000Z  ${grant.id}`,
+        '',
+      ].join('\n'),
+    );
+    const json = await weir('list', '--json');
+    deepEqual(JSON.parse(json.out)[0].projects, ['alpha', 'beta']);
+    equal((await weir('revoke', 'reader')).out, 'reader is revoked\n');
+    equal(await grantsOf(dataDir, token), undefined);
+    equal((await weir('list')).out, 'no tokens\n');
+    const again = await weir('revoke', 'reader');
+    deepEqual([again.status, again.err], [1, 'there is no token "reader"\n']);
+  });
+});
+
+test('a folder that a process has is left as it is, and the way to ask the service is told', async () => {
+  await inFolder(async (weir, dataDir) => {
+    await weir('create', 'reader', '--scopes', 'query');
+    const before = await readFile(join(dataDir, 'tokens.json'), 'utf8');
+    const lock = await LockFile.take(join(dataDir, 'lock'), NOW_US);
+    try {
+      for (const words of [
+        ['create', 'other', '--scopes', 'query'],
+        ['revoke', 'reader'],
+      ]) {
+        const { status, err } = await weir(...words);
+        equal(status, 1);
+        match(err, /in use.*ask it: --url URL/s);
+      }
+      match((await weir('list')).out, /reader/);
+    } finally {
+      await lock.release();
+    }
+    equal(await readFile(join(dataDir, 'tokens.json'), 'utf8'), before);
+  });
+});
+
+test('a running service is asked with --url', async () => {
+  const service = await ServiceUnderTest.start();
+  const environment = { PRIVATE_ACCESS_TOKEN: TOKEN };
+  const weir: Weir = (...words) =>
+    runWeir(['token', ...words, '--url', service.url], { environment, nowUs: NOW_US });
+  try {
+    const made = await weir('create', 'reader', '--scopes', 'query', '--endpoints', 'logs.all');
+    deepEqual([made.status, made.err], [0, '']);
+    const path = '/api/endpoints/logs.all?project=alpha';
+    const headers = { 'X-API-KEY': made.out.trim() };
+    equal((await service.ask('GET', path, undefined, headers)).status, 200);
+    const { out } = await weir('list');
+    match(out, /^private +ingest, query, manage +– +– +of the settings$/m);
+    match(out, /^reader +query +endpoints logs\.all +– +[0-9a-f-]{36}$/m);
+    const taken = await weir('create', 'reader', '--scopes', 'query');
+    deepEqual([taken.status, taken.err], [1, 'there is a token "reader" already\n']);
+    equal((await weir('revoke', 'reader')).status, 0);
+    equal((await service.ask('GET', path, undefined, headers)).status, 401);
+    const settings = await weir('revoke', 'private');
+    equal(settings.status, 1);
+    match(settings.err, /private is one of the settings/);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('words that are not understood end with 2 and say what is', async () => {
+  await inFolder(async (weir, dataDir) => {
+    for (const [words, message] of [
+      [[], /followed by create, list or revoke; got ""/],
+      [['make', 'a'], /got "make"/],
+      [['create'], /followed by the name of a token; got nothing/],
+      [['create', 'a', 'b', '--scopes', 'query'], /got "a", "b"/],
+      [['create', 'a'], /scopes must be a list of any of/],
+      [['create', 'a', '--scopes', 'all'], /scopes must be a list of any of/],
+      [['create', 'a', '--scopes', 'manage', '--projects', 'x'], /cannot be bound/],
+      [
+        ['create', 'a', '--scopes', 'query', '--sources', 'nowhere'],
+        /there is no source "nowhere"/,
+      ],
+      [['list', 'a'], /list takes no words/],
+      [['list', '--scopes', 'query'], /--scopes is for create/],
+      [['revoke', 'a', '--projects', 'x'], /--projects is for create/],
+      [['list', '--url', 'here'], /--url must begin/],
+      [['list', '--url', 'http://a', '--data-dir', dataDir], /not both/],
+    ] as const) {
+      const { status, err, out } = await weir(...words);
+      deepEqual([status, out], [2, ''], `${words.join(' ')}: ${err}`);
+      match(err, message);
+    }
+    const unset = await weir('list', '--url', 'http://127.0.0.1:1');
+    deepEqual([unset.status, unset.out], [1, '']);
+    match(unset.err, /PRIVATE_ACCESS_TOKEN must hold/);
+    const nowhere = await weir('list', '--data-dir', join(dataDir, 'nowhere'));
+    deepEqual([nowhere.status, nowhere.out], [1, '']);
+    match(nowhere.err, /there is no folder/);
+  });
+});
