@@ -54,6 +54,17 @@ export function authorizeSource(grant: Grant, source: Pick<Source, 'name'>): voi
   throw forbidden(grant, `the source ${source.name}`);
 }
 
+/**
+ * Events as they are stored, and not what an endpoint makes of them: a token that is narrowed to endpoints has
+ * none of them.
+ *
+ * @throws ServiceError when the token is narrowed to other sources, or to endpoints.
+ */
+export function authorizeEvents(grant: Grant, source: Pick<Source, 'name'>): void {
+  if (grant.endpoints !== 'all') throw forbidden(grant, 'events of sources, but for its endpoints');
+  authorizeSource(grant, source);
+}
+
 type Named = Pick<Definition, 'id' | 'name' | 'aliases'>;
 
 export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boolean {

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { reachOf } from '../access/grant.ts';
+import { authorizeEvents, reachOf } from '../access/grant.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
@@ -59,6 +59,7 @@ export const FOLLOW_TEXT: OperationText = {
   failures: [
     'invalid_parameter',
     'repeated_parameter',
+    'forbidden',
     'unknown_source',
     'query_failed',
     'query_limit',
@@ -80,6 +81,7 @@ export function followHandler(options: {
     if (source === undefined) {
       throw new ServiceError('unknown_source', `there is no source ${echo(name)}`);
     }
+    authorizeEvents(grant, source);
     const project = oneText(query, 'project');
     if (project === '') throw invalid('project', 'a project', project);
     const sinceUs = timestampOf(query);

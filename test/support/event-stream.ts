@@ -68,8 +68,9 @@ export class EventStream {
       once(this.response, 'data', { signal }),
       once(this.response, 'close', { signal }),
     ];
-    for (const each of more) each.catch(() => {});
-    await Promise.race(more).finally(() => stop.abort());
+    // A connection that is cut off ends the stream as any other does.
+    await Promise.race(more.map((each) => each.catch(() => {})));
+    stop.abort();
   }
 
   #read(text: string): void {

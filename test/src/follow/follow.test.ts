@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,6 +7,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../oracle/oracle.ts';
 import { NOW, us } from '../../scripts/script.ts';
 import { EventStream, type StreamEvent } from '../../support/event-stream.ts';
+import { Granted, type GrantName } from '../../support/granted.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const TOKEN = 'a-private-token';
@@ -207,18 +207,48 @@ test('what cannot be followed is told by a status and a sentence', async () => {
   for (const stream of [none, inUrl]) stream.close();
 });
 
-test('a token that may only post follows nothing', async () => {
-  const own = await mkdtemp(join(tmpdir(), 'weir-follow-'));
-  const sha256 = createHash('sha256').update('poster').digest('hex');
-  const tokens = [{ name: 'poster', scopes: ['ingest'], sha256 }];
-  await writeFile(join(own, 'tokens.json'), JSON.stringify({ version: 1, tokens }));
-  const other = await ServiceUnderTest.start({ DATA_DIR: own, PRIVATE_ACCESS_TOKEN: '' });
-  const url = `${other.url}/api/sources/${EDGE}/tail`;
-  const stream = await EventStream.open(url, { 'X-API-KEY': 'poster' });
-  assert.equal(stream.response.statusCode, 403);
-  await stream.end();
-  await other.stop();
-  await rm(own, { recursive: true });
+test('a token follows what it may read, and nothing else', async () => {
+  const granted = await Granted.of(service);
+  const open = (name: GrantName, source: string): Promise<EventStream> =>
+    EventStream.open(`${service.url}/api/sources/${source}/tail`, {
+      'X-API-KEY': granted.token(name),
+    });
+  for (const [name, source] of [
+    ['ingest, all', EDGE],
+    ['manage', EDGE],
+    ['query, edge', RELAY],
+    ['query, logs.all', EDGE],
+  ] as const) {
+    const refused = await open(name, source);
+    assert.equal(refused.response.statusCode, 403, name);
+    refused.close();
+  }
+  const [all, alpha, edge] = await Promise.all([
+    open('query, all', RELAY),
+    open('query, alpha', RELAY),
+    open('query, edge', EDGE),
+  ]);
+  await Promise.all([all, alpha, edge].map((stream) => stream.emptied(1)));
+  const of = (...projects: readonly string[]) => ({
+    ...eventOf('nobody'),
+    metadata: projects.map((project_ref) => ({ project_ref })),
+  });
+  // What belongs to several projects belongs to none of them alone.
+  const events = [of('beta'), of('alpha', 'beta'), of('alpha', 'alpha'), of(), of('alpha')];
+  await post(events, RELAY);
+  assert.deepEqual(idsOf(await all.take(5)), namesOf(events));
+  assert.deepEqual(idsOf(await alpha.take(2)), namesOf([events[2]!, events[4]!]));
+  const asked = await EventStream.open(
+    `${service.url}/api/sources/${RELAY}/tail?project=beta&after=0`,
+    { 'X-API-KEY': granted.token('query, alpha') },
+  );
+  const own = of('beta');
+  const seen = await follow({ project: 'beta' }, { source: RELAY });
+  await seen.emptied(1);
+  await post([own], RELAY);
+  await seen.take(1);
+  for (const stream of [all, alpha, edge, asked, seen]) stream.close();
+  assert.deepEqual(await asked.end(), [], 'nothing of another project');
 });
 
 test('a service that stops ends its streams, and tells when to come again', async () => {
