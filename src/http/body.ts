@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { DrainRate } from '../../engine/pool/drain-rate.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { echo } from '../echo.ts';
@@ -24,16 +24,6 @@ export type Body = readonly Buffer[];
 
 /** Bytes inflated at a time: each costs a trip to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
-
-/** What the option `info` makes of an answer; `bytesWritten` counts the compressed bytes it read. */
-type Inflated = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
-type Inflate = (body: Buffer, options: ZlibOptions) => Promise<Inflated>;
-
-// The types know the option, not what it does.
-const inflateGzip = promisify(gunzip) as unknown as Inflate;
-const inflateZlib = promisify(inflate) as unknown as Inflate;
-const inflateDeflate = promisify(inflateRaw) as unknown as Inflate;
-const inflateBrotli = promisify(brotliDecompress) as unknown as Inflate;
 
 /** How long a body may be, and who sends it. */
 export type BodyTerms = { readonly bytesMax: number; readonly tenant: Tenant };
@@ -102,9 +92,13 @@ export class BodyReader {
         if (wireBytes > heldBytes) hold(wireBytes - heldBytes);
       });
       if (encoding === undefined) return await this.#workOn(arrived, tenant, work);
-      const body = await inflateBody(Buffer.concat(arrived), encoding, bytesMax);
-      hold(body.length);
-      return await this.#workOn([body], tenant, work);
+      let size = 0;
+      const inflated = await inflateBody(Buffer.concat(arrived), encoding, (chunkBytes) => {
+        size += chunkBytes;
+        if (size > bytesMax) throw tooLarge(bytesMax);
+        hold(chunkBytes);
+      });
+      return await this.#workOn(inflated, tenant, work);
     } finally {
       this.#budget.release(heldBytes, tenant);
       this.#drained.leave(heldBytes, this.#nowMs());
@@ -257,28 +251,61 @@ function collect(request: IncomingMessage, admit: (wireBytes: number) => void): 
   });
 }
 
-async function inflateBody(body: Buffer, encoding: Encoding, bytesMax: number): Promise<Buffer> {
-  const options = { maxOutputLength: bytesMax, chunkSize: INFLATE_CHUNK_SIZE, info: true };
+/**
+ * `admit` sees the bytes of each chunk before there is another, and throws to stop: a thousand small bodies that are
+ * inflated at once might come to gigabytes.
+ */
+async function inflateBody(
+  body: Buffer,
+  encoding: Encoding,
+  admit: (chunkBytes: number) => void,
+): Promise<Body> {
+  const inflater = inflaterOf(encoding, body);
   try {
-    const { buffer, engine } = await inflaterOf(encoding, body)(body, options);
+    const chunks = await inflatedChunks(inflater, body, admit);
+    const rest = body.subarray(inflater.bytesWritten);
     // Events behind the end would be acknowledged and lost. Zeros behind gzip are usual padding.
-    const restBytes = body.length - engine.bytesWritten;
-    if (restBytes > 0 && encoding !== 'gzip') throw new Error(`${restBytes} bytes follow its end`);
-    return buffer;
+    const isPadding = encoding === 'gzip' && rest.every((byte) => byte === 0);
+    if (rest.length > 0 && !isPadding) throw new Error(`${rest.length} bytes follow its end`);
+    return chunks;
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw tooLarge(bytesMax);
-    }
+    if (cause instanceof ServiceError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `the body is not whole ${encoding}, as Content-Encoding says: ${reason}`;
     throw new ServiceError('invalid_body', message, { cause });
   }
 }
 
-function inflaterOf(encoding: Encoding, body: Buffer): Inflate {
-  if (encoding === 'gzip') return inflateGzip;
-  if (encoding === 'br') return inflateBrotli;
-  return hasZlibHeader(body) ? inflateZlib : inflateDeflate;
+function inflatedChunks(
+  inflater: Inflater,
+  body: Buffer,
+  admit: (chunkBytes: number) => void,
+): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    inflater.on('error', reject);
+    inflater.on('end', () => resolve(chunks));
+    inflater.on('data', (chunk: Buffer) => {
+      try {
+        admit(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        inflater.destroy();
+        reject(error);
+      }
+    });
+    inflater.end(body);
+  });
+}
+
+/** `bytesWritten` counts the compressed bytes it has read. */
+type Inflater = Transform & { readonly bytesWritten: number };
+
+function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
+  const options = { chunkSize: INFLATE_CHUNK_SIZE };
+  if (encoding === 'gzip') return createGunzip(options);
+  if (encoding === 'br') return createBrotliDecompress(options);
+  return hasZlibHeader(body) ? createInflate(options) : createInflateRaw(options);
 }
 
 /**

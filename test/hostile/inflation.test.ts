@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
+
+const LOGS = '/api/logs?source_name=postgres.logs';
+
+function send(app: TestApp, encoding: string, body: Buffer): Promise<Answer> {
+  return post(app, LOGS, body, { 'Content-Encoding': encoding });
+}
+
+/** A list of nothing, so many bytes long. */
+function emptyList(size: number): Buffer {
+  const body = Buffer.alloc(size, ' ');
+  body.write('[');
+  body.write(']', size - 1);
+  return body;
+}
+
+const CODINGS: readonly (readonly [name: string, pack: (body: Buffer) => Buffer])[] = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+];
+
+test('what inflates to more than a body may have is refused, a byte more or a hundred times as much', async () => {
+  await withApp({}, async (app) => {
+    for (const [name, pack] of CODINGS) {
+      assert.equal((await send(app, name, pack(emptyList(BODY_BYTES_MAX)))).status, 200, name);
+      for (const size of [BODY_BYTES_MAX + 1, 100 * BODY_BYTES_MAX]) {
+        const { status, json } = await send(app, name, pack(emptyList(size)));
+        assert.equal(status, 413, name);
+        assert.match(json.error.message, /at most 12000000 bytes after inflation; got more/);
+      }
+    }
+  });
+});
+
+test('what is packed in layers is refused', async () => {
+  await withApp({}, async (app) => {
+    const body = gzipSync(gzipSync('[]'));
+    assert.equal((await send(app, 'gzip, gzip', body)).status, 415);
+    assert.equal((await send(app, 'gzip', body)).status, 400);
+  });
+});
+
+test('a body of gzip may have many members, and one of too many is refused by what they hold', async () => {
+  await withApp({}, async (app) => {
+    const space = gzipSync(' ');
+    const members = (count: number) => Array<Buffer>(count).fill(space);
+    const body = Buffer.concat([gzipSync('['), ...members(100_000), gzipSync('{"a":1}]')]);
+    assert.equal((await send(app, 'gzip', body)).status, 200);
+    assert.deepEqual(app.stored.at(-1)?.events, [{ a: 1 }]);
+    const many = gzipSync(Buffer.alloc(1_000_000, ' '));
+    const bomb = Buffer.concat(Array<Buffer>(1000).fill(many));
+    assert.equal((await send(app, 'gzip', bomb)).status, 413);
+  });
+});
+
+test('nothing is stored of a body that ends early, or is followed by what is none of it', async () => {
+  await withApp({}, async (app) => {
+    for (const [name, pack] of CODINGS) {
+      const body = pack(Buffer.from('[{"a":1},{"a":2}]'));
+      const cut = await send(app, name, body.subarray(0, -3));
+      assert.equal(cut.status, 400, name);
+      const followed = await send(app, name, Buffer.concat([body, Buffer.from('more')]));
+      assert.equal(followed.status, 400, name);
+      assert.match(followed.json.error.message, new RegExp(`not whole ${name}`));
+    }
+    assert.deepEqual(app.stored, []);
+  });
+});
+
+test('zeros may follow gzip, and nothing may follow them', async () => {
+  await withApp({}, async (app) => {
+    const body = gzipSync('[{"a":1}]');
+    const padded = Buffer.concat([body, Buffer.alloc(512)]);
+    assert.equal((await send(app, 'gzip', padded)).status, 200);
+    assert.equal(app.stored.length, 1);
+    const { status, json } = await send(app, 'gzip', Buffer.concat([padded, body]));
+    assert.equal(status, 400);
+    assert.match(json.error.message, /bytes follow its end/);
+    assert.equal(app.stored.length, 1);
+  });
+});
+
+test('bodies that grow at once are refused when there is no room for all, and the room comes back', async () => {
+  await withApp({ heldBytesMax: 30_000_000 }, async (app) => {
+    const bomb = gzipSync(emptyList(11_000_000));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(app, 'gzip', bomb)));
+    const statuses = new Set(answers.map(({ status }) => status));
+    assert.ok(statuses.has(429), [...statuses].join());
+    assert.ok([...statuses].every((status) => status === 200 || status === 429));
+    assert.equal((await send(app, 'gzip', bomb)).status, 200);
+  });
+});
+
+test('bytes that are no packed body at all are refused', async () => {
+  await withApp({}, async (app) => {
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
+    const coding = fc.constantFrom('gzip', 'deflate', 'br');
+    await fc.assert(
+      fc.asyncProperty(coding, bytes, async (name, body) => {
+        const { status } = await send(app, name, Buffer.from(body));
+        assert.equal(status, 400);
+      }),
+      { numRuns: 100 },
+    );
+    assert.deepEqual(app.stored, []);
+  });
+});
