@@ -36,6 +36,9 @@ export const LARGE_BODIES_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of a call's JSON body: parameters, a long SQL text among them. */
 export const CALL_BODY_BYTES_MAX = 1_000_000;
 
+/** Levels of such a body: a map of parameters has one, and what nobody reads of it a few more. */
+export const JSON_DEPTH_MAX = 32;
+
 /**
  * Characters of the SQL text a caller brings: as long as a URL may ever be. Parsing and binding it takes
  * the main thread, from all other callers, too.

@@ -17,6 +17,7 @@ import { acceptedFormat } from './accepted-format.ts';
 import { type BodyReader, hasBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
 import { asksToExplain, sendExplanation } from './explain-route.ts';
+import { parseJsonObject, textOfBody } from './json-body.ts';
 import { readMediaType } from './media-type.ts';
 import { varyBy } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
@@ -107,8 +108,8 @@ async function addBody(
   const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
   if (type === 'ignored') return query;
   const body = await bodies.use(request, response, terms, async (pieces) => {
-    const text = textOfBytes(Buffer.concat(pieces));
-    return type === JSON_TYPE ? parseObject(text) : ([[SQL_PARAMETER, text]] as const);
+    const text = textOfBody(Buffer.concat(pieces));
+    return type === JSON_TYPE ? parseJsonObject(text) : ([[SQL_PARAMETER, text]] as const);
   });
   const texts = new Map(query);
   for (const [name, value] of body) {
@@ -140,28 +141,6 @@ function bodyTypeOf(request: Request, allowed: readonly BodyType[]): BodyType | 
     if (request.method !== 'POST') return 'ignored';
     throw error;
   }
-}
-
-function textOfBytes(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new ServiceError('invalid_body', 'the body must be UTF-8; got other bytes', { cause });
-  }
-}
-
-function parseObject(text: string): readonly (readonly [string, unknown])[] {
-  let value: unknown;
-  try {
-    value = text.trim() === '' ? {} : JSON.parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ServiceError('invalid_body', `the body must be a JSON object; ${reason}`, { cause });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return Object.entries(value);
-  }
-  throw new ServiceError('invalid_body', 'the body must be a JSON object of parameters');
 }
 
 /** A parameter's text; `undefined` for null, which is no value. */
