@@ -81,10 +81,16 @@ export const REGEX_LENGTH_MAX = 1024;
 export const REGEX_PROGRAM_MAX = 10_000;
 
 /**
- * Characters of a text, times instructions, that one search may come to: at worst two seconds. The patterns
- * of log pages have some ten instructions, and an event has at most twelve million characters.
+ * Characters of a text, times instructions, that finding a part of it may come to: at worst some tenths of a second,
+ * in which its thread looks at nothing else. The patterns of log pages have some ten instructions.
  */
-export const REGEX_STEPS_MAX = 200_000_000;
+export const REGEX_STEPS_MAX = 25_000_000;
+
+/**
+ * … and that testing a text may, where no automaton of ours tells: at worst some 50 ms. Longer texts are put to the
+ * automaton first, which nearly all patterns have; its work is bounded below.
+ */
+export const REGEX_TEST_STEPS_MAX = 2_500_000;
 
 /** Steps it takes to compile one of these, of the kind that `work-meter.ts` counts: some microseconds. */
 export const REGEX_INSTRUCTION_STEPS = 100;

@@ -2,7 +2,7 @@ import { equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import { instructionsOf } from '../../engine/function/text/regex-size.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
-import { REGEX_PROGRAM_MAX, REGEX_STEPS_MAX } from '../../engine/limits.ts';
+import { REGEX_PROGRAM_MAX, REGEX_TEST_STEPS_MAX } from '../../engine/limits.ts';
 
 for (const [pattern, count] of [
   ['', 0],
@@ -38,5 +38,5 @@ test('a pattern whose repetitions come to too much is refused before it is compi
 test('a long pattern is not looked for in a long text', () => {
   const { test: matches } = compileRegex('[ab]*a[ab]{996}[cd]');
   equal(matches('ab'.repeat(1000)), false);
-  throws(() => matches('ab'.repeat(REGEX_STEPS_MAX / 1000)), { code: 'query_limit' });
+  throws(() => matches('ab'.repeat(REGEX_TEST_STEPS_MAX / 1000)), { code: 'query_limit' });
 });

@@ -7,7 +7,7 @@ import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import type { TextMatcher } from '../../engine/function/regex/text-matcher.ts';
 import { compileLike } from '../../engine/function/text/like.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
-import { REGEX_STEPS_MAX } from '../../engine/limits.ts';
+import { REGEX_TEST_STEPS_MAX } from '../../engine/limits.ts';
 import { RegexSearch } from '../../engine/plan/evaluator/regex-search.ts';
 
 function blockOf(texts: readonly string[]) {
@@ -92,7 +92,7 @@ test('what needs too many states is found all the same', () => {
 test('a pattern is refused for a string so long as where it does not lie in a block', () => {
   const pattern = '[ab]*a[ab]{996}[cd]';
   const search = new RegexSearch(compileRegex(pattern));
-  const long = 'ab'.repeat(REGEX_STEPS_MAX / 1_000);
+  const long = 'ab'.repeat(REGEX_TEST_STEPS_MAX / 1_000);
   throws(() => search.test(blockOf([long]), 0), { code: 'query_limit' });
   // Without an "a" there is no match, however long the string is.
   equal(search.test(blockOf(['b'.repeat(long.length)]), 0), false);

@@ -6,6 +6,7 @@ import {
   REGEX_LENGTH_MAX,
   REGEX_PROGRAM_MAX,
   REGEX_STEPS_MAX,
+  REGEX_TEST_STEPS_MAX,
 } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import type { NeededLiterals } from '../regex/needed-literals.ts';
@@ -60,8 +61,10 @@ function compileNew(pattern: string): CompiledRegex {
   const program = compileProgram(pattern);
   const literal = literalOf(pattern);
   const instructionCount = instructionsOf(pattern);
-  const spend = (text: string) => spendSteps(checkedSteps(instructionCount, text));
-  const lengthMax = Math.floor(REGEX_STEPS_MAX / Math.max(1, instructionCount));
+  const spend = (text: string) => {
+    spendSteps(checkedSteps(instructionCount, text, REGEX_STEPS_MAX));
+  };
+  const lengthMax = Math.floor(REGEX_TEST_STEPS_MAX / Math.max(1, instructionCount));
   const matcher = textMatcher(program, (text) => {
     if (literal !== undefined) return text.includes(literal);
     if (text.length > lengthMax) {
@@ -71,7 +74,7 @@ function compileNew(pattern: string): CompiledRegex {
       const found = matcher.automaton()?.test(bytes, 0, bytes.length);
       if (found !== undefined) return found;
     }
-    spend(text);
+    spendSteps(checkedSteps(instructionCount, text, REGEX_TEST_STEPS_MAX));
     return program.test(text);
   });
   return { ...matcher, literal, program, spend };
@@ -83,13 +86,13 @@ function mayMatch(needed: NeededLiterals, text: string): boolean {
 }
 
 /** At worst each character of the text meets each instruction. */
-function checkedSteps(instructionCount: number, text: string): number {
+function checkedSteps(instructionCount: number, text: string, stepsMax: number): number {
   const steps = instructionCount * text.length;
-  if (steps <= REGEX_STEPS_MAX) return steps;
+  if (steps <= stepsMax) return steps;
   throw new QueryError(
     'query_limit',
     `a regular expression that is ${instructionCount} characters long, repetitions written out, is looked for in at most ` +
-      `${Math.floor(REGEX_STEPS_MAX / instructionCount)} characters; got ${text.length}`,
+      `${Math.floor(stepsMax / instructionCount)} characters; got ${text.length}`,
   );
 }
 
