@@ -265,6 +265,9 @@ export const KNOWN_TEXTS_MAX = 1_000;
 /** Characters of such a text: names, words and times are short, and the memory stays below a megabyte. */
 export const KNOWN_TEXT_LENGTH_MAX = 128;
 
+/** Characters of one text in a line of the log: a path may have 64 KiB, a stack of calls has some thousand. */
+export const LOG_TEXT_LENGTH_MAX = 8_192;
+
 /** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
 export const LOG_REPEAT_MS = 1_000;
 

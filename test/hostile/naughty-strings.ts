@@ -23,7 +23,19 @@ function range(start: number, end: number): readonly number[] {
 const PARTS: readonly string[] = [
   // What JSON, SQL, shells, HTML, URLs and patterns give a meaning.
   ...'"\'`\\/<>&;%$#@!?*+-=~^|(){}[],.:_ ',
-  ...['\\u0000', '\\n', '\\"', '%00', '%0d%0a', '&#0;', '$' + '{a}', '$(a)', '{{a}}', '<!--', ']]>'],
+  ...[
+    '\\u0000',
+    '\\n',
+    '\\"',
+    '%00',
+    '%0d%0a',
+    '&#0;',
+    '$' + '{a}',
+    '$(a)',
+    '{{a}}',
+    '<!--',
+    ']]>',
+  ],
   ...["' OR 1=1 --", '; DROP TABLE a', '/*', '*/', '--', '\\x1b[31m', '\u001b[2J', '\u009b31m'],
   // Ends of lines and spaces beyond ASCII, and what nobody sees.
   ...['\u2028', '\u2029', '\u0085', '\u00a0', '\u200b', '\u200d', '\u2060', '\ufeff', '\u00ad'],
