@@ -68,6 +68,13 @@ export class ServiceProcess {
     return peakBytes;
   }
 
+  /** Milliseconds that the main thread has had a processor, and has waited for one (proc_pid_schedstat(5)). */
+  mainThreadMs(): { readonly worked: number; readonly waited: number } {
+    const { pid } = this.#process;
+    const [worked, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    return { worked: Number(worked) / 1e6, waited: Number(waited) / 1e6 };
+  }
+
   /** Resolves once what was taken in is sealed and stored: when hardly any processor time is used. */
   async atRest(): Promise<void> {
     for (let look = 0; look < REST_LOOKS_MAX; look++) {

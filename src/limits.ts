@@ -13,10 +13,16 @@ import { BODY_BYTES_MAX } from '../ingest/limits.ts';
 export const BODY_WIRE_BYTES_MAX = BODY_BYTES_MAX + 65_536;
 
 /**
- * Bytes of all posts being received or worked on at once, of which one tenant has half: what the main thread does in
- * half a second or so. More would wait longer and not be taken sooner, and a flood is refused before it is memory.
+ * Bytes of all posts being received or worked on at once, of which one tenant has half: a flood is refused before it
+ * is memory …
  */
 export const BODIES_BYTES_MAX = 128 * 1024 * 1024;
+
+/** … and no more than are worked on in this time, as it went of late: senders do not wait for ever … */
+export const BODIES_WAIT_MS_MAX = 2_000;
+
+/** … but these however slow it goes, so that the longest body can come at all. */
+export const BODIES_BYTES_MIN = 32 * 1024 * 1024;
 
 /** … and of all bodies of calls: these are short, and posts leave them room. */
 export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
@@ -281,8 +287,15 @@ assert(
 );
 assert(SLOW_LOOK_MS < HEADERS_MS_MAX / 4, 'who is too slow is found soon');
 assert(QUERY_MS_MAX < REQUEST_MS_MAX, 'a call ends within the time of its request');
-assert(BODIES_BYTES_MAX > 4 * BODY_WIRE_BYTES_MAX, 'one tenant may send two of the longest bodies');
-assert(CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX, 'and two of the longest calls');
+assert(
+  BODIES_BYTES_MIN > 2 * BODY_WIRE_BYTES_MAX,
+  'a tenant beside another may send the longest body',
+);
+assert(BODIES_BYTES_MAX > BODIES_BYTES_MIN, 'the bytes of bodies may grow');
+assert(
+  CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX,
+  'a tenant may send two of the longest calls',
+);
 assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
 assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');
 assert(

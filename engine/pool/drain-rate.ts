@@ -33,6 +33,12 @@ export class DrainRate {
     return Math.min(Math.max(seconds, 1), RETRY_AFTER_S_MAX);
   }
 
+  /** How much drains in this time; `undefined` where nothing has yet. */
+  amountIn(ms: number, nowMs: number): number | undefined {
+    this.#advance(nowMs);
+    return this.#amount === 0 ? undefined : (this.#amount * ms) / Math.max(this.#busyMs, 1);
+  }
+
   #advance(nowMs: number): void {
     const elapsedMs = nowMs - this.#atMs;
     this.#atMs = nowMs;

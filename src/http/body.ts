@@ -7,6 +7,8 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import {
   BODIES_BYTES_MAX,
+  BODIES_BYTES_MIN,
+  BODIES_WAIT_MS_MAX,
   BODY_WIRE_BYTES_MAX,
   DISCARD_BYTES_MAX,
   LARGE_BODIES_BYTES_MAX,
@@ -44,15 +46,17 @@ export type BodyReaderOptions = {
 export class BodyReader {
   readonly #nowMs: () => number;
   readonly #refusal: 'ingest_overloaded' | 'overloaded';
-  readonly #budget: FairBudget;
-  readonly #drained = new DrainRate();
+  readonly #heldBytesMax: number;
+  readonly #budget = new FairBudget(() => this.#worthHolding());
+  /** How fast bodies are worked on, in bytes. */
+  readonly #worked = new DrainRate();
   readonly #turns: WorkTurns;
   readonly #largeBodies = new ByteGate(LARGE_BODIES_BYTES_MAX);
 
   constructor({ nowMs, heldBytesMax, refusal }: BodyReaderOptions) {
     this.#nowMs = nowMs;
     this.#refusal = refusal ?? 'ingest_overloaded';
-    this.#budget = new FairBudget(heldBytesMax ?? BODIES_BYTES_MAX);
+    this.#heldBytesMax = heldBytesMax ?? BODIES_BYTES_MAX;
     this.#turns = new WorkTurns(nowMs);
   }
 
@@ -80,7 +84,6 @@ export class BodyReader {
       heldBytes += bytes;
     };
     hold(toldBytes);
-    this.#drained.enter(this.#nowMs());
     try {
       if (request.headers.expect !== undefined) {
         response.writeContinue();
@@ -101,21 +104,31 @@ export class BodyReader {
       return await this.#workOn(inflated, tenant, work);
     } finally {
       this.#budget.release(heldBytes, tenant);
-      this.#drained.leave(heldBytes, this.#nowMs());
     }
   }
 
-  /** Small bodies never wait for large ones. */
   async #workOn<T>(body: Body, tenant: Tenant, work: (body: Body) => Promise<T>): Promise<T> {
     const size = body.reduce((sum, piece) => sum + piece.length, 0);
-    const start = () => work(body);
-    if (size < LARGE_BODY_BYTES_MIN) return await this.#turns.run({ tenant, size, start });
-    await this.#largeBodies.enter(size, tenant);
+    const begin = () => this.#turns.run({ tenant, size, start: () => work(body) });
+    this.#worked.enter(this.#nowMs());
     try {
-      return await this.#turns.run({ tenant, size, start });
+      // Small bodies never wait for large ones.
+      if (size < LARGE_BODY_BYTES_MIN) return await begin();
+      await this.#largeBodies.enter(size, tenant);
+      try {
+        return await begin();
+      } finally {
+        this.#largeBodies.leave(size);
+      }
     } finally {
-      this.#largeBodies.leave(size);
+      this.#worked.leave(size, this.#nowMs());
     }
+  }
+
+  /** What is held beyond is not worked on in time: its senders give up, and send it again. */
+  #worthHolding(): number {
+    const inTime = this.#worked.amountIn(BODIES_WAIT_MS_MAX, this.#nowMs()) ?? Infinity;
+    return Math.min(Math.max(inTime, BODIES_BYTES_MIN), this.#heldBytesMax);
   }
 
   #overloaded(bytes: number, tenant: Tenant): ServiceError {
@@ -124,7 +137,7 @@ export class BodyReader {
     return new ServiceError(
       this.#refusal,
       `bodies sent with one token may be ${freeBytes} bytes together at present; ${own} are being worked on, got ${bytes} more`,
-      { retryAfterS: this.#drained.secondsFor(heldBytes, this.#nowMs()) },
+      { retryAfterS: this.#worked.secondsFor(heldBytes, this.#nowMs()) },
     );
   }
 }

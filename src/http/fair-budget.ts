@@ -6,14 +6,16 @@ import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
  * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM Transactions
  * on Networking 6, 1998, with α = 1).
  *
- * Invariant: `#heldBytes` is the sum over the tenants, and at most `#bytesMax`.
+ * How much there is may change; what is held stays.
+ *
+ * Invariant: `#heldBytes` is the sum over the tenants.
  */
 export class FairBudget {
-  readonly #bytesMax: number;
+  readonly #bytesMax: () => number;
   readonly #held = new Map<Tenant, number>();
   #heldBytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: () => number) {
     this.#bytesMax = bytesMax;
   }
 
@@ -23,7 +25,7 @@ export class FairBudget {
   }
 
   get freeBytes(): number {
-    return this.#bytesMax - this.#heldBytes;
+    return Math.max(0, this.#bytesMax() - this.#heldBytes);
   }
 
   /** Whether there was room. What is held is to be given back by `release`, in one or more parts. */

@@ -51,3 +51,8 @@ test('the first that drains tells how long the next will take', () => {
   // The time weighs a little less than what has drained only now.
   equal(rate.secondsFor(10, 1_000), 10);
 });
+
+test('it tells how much drains in a time', () => {
+  equal(Math.round(steady().amountIn(2_000, 60_000)!), 20);
+  equal(new DrainRate().amountIn(2_000, 0), undefined);
+});

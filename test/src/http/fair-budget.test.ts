@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { FairBudget } from '../../../src/http/fair-budget.ts';
 
 test('a tenant alone holds half, and the next one half of what is left', () => {
-  const budget = new FairBudget(100);
+  const budget = new FairBudget(() => 100);
   for (let held = 0; held < 50; held += 10) ok(budget.hold(10, 'a'));
   equal(budget.hold(10, 'a'), false);
   ok(budget.hold(20, 'b'));
@@ -14,7 +14,7 @@ test('a tenant alone holds half, and the next one half of what is left', () => {
 });
 
 test('what is given back is there for all', () => {
-  const budget = new FairBudget(100);
+  const budget = new FairBudget(() => 100);
   ok(budget.hold(100, 'a'));
   equal(budget.hold(1, 'b'), false);
   budget.release(60, 'a');
@@ -23,6 +23,17 @@ test('what is given back is there for all', () => {
   budget.release(60, 'b');
   equal(budget.heldBytes, 0);
   ok(budget.hold(100, 'c'));
+});
+
+test('when there is less, what is held stays, and nothing comes', () => {
+  let bytesMax = 100;
+  const budget = new FairBudget(() => bytesMax);
+  ok(budget.hold(50, 'a'));
+  bytesMax = 40;
+  equal(budget.freeBytes, 0);
+  equal(budget.hold(1, 'b'), false);
+  budget.release(50, 'a');
+  ok(budget.hold(20, 'b'));
 });
 
 const STEPS = fc.array(
@@ -37,7 +48,7 @@ const STEPS = fc.array(
 test('whatever tenants hold and give back, it is never more than there is, and a newcomer finds room', () => {
   fc.assert(
     fc.property(STEPS, (steps) => {
-      const budget = new FairBudget(1000);
+      const budget = new FairBudget(() => 1000);
       const held = new Map<string, number[]>();
       for (const { tenant, bytes, isRelease } of steps) {
         const own = held.get(tenant) ?? [];
