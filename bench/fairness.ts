@@ -1,7 +1,7 @@
 /**
  * How much do tenants suffer from one that sends ten times its share?
  *
- *   npm run build && node --import tsx bench/fairness.ts
+ *   npm run bench:fairness
  *   node --import tsx bench/fairness.ts --size small --uncompiled   as the tests run it
  *
  * Four tenants, each with a token of its own. First what the service can do at most; a fourth of it is a share. In one

@@ -1,7 +1,7 @@
 /**
  * What becomes of a service that is sent five times what it can take?
  *
- *   npm run build && node --import tsx bench/overload.ts
+ *   npm run bench:overload
  *   node --import tsx bench/overload.ts --size small --uncompiled   as the tests run it
  *
  * First what it takes at most: posts of 500 lean edge events on connections that send without a pause. Then
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
 
 async function measure(service: ServiceProcess, size: Size): Promise<void> {
   const steady = { perSecond: 0, connectionsMax: 8 };
-  const first = await post(service, steady, size.peakS);
+  const [first, firstMs] = await timed(service, () => post(service, steady, size.peakS));
   const peakPerSecond = peakOf(first, size);
   tellRate('at most', peakPerSecond);
   const quiet = { perSecond: Math.max(4, peakPerSecond * QUIET_SHARE), connectionsMax: 32 };
@@ -84,18 +84,23 @@ async function measure(service: ServiceProcess, size: Size): Promise<void> {
   service.takePeakBytes();
   const probes = new Probes(service);
   const flood = { perSecond: OVERLOAD * peakPerSecond, connectionsMax: 512 };
-  const fromMs = service.mainThreadMs();
-  const overload = await post(service, flood, size.overloadS);
-  const toMs = service.mainThreadMs();
+  const [overload, overloadMs] = await timed(service, () => post(service, flood, size.overloadS));
   await probes.stop();
   const after = await post(service, quiet, size.afterS);
   await service.atRest();
-  const last = await post(service, steady, size.peakS);
+  const [last, lastMs] = await timed(service, () => post(service, steady, size.peakS));
   tellRate('at most, afterwards', peakOf(last, size));
   // Others use the machine, too, more at one time than at another.
   const peak = (peakPerSecond + peakOf(last, size)) / 2;
   tellOverload(overload, { peakPerSecond: peak, seconds: size.overloadS });
-  tellMainThread(fromMs, toMs);
+  tellMainThread(
+    { posts: takenCount(overload), ...overloadMs },
+    {
+      posts: takenCount(first) + takenCount(last),
+      worked: firstMs.worked + lastMs.worked,
+      waited: firstMs.waited + lastMs.waited,
+    },
+  );
   probes.tell();
   const peakBytes = service.takePeakBytes();
   const budget = MEMORY_LIMIT + BESIDE_BYTES;
@@ -112,13 +117,30 @@ function peakOf(report: SendReport, { peakS }: Size): number {
 
 type ThreadMs = ReturnType<ServiceProcess['mainThreadMs']>;
 
-/** What others left it of the processors. */
-function tellMainThread(from: ThreadMs, to: ThreadMs): void {
-  const worked = to.worked - from.worked;
-  const waited = to.waited - from.waited;
-  const share = ((100 * waited) / (worked + waited)).toFixed(0);
+/** And what the main thread did meanwhile. */
+async function timed<T>(
+  service: ServiceProcess,
+  work: () => Promise<T>,
+): Promise<readonly [T, ThreadMs]> {
+  const from = service.mainThreadMs();
+  const result = await work();
+  const to = service.mainThreadMs();
+  return [result, { worked: to.worked - from.worked, waited: to.waited - from.waited }];
+}
+
+function takenCount(report: SendReport): number {
+  return samplesOf(report).filter(({ status }) => status === 200).length;
+}
+
+type ThreadWork = ThreadMs & { readonly posts: number };
+
+/** What refusing costs, whatever others leave of the processors; and what that is. */
+function tellMainThread(overload: ThreadWork, peak: ThreadWork): void {
+  const perSecond = ({ posts, worked }: ThreadWork): number => (1000 * posts) / worked;
+  const share = (100 * perSecond(overload)) / perSecond(peak);
+  const waited = (100 * overload.waited) / (overload.worked + overload.waited);
   console.log(
-    `main thread: ${(worked / 1000).toFixed(1)} s at work; for ${share} % of its time it waited for a processor`,
+    `for a second of the main thread's work: ${perSecond(overload).toFixed(0)} posts taken, ${share.toFixed(0)} % of those at the peak; it waited for a processor for ${waited.toFixed(0)} % of its time`,
   );
 }
 

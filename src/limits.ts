@@ -61,10 +61,10 @@ export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
 export const CALLER_QUERY_BYTES = 512;
 
 /**
- * A refused body up to this length is read off at once, and the connection kept: most of it has come with its headers. The
+ * A refused body up to this length is read off, and its connection kept: that takes less than another connection. The
  * sender of a longer one is told that the connection ends, so that it may stop sending.
  */
-export const SHORT_BODY_BYTES_MAX = 128 * 1024;
+export const SHORT_BODY_BYTES_MAX = 256 * 1024;
 
 /** What is read and thrown away of a body that was refused, before the connection is cut. */
 export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;

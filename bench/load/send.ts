@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { SendOrder, SendReport } from './order.ts';
 
 /** What a sender may take beside the time of its order: to start, to make bodies, to hear the last answers. */
-const BESIDE_MS = 60_000;
+const BESIDE_MS = 120_000;
 
 /** Has a process of its own send, so that it and whoever measures do not hold up each other. */
 export function send(order: SendOrder): Promise<SendReport> {

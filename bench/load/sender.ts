@@ -8,7 +8,7 @@ import type { Sample, SendOrder, SendReport, Stream, StreamReport } from './orde
 const PROJECT_COUNT = 2_000;
 
 /** How long answers are waited for at the end; what has none then is counted as lost. */
-const LAST_ANSWERS_MS = 15_000;
+const LAST_ANSWERS_MS = 45_000;
 
 /** How long a stream that no connection can be made for waits to try again. */
 const PAUSE_MS = 5;

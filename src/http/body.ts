@@ -153,8 +153,8 @@ export function isBodyUnderWay(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && request.headers.expect === undefined;
 }
 
-/** Whether so little is left of a refused request that reading it off is worth keeping the connection. */
-export function isRestShort({ headers }: IncomingMessage): boolean {
+/** Whether a refused request has so short a body that reading it off is worth it, to keep the connection. */
+export function isBodyShort({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return length !== undefined && Number(length) <= SHORT_BODY_BYTES_MAX;
 }

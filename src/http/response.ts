@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { ServiceError } from '../errors.ts';
-import { discardBody, isBodyUnderWay, isRestShort } from './body.ts';
+import { discardBody, isBodyShort, isBodyUnderWay } from './body.ts';
 import type { TellFailure } from './failure.ts';
 
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
@@ -76,7 +76,7 @@ export function sendError(
     sendBytes(response, status, contentType, [body]);
     return;
   }
-  if (!isRestShort(request)) response.setHeader('Connection', 'close');
+  if (!isBodyShort(request)) response.setHeader('Connection', 'close');
   // The whole answer leaves now. It is ended, which may close the connection, only when the body has
   // been read off: closing with bytes unread resets it, and the caller would lose the answer.
   beginBytes(response, status, contentType, [body]);

@@ -1,0 +1,28 @@
+import { match } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { promisify } from 'node:util';
+
+async function outputOf(path: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...['--import', 'tsx', path, '--size', 'small', '--uncompiled'],
+  ]);
+  return stdout;
+}
+
+test('the benchmark of too much at once finds all that was acknowledged, and no other answers', async () => {
+  const stdout = await outputOf('bench/overload.ts');
+  match(stdout, /^at most: \d+ posts\/s/m);
+  match(stdout, /^at 5 times that, taken: \d+ posts\/s/m);
+  match(stdout, /^answers: .*\(bar 200, 429, 503: reached\)/m);
+  match(stdout, /^refusals without Retry-After: 0 /m);
+  match(stdout, /^stored: \d+ events \(bar \d+: reached\)/m);
+});
+
+test('the benchmark of fair shares tells the ratio of calls and of posts', async () => {
+  const stdout = await outputOf('bench/fairness.ts');
+  for (const kind of ['calls', 'posts']) {
+    match(stdout, new RegExp(`^${kind}, pair 1: p50 .* ms; the noisy one: \\d+ answered`, 'm'));
+    match(stdout, new RegExp(`^${kind}: p95 of the others, median of 1 ratios: `, 'm'));
+  }
+});
