@@ -1,4 +1,5 @@
 import { LOG_TEXT_LENGTH_MAX } from './limits.ts';
+import { shownText } from './shown-text.ts';
 
 /** One line of the service's own log: what happened, and plain values about it. */
 export type LogEntry = {
@@ -25,24 +26,11 @@ export function createLog(write: (line: string) => void, wallTime: () => string)
     const json = JSON.stringify({ time: wallTime(), ...entry }, (_key, value: unknown) =>
       typeof value === 'string' ? shortened(value) : value,
     );
-    write(`${json.replace(UNSHOWN, escaped)}\n`);
+    write(`${shownText(json)}\n`);
   };
 }
 
 function shortened(text: string): string {
   if (text.length <= LOG_TEXT_LENGTH_MAX) return text;
   return `${text.slice(0, LOG_TEXT_LENGTH_MAX)}… (${text.length} characters)`;
-}
-
-/**
- * What JSON leaves as it is and is not shown: DEL and the controls of C1, of which one begins commands to a
- * terminal; other spaces, ends of lines and directions of writing, which make a line read as another.
- */
-const UNSHOWN = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** In JSON's own way, a unit of 16 bits at a time. */
-function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => {
-    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
-  }).join('');
 }

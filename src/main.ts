@@ -8,6 +8,16 @@ const status = await run();
 // What is still on its way out goes first; threads and sockets that are open do not keep the process.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(status)));
 
+function ended(): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => {
+    if (controller.signal.aborted) process.exit(1);
+    controller.abort();
+  };
+  process.on('SIGTERM', end).on('SIGINT', end);
+  return controller.signal;
+}
+
 async function run(): Promise<number> {
   try {
     return await runWords(process.argv.slice(2), {
@@ -17,6 +27,7 @@ async function run(): Promise<number> {
       monotonicMs: () => performance.now(),
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
+      ended,
     });
   } catch (error) {
     // A mistake of ours: with all there is to find it by.

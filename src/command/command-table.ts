@@ -25,6 +25,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./demo-command.ts')).DEMO,
   },
   {
+    name: 'query',
+    summary: 'run a saved query, and show its rows',
+    read: async () => (await import('./query-command.ts')).QUERY,
+  },
+  {
+    name: 'tail',
+    summary: 'follow a source: show events as they come',
+    read: async () => (await import('./tail-command.ts')).TAIL,
+  },
+  {
     name: 'explain',
     summary: 'show how a saved query is answered, and what that takes',
     read: async () => (await import('./explain-command.ts')).EXPLAIN,

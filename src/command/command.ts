@@ -14,6 +14,8 @@ export type CommandWorld = {
   readonly monotonicMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Aborted by Ctrl-C or SIGTERM, for a command that goes on until then; a second one ends the process. */
+  readonly ended: () => AbortSignal;
 };
 
 /** An option that a command knows; each has `--help` besides. */

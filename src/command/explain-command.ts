@@ -1,17 +1,16 @@
 import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { explanationText } from '../../engine/plan/explanation-text.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { createClock } from '../clock.ts';
 import { loadCatalogue } from '../definition/catalogue.ts';
-import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { parseSettings, type Settings } from '../settings.ts';
 import { type Command, type CommandWords, type CommandWorld, UsageError } from './command.ts';
-import { ExplainClient, type KnownEndpoint } from './explain-client.ts';
-import { UnreachableError, urlOf } from './service-client.ts';
+import { EndpointClient } from './endpoint-client.ts';
+import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
+import { ServiceClient, UnreachableError, urlOf, urlOption } from './service-client.ts';
 
 /** `weir explain`. */
 export const EXPLAIN: Command = {
@@ -51,38 +50,16 @@ The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when 
   },
 };
 
-type ExplainCall = {
-  readonly definition: string;
-  readonly parameters: ReadonlyMap<string, string>;
-  /** The caller's own query, in the place of the definition's. */
-  readonly sql: string | undefined;
+type ExplainCall = NamedCall & {
   readonly url: string | undefined;
   readonly isPlanOnly: boolean;
   readonly isJson: boolean;
 };
 
 function parseCall(words: CommandWords): ExplainCall {
-  const [definition, ...rest] = words.positionals;
-  if (definition === undefined) {
-    throw new UsageError('explain must be followed by the name of a definition; got nothing');
-  }
-  const parameters = new Map<string, string>();
-  for (const word of rest) {
-    const end = word.indexOf('=');
-    if (end < 1) throw new UsageError(`a parameter must be name=value; got ${echo(word)}`);
-    const name = word.slice(0, end);
-    if (parameters.has(name)) throw new UsageError(`${name} must be given once; got two of it`);
-    parameters.set(name, word.slice(end + 1));
-  }
-  const url = words.find('url');
-  if (url !== undefined && !/^https?:\/\//.test(url)) {
-    throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
-  }
   return {
-    definition,
-    parameters,
-    sql: words.find('sql'),
-    url,
+    ...parseNamedCall('explain', words),
+    url: urlOption(words),
     isPlanOnly: words.has('plan-only'),
     isJson: words.has('json'),
   };
@@ -101,7 +78,7 @@ async function explain(
     return here('PRIVATE_ACCESS_TOKEN must hold the token of the service; it is not set');
   }
   try {
-    const client = new ExplainClient(call.url ?? urlOf(settings), token);
+    const client = new EndpointClient(new ServiceClient(call.url ?? urlOf(settings), token));
     return await explainThere(call, client);
   } catch (error) {
     // A service that was named is meant; one that was not may as well not be there.
@@ -110,7 +87,7 @@ async function explain(
   }
 }
 
-async function explainThere(call: ExplainCall, client: ExplainClient): Promise<string> {
+async function explainThere(call: ExplainCall, client: EndpointClient): Promise<string> {
   const endpoint = mustKnow(call, await client.list());
   checkNames(call, endpoint);
   const { parameters, sql, isJson } = call;
@@ -164,35 +141,4 @@ function parseParameters<T>(parse: () => T): T {
   } catch (error) {
     throw error instanceof ServiceError ? new UsageError(error.message) : error;
   }
-}
-
-/** The endpoint with this name, alias or id. */
-function mustKnow(call: ExplainCall, known: readonly KnownEndpoint[]): KnownEndpoint {
-  const wanted = call.definition;
-  const namesOf = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
-  const endpoint = known.find(
-    (each) => each.id === wanted.toLowerCase() || namesOf(each).includes(wanted),
-  );
-  if (endpoint !== undefined) return endpoint;
-  const names = known.flatMap(namesOf);
-  const hint = hintOf(wanted, names) ?? `there are ${names.join(', ')}`;
-  throw new UsageError(`there is no definition ${echo(wanted)}; ${hint}`);
-}
-
-/** A call may bring what its endpoint does not read; at a terminal that is a slip. */
-function checkNames({ parameters, sql }: ExplainCall, endpoint: KnownEndpoint): void {
-  if (sql !== undefined && !endpoint.isSandboxed) {
-    throw new UsageError(`${endpoint.name} takes no --sql: its definition has no sandbox`);
-  }
-  const names = endpoint.parameters.flatMap(({ name, from }) => [name, ...from]);
-  for (const name of parameters.keys()) {
-    if (names.includes(name)) continue;
-    const hint = hintOf(name, names) ?? `it has ${names.join(', ') || 'none'}`;
-    throw new UsageError(`${endpoint.name} has no parameter ${echo(name)}; ${hint}`);
-  }
-}
-
-function hintOf(name: string, known: readonly string[]): string | undefined {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? undefined : `did you mean ${nearest}?`;
 }

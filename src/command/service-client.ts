@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { must } from '../../engine/assert.ts';
+import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
-import type { Settings } from '../settings.ts';
-import { CommandFailure } from './command.ts';
+import { parseSettings, type Settings } from '../settings.ts';
+import { CommandFailure, type CommandWords, type CommandWorld, UsageError } from './command.ts';
 
 /** Nothing that speaks as a service of ours answers at the address. */
 export class UnreachableError extends CommandFailure {}
@@ -34,36 +36,87 @@ export class ServiceClient {
    * @throws UnreachableError, or ServiceError for what the service refuses.
    */
   async ask(path: string, request: RequestInit): Promise<string> {
+    const signal = AbortSignal.timeout(COMMAND_MS_MAX);
+    return this.#reached(async () => (await this.#send(path, { ...request, signal })).text());
+  }
+
+  /**
+   * The pieces of a text that goes on until either side ends it. Throws as `ask` does, also while it is
+   * read.
+   */
+  async open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<string>> {
+    const request = { headers: { ...headers, Accept: 'text/event-stream' }, signal };
+    const response = await this.#reached(() => this.#send(path, request));
+    return this.#pieces(response);
+  }
+
+  async *#pieces(response: Response): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    const chunks = must(response.body, 'a success has a body')[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await this.#reached(() => chunks.next());
+      if (done === true) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  }
+
+  /** Sends a request; what comes back is a success. */
+  async #send(path: string, request: RequestInit): Promise<Response> {
     const accept = new Headers(request.headers).get('Accept') ?? 'application/json';
     const headers = {
       ...request.headers,
       Accept: `${accept}, ${PROBLEM_TYPE}`,
       'X-API-KEY': this.#token,
     };
-    const signal = AbortSignal.timeout(COMMAND_MS_MAX);
-    let status: number;
-    let text: string;
-    try {
-      const response = await fetch(this.#url + path, { ...request, headers, signal });
-      status = response.status;
-      text = await response.text();
-    } catch (error) {
-      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const words = reason instanceof Error ? reason.message : String(reason);
-      throw new UnreachableError(`no service answers at ${this.#url}: ${words}`, error);
-    }
-    if (status >= 200 && status < 300) return text;
-    const problem = PROBLEM_SCHEMA.safeParse(parseJson(text));
+    const response = await fetch(this.#url + path, { ...request, headers });
+    if (response.ok) return response;
+    const problem = PROBLEM_SCHEMA.safeParse(parseJson(await response.text()));
     if (!problem.success) throw this.stranger();
     const { code, detail, ...place } = problem.data;
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.stranger();
     throw new ServiceError(code as ErrorCode, detail, place);
   }
 
+  /** What goes wrong on the way is that the service is not there. */
+  async #reached<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof ServiceError || error instanceof UnreachableError) throw error;
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const words = reason instanceof Error ? reason.message : String(reason);
+      throw new UnreachableError(`no service answers at ${this.#url}: ${words}`, error);
+    }
+  }
+
   /** What answers speaks otherwise than this version does. */
   stranger(): UnreachableError {
     return new UnreachableError(`what answers at ${this.#url} is not a service of this version`);
   }
+}
+
+/**
+ * The service that a command asks: that of `--url`, else that of the settings.
+ *
+ * @throws UsageError, CommandFailure or SettingsError when it is not known which, or with what token.
+ */
+export function serviceOf(words: CommandWords, { environment }: CommandWorld): ServiceClient {
+  const url = urlOption(words);
+  const settings = parseSettings(environment);
+  const token = settings.privateAccessToken;
+  if (token !== undefined) return new ServiceClient(url ?? urlOf(settings), token);
+  throw new CommandFailure('PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set');
+}
+
+/** @throws UsageError when it is no address. */
+export function urlOption(words: CommandWords): string | undefined {
+  const url = words.find('url');
+  if (url === undefined || /^https?:\/\//.test(url)) return url;
+  throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
 }
 
 /** Where the service of these settings listens, as seen from the same machine. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { createClock } from '../clock.ts';
 import { unneededSettings } from '../container-settings.ts';
@@ -69,7 +70,7 @@ function cannotGoOn(problems: string): string {
 /** Runs the service until a signal ends it. */
 async function start(world: CommandWorld): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  const ended = signalled();
+  const ended = world.ended();
   const settings = parseSettings(world.environment);
   const clock = createClock({ ...world, frozenNowUs: settings.frozenNowUs });
   const log = createLog(
@@ -81,20 +82,6 @@ async function start(world: CommandWorld): Promise<void> {
   const sources = backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
   world.out(startMessage({ version: packageVersion(), settings, sources, service, unneeded }));
-  await ended;
+  if (!ended.aborted) await once(ended, 'abort');
   await service.stop();
-}
-
-/** Resolves at the first signal; at the second the process ends at once. */
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    let isEnding = false;
-    const end = (): void => {
-      // What was acknowledged is on disk.
-      if (isEnding) process.exit(1);
-      isEnding = true;
-      resolve();
-    };
-    process.on('SIGTERM', end).on('SIGINT', end);
-  });
 }

@@ -1,3 +1,5 @@
+import { shownText } from '../shown-text.ts';
+
 /** Rows of an answer as a table for a terminal: column names, a rule, and at most `rowsMax` rows. */
 export function textTable(
   rows: readonly Readonly<Record<string, unknown>>[],
@@ -6,10 +8,24 @@ export function textTable(
   const [first] = rows;
   if (first === undefined) return '(no rows)';
   const names = Object.keys(first);
+  return tableText(
+    names,
+    rows.map((row) => names.map((name) => row[name])),
+    rowsMax,
+  );
+}
+
+/** The same of rows without names, which may be none. */
+export function tableText(
+  columnNames: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  rowsMax: number = rows.length,
+): string {
+  const names = columnNames.map(shownText);
   const shown = rows.slice(0, rowsMax);
-  const cells = shown.map((row) => names.map((name) => cellText(row[name], name)));
+  const cells = shown.map((row) => row.map((value, column) => cellText(value, names[column]!)));
   const widths = names.map((name, column) =>
-    Math.max(name.length, ...cells.map((row) => row[column]!.length)),
+    cells.reduce((width, row) => Math.max(width, row[column]!.length), name.length),
   );
   const line = (texts: readonly string[]) =>
     texts
@@ -31,5 +47,6 @@ function cellText(value: unknown, name: string): string {
       : typeof value === 'string'
         ? value
         : JSON.stringify(value);
-  return text.length > CELL_WIDTH_MAX ? `${text.slice(0, CELL_WIDTH_MAX - 1)}…` : text;
+  const line = shownText(text);
+  return line.length > CELL_WIDTH_MAX ? `${line.slice(0, CELL_WIDTH_MAX - 1)}…` : line;
 }

@@ -34,11 +34,11 @@ id does, too. Lists have commas between their names, and what is not bound is fo
   --json                 everything as JSON
   --help                 this text
 
-Tokens of the settings are changed there. A folder that has had no start has no tokens: the first one
-that is made is the only one, and the first start makes none.
+Tokens of the settings are changed there. A folder that has had no start has no tokens: the first
+one that is made is the only one, and the first start makes none.
 
-Exit status: 0 when it was done; 1 when the service, the folder or a setting stood in the way; 2 when
-the command was not understood.
+Exit status: 0 when it was done; 1 when the service, the folder or a setting stood in the way; 2
+when the command was not understood.
 `,
   options: {
     scopes: { type: 'string' },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryError } from '../../engine/query-error.ts';
-import { ExplainClient } from '../../src/command/explain-client.ts';
+import { EndpointClient } from '../../src/command/endpoint-client.ts';
+import { ServiceClient } from '../../src/command/service-client.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { HEADERS_WITH_SQL_BYTES_MAX } from '../../src/limits.ts';
 import {
@@ -142,10 +143,10 @@ test('health says what the health check of the stack looks for', async () => {
 
 test('weir explain is told what is wrong in this profile, too', async () => {
   await withApp(SUPABASE, async (app) => {
-    const client = new ExplainClient(`http://127.0.0.1:${app.port}`, PRIVATE);
+    const client = new EndpointClient(new ServiceClient(`http://127.0.0.1:${app.port}`, PRIVATE));
     const call = { id: STATS_ID, parameters: new Map(), sql: undefined, isJson: false };
     await assert.rejects(client.explain(call), { code: 'missing_parameter' });
-    const stranger = new ExplainClient(`http://127.0.0.1:${app.port}`, 'wrong');
+    const stranger = new EndpointClient(new ServiceClient(`http://127.0.0.1:${app.port}`, 'wrong'));
     await assert.rejects(stranger.list(), { code: 'unauthorized' });
   });
 });

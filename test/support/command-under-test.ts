@@ -8,9 +8,13 @@ export async function runWeir(
   world: {
     readonly environment?: Readonly<Record<string, string>> | undefined;
     readonly nowUs?: number | undefined;
+    /** What Ctrl-C aborts. */
+    readonly ended?: AbortSignal | undefined;
+    /** Sees what was written so far, whenever more is. */
+    readonly seen?: ((out: string, err: string) => void) | undefined;
   } = {},
 ): Promise<Ended> {
-  const { environment = {}, nowUs = 0 } = world;
+  const { environment = {}, nowUs = 0, seen = () => {} } = world;
   let [out, err] = ['', ''];
   const status = await runWords(words, {
     environment,
@@ -18,10 +22,13 @@ export async function runWeir(
     monotonicMs: () => performance.now(),
     out: (text) => {
       out += text;
+      seen(out, err);
     },
     err: (text) => {
       err += text;
+      seen(out, err);
     },
+    ended: () => world.ended ?? new AbortController().signal,
   });
   return { status, out, err };
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { parseJson, ServiceClient } from './service-client.ts';
+import { must } from '../../engine/assert.ts';
+import { ANSWER_FORMATS } from '../call/answer-format.ts';
+import type { NamedCall } from './named-call.ts';
+import { parseJson, type ServiceClient } from './service-client.ts';
 
 /** What the command needs to know of an endpoint to check its words. */
 export type KnownEndpoint = {
@@ -22,12 +25,23 @@ const LIST_SCHEMA = z.object({
   ),
 });
 
-/** Asks a running service how it answers. */
-export class ExplainClient {
+/** Asks a running service for its endpoints, for their answers, and how these are made. */
+export class EndpointClient {
   readonly #client: ServiceClient;
 
-  constructor(url: string, token: string) {
-    this.#client = new ServiceClient(url, token);
+  constructor(client: ServiceClient) {
+    this.#client = client;
+  }
+
+  /** The answer of a call, in the format of this name. Throws as `list` does. */
+  call({ definition, parameters, sql }: NamedCall, format: string): Promise<string> {
+    const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
+    return this.#client.ask(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
+      method: 'POST',
+      headers: { Accept: mediaTypes[0]!, 'Content-Type': 'application/json' },
+      // Without a text there is no such member.
+      body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
+    });
   }
 
   /**

@@ -1,0 +1,69 @@
+import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { echo } from '../echo.ts';
+import { type CommandWords, UsageError } from './command.ts';
+import type { KnownEndpoint } from './endpoint-client.ts';
+
+/** A call as it is written at a terminal: `NAME name=value …`. */
+export type NamedCall = {
+  /** Name or id of a definition. */
+  readonly definition: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  /** The caller's own query, in the place of the definition's. */
+  readonly sql: string | undefined;
+};
+
+/** @throws UsageError when the words are no call. `command` is the one they stand behind. */
+export function parseNamedCall(command: string, words: CommandWords): NamedCall {
+  const [definition, ...rest] = words.positionals;
+  if (definition === undefined) {
+    throw new UsageError(`${command} must be followed by the name of a definition; got nothing`);
+  }
+  const parameters = new Map<string, string>();
+  for (const word of rest) {
+    const end = word.indexOf('=');
+    if (end < 1) throw new UsageError(`a parameter must be name=value; got ${echo(word)}`);
+    const name = word.slice(0, end);
+    if (parameters.has(name)) throw new UsageError(`${name} must be given once; got two of it`);
+    parameters.set(name, word.slice(end + 1));
+  }
+  return { definition, parameters, sql: words.find('sql') };
+}
+
+/**
+ * The endpoint with this name, alias or id.
+ *
+ * @throws UsageError with the nearest name when there is none.
+ */
+export function mustKnow(call: NamedCall, known: readonly KnownEndpoint[]): KnownEndpoint {
+  const wanted = call.definition;
+  const namesOf = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
+  const endpoint = known.find(
+    (each) => each.id === wanted.toLowerCase() || namesOf(each).includes(wanted),
+  );
+  if (endpoint !== undefined) return endpoint;
+  const names = known.flatMap(namesOf);
+  const hint = hintOf(wanted, names) ?? `there are ${names.join(', ')}`;
+  throw new UsageError(`there is no definition ${echo(wanted)}; ${hint}`);
+}
+
+/**
+ * A call may bring what its endpoint does not read; at a terminal that is a slip.
+ *
+ * @throws UsageError that names it.
+ */
+export function checkNames({ parameters, sql }: NamedCall, endpoint: KnownEndpoint): void {
+  if (sql !== undefined && !endpoint.isSandboxed) {
+    throw new UsageError(`${endpoint.name} takes no --sql: its definition has no sandbox`);
+  }
+  const names = endpoint.parameters.flatMap(({ name, from }) => [name, ...from]);
+  for (const name of parameters.keys()) {
+    if (names.includes(name)) continue;
+    const hint = hintOf(name, names) ?? `it has ${names.join(', ') || 'none'}`;
+    throw new UsageError(`${endpoint.name} has no parameter ${echo(name)}; ${hint}`);
+  }
+}
+
+function hintOf(name: string, known: readonly string[]): string | undefined {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? undefined : `did you mean ${nearest}?`;
+}

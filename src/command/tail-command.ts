@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { FOLLOWER_RETRY_MS, HEARTBEAT_MS } from '../limits.ts';
+import { shownText } from '../shown-text.ts';
+import {
+  type Command,
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  UsageError,
+} from './command.ts';
+import { readEvents, type StreamEvent } from './event-lines.ts';
+import { parseJson, type ServiceClient, serviceOf, UnreachableError } from './service-client.ts';
+
+/** A connection on which nothing came for so long is given up: heartbeats did not. */
+const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
+
+/** `weir tail`. */
+export const TAIL: Command = {
+  help: `weir tail follows a source: it shows events as they are stored.
+
+  weir tail SOURCE [--project P] [--last N] [--since TIME] [--json] [--url URL]
+
+Each event is a line: its time, its project where it has one, and its message. When the connection
+ends it begins a new one, and goes on behind the last event it had: nothing is left out, and nothing
+comes twice. Ctrl-C ends it.
+
+  --project P    only events of this project
+  --last N       begin with the last N events; else with what comes from now on
+  --since TIME   ISO 8601: only events whose timestamp is not before, those that are kept first
+  --json         each event whole, as JSON in a line of its own
+  --url URL      the service; else http://HOST:PORT as the settings have them
+  --help         this text
+
+The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when Ctrl-C ended it; 1
+when the service or a setting stood in the way, 2 when the command was not understood.
+`,
+  options: {
+    project: { type: 'string' },
+    last: { type: 'string' },
+    since: { type: 'string' },
+    json: { type: 'boolean' },
+    url: { type: 'string' },
+  },
+  run: async (words, world) => {
+    const path = pathOf(words);
+    const client = serviceOf(words, world);
+    await follow({ client, path, show: showerOf(words, world), world, ended: world.ended() });
+    return 0;
+  },
+};
+
+function pathOf(words: CommandWords): string {
+  const [source, ...rest] = words.positionals;
+  if (source === undefined || source === '' || rest.length > 0) {
+    const got = words.positionals.map((word) => echo(word)).join(', ') || 'nothing';
+    throw new UsageError(`tail must be followed by the name of one source; got ${got}`);
+  }
+  const query = new URLSearchParams();
+  for (const name of ['project', 'last', 'since']) {
+    const text = words.find(name);
+    if (text !== undefined) query.set(name, text);
+  }
+  return `/api/sources/${encodeURIComponent(source)}/tail?${query}`;
+}
+
+type Following = {
+  readonly client: ServiceClient;
+  readonly path: string;
+  readonly show: (data: string) => void;
+  readonly world: CommandWorld;
+  readonly ended: AbortSignal;
+};
+
+/** Follows until it is ended, over as many connections as that takes. */
+async function follow(following: Following): Promise<void> {
+  const { world, ended } = following;
+  const place: Place = { id: undefined, retryMs: FOLLOWER_RETRY_MS, hasBegun: false };
+  let isTold = false;
+  while (!ended.aborted) {
+    try {
+      await readStream(following, place);
+      isTold = false;
+    } catch (error) {
+      if (ended.aborted) return;
+      if (!mayComeAgain(error, place)) throw asUsage(error);
+      // Once for each time that it is away, not for each time that it is asked.
+      if (!isTold) world.err(`${error instanceof Error ? error.message : error}; trying again\n`);
+      isTold = true;
+    }
+    await sleep(place.retryMs, undefined, { signal: ended }).catch(() => {});
+  }
+}
+
+/** How far it has come. */
+type Place = { id: string | undefined; retryMs: number; hasBegun: boolean };
+
+/** One connection, until it ends. */
+async function readStream(
+  { client, path, show, world, ended }: Following,
+  place: Place,
+): Promise<void> {
+  const silent = new AbortController();
+  const timer = setTimeout(() => silent.abort(), SILENCE_MS_MAX);
+  try {
+    const signal = AbortSignal.any([ended, silent.signal]);
+    const headers = place.id === undefined ? {} : { 'Last-Event-ID': place.id };
+    const pieces = await client.open(path, headers, signal);
+    for await (const event of readEvents(pieces)) {
+      timer.refresh();
+      place.hasBegun = true;
+      place.id = event.id ?? place.id;
+      place.retryMs = event.retryMs ?? place.retryMs;
+      showEvent(event, show, world);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function showEvent(
+  { event, data }: StreamEvent,
+  show: Following['show'],
+  world: CommandWorld,
+): void {
+  if (data === undefined) return;
+  if (event === 'message') show(data);
+  else world.err(`${event}: ${shownText(data)}\n`);
+}
+
+/** What may be over soon, once it has been seen that the service is there and takes the words. */
+function mayComeAgain(error: unknown, { hasBegun }: Place): boolean {
+  if (!hasBegun) return false;
+  return (
+    error instanceof UnreachableError || (error instanceof ServiceError && error.status >= 429)
+  );
+}
+
+function asUsage(error: unknown): unknown {
+  const isUsage = error instanceof ServiceError && error.status === 400;
+  return isUsage ? new UsageError(error.message) : error;
+}
+
+function showerOf(words: CommandWords, world: CommandWorld): Following['show'] {
+  if (words.has('json')) return (data) => world.out(`${data}\n`);
+  return (data) => {
+    const event = parseJson(data) as Readonly<Record<string, unknown>> | undefined;
+    if (typeof event?.['timestamp'] !== 'number') {
+      throw new CommandFailure(`an event must have a timestamp; got ${echo(data)}`);
+    }
+    const { timestamp, project, event_message: message } = event;
+    const time = new Date(Number(timestamp) / 1000).toISOString();
+    const parts = [time, project, message].filter((part) => typeof part === 'string');
+    world.out(`${parts.map((part) => shownText(part)).join('  ')}\n`);
+  };
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { NOW, us } from '../../scripts/script.ts';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
+import { Granted } from '../../support/granted.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+
+const DEFINITION = `-- id: 11111111-2222-4333-8444-555555555555
+-- name: app.logs
+-- sandbox: enabled
+-- param: project string required
+WITH entries AS (
+  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  FROM \`gotrue.logs.prod\` AS t WHERE t.project = @project
+)
+SELECT e.id, e.timestamp, e.event_message, e.metadata FROM entries AS e ORDER BY e.timestamp
+`;
+
+let folder: string;
+let service: ServiceUnderTest;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-query-'));
+  await writeFile(join(folder, 'logs.sql'), DEFINITION);
+  service = await ServiceUnderTest.start({ ENDPOINTS_DIR: folder });
+  // Written as text: the number is beyond what JavaScript has.
+  const event = (id: string, minute: number, message: string, level: string | null) =>
+    `{"id":"${id}","project":"alpha","timestamp":"2026-01-15T11:0${minute}:00Z","event_message":${JSON.stringify(message)},"metadata":{"level":${JSON.stringify(level)},"large":9007199254740993}}`;
+  const events = [
+    event('a1', 1, 'plain', 'info'),
+    event('a2', 2, 'two\nlines and a \u001b[31mcolour', null),
+  ];
+  await service.postText('gotrue.logs.prod', `[${events.join(',')}]`, us(NOW));
+});
+
+after(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+function query(words: readonly string[], token = 'a-private-token'): Promise<Ended> {
+  const environment = { PRIVATE_ACCESS_TOKEN: token };
+  return runWeir(['query', ...words, '--url', service.url], { environment });
+}
+
+const CALL = ['app.logs', 'project=alpha'];
+
+test('rows are shown as a table, in which nothing moves the cursor', async () => {
+  const { status, out, err } = await query(CALL);
+  assert.deepEqual([status, err], [0, '']);
+  assert.deepEqual(
+    out.split('\n').map((line) => line.replaceAll(/─+/g, '─').replaceAll(/ {2,}/g, '  ')),
+    [
+      'id  timestamp  event_message  metadata',
+      '─  ─  ─  ─',
+      'a1  2026-01-15T11:01:00.000Z  plain  [{"level":"info","large":9007199254740993}]',
+      'a2  2026-01-15T11:02:00.000Z  two\\nlines and a \\u001b[31mcolour  [{"level":null,"large":9007199254740993}]',
+      '2 rows',
+      '',
+    ],
+  );
+  const none = await query(['app.logs', 'project=nobody']);
+  assert.match(none.out, /^id {2}timestamp {2}event_message {2}metadata\n[─ ]+\n0 rows\n$/);
+  const one = await query([...CALL, '--sql', 'SELECT e.id, NULL AS n FROM entries AS e LIMIT 1']);
+  assert.match(one.out, /^a1 {2}null\n1 row\n$/m);
+});
+
+test('the answer is given in other forms as the service gives it', async () => {
+  const ask = async (format: string) =>
+    (await service.ask('GET', `/api/endpoints/app.logs.${format}?project=alpha`)).text;
+  for (const format of ['csv', 'ndjson']) {
+    const { status, out } = await query([...CALL, `--${format}`]);
+    assert.deepEqual([status, out], [0, await ask(format)]);
+  }
+  const { status, out } = await query([...CALL, '--json']);
+  assert.deepEqual([status, out], [0, `${await ask('json')}\n`]);
+  const none = await query(['app.logs', 'project=nobody', '--ndjson']);
+  assert.deepEqual([none.status, none.out], [0, '']);
+});
+
+test('slips end with 2 and a sentence, and what stands in the way with 1', async () => {
+  for (const [words, sentence] of [
+    [[], 'query must be followed by the name of a definition; got nothing'],
+    [['app.log'], 'there is no definition "app.log"; did you mean app.logs?'],
+    [['app.logs', 'projct=a'], 'app.logs has no parameter "projct"; did you mean project?'],
+    [['app.logs'], 'project must be text; got nothing'],
+    [[...CALL, '--csv', '--json'], 'an answer has one form; got --json and --csv'],
+  ] as const) {
+    const { status, out, err } = await query(words);
+    assert.deepEqual([status, out], [2, '']);
+    assert.ok(err.startsWith(sentence), err);
+  }
+  const wrong = await query([...CALL, '--sql', 'SELECT x FROM entries']);
+  assert.deepEqual([wrong.status, wrong.out], [1, '']);
+  assert.match(wrong.err, /line 1, column 8\n\nSELECT x/);
+  const unknown = await query(CALL, 'another-token');
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.err, /not known/);
+  const unset = await runWeir(['query', ...CALL]);
+  assert.equal(unset.status, 1);
+  assert.match(unset.err, /PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set/);
+});
+
+test('a token that may call and not see definitions will do', async () => {
+  const granted = await Granted.of(service);
+  const { status, out } = await query(CALL, granted.token('query, all'));
+  assert.equal(status, 0);
+  assert.match(out, /2 rows\n$/);
+});
