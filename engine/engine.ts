@@ -31,7 +31,7 @@ import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
 import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { PlanMemo } from './plan/plan-memo.ts';
-import { checkSources, EVERYTHING, type Reach } from './plan/reach.ts';
+import { checkReach, EVERYTHING, type Reach } from './plan/reach.ts';
 import { giveBack } from './pool/answer-block.ts';
 import { digestOf } from './pool/answer-digest.ts';
 import { type InlineAnswer, type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
@@ -416,7 +416,7 @@ export class Engine {
       this.#pool.checkAdmission(options.tenant);
       const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
-      checkSources(scans, options.reach ?? EVERYTHING);
+      checkReach(scans, options.reach ?? EVERYTHING);
       const segments = scans.map((scan) => this.#segmentsOf(scan, options.arrivalAfter));
       const run: QueryRun = {
         plan,
@@ -442,6 +442,7 @@ export class Engine {
     if (reach?.length === 0) return [];
     return this.#catalog.segments(source, {
       projectKey,
+      reach,
       timestampUsStart: window.startUs,
       timestampUsEnd: window.endUs,
       arrivalAfter,

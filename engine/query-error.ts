@@ -6,7 +6,7 @@
  * - `query_failed`: a value met at run time has no answer (division by zero, a failed CAST).
  * - `query_limit`: over a limit of memory, groups, rows or text.
  * - `query_timeout`, `query_cancelled`: stopped from outside.
- * - `out_of_reach`: it reads a source that its caller may not read.
+ * - `out_of_reach`: it asks for a source or a project that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
  * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */

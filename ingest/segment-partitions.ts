@@ -69,13 +69,14 @@ export class SegmentPartitions {
   /** Handles of the segments that may hold rows of the scope. */
   handles(scope: ScanScope): SealedSegmentHandle[] {
     const handles: SealedSegmentHandle[] = [];
-    const { projectKey } = scope;
+    // A project that is asked for and in reach is all that is in reach.
+    const projects = scope.projectKey === undefined ? scope.reach : [scope.projectKey];
     for (const { day, segments } of this.#partitions) {
       if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
       for (const segment of segments) {
         const { summary } = segment;
         if (!overlaps(summary, scope) || !arrivedIn(summary.arrivalMax, scope)) continue;
-        if (projectKey === undefined || summary.mayHoldProject(projectKey)) {
+        if (projects === undefined || projects.some((key) => summary.mayHoldProject(key))) {
           handles.push(segment.handle());
         }
       }

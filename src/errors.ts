@@ -24,7 +24,10 @@ const TABLE = {
   missing_source: { status: 400, title: 'The post names no source' },
   unauthorized: { status: 401, title: 'No access token, or one that is not known' },
   forbidden: { status: 403, title: 'The access token does not allow this' },
-  out_of_reach: { status: 403, title: 'The query reads a source that the token may not read' },
+  out_of_reach: {
+    status: 403,
+    title: 'The query asks for a source or a project that the token may not read',
+  },
   unknown_route: { status: 404, title: 'There is nothing at this path' },
   unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
   unknown_source: { status: 404, title: 'There is no such source' },

@@ -4,6 +4,8 @@ import type { SegmentHandle } from './segment.ts';
 export type ScanScope = {
   /** Only rows of this project key (and of mixed projects); `undefined`: of all. */
   readonly projectKey?: string | undefined;
+  /** Only rows known to have one of these project keys; `undefined`: of any, or none. */
+  readonly reach?: readonly string[] | undefined;
   /** Microseconds, inclusive; -Infinity when open. */
   readonly timestampUsStart: number;
   /** Microseconds, exclusive; Infinity when open. */

@@ -24,14 +24,27 @@ export type ScannedProjects = {
   readonly reach: readonly string[] | undefined;
 };
 
+/** A scan, as far as it is looked at here. */
+type ReachingScan = ScannedProjects & { readonly source: string };
+
 /**
- * @throws QueryError when a plan would read a source that is out of reach: an empty answer would look like a source
- * without events.
+ * @throws QueryError when a plan would read a source that is out of reach, or asks for projects that are and for
+ * nothing else: an empty answer would look as if there were no events.
  */
-export function checkSources(
-  scans: readonly { readonly source: string }[],
-  { sources }: Reach,
-): void {
+export function checkReach(scans: readonly ReachingScan[], reach: Reach): void {
+  checkSources(scans, reach);
+  const { projects } = reach;
+  if (projects === 'all' || scans.length === 0) return;
+  if (scans.some((scan) => scan.projectKey === undefined || scan.reach?.length !== 0)) return;
+  const asked = [...new Set(scans.map(({ projectKey }) => JSON.stringify(projectKey)))];
+  const own = projects.map((project) => JSON.stringify(project));
+  throw new QueryError(
+    'out_of_reach',
+    `the query asks for the project ${asked.join(', ')}; its caller may read ${own.join(', ') || 'none'}`,
+  );
+}
+
+function checkSources(scans: readonly { readonly source: string }[], { sources }: Reach): void {
   if (sources === 'all') return;
   for (const { source } of scans) {
     if (sources.includes(source)) continue;

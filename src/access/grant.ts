@@ -65,6 +65,12 @@ export function authorizeEvents(grant: Grant, source: Pick<Source, 'name'>): voi
   authorizeSource(grant, source);
 }
 
+/** @throws ServiceError when the token is bound to other projects. */
+export function authorizeProject(grant: Grant, project: string): void {
+  if (grant.projects === 'all' || grant.projects.includes(project)) return;
+  throw forbidden(grant, `the project ${echo(project)}`);
+}
+
 type Named = Pick<Definition, 'id' | 'name' | 'aliases'>;
 
 export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boolean {

@@ -127,7 +127,7 @@ export class Tokens {
   #mustFind(id: string): Entry {
     const entry = [...this.#entries.values()].find(({ record }) => record.id === id);
     if (entry !== undefined) return entry;
-    throw new ServiceError('unknown_token', `there is no token with the id ${echo(id)}`);
+    throw new ServiceError('unknown_token', 'there is no token with this id');
   }
 
   #recordsOfFile(): readonly TokenRecord[] {

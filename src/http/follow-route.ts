@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { authorizeEvents, reachOf } from '../access/grant.ts';
+import { authorizeEvents, authorizeProject, reachOf } from '../access/grant.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
@@ -84,6 +84,7 @@ export function followHandler(options: {
     authorizeEvents(grant, source);
     const project = oneText(query, 'project');
     if (project === '') throw invalid('project', 'a project', project);
+    if (project !== undefined) authorizeProject(grant, project);
     const sinceUs = timestampOf(query);
     const start = startOf(request, query, sinceUs);
     if (request.method === 'HEAD') {

@@ -368,6 +368,9 @@ test('a snapshot leaves out segments outside of its time and project, open or se
     assert.equal(found({ timestampUsStart: NOW_US + DAY_US }), false, state);
     assert.equal(found({ projectKey: 'p' }), true, state);
     assert.equal(found({ projectKey: 'q' }), false, state);
+    assert.equal(found({ reach: ['q', 'p'] }), true, state);
+    // Which projects an open segment has is asked when it is scanned.
+    assert.equal(found({ reach: ['q', 'r'] }), state === 'open', state);
     await store.flush();
   }
 });

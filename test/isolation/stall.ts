@@ -24,6 +24,8 @@ import { LOGS, type TenantEvent } from './tenant-events.ts';
 
 export const NOW_US = us('2026-01-16T12:00:00Z');
 const RETENTION_US = 90 * 86_400_000_000;
+/** A random query may be a product of products: what takes longer is given up, and not compared. */
+const QUERY_MS_MAX = 4_000;
 /** Segments one store may make; the next store's ids begin behind them. */
 const SEGMENTS_PER_STORE = 1_000_000;
 
@@ -55,7 +57,14 @@ export class Stall {
     };
     // Rows are few: what would be too small to remember is remembered all the same.
     const memoLimits = { rowsMin: 1, bytesPerRowMax: Number.POSITIVE_INFINITY };
-    const options = { sources: this.#directory.sources, catalog, workerCount: 1, memoLimits };
+    const poolLimits = { queryMsMax: QUERY_MS_MAX };
+    const options = {
+      sources: this.#directory.sources,
+      catalog,
+      workerCount: 1,
+      memoLimits,
+      poolLimits,
+    };
     this.#engines = {
       here: new Engine(options),
       workers: new Engine({ ...options, inlineLimits: { rowsMax: 0 } }),

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  checkSources,
+  checkReach,
   EVERYTHING,
   NOTHING,
   reachText,
@@ -52,14 +52,31 @@ test('a scan reads what is asked for and in reach, and nothing else', () => {
 });
 
 test('a plan that reads a source out of reach is refused with its name and what may be read', () => {
-  const scans = [{ source: 'x' }, { source: 'y' }];
-  checkSources(scans, EVERYTHING);
-  checkSources(scans, { projects: [], sources: ['y', 'x'] });
-  checkSources([], NOTHING);
+  const scans = [
+    { source: 'x', reach: [] },
+    { source: 'y', reach: [] },
+  ];
+  checkReach(scans, EVERYTHING);
+  checkReach(scans, { projects: [], sources: ['y', 'x'] });
+  checkReach([], NOTHING);
   const refused = (sources: readonly string[]) => () =>
-    checkSources(scans, { projects: 'all', sources });
+    checkReach(scans, { projects: 'all', sources });
   const error = (message: string) => (thrown: unknown) =>
     thrown instanceof QueryError && thrown.code === 'out_of_reach' && thrown.message === message;
   throws(refused(['x', 'z']), error('the query reads y; its caller may read x, z'));
   throws(refused([]), error('the query reads x; its caller may read no source'));
+});
+
+test('a plan that asks for projects out of reach and nothing else is refused', () => {
+  const reach = { projects: ['a', 'b'], sources: 'all' as const };
+  const scanOf = (projectKey: string | undefined) => ({
+    source: 'x',
+    ...withinReach(projectKey, reach),
+  });
+  throws(() => checkReach([scanOf('c'), scanOf('"'), scanOf('c')], reach), {
+    code: 'out_of_reach',
+    message: 'the query asks for the project "c", "\\""; its caller may read "a", "b"',
+  });
+  for (const other of ['a', undefined]) checkReach([scanOf('c'), scanOf(other)], reach);
+  checkReach([scanOf('c')], EVERYTHING);
 });
