@@ -174,6 +174,9 @@ export const BOUND_NODES_WITHIN_MAX = 50_000;
  */
 export const SUBSTITUTED_NODES_MAX = 8_192;
 
+/** … and that one pass of the optimiser may write so, at all projections: some ten milliseconds. */
+export const SUBSTITUTION_NODES_MAX = 30_000;
+
 /**
  * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
  * up to eight frames to a node; the parser's own limit on nesting is hit before in most texts.

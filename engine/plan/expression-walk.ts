@@ -1,5 +1,4 @@
 import { BOOL } from '../column/type.ts';
-import { SUBSTITUTED_NODES_MAX } from '../limits.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 
 /** The expressions directly inside one, in order of evaluation; not those of a subquery's plan. */
@@ -141,63 +140,6 @@ export function substitute(
   return rewrite(expression, (node) =>
     node.op === 'column' ? (replacements.get(node.id) ?? node) : node,
   );
-}
-
-/**
- * Puts expressions in place of columns in those of `terms` where that makes them no larger, or all of these
- * together no larger than SUBSTITUTED_NODES_MAX; the others are left as they are, in `beyond`. A column that
- * stands twice in each of many projections above one another would be written out two to that power times.
- */
-export function substituteWithin<T>(
-  terms: readonly T[],
-  replacements: ReadonlyMap<ColumnId, Expression>,
-  expressionOf: (term: T) => Expression,
-): {
-  readonly within: readonly { term: T; expression: Expression }[];
-  readonly beyond: readonly T[];
-} {
-  const within: { term: T; expression: Expression }[] = [];
-  const beyond: T[] = [];
-  let nodesLeft = SUBSTITUTED_NODES_MAX;
-  for (const term of terms) {
-    const expression = expressionOf(term);
-    const addedCount = nodesAddedBy(expression, replacements);
-    const count = addedCount === 0 ? 0 : nodeCountOf(expression) + addedCount;
-    if (count > nodesLeft) {
-      beyond.push(term);
-      continue;
-    }
-    nodesLeft -= count;
-    within.push({ term, expression: substitute(expression, replacements) });
-  }
-  return { within, beyond };
-}
-
-/** By how many nodes an expression grows where others are put in place of its columns. */
-function nodesAddedBy(
-  expression: Expression,
-  replacements: ReadonlyMap<ColumnId, Expression>,
-): number {
-  if (expression.op === 'column') {
-    const replacement = replacements.get(expression.id);
-    return replacement === undefined ? 0 : nodeCountOf(replacement) - 1;
-  }
-  return childrenOf(expression).reduce((sum, child) => sum + nodesAddedBy(child, replacements), 0);
-}
-
-/** Of expressions looked at: they never change, and may stand within one another in many places. */
-const nodeCounts = new WeakMap<Expression, number>();
-
-/** The nodes of an expression as it is written out, one that stands in several places as often. */
-function nodeCountOf(expression: Expression): number {
-  const children = childrenOf(expression);
-  if (children.length === 0) return 1;
-  let count = nodeCounts.get(expression);
-  if (count === undefined) {
-    count = children.reduce((sum, child) => sum + nodeCountOf(child), 1);
-    nodeCounts.set(expression, count);
-  }
-  return count;
 }
 
 /** The terms of a conjunction, nested ANDs flattened, in order. */

@@ -149,6 +149,25 @@ for (const { name, text, code, tells } of STOPPED) {
   });
 }
 
+test('conditions and keys that are carried down no further are still kept', async () => {
+  const long = Array.from({ length: 900 }, (_, index) => `a = '${index}'`).join(' OR ');
+  const chain = Array.from(
+    { length: 200 },
+    (_, index) => `, c${index + 1} AS (SELECT a FROM c${index})`,
+  );
+  const from = `WITH c0 AS (SELECT CAST(x AS STRING) AS a FROM ${rows(1000)} AS x)${chain.join('')}`;
+  const { json } = await run(
+    `${from} SELECT a FROM c200 WHERE ${long} ORDER BY LENGTH(a), a LIMIT 2`,
+  );
+  assert.equal(Buffer.from(json).toString(), '[{"a":"1"},{"a":"2"}]');
+  const { json: counted } = await run(`${from} SELECT COUNT(*) AS n FROM c200 WHERE ${long}`);
+  assert.equal(Buffer.from(counted).toString(), '[{"n":899}]');
+  // `a` is "x" 2^12 times: conditions, keys and groups stay above where they would grow too large.
+  const grown = doubled(12, `SELECT 'x' AS a FROM ${rows(5)} AS b`);
+  const texts = `SELECT LENGTH(a) AS n, COUNT(*) AS m FROM (${grown}) WHERE a LIKE 'x%' AND a != 'x' GROUP BY a ORDER BY a`;
+  assert.equal(Buffer.from((await run(texts)).json).toString(), '[{"n":4096,"m":5}]');
+});
+
 /** Each would go on for hours, in a thread that must not be ended for it. */
 const ENDLESS: readonly (readonly [name: string, text: string])[] = [
   ['a cross join', `SELECT COUNT(*) AS n FROM ${rows(1_000_000)} AS a, ${rows(1_000_000)} AS b`],

@@ -1,7 +1,8 @@
 import type { Expression } from '../expression.ts';
-import { columnReference, substitute } from '../expression-walk.ts';
+import { columnReference } from '../expression-walk.ts';
 import type { LogicalPlan, Project } from '../logical-plan.ts';
-import { outputOf, rewritePlan } from './plan-walk.ts';
+import { Substitution } from '../substitution.ts';
+import { expressionsOf, mapExpressions, outputOf, rewritePlan, withInputs } from './plan-walk.ts';
 
 /**
  * Lifts projections that merely pick and name above unnests and filters, so that what stands between
@@ -9,23 +10,23 @@ import { outputOf, rewritePlan } from './plan-walk.ts';
  * Those that compute stay where they are, for there are more rows above an unnest than below it.
  */
 export function liftProjections(plan: LogicalPlan): LogicalPlan {
-  return rewritePlan(plan, lift);
+  const substitution = new Substitution();
+  return rewritePlan(plan, (node) => lift(node, substitution));
 }
 
-function lift(plan: LogicalPlan): LogicalPlan {
+function lift(plan: LogicalPlan, substitution: Substitution): LogicalPlan {
   if (plan.op !== 'unnest' && plan.op !== 'filter') return plan;
   const project = plan.input;
   if (project.op !== 'project' || !project.columns.every((item) => isPick(item.expression))) {
     return plan;
   }
   const expressions = new Map(project.columns.map((item) => [item.column.id, item.expression]));
-  const below = (expression: Expression) => substitute(expression, expressions);
-  if (plan.op === 'filter') {
-    const input = lift({ ...plan, input: project.input, predicate: below(plan.predicate) });
-    return { ...project, input };
-  }
-  const on = plan.on === undefined ? undefined : below(plan.on);
-  const input = lift({ ...plan, input: project.input, array: below(plan.array), on });
+  const { within, beyond } = substitution.within(expressionsOf(plan), expressions, (term) => term);
+  if (beyond.length > 0) return plan;
+  const below = new Map(within.map(({ term, expression }) => [term, expression]));
+  const lifted = mapExpressions(withInputs(plan, [project.input]), (term) => below.get(term)!);
+  const input = lift(lifted, substitution);
+  if (plan.op === 'filter') return { ...project, input };
   return { ...project, columns: [...project.columns, ...added(plan)], input };
 }
 

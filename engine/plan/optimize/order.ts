@@ -1,7 +1,8 @@
 import { INT64 } from '../../column/type.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { columnReference, substituteWithin } from '../expression-walk.ts';
+import { columnReference } from '../expression-walk.ts';
 import type { Limit, LogicalPlan, Project, Sort, SortKey, Union } from '../logical-plan.ts';
+import { Substitution } from '../substitution.ts';
 import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from './plan-walk.ts';
 
 /**
@@ -13,7 +14,7 @@ import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from '
  * whether the order of the rows of the whole plan counts.
  */
 export function settleOrder(plan: LogicalPlan, ids: ColumnIds, isKept: boolean): LogicalPlan {
-  const sunk = sink(dropSorts(plan, isKept ? 'all' : 'nothing'));
+  const sunk = sink(dropSorts(plan, isKept ? 'all' : 'nothing'), new Substitution());
   // A limit or an aggregate further down takes its rows in an order, even if these here have none.
   const { plan: stamped, arrivals } = withArrivals(sunk, ids);
   return isKept ? breakTies(stamped, arrivals) : stamped;
@@ -58,9 +59,12 @@ function takesOrder({ call }: Aggregated): boolean {
 }
 
 /** Moves sorts and limits to where they meet, bottom up, and joins them. */
-function sink(plan: LogicalPlan): LogicalPlan {
-  const node = withInputs(plan, inputsOf(plan).map(sink));
-  if (node.op === 'sort') return sinkSort(node);
+function sink(plan: LogicalPlan, substitution: Substitution): LogicalPlan {
+  const node = withInputs(
+    plan,
+    inputsOf(plan).map((input) => sink(input, substitution)),
+  );
+  if (node.op === 'sort') return sinkSort(node, substitution);
   if (node.op === 'limit') return sinkLimit(node);
   const keepsOrder = node.op === 'unnest' || node.op === 'filter';
   if (!keepsOrder || node.input.op !== 'sort') return node;
@@ -68,23 +72,23 @@ function sink(plan: LogicalPlan): LogicalPlan {
   return { ...node.input, input: { ...node, input: node.input.input } };
 }
 
-function sinkSort(sort: Sort): LogicalPlan {
+function sinkSort(sort: Sort, substitution: Substitution): LogicalPlan {
   const input = sort.input;
   if (input.op === 'project') {
     const expressions = new Map(input.columns.map((item) => [item.column.id, item.expression]));
-    const { within, beyond } = substituteWithin(
+    const { within, beyond } = substitution.within(
       sort.keys,
       expressions,
       ({ expression }) => expression,
     );
     if (beyond.length > 0) return sort;
     const keys = within.map(({ term, expression }) => ({ ...term, expression }));
-    return { ...input, input: sinkSort({ op: 'sort', input: input.input, keys }) };
+    return { ...input, input: sinkSort({ op: 'sort', input: input.input, keys }, substitution) };
   }
   // A sort keeps the order below it among equal keys.
   if (input.op === 'sort') {
     const keys = [...sort.keys, ...input.keys.filter((key) => !hasKey(sort.keys, key))];
-    return sinkSort({ op: 'sort', input: input.input, keys });
+    return sinkSort({ op: 'sort', input: input.input, keys }, substitution);
   }
   return sort;
 }

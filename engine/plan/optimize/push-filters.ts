@@ -6,9 +6,9 @@ import {
   conjunctsOf,
   isLiteral,
   substitute,
-  substituteWithin,
 } from '../expression-walk.ts';
 import type { Aggregate, Join, LogicalPlan, Union, Unnest, Window } from '../logical-plan.ts';
+import { Substitution } from '../substitution.ts';
 import { impliedByEquality } from './equal-columns.ts';
 import { rejectsNulls } from './null-rejection.ts';
 import {
@@ -27,26 +27,30 @@ import {
  * condition can never hold becomes no rows.
  */
 export function pushFilters(plan: LogicalPlan): LogicalPlan {
-  return push(plan, []);
+  return push(plan, [], new Substitution());
 }
 
-function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
+function push(
+  plan: LogicalPlan,
+  above: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
   const conditions = above.filter((term) => !(isLiteral(term) && term.value === true));
   if (conditions.some(isNeverTrue)) return { op: 'rows', columns: outputOf(plan), rows: [] };
   switch (plan.op) {
     case 'filter':
-      return push(plan.input, [...conjunctsOf(plan.predicate), ...conditions]);
+      return push(plan.input, [...conjunctsOf(plan.predicate), ...conditions], substitution);
     case 'project': {
       const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
-      const { below, kept } = putInPlace(conditions, expressions);
-      return filtered({ ...plan, input: push(plan.input, below) }, kept);
+      const { below, kept } = putInPlace(conditions, expressions, substitution);
+      return filtered({ ...plan, input: push(plan.input, below, substitution) }, kept);
     }
     case 'sort':
-      return { ...plan, input: push(plan.input, conditions) };
+      return { ...plan, input: push(plan.input, conditions, substitution) };
     case 'unnest':
-      return pushThroughUnnest(plan, conditions);
+      return pushThroughUnnest(plan, conditions, substitution);
     case 'join':
-      return pushThroughJoin(plan, conditions);
+      return pushThroughJoin(plan, conditions, substitution);
     case 'union':
       return withInputs(
         plan,
@@ -55,15 +59,16 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
           return push(
             input,
             conditions.map((term) => substitute(term, columns)),
+            substitution,
           );
         }),
       );
     case 'aggregate':
-      return pushThroughAggregate(plan, conditions);
+      return pushThroughAggregate(plan, conditions, substitution);
     case 'window':
-      return pushThroughWindow(plan, conditions);
+      return pushThroughWindow(plan, conditions, substitution);
     case 'limit':
-      return filtered({ ...plan, input: push(plan.input, []) }, conditions);
+      return filtered({ ...plan, input: push(plan.input, [], substitution) }, conditions);
     case 'scan':
     case 'one-row':
     case 'outer':
@@ -78,8 +83,9 @@ function push(plan: LogicalPlan, above: readonly Expression[]): LogicalPlan {
 function putInPlace(
   conditions: readonly Expression[],
   expressions: ReadonlyMap<ColumnId, Expression>,
+  substitution: Substitution,
 ): { below: readonly Expression[]; kept: readonly Expression[] } {
-  const { within, beyond } = substituteWithin(conditions, expressions, (term) => term);
+  const { within, beyond } = substitution.within(conditions, expressions, (term) => term);
   return { below: within.map(({ expression }) => expression), kept: beyond };
 }
 
@@ -92,38 +98,58 @@ function filtered(plan: LogicalPlan, conditions: readonly Expression[]): Logical
   return { op: 'filter', input: plan, predicate: conjunctionOf(conditions) };
 }
 
-function pushThroughUnnest(plan: Unnest, conditions: readonly Expression[]): LogicalPlan {
+function pushThroughUnnest(
+  plan: Unnest,
+  conditions: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
   const { within, beyond } = divide(conditions, outputIds(plan.input));
-  return filtered({ ...plan, input: push(plan.input, within) }, beyond);
+  return filtered({ ...plan, input: push(plan.input, within, substitution) }, beyond);
 }
 
-function pushThroughAggregate(plan: Aggregate, conditions: readonly Expression[]): LogicalPlan {
+function pushThroughAggregate(
+  plan: Aggregate,
+  conditions: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
   const keys = new Map(plan.keys.map((item) => [item.column.id, item.expression]));
   // Without keys there is a row even when no row is left below.
   const { within, beyond } = divide(conditions, keys.size === 0 ? new Set() : new Set(keys.keys()));
   const isMovable = (term: Expression) => keys.size > 0 && columnsOf(term).size > 0;
-  const { below, kept } = putInPlace(within.filter(isMovable), keys);
+  const { below, kept } = putInPlace(within.filter(isMovable), keys, substitution);
   const above = [...within.filter((term) => !isMovable(term)), ...kept, ...beyond];
-  return filtered({ ...plan, input: push(plan.input, below) }, above);
+  return filtered({ ...plan, input: push(plan.input, below, substitution) }, above);
 }
 
 /** A partition is left out as a whole, by its keys, or not at all. */
-function pushThroughWindow(plan: Window, conditions: readonly Expression[]): LogicalPlan {
+function pushThroughWindow(
+  plan: Window,
+  conditions: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
   const keys = new Set(plan.partitionBy.flatMap((key) => (key.op === 'column' ? [key.id] : [])));
   const { within, beyond } = divide(conditions, keys);
   const movable = within.filter((term) => columnsOf(term).size > 0);
   const kept = [...within.filter((term) => columnsOf(term).size === 0), ...beyond];
-  return filtered({ ...plan, input: push(plan.input, movable) }, kept);
+  return filtered({ ...plan, input: push(plan.input, movable, substitution) }, kept);
 }
 
-function pushThroughJoin(join: Join, conditions: readonly Expression[]): LogicalPlan {
+function pushThroughJoin(
+  join: Join,
+  conditions: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
   const plan = withoutUndoneRows(join, conditions);
   const leftIds = outputIds(plan.left);
   const rightIds = outputIds(plan.right);
   const onTerms = plan.on === undefined ? [] : conjunctsOf(plan.on);
   if (plan.kind === 'full') {
     return filtered(
-      { ...plan, left: push(plan.left, []), right: push(plan.right, []) },
+      {
+        ...plan,
+        left: push(plan.left, [], substitution),
+        right: push(plan.right, [], substitution),
+      },
       conditions,
     );
   }
@@ -135,8 +161,12 @@ function pushThroughJoin(join: Join, conditions: readonly Expression[]): Logical
     return filtered(
       {
         ...plan,
-        left: push(plan.left, ofLeft.within),
-        right: push(plan.right, [...ofRight.within, ...divide(implied, rightIds).within]),
+        left: push(plan.left, ofLeft.within, substitution),
+        right: push(
+          plan.right,
+          [...ofRight.within, ...divide(implied, rightIds).within],
+          substitution,
+        ),
         on: conjunctionOf(ofRight.beyond.length === 0 ? [TRUE_LITERAL] : ofRight.beyond),
       },
       ofLeft.beyond,
@@ -145,8 +175,8 @@ function pushThroughJoin(join: Join, conditions: readonly Expression[]): Logical
   const terms = [...onTerms, ...conditions];
   const ofLeft = divide([...terms, ...impliedByEquality(terms)], leftIds);
   const ofRight = divide(ofLeft.beyond, rightIds);
-  const left = push(plan.left, ofLeft.within);
-  const right = push(plan.right, ofRight.within);
+  const left = push(plan.left, ofLeft.within, substitution);
+  const right = push(plan.right, ofRight.within, substitution);
   if (ofRight.beyond.length === 0) return { op: 'join', kind: 'cross', left, right };
   return { op: 'join', kind: 'inner', left, right, on: conjunctionOf(ofRight.beyond) };
 }

@@ -1,7 +1,8 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
-import { conjunctionOf, conjunctsOf, substitute, substituteWithin } from '../expression-walk.ts';
+import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
+import { Substitution } from '../substitution.ts';
 import { eventPathOf } from './event-path.ts';
 import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
 import { type TimeSteps, timeStepsOf } from './time-steps.ts';
@@ -12,10 +13,17 @@ import { type TimeSteps, timeStepsOf } from './time-steps.ts';
  * stays, for rows of mixed projects need it; its filter is told where the others do not.
  */
 export function scopeScans(plan: LogicalPlan, sources: readonly SourceSchema[]): LogicalPlan {
-  return scope(plan, { sources, terms: [], elements: new Map(), implied: new Set() });
+  return scope(plan, {
+    sources,
+    terms: [],
+    elements: new Map(),
+    implied: new Set(),
+    substitution: new Substitution(),
+  });
 }
 
 type Context = {
+  readonly substitution: Substitution;
   readonly sources: readonly SourceSchema[];
   /** Conditions every row of the plan has to meet. */
   readonly terms: readonly Term[];
@@ -69,11 +77,16 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
     }
     case 'project': {
       const expressions = new Map(plan.columns.map((item) => [item.column.id, item.expression]));
-      const arrays = substituteWithin([...context.elements], expressions, ([, array]) => array);
+      const arrays = context.substitution.within(
+        [...context.elements],
+        expressions,
+        ([, array]) => array,
+      );
       const elements = new Map(
         arrays.within.map(({ term: [id], expression }) => [id, expression] as const),
       );
-      const terms = substituteWithin(context.terms, expressions, ({ expression }) => expression)
+      const terms = context.substitution
+        .within(context.terms, expressions, ({ expression }) => expression)
         // What would grow too large is not known below.
         .within.map(({ term, expression }) => ({ ...term, expression }));
       return { ...plan, input: scope(plan.input, { ...context, terms, elements }) };
