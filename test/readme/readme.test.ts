@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { us } from '../scripts/script.ts';
+import { runWeir } from '../support/command-under-test.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { type HttpAnswer, ServiceUnderTest } from '../support/service-under-test.ts';
+import { readText } from '../support/source-files.ts';
+import { curlRequest } from './curl-request.ts';
+import { shellWords } from './shell-words.ts';
+
+/** Something between fences, where it begins, and what is said to come of it: the next one. */
+type Block = { readonly language: string; readonly text: string; readonly line: number };
+
+const NOW = '2026-01-15T12:00:00Z';
+
+/** What begins so is not run here: it needs a network, or never ends. */
+const NOT_RUN = ['npm ci', 'node --import tsx test/reader/run.ts'];
+
+const TOKENS = { PUBLIC_ACCESS_TOKEN: 'for-posts', PRIVATE_ACCESS_TOKEN: 'for-everything' };
+
+/** Named in an example, and not given there. */
+const APP_LOGS = `-- id: 11111111-2222-4333-8444-555555555555
+-- name: app.logs
+-- sandbox: enabled
+-- param: project string required
+WITH entries AS (
+  SELECT t.id, t.timestamp, t.event_message FROM \`postgres.logs\` AS t WHERE t.project = @project
+)
+SELECT e.id FROM entries AS e
+`;
+
+const BLOCKS = blocksOf(readText('README.md'));
+const EXAMPLES = BLOCKS.filter(({ language }) => language === 'sh');
+
+let folder: string;
+let service: ServiceUnderTest;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-readme-'));
+  const definitions = BLOCKS.filter(({ language }) => language === 'sql');
+  for (const [index, { text }] of definitions.entries()) {
+    await writeFile(join(folder, `definition-${index}.sql`), text);
+  }
+  await writeFile(join(folder, 'app-logs.sql'), APP_LOGS);
+  service = await ServiceUnderTest.start({
+    ...TOKENS,
+    ENDPOINTS_DIR: folder,
+    DATA_DIR: join(folder, 'data'),
+    FROZEN_NOW: NOW,
+    CACHE_LIMIT: '1MiB',
+    DEFAULT_SOURCE: 'logs',
+  });
+  const invocation = (second: number, status: number, executionMs: number) => ({
+    timestamp: `2026-01-15T11:57:${second}Z`,
+    event_message: 'POST | https://alpha.example.co/functions/v1/hello',
+    metadata: {
+      project_ref: 'alpha',
+      execution_time_ms: executionMs,
+      response: { status_code: status },
+    },
+  });
+  const posted = await post('deno-relay-logs', [invocation(10, 200, 12), invocation(20, 500, 48)]);
+  assert.equal(posted.status, 200, await posted.text());
+});
+
+after(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+function post(source: string, events: readonly object[]): Promise<Response> {
+  return fetch(`${service.url}/api/logs?source_name=${source}`, {
+    method: 'POST',
+    headers: { 'X-API-KEY': TOKENS.PUBLIC_ACCESS_TOKEN, 'Content-Type': 'application/json' },
+    body: JSON.stringify(events),
+  });
+}
+
+function blocksOf(page: string): Block[] {
+  return Array.from(page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm), (found) => ({
+    language: found[1]!,
+    text: found[2]!,
+    line: page.slice(0, found.index).split('\n').length,
+  }));
+}
+
+/** What is told to come of an example; nothing where another one follows. */
+function answerTo(example: Block): Block | undefined {
+  const next = BLOCKS[BLOCKS.indexOf(example) + 1];
+  return next !== undefined && ['json', 'csv', 'http', ''].includes(next.language)
+    ? next
+    : undefined;
+}
+
+/** The same for whatever ids and times an answer has of its own. */
+function masked(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
+    .trim();
+}
+
+/** Names and forms of headers: their numbers and tags are those of a moment. */
+function maskedHeader(line: string): string {
+  return line.replaceAll(/"[\w-]+"/g, '"tag"').replaceAll(/\d+(?:\.\d+)?/g, '<number>');
+}
+
+async function runCurl(example: Block): Promise<void> {
+  const { url, method, headers, body } = curlRequest(shellWords(example.text, TOKENS).slice(1));
+  const path = url.pathname + url.search;
+  const expected = answerTo(example);
+  if (path.includes('/tail')) {
+    const stream = await EventStream.open(service.url + path, { ...headers });
+    const [event] = await stream.take(1);
+    stream.close();
+    const shown = /^data: (.*)$/m.exec(expected!.text)![1]!;
+    assert.deepEqual(JSON.parse(masked(event!.data)), JSON.parse(masked(shown)));
+    return;
+  }
+  const ask = (): Promise<HttpAnswer> =>
+    // Without a body there is no type that the service could look at.
+    service.ask(method, path, body, { ...headers });
+  let answer = await ask();
+  assert.ok(answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
+  if (expected?.language === 'http') {
+    answer = await ask();
+    for (const line of expected.text.trim().split('\n')) {
+      const [name] = line.split(':');
+      const got = `${name}: ${answer.headers[name!.toLowerCase()]}`;
+      assert.equal(maskedHeader(got), maskedHeader(line));
+    }
+  } else if (expected !== undefined) {
+    assert.equal(masked(answer.text), masked(expected.text));
+  }
+}
+
+async function runCommands(example: Block): Promise<void> {
+  const expected = answerTo(example);
+  const shown: string[] = [];
+  for (const line of example.text.trim().split('\n')) {
+    const words = shellWords(line, TOKENS).slice(1);
+    const isOfFolder = words.includes('./data');
+    const own = words.map((word) => (word === './data' ? join(folder, 'data') : word));
+    const { status, out, err } = await runWeir(isOfFolder ? own : [...own, '--url', service.url], {
+      environment: TOKENS,
+      nowUs: us(NOW),
+    });
+    assert.deepEqual([status, err], [0, ''], line);
+    shown.push(out);
+  }
+  // The plan in the README is shortened, and its times are those of a moment.
+  if (expected !== undefined && !example.text.includes('explain')) {
+    assert.equal(masked(shown.join('')), masked(expected.text));
+  }
+}
+
+/** What an example does here. */
+function runnerOf({ text }: Block): ((example: Block) => Promise<void>) | undefined {
+  if (text.startsWith('curl ')) return runCurl;
+  return text.startsWith('weir ') ? runCommands : undefined;
+}
+
+test('every example of a shell is run here, or is of those that are not', () => {
+  const others = EXAMPLES.filter((example) => runnerOf(example) === undefined);
+  const isKnown = ({ text }: Block) => NOT_RUN.some((start) => text.startsWith(start));
+  assert.deepEqual(
+    others.filter((example) => !isKnown(example)).map(({ line, text }) => `${line}: ${text}`),
+    [],
+  );
+  assert.ok(EXAMPLES.length - others.length >= 10, 'there are examples that are run');
+});
+
+for (const example of EXAMPLES) {
+  const run = runnerOf(example);
+  if (run === undefined) continue;
+  test(`line ${example.line} of the README does what it says: ${example.text.split('\n')[0]}`, () =>
+    run(example));
+}
+
+test('what a shell or curl would read in another way is refused, not passed over', () => {
+  assert.deepEqual(shellWords(`a 'b c'"$X d"e \\\n  f=$X`, { X: '1' }), ['a', 'b c1 de', 'f=1']);
+  for (const text of ['$Y', 'a | b', '`a`', '"a', "'a"]) {
+    assert.throws(() => shellWords(text, {}), text);
+  }
+  const request = curlRequest(['-G', 'http://a/b', '-d', 'x=1', '--data-urlencode', 'y=a b&c']);
+  assert.equal(String(request.url), 'http://a/b?x=1&y=a%20b%26c');
+  assert.throws(() => curlRequest(['--proxy', 'http://a/']), /--proxy is not known here/);
+});
