@@ -8,6 +8,7 @@ import {
   ELASTICSEARCH_ANSWERS,
   ELASTICSEARCH_DOOR,
   ELASTICSEARCH_HEADERS,
+  REFRESHED,
 } from './elasticsearch-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
@@ -59,26 +60,39 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
       ...bulks,
     },
     ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
-      const answer: GuardedOperation = {
-        summary: 'What clients of Elasticsearch ask before they send',
-        tag: 'posting',
-        answers: {
-          200: {
-            description: 'Always the same',
-            content: { 'application/json': { schema: { const: value } } },
-          },
-        },
-        access: { scope: 'any', tokenIn: 'password' },
-        handle: (_request, response) => sendJson(response, 200, value),
-      };
+      const answer = telling('What clients of Elasticsearch ask before they send', value);
       return {
         path: path === '/' ? base : `${base}${path}`,
         operations: { GET: answer },
         headers: ELASTICSEARCH_HEADERS,
       };
     }),
+    ...['/_refresh', '/:index/_refresh'].map((path): Route => {
+      const answer = telling('Show what is stored to queries, as it is shown anyway', REFRESHED);
+      return {
+        path: `${base}${path}`,
+        pathParameters: path.startsWith('/:') ? { index: 'Any' } : undefined,
+        operations: { GET: answer, POST: answer },
+        headers: ELASTICSEARCH_HEADERS,
+      };
+    }),
     // What is at the root of the service is not Elasticsearch's to say.
   ]).filter(({ path }) => path !== '');
+}
+
+function telling(summary: string, value: object): GuardedOperation {
+  return {
+    summary,
+    tag: 'posting',
+    answers: {
+      200: {
+        description: 'Always the same',
+        content: { 'application/json': { schema: { const: value } } },
+      },
+    },
+    access: { scope: 'any', tokenIn: 'password' },
+    handle: (_request, response) => sendJson(response, 200, value),
+  };
 }
 
 function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperation {

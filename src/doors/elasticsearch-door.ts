@@ -36,7 +36,10 @@ export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string
   ['/_xpack', { license: { status: 'active', type: 'basic', mode: 'basic' }, features: {} }],
 ]);
 
-/** Elasticsearch's bulk: each action has its own status; 429 among them, or of the whole, means "later". */
+/** What is stored is seen at once, so there is nothing to do for those who ask that it be. */
+export const REFRESHED = { _shards: { total: 1, successful: 1, failed: 0 } };
+
+/** Elasticsearch's bulk: each action has its own status; 429 or 503 of the whole, cut short, means "later". */
 export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   summary: 'Store documents of an Elasticsearch bulk',
   formats: new Map(
@@ -103,9 +106,13 @@ function tellLikeElasticsearch({
   code,
   status,
   message,
+  retryAfterS,
 }: Parameters<TellFailure>[0]): ReturnType<TellFailure> {
   const cause = errorOf(code, message);
   const body = { error: { root_cause: [cause], ...cause }, status };
   const contentType = 'application/json; charset=utf-8';
-  return { status, contentType, body: Buffer.from(JSON.stringify(body)) };
+  // rsyslog drops what any whole answer refuses, and only posts again where the connection has failed; others do
+  // so, too, and wait longer than after a status.
+  const isCutShort = retryAfterS !== undefined;
+  return { status, contentType, body: Buffer.from(JSON.stringify(body)), isCutShort };
 }

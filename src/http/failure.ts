@@ -6,6 +6,11 @@ export type Failure = {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;
+  /**
+   * The connection ends before the body does, by one byte that is announced and never sent: for senders who look at
+   * nothing else, and take any answer that is whole for the end of the matter.
+   */
+  readonly isCutShort?: boolean | undefined;
 };
 
 /** What is known of the request that failed; nothing where it could not be read. */

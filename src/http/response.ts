@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { ServiceError } from '../errors.ts';
 import { discardBody, isBodyShort, isBodyUnderWay } from './body.ts';
-import type { TellFailure } from './failure.ts';
+import type { Failure, TellFailure } from './failure.ts';
 
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
 export function sendBytes(
@@ -64,12 +64,16 @@ export function sendError(
   const { details, retryAfterS } = error;
   const { accept, 'content-type': sentType } = request.headers;
   const failed = { requestId: requestIdOf(response), accept, contentType: sentType };
-  const { status, contentType, body } = tell(error, failed);
+  const { status, contentType, body, isCutShort = false } = tell(error, failed);
   if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="weir"');
   response.setHeader('Cache-Control', 'no-store');
   varyBy(response, 'Accept');
+  if (isCutShort) {
+    cutShort(request, response, { status, contentType, body });
+    return;
+  }
   if (!isBodyUnderWay(request)) {
     // Nothing follows a request that was told not to send its body.
     if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');
@@ -82,6 +86,23 @@ export function sendError(
   beginBytes(response, status, contentType, [body]);
   response.write(body);
   discardBody(request, () => response.end());
+}
+
+/** Sends all there is, and lets the connection break off where the last byte should be. */
+function cutShort(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, contentType, body }: Failure,
+): void {
+  response.setHeader('Connection', 'close');
+  beginBytes(response, status, contentType, [body]);
+  response.setHeader('Content-Length', body.length + 1);
+  const breakOff = (): void => void response.destroy();
+  response.write(body, () => {
+    // What is unread would break it off sooner, and the caller would not see why.
+    if (isBodyUnderWay(request)) discardBody(request, breakOff);
+    else breakOff();
+  });
 }
 
 /** The bytes of a whole HTTP answer, for a connection whose request could not be read. */

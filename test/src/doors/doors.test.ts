@@ -3,7 +3,16 @@ import { test } from 'node:test';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { LogIntake } from '../../../src/store/log-intake.ts';
-import { ask, DEFAULT_SOURCE, fakeIntake, PUBLIC, post, type Stored, withApp } from '../harness.ts';
+import {
+  ask,
+  askRaw,
+  DEFAULT_SOURCE,
+  fakeIntake,
+  PUBLIC,
+  post,
+  type Stored,
+  withApp,
+} from '../harness.ts';
 
 const OTLP = {
   resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'a' } }, {}] }] }],
@@ -179,12 +188,40 @@ test('a bulk is answered item by item', async () => {
   });
 });
 
+test('a bulk that may come again later is refused in an answer that is cut short', async () => {
+  const intake = strictIntake([], new ServiceError('ingest_overloaded', 'later'));
+  const body = '{"index":{}}\n{"message":"a"}\n';
+  const head = `POST /_bulk HTTP/1.1\r\nHost: weir\r\nX-API-KEY: ${PUBLIC}\r\nContent-Type: application/x-ndjson\r\n`;
+  await withApp({ intake }, async (app) => {
+    const sizeTold = (text: string): number => Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]);
+    const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+
+    const post = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const overloaded = await askRaw(app, post);
+    assert.match(overloaded, /^HTTP\/1.1 429 .*\r\nretry-after: \d/is);
+    assert.equal(JSON.parse(bodyOf(overloaded)).error.reason, 'later');
+    assert.equal(sizeTold(overloaded), bodyOf(overloaded).length + 1);
+
+    app.readiness.beginDraining();
+    const stopping = await askRaw(app, post);
+    assert.match(stopping, /^HTTP\/1.1 503 .*\r\nretry-after: \d/is);
+    assert.equal(sizeTold(stopping), bodyOf(stopping).length + 1);
+    assert.equal(app.stored.length, 0);
+  });
+  await withApp({}, async (app) => {
+    const answer = await post(app, '/_bulk', '{');
+    assert.equal(answer.status, 400);
+    assert.equal(answer.json.error.type, 'invalid_body');
+  });
+});
+
 test('clients of Elasticsearch learn what they ask before they send', async () => {
   await withApp({}, async (app) => {
     const { json, headers } = await ask(app, { path: '/elasticsearch' });
     assert.match(json.version.number, /^8\./);
     assert.equal(headers['x-elastic-product'], 'Elasticsearch');
     assert.equal((await ask(app, { path: '/_cat/health' })).status, 200);
+    assert.equal((await post(app, '/elasticsearch/any/_refresh', '')).json._shards.failed, 0);
     assert.equal((await ask(app, { path: '/', headers: {} })).status, 404);
   });
 });
