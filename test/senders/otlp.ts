@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { missingPackages, startNodeProgram } from './node-program.ts';
+import { acknowledgedByStatus, type Sender } from './sender.ts';
+
+/** It tries five times, within ten seconds, then tells its diagnostics. */
+function otlp(encoding: 'http' | 'proto'): Sender {
+  return {
+    name: `@opentelemetry/exporter-logs-otlp-${encoding} 0.223.1`,
+    missing: missingPackages,
+    keeps: 'tells',
+    start: (target) => startNodeProgram(`otlp-${encoding}`, target),
+    acknowledged: acknowledgedByStatus,
+    arrives: ({ project, metadata }) => {
+      assert.equal(project, 'alpha');
+      assert.deepEqual(metadata, [
+        {
+          severity_number: 9,
+          severity_text: 'INFO',
+          attributes: [{ order: 7 }],
+          resource: [{ 'service.name': 'shop', project: 'alpha' }],
+          scope: [{ name: 'orders', version: '1.0' }],
+        },
+      ]);
+    },
+  };
+}
+
+export const otlpJson = otlp('http');
+export const otlpProtobuf = otlp('proto');

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { missingPackages, startNodeProgram } from './node-program.ts';
+import { acknowledgedByStatus, type Sender } from './sender.ts';
+
+/** It posts each batch once, and writes to its terminal when that has failed. */
+export const pinoLoki: Sender = {
+  name: 'pino-loki 3.0.0',
+  missing: missingPackages,
+  keeps: 'nothing',
+  start: (target) => startNodeProgram('pino-loki', target),
+  acknowledged: acknowledgedByStatus,
+  arrives: ({ event_message, project, metadata }) => {
+    assert.equal(JSON.parse(event_message).order, 7);
+    assert.equal(project, 'alpha');
+    assert.equal(metadata[0].labels[0].level, 'info');
+  },
+};

@@ -1,0 +1,35 @@
+import { createInterface } from 'node:readline';
+
+/** Where to send, and as whom. */
+export const { WEIR_URL, WEIR_TOKEN, WEIR_SOURCE, WEIR_PROJECT } = process.env;
+
+/** Says that an event was given up. */
+export function tellDropped(...texts) {
+  process.stdout.write(`dropped ${texts.join(' ')}\n`);
+}
+
+/** Logs each record that comes, until there are no more. */
+export async function logRecords(log) {
+  process.stdout.write('ready\n');
+  for await (const line of createInterface(process.stdin)) log(JSON.parse(line));
+}
+
+let timeMs;
+
+/** Pino's clock: as the record says, else now. */
+export const timestamp = () => `,"time":${timeMs ?? Date.now()}`;
+
+/** Logs records through pino. */
+export function logThrough(logger) {
+  return logRecords((record) => {
+    timeMs = record.timeMs;
+    logger.info(record.fields ?? {}, record.message);
+  });
+}
+
+/** Resolves when pino's transport has delivered what it has. */
+export function ended(transport) {
+  const closed = new Promise((resolve) => transport.once('close', resolve));
+  transport.end();
+  return closed;
+}
