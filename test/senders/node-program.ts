@@ -32,7 +32,8 @@ export async function startNodeProgram(
     },
     stdio: 'pipe',
   });
-  const exited = once(child, 'exit');
+  // All that it has written was read then.
+  const exited = once(child, 'close');
   const dropped = new Set<string>();
   const terminal: string[] = [];
   const started = new Promise<void>((resolve, reject) => {

@@ -29,6 +29,8 @@ export async function logThroughOutages(sender: Sender, posted: PostedService): 
   } finally {
     application.stop();
   }
+  // What it has in memory may go with it.
+  if (sender.keeps === 'everything') await application.isAllAnswered(sender);
   await posted.sender.stop();
   holdAgainst(sender, {
     logged: application.logged,
@@ -100,6 +102,15 @@ class Application {
         .slice(start)
         .filter((exchange) => sender.acknowledged(exchange).some((name) => name >= first));
       return isAcknowledged.length >= count;
+    });
+  }
+
+  /** Resolves when all that was logged was acknowledged. */
+  async isAllAnswered(sender: Sender): Promise<void> {
+    const { tap } = this.#posted;
+    await tap.until(() => {
+      const isAcknowledged = new Set(tap.exchanges.flatMap(sender.acknowledged));
+      return this.logged.every((name) => isAcknowledged.has(name));
     });
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { acknowledgedByItems } from './pino-elasticsearch.ts';
+import { acknowledgedByItems } from './bulk-items.ts';
 import type { Sender, Target } from './sender.ts';
 import { folderOfModule, missingDaemons, SOCKET, startSyslogProgram } from './syslog-program.ts';
 

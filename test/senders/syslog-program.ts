@@ -55,7 +55,7 @@ export async function startSyslogProgram(
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (bytes: Buffer) => terminal.push(bytes.toString()));
   }
-  const exited = once(child, 'exit');
+  const exited = once(child, 'close');
   let socket: Socket | undefined;
   while (socket === undefined) {
     if (child.exitCode !== null) throw new Error(`${program} has ended: ${terminal.join('')}`);

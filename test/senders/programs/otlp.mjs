@@ -30,7 +30,14 @@ export async function logThroughExporter(OTLPLogExporter) {
   };
   const provider = new LoggerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', project: WEIR_PROJECT }),
-    processors: [new BatchLogRecordProcessor({ exporter: told, scheduledDelayMillis: 200 })],
+    processors: [
+      new BatchLogRecordProcessor({
+        exporter: told,
+        scheduledDelayMillis: 200,
+        // Beyond it records are dropped unsaid.
+        maxQueueSize: 100_000,
+      }),
+    ],
   });
   const logger = provider.getLogger('orders', '1.0');
   await logRecords(({ message, timeMs, fields }) => {
