@@ -46,6 +46,8 @@ export class Tokens {
   readonly #wallMs: () => number;
   /** By what `#keyOf` makes of a digest. */
   readonly #entries = new Map<string, Entry>();
+  /** What its bearers may have in hand still. */
+  readonly #revoked = new WeakSet<Grant>();
   readonly #secret = randomBytes(32).toString('hex');
   /** Ends when all changes so far have; never rejects. */
   #changes: Promise<void> = Promise.resolve();
@@ -72,8 +74,12 @@ export class Tokens {
     const digest = hash('sha256', token, 'buffer');
     const entry = this.#entries.get(this.#keyOf(digest));
     if (entry === undefined || !timingSafeEqual(entry.digest, digest)) return undefined;
-    const { expiresMs } = entry.grant;
-    return expiresMs !== undefined && this.#wallMs() >= expiresMs ? 'expired' : entry.grant;
+    return this.#isOver(entry.grant) ? 'expired' : entry.grant;
+  }
+
+  /** Whether what was found before holds still: for what goes on for long. */
+  stillGrants(grant: Grant): boolean {
+    return !this.#revoked.has(grant) && !this.#isOver(grant);
   }
 
   /** All, those of the settings first. */
@@ -112,7 +118,7 @@ export class Tokens {
   /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
   revoke(id: string): Promise<void> {
     return this.#change(async () => {
-      const { record, from, digest } = this.#mustFind(id);
+      const { record, from, grant, digest } = this.#mustFind(id);
       if (from === 'settings') {
         throw new ServiceError(
           'token_conflict',
@@ -121,7 +127,12 @@ export class Tokens {
       }
       await this.#write(this.#recordsOfFile().filter((other) => other.id !== id));
       this.#entries.delete(this.#keyOf(digest));
+      this.#revoked.add(grant);
     });
+  }
+
+  #isOver({ expiresMs }: Grant): boolean {
+    return expiresMs !== undefined && this.#wallMs() >= expiresMs;
   }
 
   #mustFind(id: string): Entry {

@@ -17,6 +17,8 @@ export type FollowedEvents = {
   /** Microseconds since the epoch: none whose timestamp is before. */
   readonly sinceUs?: number | undefined;
   readonly reach: Reach;
+  /** Asked before each part that is sent; with false no more is. Absent: it always may. */
+  readonly mayGoOn?: (() => boolean) | undefined;
 };
 
 const PARAMETERS: readonly ParameterDeclaration[] = [

@@ -129,7 +129,10 @@ export class Followers {
       this.#wake(name);
     }, this.#times.followingMsMax);
     const isOver = (): boolean =>
-      response.destroyed || over.signal.aborted || this.#closing.signal.aborted;
+      response.destroyed ||
+      over.signal.aborted ||
+      this.#closing.signal.aborted ||
+      events.mayGoOn?.() === false;
     let after = start;
     try {
       while (!isOver()) {
@@ -139,6 +142,7 @@ export class Followers {
           continue;
         }
         const page = await this.#reader.read(events, after);
+        if (isOver()) break;
         if (page.eventCount > 0) await this.#write(response, page.bytes);
         after = page.through;
       }

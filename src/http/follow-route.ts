@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { authorizeEvents, authorizeProject, reachOf } from '../access/grant.ts';
+import type { Tokens } from '../access/tokens.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
@@ -73,8 +74,9 @@ export const FOLLOW_TEXT: OperationText = {
 export function followHandler(options: {
   readonly intake: Pick<LogIntake, 'findSource'>;
   readonly followers: Followers;
+  readonly tokens: Pick<Tokens, 'stillGrants'>;
 }): GuardedOperation['handle'] {
-  const { intake, followers } = options;
+  const { intake, followers, tokens } = options;
   return async (request, response, { grant, query }) => {
     const name = pathParameter(request);
     const source = intake.findSource(name);
@@ -93,7 +95,8 @@ export function followHandler(options: {
       return;
     }
     // Whose events a follower may have is decided by its reach, wherever it begins.
-    const events = { source, project, sinceUs, reach: reachOf(grant) };
+    const mayGoOn = (): boolean => tokens.stillGrants(grant);
+    const events = { source, project, sinceUs, reach: reachOf(grant), mayGoOn };
     await followers.follow(response, events, start);
   };
 }

@@ -151,11 +151,11 @@ function sourceRoute({ intake }: RouteOptions): Route {
   };
 }
 
-function followRoute({ followers, intake }: RouteOptions): Route {
+function followRoute(options: RouteOptions): Route {
   const follow: GuardedOperation = {
     ...FOLLOW_TEXT,
     access: CALLING,
-    handle: followHandler({ followers, intake }),
+    handle: followHandler(options),
   };
   const path = '/api/sources/:idOrName/tail';
   const pathParameters = { idOrName: 'Name or UUID of a source' };

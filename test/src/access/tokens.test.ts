@@ -112,7 +112,13 @@ test('a token that was revoked opens nothing any more, now and after a start', a
       tokens.create(ORDER),
       tokens.create({ ...ORDER, name: 'other' }),
     ]);
+    const [one, two] = [mustGrant(tokens, first.token), mustGrant(tokens, second.token)];
+    assert(tokens.stillGrants(one));
     await tokens.revoke(first.id);
+    assert.deepEqual(
+      [one, two].map((grant) => tokens.stillGrants(grant)),
+      [false, true],
+    );
     const again = await openTokens({ dataDir, ...PRIVATE });
     for (const known of [tokens, again.tokens]) {
       assert.equal(known.find(first.token), undefined);
@@ -151,9 +157,11 @@ test('a token ends at its time, to the millisecond', async () => {
     const again = await openTokens(options);
     for (const known of [tokens, again.tokens]) {
       clock.ms = NOW_MS + 999;
-      assert.equal(mustGrant(known, token).name, 'reader');
+      const grant = mustGrant(known, token);
+      assert.equal(known.stillGrants(grant), true);
       clock.ms = NOW_MS + 1000;
       assert.equal(known.find(token), 'expired');
+      assert.equal(known.stillGrants(grant), false);
     }
   });
 });

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../oracle/oracle.ts';
 import { NOW, us } from '../../scripts/script.ts';
 import { EventStream, type StreamEvent } from '../../support/event-stream.ts';
-import { Granted, type GrantName } from '../../support/granted.ts';
+import { Granted, type GrantName, makeToken } from '../../support/granted.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const TOKEN = 'a-private-token';
@@ -244,6 +244,21 @@ test('a token follows what it may read, and nothing else', async () => {
   );
   assert.equal(asked.response.statusCode, 403, 'nothing of another project');
   for (const stream of [all, alpha, edge, asked]) stream.close();
+});
+
+test('a stream whose token is revoked ends before anything more is sent', async () => {
+  const made = await makeToken(service, 'for a while', { scopes: ['query'] });
+  const stream = await EventStream.open(`${service.url}/api/sources/${RELAY}/tail`, {
+    'X-API-KEY': made.token,
+  });
+  await stream.emptied(1);
+  const first = eventOf('alpha');
+  await post([first], RELAY);
+  assert.deepEqual(idsOf(await stream.take(1)), [first.id]);
+  const revoked = await service.ask('DELETE', `/api/tokens/${made.id}`);
+  assert.equal(revoked.status, 204);
+  await post([eventOf('alpha')], RELAY);
+  assert.deepEqual(await stream.end(), []);
 });
 
 test('a service that stops ends its streams, and tells when to come again', async () => {
