@@ -15,6 +15,14 @@ const JSON_TYPES = ['application/json'];
 const TEXT: Schema = { type: 'string' };
 const ANY_EVENTS: Schema = { type: ['object', 'array', 'string'] };
 
+const CLOUD_EVENT = {
+  specversion: '1.0',
+  id: '7',
+  source: '/shop',
+  type: 'order',
+  data: { order: 7 },
+};
+
 const DOCUMENTS = doorOf({
   summary: 'Store JSON objects as they are',
   format: documents,
@@ -71,7 +79,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
         'application/cloudevents+json',
         'application/cloudevents-batch+json',
       ],
-      example: { specversion: '1.0', id: '7', source: '/shop', type: 'order', data: { order: 7 } },
+      example: CLOUD_EVENT,
     }),
   ],
   // Cloudflare names its NDJSON as it likes.
@@ -103,7 +111,10 @@ function doorOf({ summary, format, mediaTypes, sourceElse = 'none', example }: F
   return {
     summary,
     formats: new Map(mediaTypes.map((type) => [type, format])),
-    bodyText: (mediaType) => ({ schema: isJson(mediaType) ? ANY_EVENTS : TEXT, example }),
+    bodyText: (mediaType) => ({
+      schema: isJson(mediaType) ? ANY_EVENTS : TEXT,
+      example: mediaType.includes('-batch') ? [example] : example,
+    }),
     answers: LOGGED_ANSWERS,
     sourceElse,
     tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),

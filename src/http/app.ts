@@ -28,7 +28,7 @@ import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
 import type { ServedApp } from './http-server.ts';
 import { type Fail, mountRoutes } from './mount-routes.ts';
-import { requestIdOf, sendError } from './response.ts';
+import { COMMON_HEADERS, requestIdOf, sendError } from './response.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './routes.ts';
 
@@ -52,9 +52,6 @@ export type AppOptions = {
 
 /** What a caller may name its request: nothing that would break a log or a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
-
-/** Headers that pages of other origins may read. */
-const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow';
 
 /** Where endpoints are called, and their definitions told. */
 const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
@@ -122,9 +119,7 @@ function beginResponse(request: Request, response: Response, next: NextFunction)
   const given = request.headers['x-request-id'];
   const isUsable = typeof given === 'string' && REQUEST_ID.test(given);
   response.setHeader('X-Request-Id', isUsable ? given : randomUUID());
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  for (const name in COMMON_HEADERS) response.setHeader(name, COMMON_HEADERS[name]!);
   checkHost(request);
   next();
 }

@@ -4,6 +4,16 @@ import type { ServiceError } from '../errors.ts';
 import { discardBody, isBodyShort, isBodyUnderWay } from './body.ts';
 import type { Failure, TellFailure } from './failure.ts';
 
+/** Headers that pages of other origins may read. */
+const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow';
+
+/** On every answer, whatever was asked. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+};
+
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
 export function sendBytes(
   response: ServerResponse,
@@ -84,7 +94,8 @@ export function sendError(
   // The whole answer leaves now. It is ended, which may close the connection, only when the body has
   // been read off: closing with bytes unread resets it, and the caller would lose the answer.
   beginBytes(response, status, contentType, [body]);
-  response.write(body);
+  if (request.method === 'HEAD') response.flushHeaders();
+  else response.write(body);
   discardBody(request, () => response.end());
 }
 
@@ -112,6 +123,8 @@ export function rawErrorResponse(error: ServiceError, tell: TellFailure): string
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     `Content-Type: ${contentType}`,
     `Content-Length: ${body.length}`,
+    'Cache-Control: no-store',
+    ...Object.entries(COMMON_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
     '',
     body.toString(),

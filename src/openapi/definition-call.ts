@@ -9,15 +9,21 @@ import { anyOf, listOf, objectOf, refTo } from './schemas.ts';
 
 const JSON_TYPE = 'application/json';
 
-/** A call of one endpoint: what `call` tells of all, with what this one's parameters and rows are. */
-export function callOf(endpoint: Endpoint, call: Operation): Operation {
+/**
+ * A call of one endpoint: what `call` tells of all, with what this one's parameters and rows are. They
+ * may stand in either place; a document says of GET the query string and of POST the body.
+ */
+export function callOf(endpoint: Endpoint, method: string, call: Operation): Operation {
   const { definition } = endpoint;
+  const inUrl = method === 'GET' ? definition.parameters : [];
   const text: Partial<OperationText> = {
     summary: definition.name,
     description: descriptionOf(endpoint),
     parameters: [
-      ...definition.parameters.flatMap((parameter) => parameterTexts(endpoint, parameter)),
-      ...(call.parameters ?? []).filter((parameter) => isOfCall(endpoint, parameter)),
+      ...inUrl.flatMap((parameter) => parameterTexts(endpoint, parameter)),
+      ...(call.parameters ?? []).filter(
+        ({ name, isSet }) => isSet !== true && isOfCall(endpoint, method, name),
+      ),
     ],
     body: call.body && bodyOf(endpoint, call.body),
     answers: { ...call.answers, 200: answerOf(endpoint, call.answers[200]) },
@@ -52,7 +58,7 @@ function parameterTexts(
       in: 'query',
       description: parameterDescription(parameter),
       schema,
-      required: required && from.length === 0,
+      required: isRequired(parameter),
       mayBeEmpty: !required,
     },
     ...others.map(
@@ -65,6 +71,11 @@ function parameterTexts(
       }),
     ),
   ];
+}
+
+/** Whether it must stand there under its own name. */
+function isRequired({ required, from }: ParameterDefinition): boolean {
+  return required && from.length === 0;
 }
 
 function parameterDescription({ type, from, default: text }: ParameterDefinition): string {
@@ -82,9 +93,9 @@ function parameterDescription({ type, from, default: text }: ParameterDefinition
 }
 
 /** What all calls know, unless this endpoint has a parameter of the name, or takes no SQL. */
-function isOfCall({ definition, parameters }: Endpoint, { name, isSet }: ParameterText): boolean {
-  if (isSet === true || parameters.reads(name)) return false;
-  return name !== SQL_PARAMETER || definition.isSandboxed;
+function isOfCall({ definition, parameters }: Endpoint, method: string, name: string): boolean {
+  if (name === SQL_PARAMETER) return definition.isSandboxed && method === 'GET';
+  return !parameters.reads(name);
 }
 
 /** The members of a JSON body; a text in its place is the caller's SQL. */
@@ -94,11 +105,15 @@ function bodyOf({ definition }: Endpoint, body: BodyText): BodyText {
     ...(isSandboxed ? [[SQL_PARAMETER, { type: 'string' }]] : []),
     ...parameters.map((parameter) => [parameter.name, jsonSchema(parameter)]),
   ]);
-  const json = { schema: { type: 'object', properties } };
+  const required = parameters.filter(isRequired).map(({ name }) => name);
+  const json = {
+    schema: { type: 'object', properties, ...(required.length > 0 && { required }) },
+  };
   const others = Object.entries(body.content).filter(
     ([mediaType]) => isSandboxed && mediaType !== JSON_TYPE,
   );
-  return { ...body, content: Object.fromEntries([[JSON_TYPE, json], ...others]) };
+  const content = Object.fromEntries([[JSON_TYPE, json], ...others]);
+  return { ...body, isRequired: required.length > 0 && others.length === 0, content };
 }
 
 /** A caller's own SQL has columns of its own. */

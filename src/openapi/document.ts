@@ -68,7 +68,7 @@ function endpointRoutes(endpoint: Endpoint, routes: readonly Route[]): readonly 
     .map((route) => {
       const operations = Object.entries(route.operations).map(([method, operation]) => [
         method,
-        callOf(endpoint, must(operation, 'a method that is there has an operation')),
+        callOf(endpoint, method, must(operation, 'a method that is there has an operation')),
       ]);
       const path = route.path.replace(/:\w+/, endpoint.definition.name);
       return { ...route, path, operations: Object.fromEntries(operations) };

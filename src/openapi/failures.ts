@@ -1,18 +1,21 @@
 import { must } from '../../engine/assert.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
-import type { TellFailure } from '../http/failure.ts';
+import type { FailedRequest, TellFailure } from '../http/failure.ts';
 import type { Operation, Route } from '../http/route.ts';
-import type { AnswerText, FailureSchemas, MediaText } from './operation-text.ts';
+import type { Answers } from './answers.ts';
+import type { FailureSchemas, MediaText } from './operation-text.ts';
 
 /** How the failures of a route are told. */
 export type FailureForm = { readonly tell: TellFailure; readonly schemas: FailureSchemas };
 
-/** Codes of every operation: of what is read before a route is found, and of a mistake of ours. */
-const CODES_OF_ALL: readonly ErrorCode[] = [
+/** Codes of every operation. */
+const CODES_OF_ALL: readonly ErrorCode[] = ['invalid_request', 'internal'];
+
+/** Codes of what cannot be read as a request: no route is found for it, and no header says how to tell. */
+const CODES_UNREAD: readonly ErrorCode[] = [
   'invalid_request',
   'request_timeout',
   'headers_too_large',
-  'internal',
 ];
 
 const CODES_OF_BODIES: readonly ErrorCode[] = [
@@ -20,7 +23,6 @@ const CODES_OF_BODIES: readonly ErrorCode[] = [
   'body_too_large',
   'unsupported_media_type',
   'unsupported_encoding',
-  'ingest_overloaded',
 ];
 
 /** All codes that an operation may fail with, in the order of the table. */
@@ -43,18 +45,35 @@ function codesOfAccess({ access }: Operation): readonly ErrorCode[] {
   return codes;
 }
 
-/**
- * The failures of these codes as they are told, by status. The form itself is asked for each, as a caller would
- * be answered: statuses of a profile are what they are, and nowhere written down twice.
- */
+/** The failures of these codes, by status, told to all who send one of these types. */
 export function failureAnswers(
   codes: readonly ErrorCode[],
-  { tell, schemas }: FailureForm,
+  form: FailureForm,
   bodyTypes: readonly string[],
-): ReadonlyMap<number, AnswerText> {
+): Answers {
+  const requests = [undefined, 'application/problem+json'].flatMap((accept) =>
+    [undefined, ...bodyTypes].map((contentType) => ({ requestId: '', accept, contentType })),
+  );
+  return answersTo(requests, codes, form);
+}
+
+/** What the server says by itself, in this form, of what it cannot read. */
+export function unreadAnswers(form: FailureForm): Answers {
+  return answersTo([{ requestId: '', accept: undefined }], CODES_UNREAD, form);
+}
+
+/**
+ * The form itself is asked, as a caller would be answered: statuses of a profile are what they are, and
+ * nowhere written down twice.
+ */
+function answersTo(
+  requests: readonly FailedRequest[],
+  codes: readonly ErrorCode[],
+  { tell, schemas }: FailureForm,
+): Answers {
   const told = new Map<number, Map<string, ErrorCode[]>>();
   for (const code of codes) {
-    for (const [status, mediaType] of waysOf(code, tell, bodyTypes)) {
+    for (const [status, mediaType] of waysOf(code, tell, requests)) {
       const types = told.get(status) ?? new Map<string, ErrorCode[]>();
       told.set(status, types.set(mediaType, [...(types.get(mediaType) ?? []), code]));
     }
@@ -82,15 +101,13 @@ export function failureAnswers(
 function waysOf(
   code: ErrorCode,
   tell: TellFailure,
-  bodyTypes: readonly string[],
+  requests: readonly FailedRequest[],
 ): ReadonlySet<readonly [number, string]> {
   const ways = new Map<string, readonly [number, string]>();
-  for (const accept of [undefined, 'application/problem+json']) {
-    for (const contentType of [undefined, ...bodyTypes]) {
-      const failure = tell(new ServiceError(code, ''), { requestId: '', accept, contentType });
-      const mediaType = failure.contentType.split(';')[0]!;
-      ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
-    }
+  for (const request of requests) {
+    const failure = tell(new ServiceError(code, ''), request);
+    const mediaType = failure.contentType.split(';')[0]!;
+    ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
   }
   return new Set(ways.values());
 }

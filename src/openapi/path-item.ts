@@ -1,7 +1,7 @@
 import { must } from '../../engine/assert.ts';
 import { METHODS, type Method, type Operation, type Route } from '../http/route.ts';
 import { type Answers, mergeAnswers, type ResponseComponents } from './answers.ts';
-import { codesOf, type FailureForm, failureAnswers } from './failures.ts';
+import { codesOf, type FailureForm, failureAnswers, unreadAnswers } from './failures.ts';
 import type { BodyText, ParameterText } from './operation-text.ts';
 import { anyOf } from './schemas.ts';
 import { securityOf } from './security.ts';
@@ -75,7 +75,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
       ...[...parameters, ...(isBodyTold ? [CONTENT_ENCODING] : [])].map(parameterObject),
     ],
     body: isBodyTold ? body : undefined,
-    answers: mergeAnswers(successes, failures),
+    answers: mergeAnswers(mergeAnswers(successes, failures), unreadAnswers(failureForm)),
     security: securityOf(operation),
   };
 }

@@ -35,7 +35,13 @@ const ADDRESS_PARAMETERS: readonly ParameterText[] = [
 export const POST_TEXT = {
   tag: 'posting',
   parameters: ADDRESS_PARAMETERS,
-  failures: ['repeated_parameter', 'missing_source', 'unknown_source', 'storage_failed'],
+  failures: [
+    'repeated_parameter',
+    'missing_source',
+    'unknown_source',
+    'ingest_overloaded',
+    'storage_failed',
+  ],
 } as const satisfies Partial<OperationText>;
 
 /** How posts of Logflare's formats are answered. */

@@ -1,0 +1,105 @@
+import { ERROR_TABLE } from '../../src/errors.ts';
+import type { ApiDocument, DocumentedOperation } from '../support/api-document.ts';
+import type { RandomRequest } from './random-request.ts';
+import type { RawAnswer } from './raw-exchange.ts';
+
+/** What no answer may show: places in code, folders of the machine, tokens. */
+const LEAKS: readonly RegExp[] = [
+  /(?:\n|\\n)\s+at /,
+  /\.[cm]?[jt]s:\d+/,
+  /node:internal|node_modules/,
+  /weir-test-/,
+  /secret-/,
+];
+
+/** Statuses of requests that no operation is for. */
+const STATUSES_ELSEWHERE: ReadonlySet<number> = new Set([204, 400, 404, 405, 408, 413, 431]);
+
+/** A failure of a call as the profile `supabase` tells it, with the status 200. */
+const SENTENCE = /^\{"error":"/;
+
+/** What is wrong with an answer, whatever was asked; `undefined` where nothing is. */
+export function answerProblem(
+  document: ApiDocument,
+  request: RandomRequest,
+  answer: RawAnswer,
+): string | undefined {
+  const { status, headers, text } = answer;
+  if (!(status >= 200 && status < 600)) return `${status} is no status`;
+  if (status === 500) return `the service made a mistake: ${text}`;
+  const all = [...headers].join('\n') + text;
+  const leak = LEAKS.find((pattern) => pattern.test(all));
+  if (leak !== undefined) return `the answer shows ${leak}`;
+  return headerProblem(answer) ?? bodyProblem(document, request, answer);
+}
+
+function headerProblem({ status, headers }: RawAnswer): string | undefined {
+  if (headers.get('x-content-type-options') !== 'nosniff') return 'it may be sniffed';
+  if (headers.get('access-control-allow-origin') !== '*') return 'pages may not read it';
+  if (headers.has('www-authenticate') !== (status === 401)) return 'WWW-Authenticate is for 401';
+  const isLater = status === 429 || status === 503;
+  if (isLater && !/^\d+$/.test(headers.get('retry-after') ?? ''))
+    return 'it says not when to return';
+  return undefined;
+}
+
+function bodyProblem(
+  document: ApiDocument,
+  request: RandomRequest,
+  answer: RawAnswer,
+): string | undefined {
+  const { status, headers, text } = answer;
+  const operation = findOperation(document, request);
+  const isBodyless = request.method === 'HEAD';
+  if (operation === undefined || status === 405 || request.method === 'OPTIONS') {
+    const isTold = STATUSES_ELSEWHERE.has(status) || (status === 200 && SENTENCE.test(text));
+    if (!isTold) return `${status} where there is no operation`;
+    return isBodyless || text === '' ? undefined : failureProblem(text);
+  }
+  // Of what cannot be read as a request only its bytes are known, not its path.
+  if (!document.responses(operation).has(status)) return `${status} is not documented`;
+  if (isBodyless || headers.get('content-type')?.startsWith('text/event-stream')) return undefined;
+  const contentType = headers.get('content-type');
+  return (
+    document.answerProblem(operation, { status, contentType, text }) ??
+    (request.isValid && status >= 400 ? `a request as documented is refused: ${text}` : undefined)
+  );
+}
+
+/** A failure in one of the forms that there are, with a code of the table. */
+function failureProblem(text: string): string | undefined {
+  let value: Readonly<Record<string, unknown>>;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return `a failure is JSON; got ${text.slice(0, 200)}`;
+  }
+  const { error, code } = value as {
+    error?: { code?: string; type?: string } | string;
+    code?: string;
+  };
+  const told = typeof error === 'object' ? (error.code ?? error.type) : code;
+  const isSentence = typeof error === 'string';
+  if (isSentence || typeof told === 'number') return undefined;
+  const isKnown = [...ERROR_TABLE.keys()].some((known) => known === told);
+  return isKnown ? undefined : `${told} is no code of the table`;
+}
+
+/** The operation a request reaches: the path as it is first, then as a template. */
+export function findOperation(
+  document: ApiDocument,
+  { method, path }: Pick<RandomRequest, 'method' | 'path'>,
+): DocumentedOperation | undefined {
+  const asked = path.replace(/[?#].*/s, '').replace(/\/$/, '');
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const operations = document.operations.filter((one) => one.method === wanted);
+  return (
+    operations.find((one) => one.path === asked) ??
+    operations.find((one) => patternOf(one.path).test(asked))
+  );
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[^/]+')}$`);
+}

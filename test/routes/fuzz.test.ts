@@ -1,0 +1,125 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { ApiDocument } from '../support/api-document.ts';
+import { answerProblem, findOperation } from './answer-problem.ts';
+import { GuardedService, tokenText } from './guarded-service.ts';
+import { type RandomRequest, randomRequest } from './random-request.ts';
+import { exchange, headOf } from './raw-exchange.ts';
+
+/** Requests to each of the two profiles; `npm run test:routes` sends a hundred thousand in all. */
+const REQUESTS = Math.ceil(numberFrom('WEIR_ROUTE_REQUESTS', 3_000) / 2);
+const SEED = fuzzSeed();
+
+/** Requests under way at once. */
+const SENDERS = 8;
+
+/** More say no more. */
+const PROBLEMS_MAX = 20;
+
+const DEFINITION = `-- id: 3d0f9a52-61c4-4d6f-9d6a-6f1f6a0f9b11
+-- name: app.kinds
+-- cache: 60s
+-- sandbox: enabled
+-- param: project string required
+-- param: level string enum(low, high) default=low
+-- param: days int64 default=1
+-- param: share float64
+-- param: deep bool default=false
+-- param: since timestamp default=2026-01-01T00:00:00Z
+WITH kinds AS (
+  SELECT @project AS project, @level AS level, @days AS days, @share AS share, @deep AS deep, @since AS since
+)
+SELECT * FROM kinds
+`;
+
+let folder: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  await writeFile(join(folder, 'kinds.sql'), DEFINITION);
+});
+
+after(() => rm(folder, { recursive: true }));
+
+for (const profile of ['default', 'supabase']) {
+  test(`profile ${profile}: whatever is asked, the answer is one that is documented (seed ${SEED})`, async () => {
+    const service = await GuardedService.start({ PROFILE: profile, ENDPOINTS_DIR: folder });
+    try {
+      await fuzz(service);
+    } finally {
+      await service.stop();
+    }
+  });
+}
+
+async function fuzz(service: GuardedService): Promise<void> {
+  const document = await documentOf(service);
+  const port = Number(new URL(service.url).port);
+  const problems: string[] = [];
+  const answered = new Map<string, number>();
+  const sendOne = async (index: number): Promise<void> => {
+    const random = new Random((SEED + index * 0x9e3779b1) >>> 0);
+    const request = randomRequest(random, random.pick(document.operations));
+    const answer = await exchange(port, request);
+    if (answer === undefined) {
+      // Who breaks off in the midst of a request may be hung up on in the midst of the answer.
+      if (!/cut off|broken/.test(request.delivery)) {
+        problems.push(described(index, request, 'no answer'));
+      }
+      return;
+    }
+    const problem = answerProblem(document, request, answer);
+    if (problem !== undefined)
+      problems.push(described(index, request, `${answer.status}: ${problem}`));
+    const operation = findOperation(document, request);
+    if (operation === undefined || answer.status >= 300) return;
+    const { operationId } = operation.object;
+    answered.set(operationId, (answered.get(operationId) ?? 0) + 1);
+  };
+  let next = 0;
+  const send = async (): Promise<void> => {
+    while (next < REQUESTS && problems.length < PROBLEMS_MAX) await sendOne(next++);
+  };
+  await Promise.all(Array.from({ length: SENDERS }, send));
+  deepEqual(problems, []);
+  checkLog(service);
+  const unreached = document.operations.filter(({ object }) => !answered.has(object.operationId));
+  deepEqual(
+    unreached.map(({ object }) => object.operationId),
+    [],
+    'each operation has done once what it is for',
+  );
+  const health = await service.client.ask({ method: 'GET', path: '/health' });
+  equal(health.status, 200, 'the service is well');
+}
+
+/** Refusals are no mistakes of ours, and tokens are nobody's to read. */
+function checkLog({ entries }: GuardedService): void {
+  deepEqual(
+    entries.filter(
+      ({ level, code }) => level === 'error' && (code === 'internal' || code === undefined),
+    ),
+    [],
+  );
+  const text = JSON.stringify(entries);
+  ok(!text.includes('secret-'), 'no token is in the log');
+}
+
+async function documentOf({ client }: GuardedService): Promise<ApiDocument> {
+  const headers = { 'X-API-KEY': tokenText('all') };
+  const { text } = await client.ask({ method: 'GET', path: '/api/openapi.json', headers });
+  return new ApiDocument(JSON.parse(text));
+}
+
+function described(index: number, request: RandomRequest, problem: string): string {
+  const body = request.body === undefined ? '' : request.body.subarray(0, 200).toString('latin1');
+  const head = headOf(request)
+    .replaceAll(/x{40,}/g, 'xxx')
+    .slice(0, 1_000);
+  return `request ${index}, ${request.delivery}: ${problem.slice(0, 500)}\n${head}${body}`;
+}
