@@ -183,6 +183,15 @@ export function discardBody(request: IncomingMessage, done: () => void): void {
   request.resume();
 }
 
+/**
+ * Reads off a body that nobody wants, before the answer: one that ends with bytes unread resets the connection,
+ * and the caller would lose the answer. Who waits to be told to send it never is.
+ */
+export async function skipBody(request: IncomingMessage): Promise<void> {
+  if (!isBodyUnderWay(request)) return;
+  await new Promise<void>((resolve) => discardBody(request, resolve));
+}
+
 /** Requests of which a piece has been thrown away, and who wait for the next. */
 class Discards {
   readonly #requests = new Set<IncomingMessage>();

@@ -14,7 +14,7 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { CALL_BODY_BYTES_MAX } from '../limits.ts';
 import { acceptedFormat } from './accepted-format.ts';
-import { type BodyReader, hasBody } from './body.ts';
+import { type BodyReader, hasBody, skipBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
 import { asksToExplain, sendExplanation } from './explain-route.ts';
 import { parseJsonObject, textOfBody } from './json-body.ts';
@@ -106,7 +106,10 @@ async function addBody(
   const terms = { bytesMax: CALL_BODY_BYTES_MAX, tenant };
   const { isSandboxed } = endpoint.definition;
   const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
-  if (type === 'ignored') return query;
+  if (type === 'ignored') {
+    await skipBody(request);
+    return query;
+  }
   const body = await bodies.use(request, response, terms, async (pieces) => {
     const text = textOfBody(Buffer.concat(pieces));
     return type === JSON_TYPE ? parseJsonObject(text) : ([[SQL_PARAMETER, text]] as const);

@@ -8,6 +8,7 @@ import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { DRAIN_MS_MAX } from '../limits.ts';
 import type { Readiness } from '../readiness.ts';
+import { hasBody, skipBody } from './body.ts';
 import type { TellFailure } from './failure.ts';
 import { parseQueryString } from './query-string.ts';
 import { METHODS, type Operation, type Route } from './route.ts';
@@ -106,6 +107,7 @@ async function answer(
   for (const name in route.headers) response.setHeader(name, route.headers[name]!);
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
+    if (hasBody(request)) await skipBody(request);
     tellOptions(response, allow.join(', '));
     return;
   }
@@ -145,6 +147,7 @@ async function perform(
   tokens: Tokens,
 ): Promise<void> {
   if (operation.access === 'open') {
+    if (hasBody(request)) await skipBody(request);
     await operation.handle(request, response);
     return;
   }
@@ -154,12 +157,14 @@ async function perform(
   if (operation.access === 'optional') {
     const isGreeted = bringsToken(request);
     const grant = isGreeted && authenticate(tokens, request, { query, tokenIn: 'headers' });
+    if (hasBody(request)) await skipBody(request);
     await operation.handle(request, response, grant ? { grant, query } : undefined);
     return;
   }
   const { scope, tokenIn } = operation.access;
   const grant = authenticate(tokens, request, { query, tokenIn });
   if (scope !== 'any') authorize(grant, scope);
+  if (operation.body === undefined && hasBody(request)) await skipBody(request);
   await operation.handle(request, response, { grant, query });
 }
 

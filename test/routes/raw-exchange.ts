@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import type { RandomRequest } from './random-request.ts';
 
@@ -51,8 +50,7 @@ async function send(socket: Socket, request: RandomRequest): Promise<void> {
     case 'in pieces':
       for (const piece of [head.subarray(0, 10), head.subarray(10), bytes]) {
         if (piece.length === 0 || socket.destroyed) continue;
-        if (!socket.write(piece))
-          await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+        if (!socket.write(piece)) await roomToWrite(socket);
         await new Promise(setImmediate);
       }
       return;
@@ -65,6 +63,13 @@ async function send(socket: Socket, request: RandomRequest): Promise<void> {
     case 'in broken chunks':
       socket.end(Buffer.concat([head, chunkOf(bytes), Buffer.from('zz\r\n')]));
   }
+}
+
+/** Resolves when more may be written, or never can be. */
+function roomToWrite(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('drain', resolve).once('close', resolve);
+  });
 }
 
 function chunkOf(bytes: Buffer): Buffer {
