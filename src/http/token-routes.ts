@@ -67,6 +67,7 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
       isRequired: true,
       content: {
         'application/json': {
+          example: { name: 'shop', scopes: ['ingest'], projects: ['alpha'] },
           schema: objectOf(
             { name: STRING, scopes: listOf({ enum: ['ingest', 'query', 'manage'] }) },
             {

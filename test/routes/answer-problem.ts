@@ -15,6 +15,9 @@ const LEAKS: readonly RegExp[] = [
 /** Statuses of requests that no operation is for. */
 const STATUSES_ELSEWHERE: ReadonlySet<number> = new Set([204, 400, 404, 405, 408, 413, 431]);
 
+/** What is there already, or is no more, or there is no room for, whatever the request. */
+const STATUSES_OF_STATE: ReadonlySet<number> = new Set([404, 409, 429, 503]);
+
 /** A failure of a call as the profile `supabase` tells it, with the status 200. */
 const SENTENCE = /^\{"error":"/;
 
@@ -60,9 +63,10 @@ function bodyProblem(
   if (!document.responses(operation).has(status)) return `${status} is not documented`;
   if (isBodyless || headers.get('content-type')?.startsWith('text/event-stream')) return undefined;
   const contentType = headers.get('content-type');
+  const isRefused = request.isValid && status >= 400 && !STATUSES_OF_STATE.has(status);
   return (
     document.answerProblem(operation, { status, contentType, text }) ??
-    (request.isValid && status >= 400 ? `a request as documented is refused: ${text}` : undefined)
+    (isRefused ? `a request as documented is refused: ${text}` : undefined)
   );
 }
 

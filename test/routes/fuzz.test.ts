@@ -8,7 +8,7 @@ import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
 import { ApiDocument } from '../support/api-document.ts';
 import { answerProblem, findOperation } from './answer-problem.ts';
 import { GuardedService, tokenText } from './guarded-service.ts';
-import { type RandomRequest, randomRequest } from './random-request.ts';
+import { type RandomRequest, randomRequest, validRequest } from './random-request.ts';
 import { exchange, headOf } from './raw-exchange.ts';
 
 /** Requests to each of the two profiles; `npm run test:routes` sends a hundred thousand in all. */
@@ -17,6 +17,9 @@ const SEED = fuzzSeed();
 
 /** Requests under way at once. */
 const SENDERS = 8;
+
+/** How often each operation is asked as it wants to be. */
+const VALID_ROUNDS = 3;
 
 /** More say no more. */
 const PROBLEMS_MAX = 20;
@@ -59,12 +62,18 @@ for (const profile of ['default', 'supabase']) {
 
 async function fuzz(service: GuardedService): Promise<void> {
   const document = await documentOf(service);
+  const disposable = new Map([['/api/tokens', await makeTokens(service)]]);
   const port = Number(new URL(service.url).port);
+  const { operations } = document;
   const problems: string[] = [];
   const answered = new Map<string, number>();
   const sendOne = async (index: number): Promise<void> => {
     const random = new Random((SEED + index * 0x9e3779b1) >>> 0);
-    const request = randomRequest(random, random.pick(document.operations));
+    // What each operation is for is asked first, of all of them in turn.
+    const isAsWanted = index < VALID_ROUNDS * operations.length;
+    const request = isAsWanted
+      ? validRequest(random, operations[index % operations.length]!, disposable)
+      : randomRequest(random, random.pick(operations), disposable);
     const answer = await exchange(port, request);
     if (answer === undefined) {
       // Who breaks off in the midst of a request may be hung up on in the midst of the answer.
@@ -88,7 +97,7 @@ async function fuzz(service: GuardedService): Promise<void> {
   await Promise.all(Array.from({ length: SENDERS }, send));
   deepEqual(problems, []);
   checkLog(service);
-  const unreached = document.operations.filter(({ object }) => !answered.has(object.operationId));
+  const unreached = operations.filter(({ object }) => !answered.has(object.operationId));
   deepEqual(
     unreached.map(({ object }) => object.operationId),
     [],
@@ -96,6 +105,21 @@ async function fuzz(service: GuardedService): Promise<void> {
   );
   const health = await service.client.ask({ method: 'GET', path: '/health' });
   equal(health.status, 200, 'the service is well');
+}
+
+/** Tokens that nobody needs. */
+async function makeTokens({ client }: GuardedService): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < 50; index++) {
+    const { text } = await client.ask({
+      method: 'POST',
+      path: '/api/tokens',
+      headers: { 'X-API-KEY': tokenText('all'), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: `disposable-${index}`, scopes: ['ingest'] }),
+    });
+    ids.push(JSON.parse(text).result.id);
+  }
+  return ids;
 }
 
 /** Refusals are no mistakes of ours, and tokens are nobody's to read. */

@@ -22,6 +22,9 @@ export type RandomRequest = {
   isValid: boolean;
 };
 
+/** Ids of things that may be removed, by the path that they are found behind. */
+export type Disposable = ReadonlyMap<string, readonly string[]>;
+
 /** Texts for the parts of paths, by their names. */
 const PATH_TEXTS: Readonly<Record<string, readonly string[]>> = {
   index: ['postgres.logs', 'logs-2026.01.15'],
@@ -29,16 +32,21 @@ const PATH_TEXTS: Readonly<Record<string, readonly string[]>> = {
   idOrName: [
     'logs.all',
     'app.kinds',
-    'app.kinds.csv',
-    'usage.api-counts.ndjson',
+    ...['app.kinds.csv', 'usage.api-counts.ndjson'],
     '2034724d-89c8-43a9-aabc-52f7404f4bdd',
     '2034724D-89C8-43A9-AABC-52F7404F4BDD',
   ],
 };
 
+const FORMS = ['app.kinds.csv', 'usage.api-counts.ndjson'];
+
 /** A request of an operation: as it wants to be asked, or nearly, or not at all. */
-export function randomRequest(random: Random, operation: DocumentedOperation): RandomRequest {
-  const request = validRequest(random, operation);
+export function randomRequest(
+  random: Random,
+  operation: DocumentedOperation,
+  disposable: Disposable,
+): RandomRequest {
+  const request = validRequest(random, operation, disposable);
   if (random.below(5) < 2) return request;
   request.isValid = false;
   const count = 1 + random.below(3);
@@ -47,13 +55,17 @@ export function randomRequest(random: Random, operation: DocumentedOperation): R
 }
 
 /** A request as the document wants it. */
-export function validRequest(random: Random, operation: DocumentedOperation): RandomRequest {
+export function validRequest(
+  random: Random,
+  operation: DocumentedOperation,
+  disposable: Disposable,
+): RandomRequest {
   const { method, path, object } = operation;
   const parameters = object.parameters ?? [];
   const request: RandomRequest = {
     method,
     path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(random.pick(PATH_TEXTS[name] ?? ['alpha'])),
+      encodeURIComponent(random.pick(pathTexts(operation, name, disposable))),
     ),
     query: [],
     headers: [],
@@ -70,6 +82,17 @@ export function validRequest(random: Random, operation: DocumentedOperation): Ra
   addBody(random, request, operation);
   addToken(random, request, operation);
   return request;
+}
+
+function pathTexts(
+  { method, path }: DocumentedOperation,
+  name: string,
+  disposable: Disposable,
+): readonly string[] {
+  if (path.startsWith('/api/sources/')) return ['postgres.logs', 'gotrue.logs.prod'];
+  // An id is the definition there, and not called; a name alone has a path of its own.
+  if (method === 'POST' && path === '/api/endpoints/{idOrName}') return FORMS;
+  return disposable.get(path.slice(0, path.indexOf('/{'))) ?? PATH_TEXTS[name] ?? ['alpha'];
 }
 
 function addParameter(random: Random, request: RandomRequest, parameter: ParameterObject): void {

@@ -9,8 +9,8 @@ export type RawAnswer = {
   readonly text: string;
 };
 
-/** Bytes of an endless answer that are looked at before the caller goes away. */
-const STREAM_BYTES_MAX = 2_000;
+/** The head of an answer that never ends. */
+const STREAM = /^content-type: text\/event-stream/im;
 
 /**
  * Sends a request on a connection of its own, as it is written. `undefined` when the connection ends
@@ -25,14 +25,11 @@ export async function exchange(
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.on('error', () => {});
   const chunks: Buffer[] = [];
-  let size = 0;
   socket.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    size += chunk.length;
-    const isStream =
-      size < 20_000 && /^content-type: text\/event-stream/im.test(String(Buffer.concat(chunks)));
-    if (isStream && size > STREAM_BYTES_MAX) socket.destroy();
-    else if (isStream) setTimeout(() => socket.destroy(), 50).unref();
+    // The head of an answer leaves in one piece.
+    const isFirst = chunks.push(chunk) === 1;
+    // What never ends is looked at for a moment, and left.
+    if (isFirst && STREAM.test(chunk.toString('latin1'))) setTimeout(() => socket.destroy(), 20);
   });
   await send(socket, request);
   await closed;
