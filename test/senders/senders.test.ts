@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { must } from '../../engine/assert.ts';
 import { type Compiled, compiled } from '../crash/compiled.ts';
+import { readText } from '../support/source-files.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
 import { logThroughOutages } from './outages.ts';
 import { pinoElasticsearch } from './pino-elasticsearch.ts';
@@ -21,6 +22,18 @@ const SENDERS = [
   syslogNg,
   rsyslog,
 ];
+
+test('the README names each sender, in the version that is tried', () => {
+  const page = readText('README.md');
+  const { dependencies } = JSON.parse(readText('test/senders/package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  for (const { name } of SENDERS) {
+    assert.ok(page.includes(`${name}`), name);
+    const [program, version] = name.split(' ');
+    assert.equal(version, dependencies[program!], name);
+  }
+});
 
 let main: Compiled | undefined;
 
