@@ -65,20 +65,21 @@ export async function startService(options: {
       cacheBytesMax: settings.cacheBytesMax,
     });
     const { intake } = backend;
-    metrics = new Metrics({
-      version: packageVersion(),
-      read: () => ({
-        backend: backend.stats(),
-        calls: caller.stats(),
-        damagedPlaces: readiness.damagedPlaces,
-      }),
-    });
     const reader = new EventReader({
       engine: backend.engine,
       events: backend.published,
       nowUs: () => clock.nowUs(),
     });
     const followers = new Followers({ reader, events: backend.published });
+    metrics = new Metrics({
+      version: packageVersion(),
+      read: () => ({
+        backend: backend.stats(),
+        calls: caller.stats(),
+        followerCount: followers.count,
+        damagedPlaces: readiness.damagedPlaces,
+      }),
+    });
     const app = createApp({
       profile,
       catalogue,

@@ -14,6 +14,8 @@ export type Snapshot = {
   readonly backend: BackendStats;
   readonly calls: CallStats;
   /** Places of damage found so far, by kind; left out where nobody looks for any. */
+  /** Who follows sources at this moment. */
+  readonly followerCount?: number | undefined;
   readonly damagedPlaces?: ReadonlyMap<DamageKind, number> | undefined;
   readonly delays: Delays;
 };
@@ -31,6 +33,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(INGEST, ({ backend }) => backend);
   add(MEMORY, ({ backend }) => backend.memory);
   add(LOG, ({ backend }) => backend.log);
+  add(FOLLOWERS, ({ followerCount }) => followerCount);
   add(DAMAGE, ({ damagedPlaces }) => damagedPlaces);
   add(PROCESS, ({ delays }) => delays);
 }
@@ -195,6 +198,14 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
 ];
 
 /** Every kind, though none was found: a count that comes up with its first damage shows no growth. */
+const FOLLOWERS: readonly StatsMetric<number | undefined>[] = [
+  {
+    name: 'weir_followers',
+    help: 'Streams under way of those who follow a source',
+    read: (followerCount) => followerCount ?? 0,
+  },
+];
+
 const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
   {
     name: 'weir_damaged_places_total',

@@ -90,6 +90,8 @@ test('a follower gets what comes from now on, in the order it came, as logs have
     project: 'alpha',
     metadata: [{ n: (events[0]!['metadata'] as { n: number }).n }],
   });
+  const { text } = await service.ask('GET', '/metrics');
+  assert.match(text, /^weir_followers 1$/m);
   stream.close();
 });
 
