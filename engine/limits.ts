@@ -270,8 +270,8 @@ export const FOLDED_VALUE_SIZE_MAX = 16_384;
  */
 export const FOLDING_STEPS_MAX = 1_000_000;
 
-/** Steps between two checkpoints of functions: well below a second, and far more than a checkpoint takes. */
-export const CHECKPOINT_STEPS = 1_000_000;
+/** Steps between two checkpoints of functions: some milliseconds, and far more than a checkpoint takes. */
+export const CHECKPOINT_STEPS = 250_000;
 
 /** Rows of a constant relation computed while planning; longer ones are left to a worker. */
 export const FOLDED_ROWS_MAX = 10_000;
