@@ -83,6 +83,18 @@ function bulks(base: string): readonly AccessRow[] {
   );
 }
 
+/** What clients of Elasticsearch ask to see what they sent; nothing comes of it. */
+function refreshes(base: string): readonly AccessRow[] {
+  return ['/_refresh', '/:index/_refresh'].flatMap((path) =>
+    ['GET', 'POST'].map((method) =>
+      managing(`${method} ${base}${path}`, `${base}${path.replace(':index', 'postgres.logs')}`, {
+        needs: 'any token',
+        tokenIn: 'password',
+      }),
+    ),
+  );
+}
+
 /** Every route by every method that it takes; a row for each meaning of a path that has two. */
 export const ACCESS_TABLE: readonly AccessRow[] = [
   ...CALLS.flatMap(([path, asked]) =>
@@ -127,6 +139,8 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
   ...bulks(''),
   ...bulks('/elasticsearch'),
+  ...refreshes(''),
+  ...refreshes('/elasticsearch'),
   ...[
     '/elasticsearch',
     ...ELASTICSEARCH_ASKED,

@@ -76,7 +76,10 @@ export function validRequest(
   };
   for (const parameter of parameters) {
     const isWanted = parameter.required === true || parameter.explode === true;
-    if (isWanted || random.below(3) === 0) addParameter(random, request, parameter);
+    // Each of the two says where to begin.
+    const begun = request.query.some(([name]) => name === 'after' || name === 'last');
+    const isTwice = begun && (parameter.name === 'after' || parameter.name === 'last');
+    if (isWanted || (!isTwice && random.below(3) === 0)) addParameter(random, request, parameter);
   }
   addAddress(random, request, parameters);
   addBody(random, request, operation);
