@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ErrorCode, ServiceError } from '../../src/errors.ts';
+import type { LogIntake } from '../../src/store/log-intake.ts';
+import { DEFAULT_SOURCE, fakeIntake, PUBLIC, type Stored, withApp } from '../src/harness.ts';
+import { HttpTap } from './http-tap.ts';
+import { missingPackages, startNodeProgram } from './node-program.ts';
+import { eventName } from './sender.ts';
+
+const TIME_MS_MAX = 5 * 60_000;
+
+/** Refuses the first post, and stores the others. */
+function refusingOnce(stored: Stored[], code: ErrorCode): LogIntake {
+  const intake = fakeIntake(stored);
+  let isRefused = false;
+  return {
+    ...intake,
+    decode: (body, form) => {
+      if (isRefused) return intake.decode(body, form);
+      isRefused = true;
+      return Promise.reject(new ServiceError(code, 'not this one'));
+    },
+  };
+}
+
+for (const program of ['otlp-http', 'otlp-proto']) {
+  for (const [code, statuses] of [
+    ['ingest_overloaded', [429, 200]],
+    ['storage_failed', [503, 200]],
+    ['body_too_large', [413]],
+    ['invalid_body', [400]],
+  ] as const) {
+    const outcome = statuses.length > 1 ? 'posts again after' : 'gives up at';
+    test(`${program} ${outcome} ${statuses[0]}`, { skip: missingPackages() }, async () => {
+      const stored: Stored[] = [];
+      await withApp({ intake: refusingOnce(stored, code) }, async (app) => {
+        const tap = await HttpTap.open(app.port, AbortSignal.timeout(TIME_MS_MAX));
+        const sender = await startNodeProgram(program, {
+          port: tap.port,
+          token: PUBLIC,
+          source: DEFAULT_SOURCE,
+          project: 'alpha',
+          folder: '',
+        });
+        try {
+          sender.log({ message: eventName(1) });
+          await tap.until(() => tap.exchanges.length === statuses.length);
+        } finally {
+          // What it would still post is posted now.
+          await sender.stop();
+          await tap.close();
+        }
+        assert.deepEqual(
+          tap.exchanges.map(({ status }) => status),
+          statuses,
+        );
+        assert.equal(stored.length, statuses.length - 1);
+        assert.deepEqual([...sender.dropped], statuses.length > 1 ? [] : [eventName(1)]);
+      });
+    });
+  }
+}
