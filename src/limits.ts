@@ -5,7 +5,7 @@ import {
   ROW_TEXTS_BYTES_MAX,
   STOP_MS_MAX,
 } from '../engine/limits.ts';
-import { BODY_BYTES_MAX } from '../ingest/limits.ts';
+import { BODY_BYTES_MAX, LOG_GROUP_BYTES_MAX } from '../ingest/limits.ts';
 
 /** Every bound of the service's doors, each with what it guards. */
 
@@ -32,6 +32,12 @@ export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
  * Whoever asks for something small waits for no more of them.
  */
 export const WORK_TURN_MS_MAX = 4;
+
+/**
+ * Bytes of small bodies that are worked on at once: as many as are being written to the log and come next, so that the disk
+ * never waits. What comes later waits where tenants take turns, and not behind all of one in the log.
+ */
+export const SMALL_BODIES_BYTES_MAX = 2 * LOG_GROUP_BYTES_MAX;
 
 /** Bodies from this size on are worked on only a few at a time: decoded, they take up to ten times it. */
 export const LARGE_BODY_BYTES_MIN = 256 * 1024;
@@ -296,6 +302,7 @@ assert(
   CALL_BODIES_BYTES_MAX > 4 * CALL_BODY_BYTES_MAX,
   'a tenant may send two of the longest calls',
 );
+assert(SMALL_BODIES_BYTES_MAX > 2 * LARGE_BODY_BYTES_MIN, 'small bodies share groups of the log');
 assert(LARGE_BODIES_BYTES_MAX > 2 * BODY_BYTES_MAX, 'one of the longest bodies stops no other');
 assert(CALL_BODY_BYTES_MAX <= BODY_BYTES_MAX, 'a call is no longer than a post');
 assert(

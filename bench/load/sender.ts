@@ -14,14 +14,18 @@ const LAST_ANSWERS_MS = 45_000;
 const PAUSE_MS = 5;
 
 process.once('message', (order: SendOrder) => {
-  void send(order).then((report) => {
-    process.send?.(report, () => process.exit(0));
+  const { url, streams } = order;
+  const senders = streams.map((stream) => new StreamSender(url, stream));
+  // Whoever has several senders lets all begin at once.
+  process.once('message', () => {
+    void send(senders, order.seconds).then((report) => {
+      process.send?.(report, () => process.exit(0));
+    });
   });
+  process.send?.('ready');
 });
 
-async function send({ url, seconds, streams }: SendOrder): Promise<SendReport> {
-  const senders = streams.map((stream) => new StreamSender(url, stream));
-  process.send?.('ready');
+async function send(senders: readonly StreamSender[], seconds: number): Promise<SendReport> {
   const startMs = performance.now();
   return { streams: await Promise.all(senders.map((sender) => sender.run(startMs, seconds))) };
 }

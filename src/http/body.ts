@@ -14,6 +14,7 @@ import {
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
   SHORT_BODY_BYTES_MAX,
+  SMALL_BODIES_BYTES_MAX,
 } from '../limits.ts';
 import { ByteGate } from './byte-gate.ts';
 import { FairBudget } from './fair-budget.ts';
@@ -51,6 +52,7 @@ export class BodyReader {
   /** How fast bodies are worked on, in bytes. */
   readonly #worked = new DrainRate();
   readonly #turns: WorkTurns;
+  readonly #smallBodies = new ByteGate(SMALL_BODIES_BYTES_MAX);
   readonly #largeBodies = new ByteGate(LARGE_BODIES_BYTES_MAX);
 
   constructor({ nowMs, heldBytesMax, refusal }: BodyReaderOptions) {
@@ -109,16 +111,15 @@ export class BodyReader {
 
   async #workOn<T>(body: Body, tenant: Tenant, work: (body: Body) => Promise<T>): Promise<T> {
     const size = body.reduce((sum, piece) => sum + piece.length, 0);
-    const begin = () => this.#turns.run({ tenant, size, start: () => work(body) });
+    // Small bodies never wait for large ones.
+    const gate = size < LARGE_BODY_BYTES_MIN ? this.#smallBodies : this.#largeBodies;
     this.#worked.enter(this.#nowMs());
     try {
-      // Small bodies never wait for large ones.
-      if (size < LARGE_BODY_BYTES_MIN) return await begin();
-      await this.#largeBodies.enter(size, tenant);
+      await gate.enter(size, tenant);
       try {
-        return await begin();
+        return await this.#turns.run({ tenant, size, start: () => work(body) });
       } finally {
-        this.#largeBodies.leave(size);
+        gate.leave(size);
       }
     } finally {
       this.#worked.leave(size, this.#nowMs());
