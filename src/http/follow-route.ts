@@ -41,7 +41,7 @@ export const FOLLOW_TEXT: OperationText = {
     {
       name: 'after',
       in: 'query',
-      description: 'Begin behind the event with this id',
+      description: 'Begin behind the event with this id; goes before `last`',
       schema: WHOLE_NUMBER,
     },
     {
@@ -102,8 +102,9 @@ export function followHandler(options: {
 }
 
 /**
- * `Last-Event-ID` goes first: with it a browser comes again to the URL that it began with. Who names a
- * time begins with the first event that is kept; who names nothing, with what comes.
+ * `Last-Event-ID` goes first: with it a browser comes again to the URL that it began with. Then goes
+ * `after`, then `last`. Who names a time begins with the first event that is kept; who names nothing,
+ * with what comes.
  */
 function startOf(
   request: Request,
@@ -112,10 +113,6 @@ function startOf(
 ): FollowStart {
   const last = oneText(query, 'last');
   const after = oneText(query, 'after');
-  if (last !== undefined && after !== undefined) {
-    const message = 'after and last must not be given together: each says where to begin';
-    throw new ServiceError('invalid_parameter', message, { parameter: 'last' });
-  }
   const count = countOf('last', last, FOLLOWED_LAST_MAX);
   const header = request.headers['last-event-id'];
   const came = typeof header === 'string' && header !== '' ? header : undefined;
