@@ -27,7 +27,7 @@ import {
   type QueryExplanation,
   type SnapshotCounts,
 } from './plan/explanation.ts';
-import type { BoundQuery, ParameterDeclaration } from './plan/logical-plan.ts';
+import type { BoundQuery, ParameterDeclaration, Views } from './plan/logical-plan.ts';
 import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { PlanMemo } from './plan/plan-memo.ts';
@@ -163,15 +163,16 @@ export class Engine {
   }
 
   /**
-   * Parses and binds; with `within`, as a text that may name these tables and no sources. Throws a
-   * QueryError `invalid_sql` with its place in the text.
+   * Parses and binds; with `within`, as a text that may name these tables and no sources; with `views`,
+   * as one that may also name these. Throws a QueryError `invalid_sql` with its place in the text.
    */
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
     within?: readonly CommonTable[] | undefined,
+    views?: Views | undefined,
   ): PreparedQuery {
-    return prepareQuery(text, { sources: this.#sources, parameters, within });
+    return prepareQuery(text, { sources: this.#sources, parameters, within, views });
   }
 
   /**

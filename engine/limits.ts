@@ -183,6 +183,12 @@ export const SUBSTITUTION_NODES_MAX = 30_000;
  */
 export const BIND_DEPTH_MAX = 400;
 
+/**
+ * Views within one another: a chain longer than this is hard to follow for whoever reads it. How much all
+ * their uses come to is bounded by `BOUND_NODES_MAX`.
+ */
+export const VIEW_DEPTH_MAX = 8;
+
 /** Operators above one another in a bound plan: all that walks a plan recurses. */
 export const PLAN_DEPTH_MAX = 500;
 

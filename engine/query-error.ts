@@ -27,8 +27,21 @@ export type Span = {
   readonly end: number;
   readonly line: number;
   readonly column: number;
+  /**
+   * Where it stands in the text of a view, when it is no part of the text but of one that is selected from
+   * at this place.
+   */
+  readonly view?: ViewPlace | undefined;
 };
 
+/** A place in the text of the view of this name. */
+export type ViewPlace = {
+  readonly name: string;
+  readonly line: number;
+  readonly column: number;
+};
+
+/** The message tells of a place in a view; what is left of the span is a place in the text itself. */
 export class QueryError extends Error {
   readonly code: QueryErrorCode;
   readonly span: Span | undefined;
@@ -41,10 +54,16 @@ export class QueryError extends Error {
     span?: Span | undefined,
     options?: (ErrorOptions & { readonly retryAfterS?: number | undefined }) | undefined,
   ) {
-    super(message, options);
+    const { view, ...place } = span ?? {};
+    super(
+      view === undefined
+        ? message
+        : `in ${view.name}, line ${view.line}, column ${view.column}: ${message}`,
+      options,
+    );
     this.name = 'QueryError';
     this.code = code;
-    this.span = span;
+    this.span = view === undefined ? span : (place as Span);
     this.retryAfterS = options?.retryAfterS;
   }
 }

@@ -33,6 +33,7 @@ export function bindQuery(query: Query, environment: BindEnvironment): BoundQuer
     plan: relation.plan,
     output: relation.columns,
     parameters: binding.parameterNames(),
+    views: binding.viewNames(),
   };
 }
 

@@ -243,6 +243,26 @@ export type ParameterDeclaration = { readonly name: string; readonly type: SqlTy
 export type BoundQuery = {
   readonly plan: LogicalPlan;
   readonly output: readonly Column[];
-  /** Parameters the text names, each once, in the spelling of their first use. */
+  /** Parameters the text and its views name, each once, in the spelling of their first use. */
   readonly parameters: readonly string[];
+  /** Views the text itself selects from, each once. */
+  readonly views: readonly string[];
 };
+
+/** A query with a name, which other texts may select from as from a table. */
+export type View = {
+  readonly name: string;
+  readonly text: string;
+  /** All that the text may name, those of its own views among them. */
+  readonly parameters: readonly ParameterDeclaration[];
+};
+
+/** The views a text may name. */
+export interface Views {
+  /** The name of the text that is bound, so that it is known when it comes to itself. */
+  readonly name: string;
+  /** The view of this name, as it is written in FROM with dots between its words. */
+  find(name: string): View | undefined;
+  /** Names there are, for hints. */
+  names(): readonly string[];
+}

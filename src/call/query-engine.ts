@@ -1,5 +1,5 @@
 import type { PreparedQuery, QueryAnswer, RunOptions } from '../../engine/engine.ts';
-import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
+import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 
 /** Of each run the service says what it may read: nothing is open for want of a word. */
@@ -9,7 +9,7 @@ export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
 export interface QueryEngine {
   /**
    * Parses and binds a text whose parameters are all among those declared; with `within`, as one that
-   * may name these tables and no sources.
+   * may name these tables and no sources; with `views`, as one that, or whose tables, may name these.
    *
    * @throws QueryError with the place in the text.
    */
@@ -17,6 +17,7 @@ export interface QueryEngine {
     text: string,
     parameters: readonly ParameterDeclaration[],
     within?: PreparedQuery['commonTables'] | undefined,
+    views?: Views | undefined,
   ): PreparedQuery;
   /**
    * Runs it over everything that is visible at the moment of the call, and in reach of its caller. Rejects with a QueryError;

@@ -37,7 +37,7 @@ export const NOW_US = 1_768_478_400_000_000;
 /** A prepared query of nothing, naming the parameters its text does. */
 export function fakePrepare(text: string): PreparedQuery {
   const parameters = new Set(Array.from(text.matchAll(/@(\w+)/g), (match) => match[1]!));
-  const bound = { plan: { op: 'one-row' as const }, output: [], parameters: [...parameters] };
+  const bound = { plan: { op: 'one-row' as const }, output: [], parameters: [...parameters], views: [] };
   return { text, bound, commonTables: [] };
 }
 

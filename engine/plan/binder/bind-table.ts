@@ -2,9 +2,11 @@ import { arrayOf, BOOL, DYNAMIC, INT64, typeName } from '../../column/type.ts';
 import { FROM_ITEMS_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { Name, Query, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
+import { parseQuery } from '../../sql/parser.ts';
+import { placedAt } from '../../sql/placed-at.ts';
 import type { Expression } from '../expression.ts';
 import { columnReference } from '../expression-walk.ts';
-import { ALL_TIME, type LogicalPlan } from '../logical-plan.ts';
+import { ALL_TIME, type LogicalPlan, type View } from '../logical-plan.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { bindUsing } from './bind-using.ts';
 import type { Binding } from './binding.ts';
@@ -147,7 +149,7 @@ export class TableBinder {
     return this.#binding.plan({ op: 'join', kind: 'cross', left, right }, span);
   }
 
-  /** A CTE or a source, in this order. */
+  /** A CTE; else a view or a source, of which only one may have the name. */
   #bindPath(syntax: TableSyntax, left: BoundFrom): BoundFrom {
     const { path, alias, span } = syntax;
     const name = path.map((word) => word.text).join('.');
@@ -157,6 +159,12 @@ export class TableBinder {
       return { plan: common.plan, variables: [variableOf(alias?.text ?? name, common)] };
     }
     const source = this.#findSource(name);
+    const view = this.#tables.seesSources ? this.#binding.findView(name) : undefined;
+    if (view !== undefined) {
+      if (source !== undefined) refuse(`${name} is both a source and a saved query`, span);
+      const relation = this.#bindView(view, span);
+      return { plan: relation.plan, variables: [variableOf(alias?.text ?? name, relation)] };
+    }
     if (source === undefined) return this.#refuseTable(name, span, left);
     const { variable, scanColumns } = sourceVariable(alias?.text ?? source, this.#binding);
     const plan = this.#binding.plan(
@@ -164,6 +172,14 @@ export class TableBinder {
       span,
     );
     return { plan, variables: [variable] };
+  }
+
+  /** The rows of another text, as if it stood here as a subquery that sees nothing around it. */
+  #bindView(view: View, span: Span): Relation {
+    return this.#binding.withinView(view, span, () => {
+      const query = placedAt(parseView(view, span), span, view.name);
+      return this.#tables.bindApart(query, this.#binding);
+    });
   }
 
   #findSource(name: string): string | undefined {
@@ -187,7 +203,8 @@ export class TableBinder {
       const list = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`;
       refuse(`there is no table ${name} here: ${list}${hint(name, common)}`, span);
     }
-    const names = [...common, ...this.#binding.sources.map((source) => source.name)];
+    const sources = this.#binding.sources.map((source) => source.name);
+    const names = [...common, ...sources, ...this.#binding.viewsKnown()];
     refuse(`there is no table ${name}${hint(name, names)}`, span);
   }
 
@@ -253,6 +270,17 @@ export class TableBinder {
   #condition(syntax: Syntax, variables: readonly RangeVariable[]): Expression {
     const place = { text: 'ON', scope: this.scopeOf(variables) };
     return this.expressionsAt(place).bindAs(syntax, BOOL, 'ON');
+  }
+}
+
+/** What does not parse is told with its place in the view, at the place where that is named. */
+function parseView({ name, text }: View, span: Span): Query {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.span === undefined) throw error;
+    const { line, column } = error.span;
+    throw new QueryError(error.code, error.message, { ...span, view: { name, line, column } });
   }
 }
 

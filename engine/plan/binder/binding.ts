@@ -1,16 +1,17 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
-import type { SqlType } from '../../column/type.ts';
+import { type SqlType, typeName, typesEqual } from '../../column/type.ts';
 import {
   BIND_DEPTH_MAX,
   BOUND_NODES_MAX,
   BOUND_NODES_WITHIN_MAX,
   PLAN_DEPTH_MAX,
+  VIEW_DEPTH_MAX,
 } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { CommonTable } from '../../sql/ast.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
-import type { LogicalPlan, ParameterDeclaration } from '../logical-plan.ts';
+import type { LogicalPlan, ParameterDeclaration, View, Views } from '../logical-plan.ts';
 import { inputsOf } from '../optimize/plan-walk.ts';
 import { ExpressionIdentities } from './identity.ts';
 import { hint, refuse } from './refusal.ts';
@@ -29,6 +30,8 @@ export type BindEnvironment = {
    * as they were published. For texts of the service alone, so that no word of callers is taken away.
    */
   readonly hasArrivals?: boolean | undefined;
+  /** Queries that may be named in FROM wherever a source may; none when left out. */
+  readonly views?: Views | undefined;
 };
 
 /** Where in the text an expression stands, and how it reads there. */
@@ -42,7 +45,12 @@ export class Binding {
   readonly sources: readonly SourceSchema[];
   readonly hasArrivals: boolean;
   readonly identities = new ExpressionIdentities();
-  readonly #declarations = new Map<string, ParameterDeclaration>();
+  /** By name in lower case: of the text, and further ones inside of a view. */
+  #declarations: ReadonlyMap<string, ParameterDeclaration>;
+  readonly #views: Views | undefined;
+  /** Names of the views that are being bound, each used by the one before. */
+  readonly #viewsAround: string[] = [];
+  readonly #viewsUsed = new Set<string>();
   readonly #parameters = new Map<string, Expression & { readonly op: 'parameter' }>();
   readonly #origins = new WeakMap<Expression, Origin>();
   readonly #planDepths = new WeakMap<LogicalPlan, number>();
@@ -56,9 +64,8 @@ export class Binding {
     this.sources = environment.sources;
     this.hasArrivals = environment.hasArrivals ?? false;
     this.#nodesMax = environment.within === undefined ? BOUND_NODES_MAX : BOUND_NODES_WITHIN_MAX;
-    for (const declaration of environment.parameters) {
-      this.#declarations.set(declaration.name.toLowerCase(), declaration);
-    }
+    this.#views = environment.views;
+    this.#declarations = byName(environment.parameters);
   }
 
   newColumn(name: string, type: SqlType): Column {
@@ -87,12 +94,58 @@ export class Binding {
       refuse(`parameter @${name} is not declared${nearest}`, span);
     }
     const used = this.#parameters.get(key) ?? { op: 'parameter', type: declaration.type, name };
+    checkOneType(name, [declaration.type, used.type], span);
     this.#parameters.set(key, used);
     return { ...used };
   }
 
   parameterNames(): readonly string[] {
     return [...this.#parameters.values()].map((parameter) => parameter.name);
+  }
+
+  findView(name: string): View | undefined {
+    return this.#views?.find(name);
+  }
+
+  /** Names that texts here may have meant. */
+  viewsKnown(): readonly string[] {
+    return this.#views?.names() ?? [];
+  }
+
+  /** Views that the text itself selects from. */
+  viewNames(): readonly string[] {
+    return [...this.#viewsUsed];
+  }
+
+  /**
+   * Runs `step`, which binds the text of a view for a use at `span`: there the parameters of the view are
+   * declared, too. One that is declared around it must have the same type.
+   */
+  withinView<T>(view: View, span: Span, step: () => T): T {
+    const chain = [...(this.#views === undefined ? [] : [this.#views.name]), ...this.#viewsAround];
+    if (chain.includes(view.name)) {
+      const round = [...chain.slice(chain.indexOf(view.name)), view.name].join(' → ');
+      refuse(`${view.name} selects from itself: ${round}`, span);
+    }
+    if (this.#viewsAround.length >= VIEW_DEPTH_MAX) {
+      const path = [...chain, view.name].join(' → ');
+      const message = `views may be nested ${VIEW_DEPTH_MAX} deep; got ${path}`;
+      throw new QueryError('query_limit', message, span);
+    }
+    if (this.#viewsAround.length === 0) this.#viewsUsed.add(view.name);
+    const around = this.#declarations;
+    for (const declaration of view.parameters) {
+      const known = around.get(declaration.name.toLowerCase());
+      if (known !== undefined) checkOneType(known.name, [known.type, declaration.type], span);
+    }
+    this.#declarations = new Map([...byName(view.parameters), ...around]);
+    this.#viewsAround.push(view.name);
+    try {
+      return step();
+    } finally {
+      this.#viewsAround.pop();
+      this.#declarations = around;
+    }
   }
 
   /** Remembers where an expression stands, for errors found only later; returns the expression. */
@@ -160,4 +213,17 @@ function nodeCount(expression: Expression, max: number): number {
     pending.push(...childrenOf(next));
   }
   return count;
+}
+
+function byName(
+  declarations: readonly ParameterDeclaration[],
+): ReadonlyMap<string, ParameterDeclaration> {
+  return new Map(declarations.map((each) => [each.name.toLowerCase(), each]));
+}
+
+/** A call gives a parameter one value, whoever of the texts names it. */
+function checkOneType(name: string, [here, there]: readonly [SqlType, SqlType], span: Span): void {
+  if (typesEqual(here, there)) return;
+  const types = `${typeName(here)} here and ${typeName(there)} in another text that is part of the query`;
+  refuse(`parameter @${name} must have one type; it is ${types}`, span);
 }

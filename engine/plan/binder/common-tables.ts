@@ -100,6 +100,12 @@ export class CommonTables {
     return this.#bindQuery(query, this, binding, outer);
   }
 
+  /** Binds a query of a text of its own, placed where it is used: it sees sources and views alone. */
+  bindApart(query: Query, binding: Binding): Relation {
+    const tables = CommonTables.none(this.#bindQuery);
+    return binding.nested(query.span, () => this.#bindQuery(query, tables, binding));
+  }
+
   names(): readonly string[] {
     return this.#entries().map(({ table }) => table.name.text);
   }

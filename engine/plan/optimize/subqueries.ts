@@ -50,7 +50,7 @@ function settle(subquery: Subquery, ids: ColumnIds, optimizeInner: OptimizeInner
   if (subquery.isOptimized === true) return subquery;
   const own = decorrelated(withFewerRows(withFewerCaptures(subquery)), ids);
   const output = [own.value, own.ordinal].filter((column) => column !== undefined);
-  const query = { plan: own.plan, output, parameters: [] };
+  const query = { plan: own.plan, output, parameters: [], views: [] };
   const optimized = optimizeInner(query, ids, own.form === 'array');
   const isAsked = own.form === 'exists' || own.form === 'any';
   const read = new Set(output.map(({ id }) => id));
