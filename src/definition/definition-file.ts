@@ -5,7 +5,7 @@
  * file    = header statement
  * header  = { "--" key [ "[" profile "]" ] ":" value newline }
  *                                               up to the first line that does not begin with --
- * key     = id | name | description | max_rows | cache | warm | sandbox | alias | param
+ * key     = id | name | description | max_rows | cache | warm | sandbox | alias | version | param
  * profile = default | supabase
  * ```
  *
@@ -16,9 +16,10 @@
  * | `description` | any text to the end of the line                           | empty             |
  * | `max_rows`    | rows of an answer at most                                 | 1000              |
  * | `cache`       | `disabled`, or how long an answer is kept: `900s`         | `disabled`        |
- * | `warm`        | how old a kept answer in use may get: `300s`; needs cache | answers just age  |
+ * | `warm`        | `disabled`, or how old a kept answer in use may get: `300s`; needs cache | `disabled` |
  * | `sandbox`     | `disabled` or `enabled`                                   | `disabled`        |
  * | `alias`       | further names, with commas between them                   | none              |
+ * | `version`     | a whole number, counted up at each change                 | 1                 |
  * | `param`       | one parameter; as many lines as there are parameters      | none              |
  *
  * ```
@@ -34,7 +35,7 @@
  *
  * Every key but `param` stands once. A parameter is `required`, or has a default, or is NULL where
  * none is given; `from` names other parameters of the call to fall back to. The statement keeps its
- * own comments; those above it in the header are not part of it.
+ * own comments, below an empty line where it begins with one; those in the header are not part of it.
  */
 
 import { isUuid } from '../../ingest/source.ts';
@@ -48,8 +49,10 @@ import { parseParameterLine } from './definition-parameter.ts';
 /** What a file holds, and where. */
 export type DefinitionFile = {
   readonly definition: Definition;
-  /** How many lines stand above the statement. */
+  /** How many lines stand above the statement, empty ones among them. */
   readonly headerLineCount: number;
+  /** Whether it has lines for one profile alone, which in another are not seen. */
+  readonly namesProfile: boolean;
   /** Where the value of a key stands, or a parameter; the file's start when it has none. */
   readonly positionOf: (name: string, kind?: 'key' | 'param') => Position;
 };
@@ -73,6 +76,7 @@ const KEYS = [
   'warm',
   'sandbox',
   'alias',
+  'version',
   'param',
 ];
 
@@ -97,13 +101,15 @@ export function parseDefinitionFile(
     throw new DefinitionError(file, fileText, position, reason);
   };
   const lines = fileText.split('\n');
-  const headerLineCount = lines.findIndex((line) => !line.startsWith('--'));
-  if (headerLineCount === -1) {
+  const headerEnd = lines.findIndex((line) => !line.startsWith('--'));
+  if (headerEnd === -1) {
     refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
   }
-  const header = readHeader(lines.slice(0, headerLineCount), profile, refuse);
+  const header = readHeader(lines.slice(0, headerEnd), profile, refuse);
+  const emptyCount = lines.slice(headerEnd).findIndex((line) => line.trim() !== '');
+  if (emptyCount === -1) refuse(endOf(lines), 'a statement must follow the header; got nothing');
+  const headerLineCount = headerEnd + emptyCount;
   const text = lines.slice(headerLineCount).join('\n').trimEnd();
-  if (text.trim() === '') refuse(endOf(lines), 'a statement must follow the header; got nothing');
   const first: Position = { line: 1, column: 1 };
   const value = <T>(key: string, parse: (line: HeaderLine, refuse: Refuse) => T): T | undefined => {
     const line = header.single.get(key);
@@ -116,9 +122,10 @@ export function parseDefinitionFile(
     description: value('description', (line) => line.value) ?? '',
     parameters: parseParameters(header.parameters, refuse),
     rowsMax: value('max_rows', parseRowsMax) ?? ROWS_MAX_DEFAULT,
-    cacheS: value('cache', parseCacheS),
-    warmS: value('warm', parseSeconds),
+    cacheS: value('cache', parseDuration),
+    warmS: value('warm', parseDuration),
     isSandboxed: value('sandbox', parseSandbox) ?? false,
+    version: value('version', parseVersion) ?? 1,
     text,
   };
   checkTogether(definition, header, refuse);
@@ -127,12 +134,13 @@ export function parseDefinitionFile(
     const line = kind === 'key' ? header.single.get(name) : header.parameters[parameter];
     return line?.valueAt ?? first;
   };
-  return { definition, headerLineCount, positionOf };
+  return { definition, headerLineCount, namesProfile: header.namesProfile, positionOf };
 }
 
 type Header = {
   readonly single: ReadonlyMap<string, HeaderLine>;
   readonly parameters: readonly HeaderLine[];
+  readonly namesProfile: boolean;
 };
 
 function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refuse): Header {
@@ -145,6 +153,7 @@ function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refu
   return {
     single: new Map(all.filter(({ key }) => key !== 'param').map((line) => [line.key, line])),
     parameters: all.filter(({ key }) => key === 'param'),
+    namesProfile: lines.some((line) => line.profile !== undefined),
   };
 }
 
@@ -240,19 +249,23 @@ function parseRowsMax({ value, valueAt }: HeaderLine, refuse: Refuse): number {
       );
 }
 
-function parseCacheS(line: HeaderLine, refuse: Refuse): number | undefined {
-  return line.value === 'disabled' ? undefined : parseSeconds(line, refuse);
-}
-
-function parseSeconds({ key, value, valueAt }: HeaderLine, refuse: Refuse): number {
+/** Seconds; `undefined`: disabled. */
+function parseDuration({ key, value, valueAt }: HeaderLine, refuse: Refuse): number | undefined {
+  if (value === 'disabled') return undefined;
   const seconds = /^\d{1,9}s$/.test(value) ? Number(value.slice(0, -1)) : 0;
-  const disabled = key === 'cache' ? 'disabled, or ' : '';
   return seconds >= 1 && seconds <= CACHE_S_MAX
     ? seconds
     : refuse(
         valueAt,
-        `${key} must be ${disabled}a number of seconds from 1s to ${CACHE_S_MAX}s, such as 900s; got ${echo(value)}`,
+        `${key} must be disabled, or a number of seconds from 1s to ${CACHE_S_MAX}s, such as 900s; got ${echo(value)}`,
       );
+}
+
+function parseVersion({ value, valueAt }: HeaderLine, refuse: Refuse): number {
+  const version = /^\d{1,16}$/.test(value) ? Number(value) : 0;
+  return version >= 1 && Number.isSafeInteger(version)
+    ? version
+    : refuse(valueAt, `version must be a whole number from 1; got ${echo(value)}`);
 }
 
 function parseSandbox({ value, valueAt }: HeaderLine, refuse: Refuse): boolean {

@@ -32,7 +32,9 @@ export type Definition = {
   /** Seconds after which a kept answer in use is made anew; `undefined`: it is not. */
   readonly warmS: number | undefined;
   readonly isSandboxed: boolean;
-  /** The statement, without the header. */
+  /** Tells one state of the definition from the next; whoever changes it counts up. From 1. */
+  readonly version: number;
+  /** The statement, without the header and the empty lines below it. */
   readonly text: string;
 };
 

@@ -106,7 +106,7 @@ test('an error of the statement is told at its place in the file, below the head
     throw new QueryError('invalid_sql', 'there is no column oops', {
       start,
       end: start + 4,
-      line: 2,
+      line: 1,
       column: 8,
     });
   };

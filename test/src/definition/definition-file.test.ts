@@ -37,6 +37,7 @@ test('a header of an id and a name is enough; the rest has defaults', () => {
     cacheS: undefined,
     warmS: undefined,
     isSandboxed: false,
+    version: 1,
     text: 'SELECT 1',
   });
 });
@@ -67,9 +68,9 @@ test('every key is read, whatever the order and the spaces, and with Windows lin
 });
 
 test('the header ends at the first line that is no comment; later comments are the statement’s', () => {
-  const { definition, headerLineCount } = parse(ID, NAME, '', '-- about: the statement');
-  assert.equal(headerLineCount, 2);
-  assert.equal(definition.text, '\n-- about: the statement\nSELECT 1');
+  const { definition, headerLineCount } = parse(ID, NAME, '', ' ', '-- about: the statement');
+  assert.equal(headerLineCount, 4);
+  assert.equal(definition.text, '-- about: the statement\nSELECT 1');
 });
 
 test('a parameter has a type and options in any order, with quotes where words have spaces', () => {
@@ -96,7 +97,7 @@ test('an error gives file, line, column and a caret under the place', () => {
   const text = [ID, '-- nmae: app.stats', 'SELECT 1'].join('\n');
   assert.throws(() => parseDefinitionFile('folder/app.sql', text), {
     message: [
-      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, alias or param; got "nmae"',
+      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, alias, version or param; got "nmae"',
       '-- nmae: app.stats',
       '   ^',
     ].join('\n'),

@@ -1,0 +1,60 @@
+import type { Definition, ParameterDefinition } from './definition.ts';
+
+/**
+ * The file of a definition, as `parseDefinitionFile` reads it: the same definition comes back, in
+ * every profile. What has its default has no line.
+ */
+export function definitionText(definition: Definition): string {
+  const { aliases, description, cacheS, warmS, rowsMax, isSandboxed, version } = definition;
+  const lines = [
+    `id: ${definition.id}`,
+    `name: ${definition.name}`,
+    ...(aliases.length === 0 ? [] : [`alias: ${aliases.join(', ')}`]),
+    ...(description === '' ? [] : [`description: ${description}`]),
+    ...(version === 1 ? [] : [`version: ${version}`]),
+    `max_rows: ${rowsMax}`,
+    ...(cacheS === undefined ? [] : [`cache: ${cacheS}s`]),
+    ...(warmS === undefined ? [] : [`warm: ${warmS}s`]),
+    ...(isSandboxed ? ['sandbox: enabled'] : []),
+    ...definition.parameters.map((parameter) => `param: ${parameterText(parameter)}`),
+  ];
+  return `${lines.map((line) => `-- ${line}\n`).join('')}\n${definition.text}\n`;
+}
+
+/** The same file with another version, whose line stands first. */
+export function withVersion(fileText: string, version: number): string {
+  const lines = fileText.split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('--'));
+  const isKept = (line: string, index: number): boolean =>
+    index >= end || !/^--[ \t]*version[ \t]*(?:\[[^\]]*\][ \t]*)?:/.test(line);
+  const rest = lines.filter(isKept).join('\n');
+  return version === 1 ? rest : `-- version: ${version}\n${rest}`;
+}
+
+function parameterText(parameter: ParameterDefinition): string {
+  const { name, type, required, default: given, values, from } = parameter;
+  const words = [name, type];
+  if (required) words.push('required');
+  if (given !== undefined) words.push(`default=${isPlain(given) ? given : quoted(given)}`);
+  if (values !== undefined) words.push(`enum(${values.map(itemText).join(', ')})`);
+  if (from.length > 0) words.push(`from=${from.join(',')}`);
+  return words.join(' ');
+}
+
+/** In a list no place may be empty, and commas stand between. */
+function itemText(item: string): string {
+  return item !== '' && isPlain(item) && !item.includes(',') ? item : quoted(item);
+}
+
+/** Whether a text means itself without quotes. Half of a pair of UTF-16 has no bytes, but an escape. */
+function isPlain(text: string): boolean {
+  return !/[\s"()\p{Surrogate}]/u.test(text);
+}
+
+/** As in JSON, and on one line whatever counts as the end of one. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u2028\u2029]/g,
+    (end) => `\\u${end.charCodeAt(0).toString(16)}`,
+  );
+}
