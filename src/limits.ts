@@ -244,6 +244,9 @@ export const CACHE_S_MAX = 604_800;
 /** Bytes of one definition file; its text has a tighter limit of its own. */
 export const DEFINITION_BYTES_MAX = 1_048_576;
 
+/** Bytes of a definition as it is sent: as JSON its text has escapes. */
+export const DEFINITION_BODY_BYTES_MAX = 2 * DEFINITION_BYTES_MAX;
+
 /** Definitions of one service: all are bound at the start and listed in one answer. */
 export const DEFINITIONS_MAX = 1_000;
 
@@ -258,6 +261,15 @@ export const PROJECT_LENGTH_MAX = 256;
 
 /** Bytes of what describes a new token: three lists of the longest names. */
 export const TOKEN_BODY_BYTES_MAX = 512 * 1024;
+
+/** Definitions that a refused change is told to break: a sentence, not a list. */
+export const DEPENDENTS_TOLD_MAX = 5;
+
+/**
+ * Milliseconds between two looks at ENDPOINTS_DIR. A look asks the system once for each file, at most
+ * `DEFINITIONS_MAX` times.
+ */
+export const ENDPOINTS_LOOK_MS = 2_000;
 
 /** Characters of a name of an endpoint, a parameter or a token. */
 export const NAME_LENGTH_MAX = 128;

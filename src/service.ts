@@ -2,17 +2,21 @@ import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { must } from '../engine/assert.ts';
+import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { LockedError, LockFile } from '../ingest/lock-file.ts';
 import { type NewToken, openTokens } from './access/tokens.ts';
 import { CallerQueries } from './call/caller-queries.ts';
 import { EndpointCaller } from './call/endpoint-call.ts';
 import type { Clock } from './clock.ts';
-import { type Catalogue, loadCatalogue } from './definition/catalogue.ts';
+import type { Catalogue } from './definition/catalogue.ts';
+import { DefinitionFolder } from './definition/definition-folder.ts';
+import { DefinitionStore } from './definition/definition-store.ts';
+import { Definitions } from './definition/definitions.ts';
 import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
-import { CLOSE_MS_MAX, TICK_MS } from './limits.ts';
+import { CLOSE_MS_MAX, ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
@@ -26,6 +30,7 @@ import { packageVersion } from './version.ts';
 export type Service = {
   readonly url: string;
   readonly catalogue: Catalogue;
+  readonly definitions: Definitions;
   /** Tokens made at this start, to be shown once. */
   readonly tokensMade: readonly NewToken[];
   /** Finishes what is under way and leaves nothing unwritten; a second call waits for the first. */
@@ -50,20 +55,18 @@ export async function startService(options: {
   let metrics: Metrics | undefined;
   try {
     const profile = profileOf(settings.profile);
-    const catalogue = await loadCatalogue({
-      folder: settings.endpointsDir,
-      profile: profile.name,
-      engine: backend.engine,
-    });
     await prepareDataFolder(settings.dataDir);
     lock = await lockDataFolder(settings.dataDir, clock);
-    const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
     const caller = new EndpointCaller({
       engine: backend.engine,
       clock,
       log,
       cacheBytesMax: settings.cacheBytesMax,
     });
+    const definitions = await openDefinitions(settings, { engine: backend.engine, caller, log });
+    const { catalogue } = definitions;
+    // Last, as new ones are shown only by a start that succeeds.
+    const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
     const { intake } = backend;
     const reader = new EventReader({
       engine: backend.engine,
@@ -78,11 +81,13 @@ export async function startService(options: {
         calls: caller.stats(),
         followerCount: followers.count,
         damagedPlaces: readiness.damagedPlaces,
+        definitions: definitions.stats(),
       }),
     });
     const app = createApp({
       profile,
       catalogue,
+      definitions,
       caller,
       callerQueries: new CallerQueries(backend.engine),
       intake,
@@ -99,8 +104,10 @@ export async function startService(options: {
     readiness.becomeReady();
     const url = `http://${urlHost(settings.host)}:${server.port}`;
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
-    const parts = { server, backend, caller, followers, readiness, clock, log, metrics, lock };
-    return { url, catalogue, tokensMade: made, stop: stopOnce(parts) };
+    const stop = stopOnce({
+      ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics, lock },
+    });
+    return { url, catalogue, definitions, tokensMade: made, stop };
   } catch (error) {
     metrics?.close();
     await server?.drain({ drainMs: 0 });
@@ -110,25 +117,47 @@ export async function startService(options: {
   }
 }
 
+/** Those of weir, of `ENDPOINTS_DIR` and of the data folder; answers go with what they were made of. */
+function openDefinitions(
+  { profile, dataDir, endpointsDir }: Settings,
+  parts: {
+    readonly engine: Backend['engine'];
+    readonly caller: EndpointCaller;
+    readonly log: Log;
+  },
+): Promise<Definitions> {
+  const { engine, caller, log } = parts;
+  return Definitions.open({
+    ...{ engine, profile, log },
+    store: new DefinitionStore(new NodeDisk(), join(resolve(dataDir), 'endpoints')),
+    folder: endpointsDir === undefined ? undefined : new DefinitionFolder(endpointsDir),
+    onReplaced: ({ definition: { id } }) => caller.drop(id),
+  });
+}
+
 /** Ticks, once a second, what does its work by the time, until the service stops. */
 function stopOnce(parts: {
   readonly server: HttpServer;
   readonly backend: Backend;
   readonly caller: EndpointCaller;
   readonly followers: Followers;
+  readonly definitions: Definitions;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly lock: LockFile;
 }): () => Promise<void> {
-  const { server, backend, caller, followers, readiness, clock, log, metrics, lock } = parts;
+  const { server, backend, caller, followers, definitions, readiness, clock, log, metrics, lock } =
+    parts;
   const timer = setInterval(() => {
     backend.tick(clock.nowUs());
     caller.tick();
   }, TICK_MS);
+  const looking = setInterval(() => void definitions.reload(), ENDPOINTS_LOOK_MS);
   const stop = async (): Promise<void> => {
     clearInterval(timer);
+    clearInterval(looking);
     readiness.beginDraining();
     followers.close();
     const giveUp = (): void => {
@@ -139,6 +168,7 @@ function stopOnce(parts: {
     // What was acknowledged is in the log; what else was begun is begun again at the next start.
     const isClosed = await withinTime(backend.close(clock.nowUs()), CLOSE_MS_MAX);
     if (!isClosed) log({ level: 'info', event: 'work_left', after_ms: CLOSE_MS_MAX });
+    await definitions.close();
     metrics.close();
     await lock.release();
     log({ level: 'info', event: 'stopped' });

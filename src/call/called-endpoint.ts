@@ -1,4 +1,5 @@
-import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
+import type { Catalogue } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './answer-format.ts';
 
 /** What a path calls. */

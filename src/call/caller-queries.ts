@@ -2,7 +2,7 @@ import { serialize } from 'node:v8';
 import type { PreparedQuery } from '../../engine/engine.ts';
 import { SizedMemory } from '../../engine/plan/sized-memory.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import type { Endpoint } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import { sqlTypeOf } from '../definition/parameter-value.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { CALLER_QUERIES_BYTES_MAX, CALLER_QUERY_BYTES, CALLER_SQL_LENGTH_MAX } from '../limits.ts';
@@ -42,13 +42,10 @@ export class CallerQueries {
     return query;
   }
 
-  #bind({ definition, query }: Endpoint, sql: string): PreparedQuery {
-    const declared = definition.parameters.map(({ name, type }) => ({
-      name,
-      type: sqlTypeOf(type),
-    }));
+  #bind({ declared, query, views }: Endpoint, sql: string): PreparedQuery {
+    const parameters = declared.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
     try {
-      return this.#engine.prepare(sql, declared, query.commonTables);
+      return this.#engine.prepare(sql, parameters, query.commonTables, views);
     } catch (error) {
       throw error instanceof QueryError ? fromQueryError(error, sql) : error;
     }

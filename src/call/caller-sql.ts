@@ -1,4 +1,4 @@
-import type { Endpoint } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { ServiceError } from '../errors.ts';
 

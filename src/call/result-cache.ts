@@ -1,4 +1,4 @@
-import type { Endpoint } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import {
   CACHE_ANSWER_PARTS,
   CACHE_CALLER_QUERY_BYTES,

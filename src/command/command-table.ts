@@ -45,6 +45,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./token-command.ts')).TOKEN,
   },
   {
+    name: 'check',
+    summary: 'tell whether a folder of definitions is right, without a service',
+    read: async () => (await import('./check-command.ts')).CHECK,
+  },
+  {
     name: 'inspect',
     summary: 'tell what a data folder holds',
     read: async () => (await import('./inspect-command.ts')).INSPECT,

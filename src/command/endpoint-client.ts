@@ -13,6 +13,8 @@ export type KnownEndpoint = {
   readonly parameters: readonly { readonly name: string; readonly from: readonly string[] }[];
 };
 
+const PARAMETER_SCHEMA = z.object({ name: z.string(), from: z.array(z.string()).default([]) });
+
 const LIST_SCHEMA = z.object({
   result: z.array(
     z.object({
@@ -20,7 +22,8 @@ const LIST_SCHEMA = z.object({
       name: z.string(),
       alias: z.array(z.string()).default([]),
       sandbox: z.string().optional(),
-      parameters: z.array(z.object({ name: z.string(), from: z.array(z.string()).default([]) })),
+      parameters: z.array(PARAMETER_SCHEMA),
+      inherited_parameters: z.array(PARAMETER_SCHEMA).default([]),
     }),
   ),
 });
@@ -53,8 +56,9 @@ export class EndpointClient {
     const text = await this.#client.ask('/api/endpoints', { method: 'GET' });
     const parsed = LIST_SCHEMA.safeParse(parseJson(text));
     if (!parsed.success) throw this.#client.stranger();
-    return parsed.data.result.map(({ alias, sandbox, ...endpoint }) => ({
+    return parsed.data.result.map(({ alias, sandbox, inherited_parameters, ...endpoint }) => ({
       ...endpoint,
+      parameters: [...endpoint.parameters, ...inherited_parameters],
       aliases: alias,
       isSandboxed: sandbox === 'enabled',
     }));

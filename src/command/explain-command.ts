@@ -1,3 +1,4 @@
+import { must } from '../../engine/assert.ts';
 import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
 import { explanationText } from '../../engine/plan/explanation-text.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
@@ -107,17 +108,20 @@ async function explainHere(
   const { settings, world, reason } = context;
   const { sources } = new SourceDirectory(settings.sources);
   const engine: Pick<QueryEngine, 'prepare'> = {
-    prepare: (text, parameters, within) => prepareQuery(text, { sources, parameters, within }),
+    prepare: (text, parameters, within, views) =>
+      prepareQuery(text, { sources, parameters, within, views }),
   };
   const catalogue = await loadCatalogue({
     folder: settings.endpointsDir,
     profile: settings.profile,
     engine,
   });
-  const known = catalogue.list().map(({ definition }) => definition);
-  const { id } = mustKnow(call, known);
-  const endpoint = catalogue.find(id)!;
-  checkNames(call, endpoint.definition);
+  const known = mustKnow(
+    call,
+    catalogue.list().map(({ definition, declared }) => ({ ...definition, parameters: declared })),
+  );
+  checkNames(call, known);
+  const endpoint = must(catalogue.find(known.id));
   const { definition, parameters: schema } = endpoint;
   const { sql } = call;
   const query =

@@ -1,26 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../../engine/assert.ts';
-import type { PreparedQuery } from '../../engine/engine.ts';
-import { QueryError } from '../../engine/query-error.ts';
 import { isUuid } from '../../ingest/source.ts';
-import { SQL_PARAMETER } from '../call/caller-sql.ts';
-import type { QueryEngine } from '../call/query-engine.ts';
-import { DEFINITION_BYTES_MAX, DEFINITIONS_MAX } from '../limits.ts';
-import { packageRoot } from '../package-root.ts';
+import { DEFINITIONS_MAX } from '../limits.ts';
 import type { ProfileName } from '../profile.ts';
-import type { Definition } from './definition.ts';
-import { DefinitionError, type Position, type Refuse } from './definition-error.ts';
-import { parseDefinitionFile } from './definition-file.ts';
-import { sqlTypeOf } from './parameter-value.ts';
-import { ParameterSchema } from './parameters.ts';
-
-/** A saved query, ready to be called. */
-export type Endpoint = {
-  readonly definition: Definition;
-  readonly query: PreparedQuery;
-  readonly parameters: ParameterSchema;
-};
+import { DefinitionError } from './definition-error.ts';
+import { builtInFolder, definitionNames, readDefinitionFile } from './definition-reading.ts';
+import { DefinitionSet, type Preparing } from './definition-set.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Origin, readSaved, type SavedDefinition } from './saved-definition.ts';
 
 /** Everything wrong with the definition files: one problem a file, each with its place. */
 export class CatalogueError extends Error {
@@ -33,38 +20,27 @@ export class CatalogueError extends Error {
   }
 }
 
-type Preparing = Pick<QueryEngine, 'prepare'>;
-
-const FILE_START: Position = { line: 1, column: 1 };
-
-type Conflict = { readonly key: 'id' | 'name' | 'alias'; readonly reason: string };
-
-/** The saved queries by id, name and alias: no two share one of them. */
+/** The saved queries by id, name and alias, at this moment: no two share one of them. */
 export class Catalogue {
-  readonly #byId = new Map<string, Endpoint>();
-  readonly #byName = new Map<string, Endpoint>();
+  #byId: ReadonlyMap<string, Endpoint> = new Map();
+  #byName: ReadonlyMap<string, Endpoint> = new Map();
 
-  /**
-   * What another endpoint has of this one's id, name and aliases, and in which of the three; then it
-   * must not be added.
-   */
-  findConflict({ id, name, aliases }: Definition): Conflict | undefined {
-    const sameId = this.#byId.get(id);
-    if (sameId !== undefined) {
-      return { key: 'id', reason: `id ${id} is that of ${sameId.definition.name} already` };
-    }
-    const taken = [name, ...aliases].find((other) => this.#byName.has(other));
-    if (taken === undefined) return undefined;
-    const ownerId = this.#byName.get(taken)!.definition.id;
-    const reason = `name ${taken} is one of the endpoint ${ownerId} already`;
-    return { key: taken === name ? 'name' : 'alias', reason };
+  constructor(endpoints: readonly Endpoint[]) {
+    this.replace(endpoints);
   }
 
-  add(endpoint: Endpoint): void {
-    const { definition } = endpoint;
-    assert(this.findConflict(definition) === undefined, 'an endpoint has its own id and names');
-    this.#byId.set(definition.id, endpoint);
-    for (const key of [definition.name, ...definition.aliases]) this.#byName.set(key, endpoint);
+  /** Puts these in the place of all there were; for the one who changes definitions. */
+  replace(endpoints: readonly Endpoint[]): void {
+    const byId = new Map(endpoints.map((endpoint) => [endpoint.definition.id, endpoint] as const));
+    const named = endpoints.flatMap((endpoint) => {
+      const { name, aliases } = endpoint.definition;
+      return [name, ...aliases].map((each) => [each, endpoint] as const);
+    });
+    const byName = new Map(named);
+    const isDistinct = byId.size === endpoints.length && byName.size === named.length;
+    assert(isDistinct, 'an endpoint has its own id and names');
+    this.#byId = byId;
+    this.#byName = byName;
   }
 
   /** By id when the text is a whole UUID, else by name or alias. */
@@ -72,7 +48,7 @@ export class Catalogue {
     return isUuid(idOrName) ? this.#byId.get(idOrName.toLowerCase()) : this.#byName.get(idOrName);
   }
 
-  /** In the order they were added. */
+  /** In the order they were given. */
   list(): readonly Endpoint[] {
     return [...this.#byId.values()];
   }
@@ -89,109 +65,58 @@ export async function loadCatalogue(options: {
   readonly profile?: ProfileName | undefined;
   readonly engine: Preparing;
 }): Promise<Catalogue> {
-  const { engine, profile = 'default' } = options;
-  const catalogue = new Catalogue();
+  const { engine, folder, profile = 'default' } = options;
   const problems: string[] = [];
-  const files = await listFiles(builtInFolder());
-  if (options.folder !== undefined) {
-    try {
-      files.push(...(await listFiles(options.folder)));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      problems.push(`ENDPOINTS_DIR must be a folder that can be read; got ${reason}`);
-    }
+  const saved = await readBuiltIn(profile);
+  if (folder !== undefined) saved.push(...(await readFolder(folder, profile, problems)));
+  const set = new DefinitionSet(saved, { engine });
+  problems.push(...set.problems.map(({ error }) => error.message));
+  if (problems.length > 0) throw new CatalogueError(problems);
+  return new Catalogue(set.endpoints);
+}
+
+/** The definitions that weir brings along. */
+export async function readBuiltIn(profile: ProfileName): Promise<SavedDefinition[]> {
+  const problems: string[] = [];
+  const saved = await readAll(builtInFolder(), { origin: 'built-in', profile }, problems);
+  if (problems.length > 0) throw new CatalogueError(problems);
+  return saved;
+}
+
+/** The definitions of `ENDPOINTS_DIR`, without the ones whose problems are told. */
+async function readFolder(
+  folder: string,
+  profile: ProfileName,
+  problems: string[],
+): Promise<SavedDefinition[]> {
+  try {
+    return await readAll(folder, { origin: 'folder', profile }, problems);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    problems.push(`ENDPOINTS_DIR must be a folder that can be read; got ${reason}`);
+    return [];
   }
-  if (files.length > DEFINITIONS_MAX) {
-    throw new CatalogueError([
-      `there may be at most ${DEFINITIONS_MAX} definition files; got ${files.length}`,
-    ]);
+}
+
+async function readAll(
+  folder: string,
+  { origin, profile }: { readonly origin: Origin; readonly profile: ProfileName },
+  problems: string[],
+): Promise<SavedDefinition[]> {
+  const saved: SavedDefinition[] = [];
+  const names = await definitionNames(folder);
+  if (names.length > DEFINITIONS_MAX) {
+    problems.push(`there may be at most ${DEFINITIONS_MAX} definition files; got ${names.length}`);
+    return saved;
   }
-  for (const file of files) {
+  for (const name of names) {
+    const file = join(folder, name);
     try {
-      addFile(catalogue, { file, fileText: await readText(file) }, { engine, profile });
+      saved.push(readSaved({ origin, file, fileText: await readDefinitionFile(file) }, profile));
     } catch (error) {
       if (!(error instanceof DefinitionError)) throw error;
       problems.push(error.message);
     }
   }
-  if (problems.length > 0) throw new CatalogueError(problems);
-  return catalogue;
-}
-
-async function listFiles(folder: string): Promise<string[]> {
-  const names = await readdir(folder);
-  return names
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => join(folder, name));
-}
-
-async function readText(file: string): Promise<string> {
-  const bytes = await readFile(file).catch((cause: unknown): never => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new DefinitionError(file, '', FILE_START, `a definition must be readable; got ${reason}`);
-  });
-  if (bytes.length > DEFINITION_BYTES_MAX) {
-    const reason = `a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${bytes.length}`;
-    throw new DefinitionError(file, '', FILE_START, reason);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new DefinitionError(file, '', FILE_START, 'a definition must be UTF-8 text');
-  }
-}
-
-/** @throws DefinitionError */
-function addFile(
-  catalogue: Catalogue,
-  { file, fileText }: { readonly file: string; readonly fileText: string },
-  { profile, engine }: { readonly profile: ProfileName; readonly engine: Preparing },
-): void {
-  const { definition, headerLineCount, positionOf } = parseDefinitionFile(file, fileText, profile);
-  const refuse: Refuse = (position, reason) => {
-    throw new DefinitionError(file, fileText, position, reason);
-  };
-  const sqlReader = definition.parameters.find(
-    ({ name, from }) => name === SQL_PARAMETER || from.includes(SQL_PARAMETER),
-  );
-  if (definition.isSandboxed && sqlReader !== undefined) {
-    refuse(
-      positionOf(sqlReader.name, 'param'),
-      'no parameter may be read from sql where sandbox is enabled: a call brings its own text so',
-    );
-  }
-  const query = prepare(definition, headerLineCount, engine, refuse);
-  const used = new Set(query.bound.parameters.map((name) => name.toLowerCase()));
-  for (const { name } of definition.parameters) {
-    if (used.has(name.toLowerCase())) continue;
-    refuse(
-      positionOf(name, 'param'),
-      `parameter ${name} is declared, but the statement does not use @${name}`,
-    );
-  }
-  const conflict = catalogue.findConflict(definition);
-  if (conflict !== undefined) refuse(positionOf(conflict.key), conflict.reason);
-  catalogue.add({ definition, query, parameters: new ParameterSchema(definition.parameters) });
-}
-
-function prepare(
-  definition: Definition,
-  headerLineCount: number,
-  engine: Preparing,
-  refuse: Refuse,
-): PreparedQuery {
-  const declared = definition.parameters.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
-  try {
-    return engine.prepare(definition.text, declared);
-  } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    const { line, column } = error.span ?? FILE_START;
-    return refuse({ line: line + headerLineCount, column }, error.message);
-  }
-}
-
-/** The folder of the built-in definitions, from the sources and from `dist` alike. */
-function builtInFolder(): string {
-  return join(packageRoot(), 'src', 'endpoints');
+  return saved;
 }

@@ -3,8 +3,16 @@ import { caret } from '../../engine/sql/caret.ts';
 /** Where in a file something is wrong; both from 1, columns in UTF-16 units. */
 export type Position = { readonly line: number; readonly column: number };
 
+export const FILE_START: Position = { line: 1, column: 1 };
+
 /** Throws the problem at a place. */
 export type Refuse = (position: Position, reason: string) => never;
+
+/**
+ * What is wrong: the header; the statement below it, which the engine refused; its id or one of its
+ * names, which is another's; or that there are too many.
+ */
+export type DefinitionFault = 'header' | 'statement' | 'conflict' | 'limit';
 
 /** Something wrong with a definition file, told with the line it is in and a caret below it. */
 export class DefinitionError extends Error {
@@ -12,17 +20,26 @@ export class DefinitionError extends Error {
   readonly position: Position;
   /** The message without its place. */
   readonly reason: string;
+  readonly fault: DefinitionFault;
 
-  constructor(file: string, fileText: string, position: Position, reason: string) {
+  constructor(
+    file: string,
+    fileText: string,
+    position: Position,
+    reason: string,
+    fault: DefinitionFault = 'header',
+  ) {
     super(`${file}:${position.line}:${position.column}: ${reason}\n${excerpt(fileText, position)}`);
     this.name = 'DefinitionError';
     this.file = file;
     this.position = position;
     this.reason = reason;
+    this.fault = fault;
   }
 }
 
-function excerpt(fileText: string, { line, column }: Position): string {
+/** The line of a text with a caret below a place in it. */
+export function excerpt(fileText: string, { line, column }: Position): string {
   const lines = fileText.split('\n').slice(0, line - 1);
   const start = lines.reduce((offset, text) => offset + text.length + 1, 0) + column - 1;
   return caret(fileText, { start, end: start, line, column });

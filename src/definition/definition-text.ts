@@ -5,20 +5,35 @@ import type { Definition, ParameterDefinition } from './definition.ts';
  * every profile. What has its default has no line.
  */
 export function definitionText(definition: Definition): string {
-  const { aliases, description, cacheS, warmS, rowsMax, isSandboxed, version } = definition;
+  const { aliases, description, cacheS, warmS, isSandboxed, version } = definition;
+  return definitionFileText(
+    [
+      ['id', definition.id],
+      ['name', definition.name],
+      ['alias', aliases.length === 0 ? undefined : aliases.join(', ')],
+      ['description', description === '' ? undefined : description],
+      ['version', version === 1 ? undefined : String(version)],
+      ['max_rows', String(definition.rowsMax)],
+      ['cache', cacheS === undefined ? undefined : `${cacheS}s`],
+      ['warm', warmS === undefined ? undefined : `${warmS}s`],
+      ['sandbox', isSandboxed ? 'enabled' : undefined],
+    ],
+    definition.parameters,
+    definition.text,
+  );
+}
+
+/** A file of these keys, without those that have no value, of these parameters and this statement. */
+export function definitionFileText(
+  header: readonly (readonly [key: string, value: string | undefined])[],
+  parameters: readonly ParameterDefinition[],
+  statement: string,
+): string {
   const lines = [
-    `id: ${definition.id}`,
-    `name: ${definition.name}`,
-    ...(aliases.length === 0 ? [] : [`alias: ${aliases.join(', ')}`]),
-    ...(description === '' ? [] : [`description: ${description}`]),
-    ...(version === 1 ? [] : [`version: ${version}`]),
-    `max_rows: ${rowsMax}`,
-    ...(cacheS === undefined ? [] : [`cache: ${cacheS}s`]),
-    ...(warmS === undefined ? [] : [`warm: ${warmS}s`]),
-    ...(isSandboxed ? ['sandbox: enabled'] : []),
-    ...definition.parameters.map((parameter) => `param: ${parameterText(parameter)}`),
+    ...header.filter(([, value]) => value !== undefined).map(([key, value]) => `${key}: ${value}`),
+    ...parameters.map((parameter) => `param: ${parameterText(parameter)}`),
   ];
-  return `${lines.map((line) => `-- ${line}\n`).join('')}\n${definition.text}\n`;
+  return `${lines.map((line) => `-- ${line}\n`).join('')}\n${statement}\n`;
 }
 
 /** The same file with another version, whose line stands first. */

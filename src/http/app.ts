@@ -13,6 +13,7 @@ import type { CallerQueries } from '../call/caller-queries.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
 import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
+import type { Definitions } from '../definition/definitions.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import type { Followers } from '../follow/followers.ts';
@@ -35,6 +36,8 @@ import { serviceRoutes } from './routes.ts';
 export type AppOptions = {
   readonly profile: Profile;
   readonly catalogue: Catalogue;
+  /** Left out, definitions can be read and not changed. */
+  readonly definitions?: Definitions | undefined;
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mayCall } from '../access/grant.ts';
-import type { Catalogue, Endpoint } from '../definition/catalogue.ts';
+import type { Catalogue } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import { OPENAPI_DOCUMENTS_MAX } from '../limits.ts';
 import { type DocumentOptions, openapiDocument } from '../openapi/document.ts';
 import type { OperationText } from '../openapi/operation-text.ts';

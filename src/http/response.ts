@@ -5,7 +5,8 @@ import { discardBody, isBodyShort, isBodyUnderWay } from './body.ts';
 import type { Failure, TellFailure } from './failure.ts';
 
 /** Headers that pages of other origins may read. */
-const EXPOSED_HEADERS = 'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow';
+const EXPOSED_HEADERS =
+  'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location';
 
 /** On every answer, whatever was asked. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {

@@ -10,12 +10,13 @@ import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
+import { definitionListOperations, definitionOperations } from './definition-operations.ts';
 import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
 import { healthHandler } from './health-route.ts';
-import { endpointHandler, endpointListHandler, sourceListHandler } from './management-route.ts';
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
 import { type Access, type GuardedOperation, pathParameter, type Route } from './route.ts';
+import { sourceListHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
 
 export type RouteOptions = AppOptions & {
@@ -101,17 +102,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
       path: '/api/endpoints/:idOrName',
       pathParameters: ID_OR_NAME,
       takes: (request) => isUuid(pathParameter(request)),
-      operations: {
-        GET: {
-          summary: 'Read a definition by its id',
-          tag: 'definitions',
-          answers: resultAnswer(refTo('Definition')),
-          failures: ['unknown_endpoint'],
-          access: MANAGING,
-          handle: endpointHandler(catalogue),
-        },
-      },
-      tellFailure,
+      operations: definitionOperations({ ...options, access: MANAGING }),
     },
     {
       path: '/api/endpoints/:idOrName',
@@ -121,16 +112,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
     },
     {
       path: '/api/endpoints',
-      operations: {
-        GET: {
-          summary: 'List all definitions',
-          tag: 'definitions',
-          answers: resultAnswer(listOf(refTo('Definition'))),
-          access: MANAGING,
-          handle: endpointListHandler(catalogue),
-        },
-      },
-      tellFailure,
+      operations: definitionListOperations({ ...options, access: MANAGING }),
     },
   ];
 }

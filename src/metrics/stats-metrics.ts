@@ -3,6 +3,7 @@ import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../../ingest/log-store.ts';
 import type { MemoryStats } from '../../ingest/memory-budget.ts';
 import type { CallStats } from '../call/result-cache.ts';
+import type { DefinitionStats } from '../definition/definitions.ts';
 import { type BackendStats, DAMAGE_KINDS, type DamageKind } from '../store/backend.ts';
 import type { IngestCount } from '../store/ingest-counts.ts';
 import { ENGINE_METRICS } from './engine-metrics.ts';
@@ -17,6 +18,8 @@ export type Snapshot = {
   /** Who follows sources at this moment. */
   readonly followerCount?: number | undefined;
   readonly damagedPlaces?: ReadonlyMap<DamageKind, number> | undefined;
+  /** Definitions in force, by origin, and problems of their files; left out where none are changed. */
+  readonly definitions?: DefinitionStats | undefined;
   readonly delays: Delays;
 };
 
@@ -35,6 +38,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(LOG, ({ backend }) => backend.log);
   add(FOLLOWERS, ({ followerCount }) => followerCount);
   add(DAMAGE, ({ damagedPlaces }) => damagedPlaces);
+  add(DEFINITIONS, ({ definitions }) => definitions);
   add(PROCESS, ({ delays }) => delays);
 }
 
@@ -213,6 +217,21 @@ const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
     labels: ['kind'],
     read: (places) =>
       DAMAGE_KINDS.map((kind) => ({ labels: { kind }, value: places?.get(kind) ?? 0 })),
+  },
+];
+
+const DEFINITIONS: readonly StatsMetric<Snapshot['definitions']>[] = [
+  {
+    name: 'weir_definitions',
+    help: 'Definitions that may be called, by where they come from: built-in, folder, api',
+    labels: ['origin'],
+    read: (stats) =>
+      Array.from(stats?.counts ?? [], ([origin, value]) => ({ labels: { origin }, value })),
+  },
+  {
+    name: 'weir_definition_problems',
+    help: 'Files of definitions that are not in force as they are',
+    read: (stats) => stats?.problemCount ?? 0,
   },
 ];
 

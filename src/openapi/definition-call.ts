@@ -1,6 +1,6 @@
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
-import type { Endpoint } from '../definition/catalogue.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import type { Operation } from '../http/route.ts';
 import type { AnswerText, BodyText, OperationText, ParameterText } from './operation-text.ts';
 import { jsonSchema, textSchema } from './parameter-schema.ts';
@@ -15,7 +15,7 @@ const JSON_TYPE = 'application/json';
  */
 export function callOf(endpoint: Endpoint, method: string, call: Operation): Operation {
   const { definition } = endpoint;
-  const inUrl = method === 'GET' ? definition.parameters : [];
+  const inUrl = method === 'GET' ? endpoint.declared : [];
   const text: Partial<OperationText> = {
     summary: definition.name,
     description: descriptionOf(endpoint),
@@ -45,12 +45,12 @@ function descriptionOf({ definition }: Endpoint): string {
 
 /** A parameter, and the names that it falls back to where they are none of their own. */
 function parameterTexts(
-  { definition }: Endpoint,
+  endpoint: Endpoint,
   parameter: ParameterDefinition,
 ): readonly ParameterText[] {
   const { name, from, required } = parameter;
   const schema = textSchema(parameter);
-  const declared = new Set(definition.parameters.map((other) => other.name));
+  const declared = new Set(endpoint.declared.map((other) => other.name));
   const others = from.filter((other) => !declared.has(other));
   return [
     {
@@ -99,13 +99,13 @@ function isOfCall({ definition, parameters }: Endpoint, method: string, name: st
 }
 
 /** The members of a JSON body; a text in its place is the caller's SQL. */
-function bodyOf({ definition }: Endpoint, body: BodyText): BodyText {
-  const { isSandboxed, parameters } = definition;
+function bodyOf({ definition, declared }: Endpoint, body: BodyText): BodyText {
+  const { isSandboxed } = definition;
   const properties = Object.fromEntries([
     ...(isSandboxed ? [[SQL_PARAMETER, { type: 'string' }]] : []),
-    ...parameters.map((parameter) => [parameter.name, jsonSchema(parameter)]),
+    ...declared.map((parameter) => [parameter.name, jsonSchema(parameter)]),
   ]);
-  const required = parameters.filter(isRequired).map(({ name }) => name);
+  const required = declared.filter(isRequired).map(({ name }) => name);
   const json = {
     schema: { type: 'object', properties, ...(required.length > 0 && { required }) },
   };

@@ -1,5 +1,5 @@
 import { must } from '../../engine/assert.ts';
-import type { Endpoint } from '../definition/catalogue.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
 import type { Route } from '../http/route.ts';
 import { ResponseComponents } from './answers.ts';
 import { callOf } from './definition-call.ts';

@@ -47,6 +47,21 @@ const CODE: Schema = {
 
 const NO_INT64: Schema = { type: 'string', pattern: '^-?[0-9]+$' };
 
+const PARAMETER_DEFINITION: Schema = { $ref: '#/components/schemas/ParameterDefinition' };
+
+const DEFINITION = {
+  id: { type: 'string', format: 'uuid' },
+  name: STRING,
+  alias: listOf(STRING),
+  description: STRING,
+  parameters: listOf(PARAMETER_DEFINITION),
+  max_rows: COUNT,
+  cache: { type: 'string', description: '`disabled`, or a time such as `900s`' },
+  warm: { type: 'string', description: '`disabled`, or a time such as `300s`' },
+  sandbox: { enum: ['enabled', 'disabled'] },
+  query: { type: 'string', description: 'The statement' },
+} as const;
+
 /** Schemas with a name: what more than one operation speaks of. */
 export const SCHEMAS = {
   Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, PLACE) }),
@@ -120,17 +135,28 @@ export const SCHEMAS = {
     { default: STRING, enum: listOf(STRING), from: listOf(STRING) },
   ),
   Definition: objectOf({
-    id: { type: 'string', format: 'uuid' },
-    name: STRING,
-    alias: listOf(STRING),
-    description: STRING,
-    parameters: listOf({ $ref: '#/components/schemas/ParameterDefinition' }),
-    max_rows: COUNT,
-    cache: { type: 'string', description: '`disabled`, or a time such as `900s`' },
-    warm: { type: 'string', description: '`disabled`, or a time such as `300s`' },
-    sandbox: { enum: ['enabled', 'disabled'] },
-    query: { type: 'string', description: 'The statement' },
+    ...DEFINITION,
+    origin: { enum: ['built-in', 'folder', 'api'] },
+    version: { type: 'integer', minimum: 1 },
+    selects_from: { description: 'Names of other definitions', ...listOf(STRING) },
+    inherited_parameters: {
+      description: 'Of the definitions it selects from',
+      ...listOf(PARAMETER_DEFINITION),
+    },
   }),
+  DefinitionInput: {
+    ...objectOf({ name: DEFINITION.name, query: DEFINITION.query }, DEFINITION),
+    additionalProperties: false,
+  },
+  DefinitionProblem: objectOf(
+    {
+      origin: { enum: ['folder', 'api'] },
+      file: STRING,
+      message: STRING,
+      served: { enum: ['as before', 'no'] },
+    },
+    { line: PLACE.line, column: PLACE.column },
+  ),
   Source: objectOf(
     { id: { type: 'string', format: 'uuid' }, name: STRING },
     { events: COUNT, bytes: COUNT },

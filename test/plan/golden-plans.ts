@@ -4,7 +4,8 @@ import type { QueryExplanation } from '../../engine/plan/explanation.ts';
 import { WIDTH_MAX } from '../../engine/plan/explanation-text.ts';
 import { treeLines } from '../../engine/plan/plan-tree.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
-import { type Catalogue, type Endpoint, loadCatalogue } from '../../src/definition/catalogue.ts';
+import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';
+import type { Endpoint } from '../../src/definition/endpoint.ts';
 import { sqlTypeOf } from '../../src/definition/parameter-value.ts';
 
 /** The clock of all plans: noon, so that no bound is at its own start by chance but those cut to be. */

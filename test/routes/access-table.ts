@@ -110,6 +110,18 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ),
   managing('GET /api/endpoints', '/api/endpoints'),
   managing('GET /api/endpoints/:idOrName', `/api/endpoints/${LOGS_ALL}`),
+  ...[
+    managing('POST /api/endpoints', '/api/endpoints', { body: '{}', status: 400 }),
+    ...['PUT', 'PATCH', 'DELETE'].map((method) =>
+      managing(`${method} /api/endpoints/:idOrName`, `/api/endpoints/${LOGS_ALL}`, {
+        // What is built in is not changed, whoever asks.
+        ...{
+          body: method === 'DELETE' ? undefined : '{"name":"a","query":"SELECT 1"}',
+          status: 409,
+        },
+      }),
+    ),
+  ].map((row) => ({ ...row, type: 'application/json' })),
   managing('GET /metrics', '/metrics'),
   managing('GET /api/tokens', '/api/tokens'),
   managing('POST /api/tokens', '/api/tokens', {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { METHODS } from '../../src/http/route.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
-import { withApp } from '../src/harness.ts';
+import { fakeDefinitions, withApp } from '../src/harness.ts';
 import type { HttpAnswer } from '../support/http-client.ts';
 import { ACCESS_TABLE, type AccessRow } from './access-table.ts';
 import { GuardedService, TOKEN_SCOPES, tokenText } from './guarded-service.ts';
@@ -90,7 +90,7 @@ test('every route stands in the table, as often as it has meanings, and nothing 
       throw new Error('nobody asks for numbers');
     },
   });
-  await withApp({ metrics }, async ({ routes }) => {
+  await withApp({ metrics, definitions: await fakeDefinitions() }, async ({ routes }) => {
     const served = routes.flatMap(({ path, operations }) =>
       Object.keys(operations).map((method) => `${method} ${path}`),
     );

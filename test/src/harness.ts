@@ -12,9 +12,13 @@ import { openTokens } from '../../src/access/tokens.ts';
 import { CallerQueries } from '../../src/call/caller-queries.ts';
 import { EndpointCaller } from '../../src/call/endpoint-call.ts';
 import type { QueryEngine } from '../../src/call/query-engine.ts';
-import { Catalogue, type Endpoint } from '../../src/definition/catalogue.ts';
-import { parseDefinitionFile } from '../../src/definition/definition-file.ts';
-import { ParameterSchema } from '../../src/definition/parameters.ts';
+import { Catalogue } from '../../src/definition/catalogue.ts';
+import { DefinitionSet } from '../../src/definition/definition-set.ts';
+import { DefinitionStore } from '../../src/definition/definition-store.ts';
+import { Definitions } from '../../src/definition/definitions.ts';
+import type { Endpoint } from '../../src/definition/endpoint.ts';
+import { readSaved } from '../../src/definition/saved-definition.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { EventReader } from '../../src/follow/event-reader.ts';
 import { Followers } from '../../src/follow/followers.ts';
@@ -29,6 +33,7 @@ import { Readiness } from '../../src/readiness.ts';
 import { asServiceErrors } from '../../src/store/intake-errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import type { PublishedEvents } from '../../src/store/published-events.ts';
+import { ModelDisk } from '../support/model-disk.ts';
 
 export const PRIVATE = 'private-token';
 export const PUBLIC = 'public-token';
@@ -37,7 +42,12 @@ export const NOW_US = 1_768_478_400_000_000;
 /** A prepared query of nothing, naming the parameters its text does. */
 export function fakePrepare(text: string): PreparedQuery {
   const parameters = new Set(Array.from(text.matchAll(/@(\w+)/g), (match) => match[1]!));
-  const bound = { plan: { op: 'one-row' as const }, output: [], parameters: [...parameters], views: [] };
+  const bound = {
+    plan: { op: 'one-row' as const },
+    output: [],
+    parameters: [...parameters],
+    views: [],
+  };
   return { text, bound, commonTables: [] };
 }
 
@@ -145,9 +155,20 @@ SELECT @project, @interval, @since, @count, @deep, @share
 
 /** A definition as it is called, over the fake engine. */
 export function fakeEndpoint(fileText: string): Endpoint {
-  const { definition } = parseDefinitionFile('test.sql', fileText);
-  const parameters = new ParameterSchema(definition.parameters);
-  return { definition, query: fakePrepare(definition.text), parameters };
+  const saved = readSaved({ origin: 'folder', file: 'test.sql', fileText }, 'default');
+  return must(new DefinitionSet([saved], { engine: { prepare: fakePrepare } }).endpoints[0]);
+}
+
+/** The built-in definitions over the fake engine, and others over a disk of the model's. */
+export function fakeDefinitions(): Promise<Definitions> {
+  return Definitions.open({
+    engine: { prepare: fakePrepare },
+    profile: 'default',
+    store: new DefinitionStore(new ModelDisk(new Random(1)), '/data/endpoints'),
+    folder: undefined,
+    log: () => {},
+    onReplaced: () => {},
+  });
 }
 
 export type TestApp = {
@@ -176,13 +197,14 @@ export async function withApp(
     readonly isStarting?: boolean | undefined;
     readonly profile?: ProfileName | undefined;
     readonly metrics?: Metrics | undefined;
+    /** Left out, definitions can be read and not changed. */
+    readonly definitions?: Definitions | undefined;
     /** How slow callers may be. */
     readonly callers?: Partial<CallerLimits> | undefined;
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
-  const catalogue = new Catalogue();
-  catalogue.add(fakeEndpoint(options.definition ?? STATS));
+  const catalogue = new Catalogue([fakeEndpoint(options.definition ?? STATS)]);
   const { tokens } = await openTokens({
     dataDir: '/nowhere',
     publicAccessToken: PUBLIC,
@@ -224,6 +246,7 @@ export async function withApp(
       heldBytesMax: options.heldBytesMax,
     }),
     metrics: options.metrics,
+    definitions: options.definitions,
   });
   const address = { host: '127.0.0.1', port: 0 };
   const server = await HttpServer.listen(app, address, profile, options.callers);

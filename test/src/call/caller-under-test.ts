@@ -1,6 +1,6 @@
 import { EVERYTHING, type Reach } from '../../../engine/plan/reach.ts';
 import { type EndpointAnswer, EndpointCaller } from '../../../src/call/endpoint-call.ts';
-import type { Endpoint } from '../../../src/definition/catalogue.ts';
+import type { Endpoint } from '../../../src/definition/endpoint.ts';
 import type { LogEntry } from '../../../src/log.ts';
 import { fakeAnswer, fakeEndpoint, type Run } from '../harness.ts';
 

@@ -70,7 +70,12 @@ test('definitions are listed and given by id, for a token that may manage', asyn
       warm: 'disabled',
       sandbox: 'disabled',
       query: 'SELECT @project, @interval, @since, @count, @deep, @share',
+      origin: 'folder',
+      version: 1,
+      selects_from: [],
+      inherited_parameters: [],
     });
+    assert.deepEqual(list.json.problems, []);
     assert.deepEqual(parameters.slice(0, 2), [
       { name: 'project', type: 'string', required: true, from: ['ref'] },
       { name: 'interval', type: 'string', required: false, enum: ['1hr', '1day'] },

@@ -337,7 +337,8 @@ test('who has it already is told so, until a definition comes', async () => {
     const open = await ask(app, { path, headers: { ...headers, ...NO_TOKEN } });
     equal(open.status, 200);
     ok(open.headers.etag !== etag);
-    app.catalogue.add(fakeEndpoint(`-- id: ${ID}\n-- name: app.more\nSELECT 1`));
+    const added = fakeEndpoint(`-- id: ${ID}\n-- name: app.more\nSELECT 1`);
+    app.catalogue.replace([...app.catalogue.list(), added]);
     const changed = await ask(app, { path, headers });
     equal(changed.status, 200);
     ok('/api/endpoints/app.more' in changed.json.paths);

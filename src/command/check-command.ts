@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { count } from '../../engine/plan/explanation.ts';
+import { LINES_LISTED_MAX } from '../limits.ts';
+import { parseSettings } from '../settings.ts';
+import type { CallDifference, FolderCheck, RowDifference } from './check-run.ts';
+import { checkFolder } from './check-run.ts';
+import { type Command, CommandFailure, type CommandWords, UsageError } from './command.ts';
+import { jsonText } from './folder-command.ts';
+
+/** `weir check`. */
+export const CHECK: Command = {
+  help: `weir check tells whether the definitions of a folder are right, without a service.
+
+  weir check FOLDER [--json]
+
+Each NAME.sql is read and bound as a start would do it, among the others and those built in.
+Beside it there may be
+
+  NAME.expect.json    what calls of it give, at a time that stands still:
+                      {"now": "2026-01-15T12:00:00Z", "calls": [
+                        {"parameters": {"project": "alpha"}, "rows": [{"errors": 2}]},
+                        {"error": "missing_parameter"}]}
+  NAME.events.ndjson  the events that there are, a line for each:
+                      {"source": "postgres.logs", "event": {"project": "alpha"}}
+
+The calls are answered by the real engine, over these events alone. Events without an id have one by
+their number: 00000000-0000-4000-8000-000000000001, and so on. Rows are compared one by one, in
+their order; the order of keys does not matter. PROFILE, SOURCES, DEFAULT_SOURCE and RETENTION_DAYS
+are read from the environment, as by the service.
+
+  --json   everything as JSON
+  --help   this text
+
+Exit status: 0 when all is as it should be; 1 when a definition has a problem, a call gives
+something else, or the folder cannot be read; 2 when the command was not understood.
+`,
+  options: { json: { type: 'boolean' } },
+  run: async (words, world) => {
+    const folder = folderOf(words);
+    const settings = parseSettings(world.environment);
+    const found = await checkFolder(folder, settings).catch((cause: unknown): never => {
+      const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+      if (code === undefined) throw cause;
+      throw new CommandFailure(`${folder} must be a folder that can be read; got ${code}`, cause);
+    });
+    world.out(words.has('json') ? `${jsonText({ folder, ...found })}\n` : checkText(found));
+    return found.problems.length + found.differences.length === 0 ? 0 : 1;
+  },
+};
+
+function folderOf({ positionals }: CommandWords): string {
+  const [folder, ...rest] = positionals;
+  if (folder === undefined || folder === '') {
+    throw new UsageError('check must be followed by a folder of definitions; got nothing');
+  }
+  if (rest.length > 0) throw new UsageError('check must be followed by one folder; got more');
+  return resolve(folder);
+}
+
+function checkText({ definitionCount, callCount, problems, differences }: FolderCheck): string {
+  const parts = [...problems.map((problem) => `${problem}\n`), ...differences.map(differenceText)];
+  const isRight = parts.length === 0;
+  const verdict = isRight
+    ? 'all is as it should be'
+    : `${many(problems.length, 'problem')}, ${many(differences.length, 'difference')}`;
+  const seen = `${many(definitionCount, 'definition')}, ${many(callCount, 'call')}`;
+  return [...parts, `${seen}: ${verdict}\n`].join('\n');
+}
+
+function many(size: number, noun: string): string {
+  return `${count(size)} ${noun}${size === 1 ? '' : 's'}`;
+}
+
+function differenceText({
+  file,
+  call,
+  endpoint,
+  parameters,
+  rows,
+  failure,
+}: CallDifference): string {
+  const given = Object.entries(parameters).map(([name, text]) => ` ${name}=${text}`);
+  const lines = [`${file}, call ${call}: ${endpoint}${given.join('')}`];
+  if (failure !== undefined) {
+    lines.push(`  expected ${failure.expected}`, `  got      ${failure.got}`);
+  }
+  for (const row of rows.slice(0, LINES_LISTED_MAX)) lines.push(...rowLines(row));
+  const rest = rows.length - LINES_LISTED_MAX;
+  if (rest > 0) lines.push(`  and ${count(rest)} more rows`);
+  return `${lines.join('\n')}\n`;
+}
+
+function rowLines({ row, expected, got }: RowDifference): readonly string[] {
+  if (got === undefined)
+    return [`  row ${row} is missing`, `    expected ${JSON.stringify(expected)}`];
+  if (expected === undefined)
+    return [`  row ${row} is not expected`, `    got      ${JSON.stringify(got)}`];
+  return [
+    `  row ${row} differs`,
+    `    expected ${JSON.stringify(expected)}`,
+    `    got      ${JSON.stringify(got)}`,
+  ];
+}

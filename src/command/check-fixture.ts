@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { MalformedBodyError } from '../../ingest/ingest-error.ts';
+import { MemoryPool } from '../../ingest/memory-pool.ts';
+import { JsonReader } from '../../ingest/wire/json-reader.ts';
+import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
+import { echo } from '../echo.ts';
+
+/** Endings of the files beside `NAME.sql`. */
+export const EVENTS_ENDING = '.events.ndjson';
+export const EXPECT_ENDING = '.expect.json';
+
+/** One line of `NAME.events.ndjson`: `{"source": "postgres.logs", "event": {…}}`. */
+export type FixtureEvent = {
+  readonly line: number;
+  readonly source: string;
+  /** As it is written, so that no digit is lost. */
+  readonly event: string;
+};
+
+/** What one call is to give: rows, or a failure of this code. */
+export type ExpectedCall = {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly rows?: readonly unknown[] | undefined;
+  readonly error?: string | undefined;
+};
+
+/** `NAME.expect.json`. */
+export type Expectation = { readonly nowUs: number; readonly calls: readonly ExpectedCall[] };
+
+/** A file that says something else than it may. */
+export class FixtureError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'FixtureError';
+  }
+}
+
+const EXPECT_SCHEMA = z.strictObject({
+  now: z.string(),
+  calls: z
+    .array(
+      z
+        .strictObject({
+          parameters: z
+            .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+            .default({}),
+          rows: z.array(z.record(z.string(), z.unknown())).optional(),
+          error: z.string().optional(),
+        })
+        .refine(({ rows, error }) => (rows === undefined) !== (error === undefined), {
+          error: 'must have either rows or error',
+        }),
+    )
+    .min(1),
+});
+
+/** @throws FixtureError */
+export async function readExpectation(path: string): Promise<Expectation> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'));
+  } catch (cause) {
+    throw new FixtureError(`must be JSON; ${reasonOf(cause)}`, cause);
+  }
+  const parsed = EXPECT_SCHEMA.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join('.') ?? '';
+    throw new FixtureError(`${place === '' ? '' : `${place}: `}${issue?.message ?? 'is not one'}`);
+  }
+  const { now, calls } = parsed.data;
+  const nowUs = parseIsoTimestampUs(now);
+  if (typeof nowUs !== 'number') {
+    throw new FixtureError(
+      `now must be an ISO 8601 time such as 2026-01-15T12:00:00Z; got ${echo(now)}`,
+    );
+  }
+  return {
+    nowUs,
+    calls: calls.map(({ parameters, ...call }) => ({
+      ...call,
+      parameters: Object.fromEntries(
+        Object.entries(parameters).map(([name, text]) => [name, String(text)]),
+      ),
+    })),
+  };
+}
+
+/** The events of a file, in their order. @throws FixtureError */
+export async function readEvents(path: string): Promise<readonly FixtureEvent[]> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown): never => {
+    throw new FixtureError(`must be readable; ${reasonOf(cause)}`, cause);
+  });
+  const pool = new MemoryPool(0);
+  return text.split('\n').flatMap((lineText, index) => {
+    if (lineText.trim() === '') return [];
+    const line = index + 1;
+    const memory = pool.lend();
+    try {
+      return [{ line, ...readEvent(new JsonReader([Buffer.from(lineText)], { memory }), line) }];
+    } catch (error) {
+      if (!(error instanceof MalformedBodyError)) throw error;
+      throw new FixtureError(`line ${line}: ${error.message}`, error);
+    } finally {
+      memory.end();
+    }
+  });
+}
+
+/** Its text is its own: nothing of it is in memory that is lent. */
+function readEvent(reader: JsonReader, line: number): { source: string; event: string } {
+  let source: string | undefined;
+  let event: string | undefined;
+  reader.enterObject();
+  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (key === 'source') source = reader.text();
+    else if (key === 'event') event = reader.json();
+    else {
+      throw new FixtureError(`line ${line} may have the keys source and event; got ${echo(key)}`);
+    }
+  }
+  reader.endText();
+  if (source !== undefined && event !== undefined) return { source, event };
+  throw new FixtureError(`line ${line} must have the keys source and event; one is missing`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

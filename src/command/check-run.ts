@@ -1,0 +1,250 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { prepareQuery } from '../../engine/engine.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { SourceDirectory } from '../../ingest/source.ts';
+import { CallerQueries } from '../call/caller-queries.ts';
+import { callerSqlOf } from '../call/caller-sql.ts';
+import type { QueryEngine } from '../call/query-engine.ts';
+import { readBuiltIn } from '../definition/catalogue.ts';
+import { DefinitionError } from '../definition/definition-error.ts';
+import { DEFINITION_ENDING, readDefinitionFile } from '../definition/definition-reading.ts';
+import { DefinitionSet } from '../definition/definition-set.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
+import { readSaved, type SavedDefinition } from '../definition/saved-definition.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import type { Settings } from '../settings.ts';
+import { ScratchStore } from '../store/scratch-store.ts';
+import {
+  EVENTS_ENDING,
+  EXPECT_ENDING,
+  type Expectation,
+  type ExpectedCall,
+  FixtureError,
+  readEvents,
+  readExpectation,
+} from './check-fixture.ts';
+
+/** A row that is not as expected; one side is missing where there are more rows on the other. */
+export type RowDifference = {
+  readonly row: number;
+  readonly expected?: unknown;
+  readonly got?: unknown;
+};
+
+/** A call that gave something else than its file says. */
+export type CallDifference = {
+  readonly file: string;
+  readonly endpoint: string;
+  /** Its place in the file, from 1. */
+  readonly call: number;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly rows: readonly RowDifference[];
+  /** What was expected and got of failures, where there was one on either side. */
+  readonly failure?: { readonly expected: string; readonly got: string } | undefined;
+};
+
+/** What came of checking a folder. */
+export type FolderCheck = {
+  readonly definitionCount: number;
+  readonly callCount: number;
+  /** Sentences about files that say something else than they may. */
+  readonly problems: readonly string[];
+  readonly differences: readonly CallDifference[];
+};
+
+/**
+ * Checks the definitions of a folder among each other and the built-in ones, and has each called as the
+ * files beside it say, over the events that they give. Rejects where the folder cannot be read.
+ */
+export async function checkFolder(folder: string, settings: Settings): Promise<FolderCheck> {
+  const names = (await readdir(folder)).sort();
+  const problems: string[] = [];
+  const saved = await readDefinitions(folder, names, settings, problems);
+  const { sources } = new SourceDirectory(settings.sources);
+  const engine: Pick<QueryEngine, 'prepare'> = {
+    prepare: (text, parameters, within, views) =>
+      prepareQuery(text, { sources, parameters, within, views }),
+  };
+  const builtIn = await readBuiltIn(settings.profile);
+  const set = new DefinitionSet([...builtIn, ...saved.values()], { engine });
+  problems.push(...set.problems.map(({ error }) => error.message));
+  const differences: CallDifference[] = [];
+  let callCount = 0;
+  for (const name of names.filter((each) => each.endsWith(EXPECT_ENDING))) {
+    const stem = name.slice(0, -EXPECT_ENDING.length);
+    const definition = saved.get(stem + DEFINITION_ENDING);
+    const endpoint = definition && set.endpointOf(definition);
+    if (endpoint === undefined) continue;
+    try {
+      const fixture = new Fixture({ folder, stem, names, endpoint, settings, engine });
+      const found = await fixture.run();
+      callCount += found.callCount;
+      differences.push(...found.differences);
+    } catch (error) {
+      if (!(error instanceof FixtureError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  problems.push(...strayFixtures(folder, names));
+  return { definitionCount: saved.size, callCount, problems, differences };
+}
+
+/** By the names of their files; what does not parse is told. */
+async function readDefinitions(
+  folder: string,
+  names: readonly string[],
+  { profile }: Settings,
+  problems: string[],
+): Promise<ReadonlyMap<string, SavedDefinition>> {
+  const saved = new Map<string, SavedDefinition>();
+  for (const name of names.filter((each) => each.endsWith(DEFINITION_ENDING))) {
+    const file = join(folder, name);
+    try {
+      const fileText = await readDefinitionFile(file);
+      saved.set(name, readSaved({ origin: 'folder', file, fileText }, profile));
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return saved;
+}
+
+/** Files that stand beside no definition, or would never be looked at: a slip of the pen, mostly. */
+function strayFixtures(folder: string, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => {
+    const ending = [EVENTS_ENDING, EXPECT_ENDING].find((each) => name.endsWith(each));
+    if (ending === undefined) return [];
+    const stem = name.slice(0, -ending.length);
+    const needed = [
+      stem + DEFINITION_ENDING,
+      ...(ending === EVENTS_ENDING ? [stem + EXPECT_ENDING] : []),
+    ];
+    const missing = needed.filter((each) => !names.includes(each));
+    return missing.map((each) => `${join(folder, name)}: there is no ${each} beside it`);
+  });
+}
+
+/** The files beside one definition, and what they ask for. */
+class Fixture {
+  readonly #path: string;
+  readonly #hasEvents: boolean;
+  readonly #endpoint: Endpoint;
+  readonly #settings: Settings;
+  readonly #callerQueries: CallerQueries;
+
+  constructor(options: {
+    readonly folder: string;
+    readonly stem: string;
+    readonly names: readonly string[];
+    readonly endpoint: Endpoint;
+    readonly settings: Settings;
+    readonly engine: Pick<QueryEngine, 'prepare'>;
+  }) {
+    this.#path = join(options.folder, options.stem);
+    this.#hasEvents = options.names.includes(options.stem + EVENTS_ENDING);
+    this.#endpoint = options.endpoint;
+    this.#settings = options.settings;
+    this.#callerQueries = new CallerQueries(options.engine);
+  }
+
+  /** @throws FixtureError when a file says something else than it may, with its name. */
+  async run(): Promise<Pick<FolderCheck, 'callCount' | 'differences'>> {
+    const file = this.#path + EXPECT_ENDING;
+    const expectation = await named(file, () => readExpectation(file));
+    const store = new ScratchStore(this.#settings);
+    try {
+      if (this.#hasEvents) await this.#postEvents(store, expectation);
+      const differences: CallDifference[] = [];
+      for (const [index, expected] of expectation.calls.entries()) {
+        const got = await this.#call(store, expected, expectation.nowUs);
+        const found = differenceOf(expected, got);
+        if (found === undefined) continue;
+        const { parameters } = expected;
+        const endpoint = this.#endpoint.definition.name;
+        differences.push({ file: basename(file), endpoint, call: index + 1, parameters, ...found });
+      }
+      return { callCount: expectation.calls.length, differences };
+    } finally {
+      await store.close();
+    }
+  }
+
+  async #postEvents(store: ScratchStore, { nowUs }: Expectation): Promise<void> {
+    const file = this.#path + EVENTS_ENDING;
+    await named(file, async () => {
+      for (const { line, source: name, event } of await readEvents(file)) {
+        const source = store.sources.findByName(name);
+        if (source === undefined) {
+          const known = store.sources.sources.map((each) => each.name).join(', ');
+          throw new FixtureError(
+            `line ${line}: there is no source ${echo(name)}; there are ${known}`,
+          );
+        }
+        const refusal = await store.post(source, event, nowUs);
+        if (refusal === undefined) continue;
+        throw new FixtureError(`line ${line}: ${refusal.replace(/^event 0: /, '')}`);
+      }
+    });
+  }
+
+  /** The rows, or the code of what went wrong and its sentence. */
+  async #call(
+    store: ScratchStore,
+    { parameters }: ExpectedCall,
+    nowUs: number,
+  ): Promise<readonly unknown[] | ServiceError | QueryError> {
+    const { definition, parameters: schema, query } = this.#endpoint;
+    const texts = new Map(
+      Object.entries(parameters).map(([name, text]) => [name, [text]] as const),
+    );
+    try {
+      const values = schema.parse(texts);
+      const sql = callerSqlOf(texts, this.#endpoint);
+      const asked = sql === undefined ? query : this.#callerQueries.prepare(this.#endpoint, sql);
+      const options = { parameters: values, nowUs, rowsMax: definition.rowsMax };
+      return JSON.parse(await store.run(asked, options)) as readonly unknown[];
+    } catch (error) {
+      if (error instanceof ServiceError || error instanceof QueryError) return error;
+      throw error;
+    }
+  }
+}
+
+/** Puts the name of the file before what is wrong with it. */
+async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof FixtureError
+      ? new FixtureError(`${file}: ${error.message}`, error)
+      : error;
+  }
+}
+
+function differenceOf(
+  { rows, error }: ExpectedCall,
+  got: readonly unknown[] | ServiceError | QueryError,
+): Pick<CallDifference, 'rows' | 'failure'> | undefined {
+  if (got instanceof Error) {
+    if (got.code === error) return undefined;
+    const expected = error ?? rowsText(rows?.length ?? 0);
+    return { rows: [], failure: { expected, got: `${got.code}: ${got.message}` } };
+  }
+  if (rows === undefined) {
+    return { rows: [], failure: { expected: error ?? '', got: rowsText(got.length) } };
+  }
+  const differences: RowDifference[] = [];
+  for (let row = 0; row < Math.max(rows.length, got.length); row++) {
+    if (row < Math.min(rows.length, got.length) && isDeepStrictEqual(rows[row], got[row])) continue;
+    differences.push({ row, expected: rows[row], got: got[row] });
+  }
+  return differences.length === 0 ? undefined : { rows: differences };
+}
+
+function rowsText(size: number): string {
+  return `${size} ${size === 1 ? 'row' : 'rows'}`;
+}

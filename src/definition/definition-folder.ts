@@ -1,0 +1,90 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DEFINITIONS_MAX } from '../limits.ts';
+import { DefinitionError } from './definition-error.ts';
+import { definitionNames, readDefinitionFile } from './definition-reading.ts';
+
+/** A file as it was found: its text, or why it has none. One that did not change is the same object. */
+export type FoundFile = {
+  /** Its path. */
+  readonly file: string;
+  readonly text: string | DefinitionError;
+};
+
+/** The folder cannot be read, or holds too much. */
+export class FolderError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'FolderError';
+  }
+}
+
+/**
+ * A folder of definition files that somebody else changes. It is looked at again and again: what tells
+ * of changes by itself is silent on network and container mounts.
+ */
+export class DefinitionFolder {
+  readonly #folder: string;
+  #known: ReadonlyMap<string, { readonly mark: string; readonly found: FoundFile }> = new Map();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * All definition files by name, in the order of their names. Reads those whose size, time or place
+   * on the disk is another than at the last look.
+   *
+   * @throws FolderError
+   */
+  async look(): Promise<ReadonlyMap<string, FoundFile>> {
+    const names = await this.#names();
+    const known = new Map<string, { readonly mark: string; readonly found: FoundFile }>();
+    for (const name of names) {
+      const file = join(this.#folder, name);
+      const mark = await markOf(file);
+      const before = this.#known.get(name);
+      const isSame = before?.mark === mark;
+      known.set(name, isSame ? before : { mark, found: { file, text: await readOrProblem(file) } });
+    }
+    this.#known = known;
+    return new Map(Array.from(known, ([name, { found }]) => [name, found]));
+  }
+
+  async #names(): Promise<readonly string[]> {
+    let names: readonly string[];
+    try {
+      names = await definitionNames(this.#folder);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new FolderError(
+        `ENDPOINTS_DIR must be a folder that can be read; got ${reason}`,
+        cause,
+      );
+    }
+    if (names.length <= DEFINITIONS_MAX) return names;
+    throw new FolderError(
+      `there may be at most ${DEFINITIONS_MAX} definition files; got ${names.length}`,
+    );
+  }
+}
+
+/** Another text whenever the file is another, or has been written to; of a link, what it leads to. */
+async function markOf(file: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    // Gone since it was listed, or a link to nowhere: reading it tells why.
+    return String(error);
+  }
+}
+
+async function readOrProblem(file: string): Promise<string | DefinitionError> {
+  try {
+    return await readDefinitionFile(file);
+  } catch (error) {
+    if (error instanceof DefinitionError) return error;
+    throw error;
+  }
+}

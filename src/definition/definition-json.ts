@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { echo, oneOf } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { PARAMETER_TYPES, type ParameterDefinition } from './definition.ts';
+import { definitionFileText } from './definition-text.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** A definition as it is told and taken over HTTP: the words of its file as keys of JSON. */
+export type DefinitionResource = z.infer<typeof SCHEMA>;
+
+/** A text that stands in a line of the header by itself, and cannot become another line. */
+const WORD = z.string('must be a string').regex(/^\S+$/, 'must be one word');
+
+/** … in a list with commas. */
+const LISTED = WORD.regex(/^[^,"()]+$/, 'must be a word without commas, quotes and parentheses');
+
+const TEXT = z.string('must be a string');
+
+const PARAMETER = z.strictObject(
+  {
+    name: WORD,
+    type: z.enum(PARAMETER_TYPES, `must be ${oneOf(PARAMETER_TYPES)}`),
+    required: z.boolean('must be true or false').optional(),
+    default: TEXT.optional(),
+    enum: z.array(TEXT, 'must be a list').min(1, 'must not be empty').optional(),
+    from: z.array(LISTED, 'must be a list').optional(),
+  },
+  'must be a map',
+);
+
+const SWITCH = z.enum(['enabled', 'disabled'], 'must be disabled or enabled');
+
+/** What may be said; what it may be is for the reader of its file to judge. */
+const WRITABLE = {
+  id: WORD.optional(),
+  name: WORD,
+  alias: z.array(LISTED, 'must be a list').optional(),
+  description: TEXT.regex(/^[^\n\r\u2028\u2029]*$/, 'must be one line').optional(),
+  parameters: z.array(PARAMETER, 'must be a list').optional(),
+  max_rows: z.int('must be a whole number').optional(),
+  cache: WORD.optional(),
+  warm: WORD.optional(),
+  sandbox: SWITCH.optional(),
+  query: TEXT,
+} as const;
+
+/** What the service says besides: it may be sent back as it is. */
+const TOLD = ['origin', 'version', 'selects_from', 'inherited_parameters'] as const;
+
+const SCHEMA = z.strictObject(WRITABLE, 'must be a map');
+
+const KEYS = Object.keys(WRITABLE);
+
+/** The definition in the words of its file. */
+export function describeEndpoint({ definition, origin, declared, query }: Endpoint) {
+  const { cacheS, warmS, parameters } = definition;
+  return {
+    id: definition.id,
+    name: definition.name,
+    alias: definition.aliases,
+    description: definition.description,
+    parameters: parameters.map(describeParameter),
+    max_rows: definition.rowsMax,
+    cache: cacheS === undefined ? 'disabled' : `${cacheS}s`,
+    warm: warmS === undefined ? 'disabled' : `${warmS}s`,
+    sandbox: definition.isSandboxed ? 'enabled' : 'disabled',
+    query: definition.text,
+    origin,
+    version: definition.version,
+    selects_from: query.bound.views,
+    inherited_parameters: declared.slice(parameters.length).map(describeParameter),
+  };
+}
+
+function describeParameter(parameter: ParameterDefinition) {
+  return {
+    name: parameter.name,
+    type: parameter.type,
+    required: parameter.required,
+    default: parameter.default,
+    enum: parameter.values,
+    from: parameter.from.length === 0 ? undefined : parameter.from,
+  };
+}
+
+/**
+ * Takes a value of JSON for a definition. What the service alone says may be there as it is said of
+ * `current`, and not otherwise.
+ *
+ * @throws ServiceError with all that is wrong.
+ */
+export function parseResource(value: unknown, current: Endpoint | undefined): DefinitionResource {
+  const parsed = SCHEMA.safeParse(withoutTold(value, current));
+  if (parsed.success) {
+    checkWellFormed(parsed.data);
+    return parsed.data;
+  }
+  const reasons = parsed.error.issues.map((issue) => reasonOf(issue, value));
+  throw new ServiceError('invalid_definition', reasons.join('; '));
+}
+
+/** The file that says the same. The reader of files has the last word on what is in it. */
+export function resourceText(resource: DefinitionResource, id: string): string {
+  const { alias = [], description = '', max_rows: rowsMax, cache, warm, sandbox } = resource;
+  const header: (readonly [string, string | undefined])[] = [
+    ['id', id],
+    ['name', resource.name],
+    ['alias', alias.length === 0 ? undefined : alias.join(', ')],
+    ['description', description.trim() === '' ? undefined : description],
+    ['max_rows', rowsMax === undefined ? undefined : String(rowsMax)],
+    ['cache', cache],
+    ['warm', warm],
+    ['sandbox', sandbox],
+  ];
+  const parameters = (resource.parameters ?? []).map(
+    ({ name, type, required = false, default: given, enum: values, from = [] }) => {
+      return { name, type, required, default: given, values, from };
+    },
+  );
+  return definitionFileText(header, parameters, resource.query);
+}
+
+/** What is left of a merge patch and what it is applied to (RFC 7396 §2). */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isMap(patch)) return patch;
+  const result = new Map(isMap(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, mergePatch(result.get(key), value));
+  }
+  return Object.fromEntries(result);
+}
+
+/** @throws ServiceError when it says otherwise than the service does. */
+function withoutTold(value: unknown, current: Endpoint | undefined): unknown {
+  if (!isMap(value) || current === undefined) return value;
+  const told: Readonly<Record<string, unknown>> = describeEndpoint(current);
+  const rest = { ...value };
+  for (const key of TOLD) {
+    const [got, is] = [JSON.stringify(value[key]), JSON.stringify(told[key])];
+    if (got !== undefined && got !== is) {
+      const message = `${key} is told by the service and cannot be set; it is ${is}, got ${echo(got)}`;
+      throw new ServiceError('invalid_definition', message);
+    }
+    delete rest[key];
+  }
+  return rest;
+}
+
+/** Bytes are UTF-8, which has no half of a pair of UTF-16. */
+function checkWellFormed({ query, description = '' }: DefinitionResource): void {
+  for (const [key, text] of [
+    ['query', query],
+    ['description', description],
+  ]) {
+    if (!/\p{Surrogate}/u.test(text!)) continue;
+    throw new ServiceError('invalid_definition', `${key} must be Unicode; got half of a character`);
+  }
+}
+
+function reasonOf(issue: z.core.$ZodIssue, value: unknown): string {
+  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : String(step)));
+  const place = path.length === 0 ? 'a definition' : path.join('.').replaceAll('.[', '[');
+  if (issue.code === 'unrecognized_keys') {
+    const allowed = path.length === 0 ? KEYS : Object.keys(PARAMETER.shape);
+    return `${place} may have the keys ${allowed.join(', ')}; got ${issue.keys.map(echo).join(', ')}`;
+  }
+  let got: unknown = value;
+  for (const step of issue.path)
+    got = isMap(got) || Array.isArray(got) ? Reflect.get(got, step) : undefined;
+  return `${place} ${issue.message}; got ${got === undefined ? 'nothing' : echo(JSON.stringify(got))}`;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

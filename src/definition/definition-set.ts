@@ -1,0 +1,246 @@
+import { must } from '../../engine/assert.ts';
+import type { PreparedQuery } from '../../engine/engine.ts';
+import type { View, Views } from '../../engine/plan/logical-plan.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { SQL_PARAMETER } from '../call/caller-sql.ts';
+import type { QueryEngine } from '../call/query-engine.ts';
+import { DEFINITIONS_MAX, PARAMETERS_MAX } from '../limits.ts';
+import type { ParameterDefinition } from './definition.ts';
+import { DefinitionError, FILE_START } from './definition-error.ts';
+import type { Endpoint } from './endpoint.ts';
+import { sqlTypeOf } from './parameter-value.ts';
+import { ParameterSchema } from './parameters.ts';
+import { problemIn, type SavedDefinition } from './saved-definition.ts';
+
+export type Preparing = Pick<QueryEngine, 'prepare'>;
+
+/** A definition that cannot be called, and why. */
+export type UnboundDefinition = {
+  readonly saved: SavedDefinition;
+  readonly error: DefinitionError;
+};
+
+/** What came of binding one definition, and all that it depends on. */
+type Outcome = {
+  readonly result: Endpoint | DefinitionError;
+  /** Each name that was looked for, at any depth, and what it was. */
+  readonly asked: ReadonlyMap<string, SavedDefinition | undefined>;
+};
+
+/**
+ * Definitions that are in force together: each bound, among the others. A set never changes; the
+ * next one is made `after` it, and binds only what may have another meaning there.
+ */
+export class DefinitionSet {
+  /** In the order they were given, without those that cannot be called. */
+  readonly endpoints: readonly Endpoint[];
+  readonly problems: readonly UnboundDefinition[];
+  readonly #engine: Preparing;
+  readonly #byName = new Map<string, SavedDefinition>();
+  readonly #byId = new Map<string, SavedDefinition>();
+  readonly #outcomes = new Map<SavedDefinition, Outcome>();
+  readonly #before: DefinitionSet | undefined;
+
+  /** Of two with the same id or name the first has it, and the other is a problem. */
+  constructor(
+    saved: readonly SavedDefinition[],
+    options: { readonly engine: Preparing; readonly after?: DefinitionSet | undefined },
+  ) {
+    this.#engine = options.engine;
+    this.#before = options.after;
+    const refused = new Map<SavedDefinition, DefinitionError>();
+    for (const each of saved) {
+      const error = this.#findConflict(each);
+      if (error === undefined) this.#add(each);
+      else refused.set(each, error);
+    }
+    const endpoints: Endpoint[] = [];
+    const problems: UnboundDefinition[] = [];
+    for (const each of saved) {
+      const result = refused.get(each) ?? this.#outcomeOf(each).result;
+      if (result instanceof DefinitionError) problems.push({ saved: each, error: result });
+      else endpoints.push(result);
+    }
+    this.endpoints = endpoints;
+    this.problems = problems;
+    // Sets follow one another for ever, and each would hold on to all before it.
+    this.#before = undefined;
+  }
+
+  /** What was bound of a definition; `undefined` where it cannot be called, or is no part of the set. */
+  endpointOf(saved: SavedDefinition): Endpoint | undefined {
+    const result = this.#outcomes.get(saved)?.result;
+    return result instanceof DefinitionError ? undefined : result;
+  }
+
+  #findConflict(saved: SavedDefinition): DefinitionError | undefined {
+    const { id, name, aliases } = saved.definition;
+    if (this.#byId.size >= DEFINITIONS_MAX) {
+      const reason = `there may be at most ${DEFINITIONS_MAX} definitions; this is one more`;
+      return problemIn(saved, FILE_START, reason, 'limit');
+    }
+    const sameId = this.#byId.get(id);
+    if (sameId !== undefined) {
+      const reason = `id ${id} is that of ${sameId.definition.name} already`;
+      return problemIn(saved, saved.positionOf('id'), reason, 'conflict');
+    }
+    const taken = [name, ...aliases].find((other) => this.#byName.has(other));
+    if (taken === undefined) return undefined;
+    const owner = must(this.#byName.get(taken)).definition;
+    const reason = `name ${taken} is one of the endpoint ${owner.id} already`;
+    const position = saved.positionOf(taken === name ? 'name' : 'alias');
+    return problemIn(saved, position, reason, 'conflict');
+  }
+
+  #add(saved: SavedDefinition): void {
+    const { id, name, aliases } = saved.definition;
+    this.#byId.set(id, saved);
+    for (const key of [name, ...aliases]) this.#byName.set(key, saved);
+  }
+
+  /** Ends: a definition that comes to itself is refused when it is bound, before its views are asked. */
+  #outcomeOf(saved: SavedDefinition): Outcome {
+    const known = this.#outcomes.get(saved);
+    if (known !== undefined) return known;
+    const before = this.#before === undefined ? undefined : this.#before.#outcomes.get(saved);
+    const isSame =
+      before !== undefined &&
+      [...before.asked].every(([name, was]) => this.#byName.get(name) === was);
+    const outcome = isSame ? before : this.#bind(saved);
+    this.#outcomes.set(saved, outcome);
+    return outcome;
+  }
+
+  #bind(saved: SavedDefinition): Outcome {
+    const asked = new Map<string, SavedDefinition | undefined>();
+    const views: Views = {
+      name: saved.definition.name,
+      find: (name) => {
+        const found = this.#byName.get(name);
+        asked.set(name, found);
+        return found && viewOf(found);
+      },
+      names: () => [...this.#byName.keys()],
+    };
+    try {
+      return { result: this.#endpoint(saved, views, asked), asked };
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error;
+      return { result: error, asked };
+    }
+  }
+
+  /** @throws DefinitionError */
+  #endpoint(
+    saved: SavedDefinition,
+    views: Views,
+    asked: ReadonlyMap<string, SavedDefinition | undefined>,
+  ): Endpoint {
+    const { definition, origin, fileText, namesProfile } = saved;
+    const query = prepare(saved, views, this.#engine);
+    const used = query.bound.views.map((name) => must(this.#byName.get(name)));
+    const declared = mergeParameters(
+      saved,
+      used.map((view) => ({ view, declared: this.#declaredBy(view, saved) })),
+    );
+    checkParameters(saved, query, declared);
+    return {
+      ...{ definition, origin, fileText, namesProfile, query, declared },
+      parameters: new ParameterSchema(declared),
+      views: viewsOf(definition.name, asked),
+    };
+  }
+
+  /** The parameters of a definition that `saved` selects from. @throws DefinitionError */
+  #declaredBy(view: SavedDefinition, saved: SavedDefinition): readonly ParameterDefinition[] {
+    const { result } = this.#outcomeOf(view);
+    if (!(result instanceof DefinitionError)) return result.declared;
+    const { name } = view.definition;
+    throw problemIn(saved, statementStart(saved), `${name} cannot be called: ${result.reason}`);
+  }
+}
+
+function viewOf({ definition: { name, text, parameters } }: SavedDefinition): View {
+  return { name, text, parameters: typed(parameters) };
+}
+
+/** What was found while a text was bound, and nothing besides. */
+function viewsOf(name: string, asked: ReadonlyMap<string, SavedDefinition | undefined>): Views {
+  const found = new Map<string, View>();
+  for (const [key, saved] of asked) if (saved !== undefined) found.set(key, viewOf(saved));
+  return { name, find: (key) => found.get(key), names: () => [...found.keys()] };
+}
+
+function typed(parameters: readonly ParameterDefinition[]): View['parameters'] {
+  return parameters.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
+}
+
+function prepare(saved: SavedDefinition, views: Views, engine: Preparing): PreparedQuery {
+  const { definition, headerLineCount } = saved;
+  try {
+    return engine.prepare(definition.text, typed(definition.parameters), undefined, views);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    const { line, column } = error.span ?? FILE_START;
+    const position = { line: line + headerLineCount, column };
+    throw problemIn(saved, position, error.message, 'statement');
+  }
+}
+
+/**
+ * The definition's own, and behind them those of the definitions it selects from. What it declares
+ * itself counts; of what it does not, all who declare it must say the same.
+ */
+function mergeParameters(
+  saved: SavedDefinition,
+  views: readonly {
+    readonly view: SavedDefinition;
+    readonly declared: readonly ParameterDefinition[];
+  }[],
+): readonly ParameterDefinition[] {
+  const merged = new Map(
+    saved.definition.parameters.map((each) => [each.name.toLowerCase(), { each, from: '' }]),
+  );
+  for (const { view, declared } of views) {
+    const from = view.definition.name;
+    for (const each of declared) {
+      const key = each.name.toLowerCase();
+      const known = merged.get(key);
+      if (known === undefined) merged.set(key, { each, from });
+      else if (known.from !== '' && JSON.stringify(known.each) !== JSON.stringify(each)) {
+        const reason = `parameter ${each.name} is declared in one way by ${known.from} and in another by ${from}; it must be declared here, too`;
+        throw problemIn(saved, statementStart(saved), reason);
+      }
+    }
+  }
+  return [...merged.values()].map(({ each }) => each);
+}
+
+function checkParameters(
+  saved: SavedDefinition,
+  query: PreparedQuery,
+  declared: readonly ParameterDefinition[],
+): void {
+  const { definition, positionOf } = saved;
+  const reader = declared.find(
+    ({ name, from }) => name === SQL_PARAMETER || from.includes(SQL_PARAMETER),
+  );
+  if (definition.isSandboxed && reader !== undefined) {
+    const reason =
+      'no parameter may be read from sql where sandbox is enabled: a call brings its own text so';
+    throw problemIn(saved, positionOf(reader.name, 'param'), reason);
+  }
+  const used = new Set(query.bound.parameters.map((name) => name.toLowerCase()));
+  for (const { name } of definition.parameters) {
+    if (used.has(name.toLowerCase())) continue;
+    const reason = `parameter ${name} is declared, but the statement does not use @${name}`;
+    throw problemIn(saved, positionOf(name, 'param'), reason);
+  }
+  if (declared.length <= PARAMETERS_MAX) return;
+  const reason = `a definition has at most ${PARAMETERS_MAX} parameters, those it selects from included; got ${declared.length}`;
+  throw problemIn(saved, statementStart(saved), reason);
+}
+
+function statementStart({ headerLineCount }: SavedDefinition): { line: number; column: number } {
+  return { line: headerLineCount + 1, column: 1 };
+}

@@ -1,0 +1,386 @@
+import { DiskError } from '../../ingest/disk/disk.ts';
+import { ServiceError } from '../errors.ts';
+import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
+import type { Log } from '../log.ts';
+import type { ProfileName } from '../profile.ts';
+import { StartError } from '../start-error.ts';
+import { Catalogue, CatalogueError, readBuiltIn } from './catalogue.ts';
+import { DefinitionError } from './definition-error.ts';
+import type { DefinitionFolder } from './definition-folder.ts';
+import { FolderError } from './definition-folder.ts';
+import { type DefinitionProblem, problemOf } from './definition-problem.ts';
+import { definitionTextOf } from './definition-reading.ts';
+import { DefinitionSet, type Preparing, type UnboundDefinition } from './definition-set.ts';
+import type { DefinitionStore } from './definition-store.ts';
+import { withVersion } from './definition-text.ts';
+import type { Endpoint } from './endpoint.ts';
+import { FolderFiles } from './folder-files.ts';
+import { type Origin, readSaved, type SavedDefinition } from './saved-definition.ts';
+
+/**
+ * The definition that is to be under an id: given the one that is, the text of its file, or `undefined`
+ * where it is to be removed. Throws what stands in the way.
+ */
+export type Edit = (current: Endpoint | undefined) => string | undefined;
+
+/** How many there are, for whoever watches the service. */
+export type DefinitionStats = {
+  /** In force, by origin. */
+  readonly counts: ReadonlyMap<Origin, number>;
+  readonly problemCount: number;
+};
+
+export type DefinitionsOptions = {
+  readonly engine: Preparing;
+  readonly profile: ProfileName;
+  readonly store: DefinitionStore;
+  /** `ENDPOINTS_DIR`. */
+  readonly folder: DefinitionFolder | undefined;
+  readonly log: Log;
+  /** Called for each endpoint that is no longer what is under its id, or not there any more. */
+  readonly onReplaced: (endpoint: Endpoint) => void;
+};
+
+/**
+ * All definitions, and the only one who changes them: one change after another, each made durable
+ * before it is in force. Nothing is changed that would keep another definition from being called.
+ */
+export class Definitions {
+  /** What is in force. */
+  readonly catalogue = new Catalogue([]);
+  readonly #options: DefinitionsOptions;
+  readonly #folderFiles: FolderFiles;
+  #builtIn: readonly SavedDefinition[] = [];
+  /** Those that were made over HTTP, by id; some may not be callable. */
+  #stored: ReadonlyMap<string, SavedDefinition> = new Map();
+  /** Files of the store that do not parse, by id. */
+  readonly #unread = new Map<string, DefinitionError>();
+  #set: DefinitionSet;
+  /** Resolves when the last change is done; never rejects. */
+  #turn: Promise<void> = Promise.resolve();
+  #reloading: Promise<void> | undefined;
+  #reloadingAgain: Promise<void> | undefined;
+
+  private constructor(options: DefinitionsOptions) {
+    this.#options = options;
+    this.#set = new DefinitionSet([], options);
+    this.#folderFiles = new FolderFiles(options.profile);
+  }
+
+  /**
+   * Reads and binds all there are. One of the store that cannot be called is told of and left alone;
+   * whoever made it can mend it while the service runs.
+   *
+   * @throws CatalogueError with the first problem of every other file, StartError when the store cannot
+   * be read.
+   */
+  static async open(options: DefinitionsOptions): Promise<Definitions> {
+    const definitions = new Definitions(options);
+    await definitions.#open();
+    return definitions;
+  }
+
+  /** What is wrong at this moment. */
+  problems(): readonly DefinitionProblem[] {
+    const unread = Array.from(this.#unread.values(), (error) => problemOf('api', error, false));
+    const unbound = this.#set.problems.map(({ saved, error }) =>
+      problemOf(saved.origin, error, false),
+    );
+    return [...unread, ...unbound, ...this.#folderFiles.problems()];
+  }
+
+  stats(): DefinitionStats {
+    const counts = new Map<Origin, number>(ORIGINS.map((origin) => [origin, 0]));
+    for (const { origin } of this.catalogue.list()) counts.set(origin, counts.get(origin)! + 1);
+    return { counts, problemCount: this.problems().length };
+  }
+
+  /** Whether there is a file in the store under the id, callable or not. */
+  isStored(id: string): boolean {
+    return this.#stored.has(id) || this.#unread.has(id);
+  }
+
+  /**
+   * Changes what is under an id. When it resolves, the change is durable and the next call sees it.
+   *
+   * `by` is who does it, for the log. Rejects with what `edit` throws; a DefinitionError for a text that
+   * cannot be called, and a ServiceError where something else stands in the way; then nothing has changed.
+   */
+  change(id: string, edit: Edit, by: string): Promise<Endpoint | undefined> {
+    return this.#inTurn(async () => {
+      const current = this.catalogue.find(id);
+      if (current !== undefined && current.origin !== 'api') throw readOnly(current);
+      const fileText = edit(current);
+      if (fileText === undefined) await this.#remove(id, by);
+      else if (current === undefined || !isSameFile(fileText, current.fileText)) {
+        const version = (current?.definition.version ?? 0) + 1;
+        await this.#put(id, { fileText, version, by });
+      }
+      return this.catalogue.find(id);
+    });
+  }
+
+  /**
+   * Looks at `ENDPOINTS_DIR`, and takes over what has changed there and can be. A look that is under way may
+   * have missed what the caller knows of: then it is looked at once more, for all who ask meanwhile.
+   */
+  reload(): Promise<void> {
+    if (this.#reloading === undefined) {
+      this.#reloading = this.#reload().finally(() => {
+        this.#reloading = undefined;
+      });
+      return this.#reloading;
+    }
+    this.#reloadingAgain ??= this.#reloading.then(() => {
+      this.#reloadingAgain = undefined;
+      return this.reload();
+    });
+    return this.#reloadingAgain;
+  }
+
+  /** Resolves when no change is under way any more. */
+  async close(): Promise<void> {
+    await this.#turn;
+  }
+
+  async #open(): Promise<void> {
+    const { profile, folder } = this.#options;
+    this.#builtIn = await readBuiltIn(profile);
+    this.#stored = await this.#readStore();
+    let problems: readonly string[] = [];
+    try {
+      if (folder !== undefined) problems = this.#folderFiles.take(await folder.look());
+    } catch (error) {
+      if (!(error instanceof FolderError)) throw error;
+      problems = [error.message];
+    }
+    const changes = this.#folderFiles.changes();
+    const files = changes.flatMap(({ saved }) => saved ?? []);
+    const set = this.#bind(this.#stored, files, new Set(files));
+    const unbound = set.problems.filter(({ saved }) => saved.origin !== 'api');
+    problems = [...problems, ...unbound.map(({ error }) => error.message)];
+    if (problems.length > 0) throw new CatalogueError(problems);
+    this.#folderFiles.accept(changes);
+    this.#adopt(set, this.#stored);
+    for (const { file, reason } of this.problems()) {
+      this.#options.log({ level: 'error', event: 'definition_refused', file, error: reason });
+    }
+  }
+
+  async #readStore(): Promise<ReadonlyMap<string, SavedDefinition>> {
+    const { store, profile } = this.#options;
+    const files = await store.read().catch((cause: unknown): never => {
+      if (!(cause instanceof DiskError)) throw cause;
+      throw new StartError(`definitions cannot be read: ${cause.message}`, cause);
+    });
+    const stored = new Map<string, SavedDefinition>();
+    for (const [id, bytes] of files) {
+      const file = store.pathOf(id);
+      try {
+        const fileText = definitionTextOf(file, bytes);
+        const saved = readSaved({ origin: 'api', file, fileText }, profile);
+        checkId(saved, id);
+        stored.set(id, saved);
+      } catch (error) {
+        if (!(error instanceof DefinitionError)) throw error;
+        this.#unread.set(id, error);
+      }
+    }
+    return stored;
+  }
+
+  /** Whoever is in force keeps id and names, against the newcomers above all. */
+  #bind(
+    stored: ReadonlyMap<string, SavedDefinition>,
+    files: Iterable<SavedDefinition>,
+    newcomers: ReadonlySet<SavedDefinition>,
+  ): DefinitionSet {
+    const rankOf = (saved: SavedDefinition): number => {
+      if (newcomers.has(saved)) return 2;
+      return this.#set.endpointOf(saved) === undefined ? 1 : 0;
+    };
+    const others = [...stored.values(), ...files];
+    others.sort((left, right) => rankOf(left) - rankOf(right));
+    return new DefinitionSet([...this.#builtIn, ...others], {
+      engine: this.#options.engine,
+      after: this.#set,
+    });
+  }
+
+  /** Problems of a set that are none now: of newcomers, and of those that are called today. */
+  #harmOf(
+    set: DefinitionSet,
+    newcomers: ReadonlySet<SavedDefinition>,
+  ): readonly UnboundDefinition[] {
+    return set.problems.filter(
+      ({ saved }) => newcomers.has(saved) || this.#set.endpointOf(saved) !== undefined,
+    );
+  }
+
+  /** @throws DefinitionError of the text itself, ServiceError for what it would break. */
+  async #put(
+    id: string,
+    next: { readonly fileText: string; readonly version: number; readonly by: string },
+  ): Promise<void> {
+    const { store, profile } = this.#options;
+    const { fileText, version } = next;
+    const kept = withVersion(fileText, version);
+    checkSize(kept);
+    const read = readSaved({ origin: 'api', file: store.pathOf(id), fileText }, profile);
+    const saved = { ...read, definition: { ...read.definition, version } };
+    checkId(saved, id);
+    const stored = new Map(this.#stored).set(id, saved);
+    const set = this.#bind(stored, this.#folderFiles.inForce(), new Set([saved]));
+    const harm = this.#harmOf(set, new Set([saved]));
+    const own = harm.find((problem) => problem.saved === saved);
+    if (own !== undefined) throw own.error;
+    checkHarmless(harm);
+    await durably(() => store.write(id, kept));
+    this.#unread.delete(id);
+    this.#adopt(set, stored, next.by);
+  }
+
+  async #remove(id: string, by: string): Promise<void> {
+    const stored = new Map(this.#stored);
+    stored.delete(id);
+    const set = this.#bind(stored, this.#folderFiles.inForce(), new Set());
+    checkHarmless(this.#harmOf(set, new Set()));
+    await durably(() => this.#options.store.remove(id));
+    this.#unread.delete(id);
+    this.#adopt(set, stored, by);
+  }
+
+  async #reload(): Promise<void> {
+    const { folder } = this.#options;
+    if (folder === undefined) return;
+    // A folder that is slow to answer holds up no change.
+    const found = await folder.look().catch((error: unknown): FolderError => {
+      if (error instanceof FolderError) return error;
+      throw error;
+    });
+    await this.#inTurn(async () => {
+      if (found instanceof FolderError) this.#folderFiles.refuseFolder(found);
+      else this.#folderFiles.take(found);
+      this.#settleFolder();
+    });
+  }
+
+  /** Takes over what the files of the folder say, as far as that harms none. */
+  #settleFolder(): void {
+    const set = this.#folderFiles.settle((saved, newcomers) => {
+      const bound = this.#bind(this.#stored, saved, newcomers);
+      return { set: bound, harm: this.#harmOf(bound, newcomers) };
+    }, this.#set);
+    if (set !== undefined) this.#adopt(set, this.#stored);
+    for (const { file, reason } of this.#folderFiles.newProblems()) {
+      this.#options.log({ level: 'error', event: 'definition_refused', file, error: reason });
+    }
+  }
+
+  /** From here on the set is in force. `by`: who changed what is of the store. */
+  #adopt(
+    set: DefinitionSet,
+    stored: ReadonlyMap<string, SavedDefinition>,
+    by?: string | undefined,
+  ): void {
+    const before = this.catalogue.list();
+    this.#set = set;
+    this.#stored = stored;
+    this.catalogue.replace([...set.endpoints].sort(byOriginAndName));
+    for (const endpoint of before) {
+      if (this.catalogue.find(endpoint.definition.id) === endpoint) continue;
+      this.#options.onReplaced(endpoint);
+    }
+    if (before.length > 0) this.#logChanges(before, by);
+  }
+
+  #logChanges(before: readonly Endpoint[], by: string | undefined): void {
+    const tell = (change: string, { definition, origin }: Endpoint): void => {
+      const { id, name, version } = definition;
+      const event = `definition_${change}`;
+      this.#options.log({ level: 'info', event, origin, id, name, version, by });
+    };
+    const known = new Map(before.map((endpoint) => [endpoint.definition.id, endpoint.definition]));
+    for (const endpoint of this.catalogue.list()) {
+      const was = known.get(endpoint.definition.id);
+      if (was === undefined) tell('added', endpoint);
+      else if (was !== endpoint.definition) tell('changed', endpoint);
+      known.delete(endpoint.definition.id);
+    }
+    for (const endpoint of before) {
+      if (known.has(endpoint.definition.id)) tell('removed', endpoint);
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.then(
+      () => {},
+      () => {},
+    );
+    return result;
+  }
+}
+
+const ORIGINS: readonly Origin[] = ['built-in', 'folder', 'api'];
+
+function byOriginAndName(left: Endpoint, right: Endpoint): number {
+  const order = ORIGINS.indexOf(left.origin) - ORIGINS.indexOf(right.origin);
+  if (order !== 0) return order;
+  return left.definition.name < right.definition.name ? -1 : 1;
+}
+
+/** Whether two texts are one but for the version they were given. */
+function isSameFile(left: string, right: string): boolean {
+  return withVersion(left, 1) === withVersion(right, 1);
+}
+
+function readOnly({ definition: { name }, origin }: Endpoint): ServiceError {
+  const where = origin === 'folder' ? 'is a file of ENDPOINTS_DIR' : 'is part of the service';
+  return new ServiceError(
+    'definition_read_only',
+    `${name} ${where} and can only be changed there; definitions made over HTTP can be changed here`,
+  );
+}
+
+/** @throws ServiceError when the file could not be read again. */
+function checkSize(fileText: string): void {
+  const byteSize = Buffer.byteLength(fileText);
+  if (byteSize <= DEFINITION_BYTES_MAX) return;
+  throw new ServiceError(
+    'body_too_large',
+    `the file of a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${byteSize}`,
+  );
+}
+
+/** @throws DefinitionError when the text says another id than it is kept under. */
+function checkId(saved: SavedDefinition, id: string): void {
+  const got = saved.definition.id;
+  if (got === id) return;
+  const reason = `id must be ${id}, under which the definition is kept; got ${got}`;
+  throw new DefinitionError(saved.file, saved.fileText, saved.positionOf('id'), reason);
+}
+
+/** @throws ServiceError where others could no longer be called. */
+function checkHarmless(harm: readonly UnboundDefinition[]): void {
+  if (harm.length === 0) return;
+  const told = harm.slice(0, DEPENDENTS_TOLD_MAX);
+  const reasons = told.map(({ saved, error }) => `${saved.definition.name}: ${error.reason}`);
+  const rest = harm.length - told.length;
+  const more = rest === 0 ? '' : `; and ${rest} more`;
+  throw new ServiceError(
+    'definition_in_use',
+    `other definitions could no longer be called: ${reasons.join('; ')}${more}`,
+  );
+}
+
+/** @throws ServiceError where the disk does not take it. */
+async function durably(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (!(cause instanceof DiskError)) throw cause;
+    const message = `the change could not be made durable, and may be there after a restart: ${cause.code}`;
+    throw new ServiceError('storage_failed', message, { cause });
+  }
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Grant } from '../access/grant.ts';
+import { tenantOf } from '../access/tenant.ts';
+import {
+  DefinitionError,
+  type DefinitionFault,
+  excerpt,
+  type Position,
+} from '../definition/definition-error.ts';
+import { parseDefinitionFile } from '../definition/definition-file.ts';
+import { type DefinitionResource, resourceText } from '../definition/definition-json.ts';
+import { definitionText } from '../definition/definition-text.ts';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { DEFINITION_BODY_BYTES_MAX } from '../limits.ts';
+import type { ProfileName } from '../profile.ts';
+import { type BodyReader, hasBody } from './body.ts';
+import { readMediaType } from './media-type.ts';
+
+export const DEFINITION_TYPES = ['application/json', 'application/sql'] as const;
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'] as const;
+
+/** A body that was read: of SQL its text, of JSON its value. */
+export type DefinitionBody =
+  | { readonly kind: 'sql'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: unknown };
+
+/** What a body may be, and who sends it. */
+type BodyWanted = {
+  readonly types: readonly ((typeof DEFINITION_TYPES)[number] | (typeof PATCH_TYPES)[number])[];
+  readonly grant: Grant;
+};
+
+/** The file that a body asks for, and the words for what is wrong with it. */
+export type AskedFile = {
+  readonly id: string;
+  readonly fileText: string;
+  /** Tells a problem of the file with its place in what was sent. */
+  readonly tell: (error: DefinitionError) => ServiceError;
+};
+
+/**
+ * Reads the body of a request; one without a type is JSON.
+ *
+ * @throws ServiceError when it is of none of the types, too large, or not what it says.
+ */
+export async function readDefinitionBody(
+  bodies: BodyReader,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { types, grant }: BodyWanted,
+): Promise<DefinitionBody> {
+  const type = readMediaType(request.headers['content-type'], types) ?? 'application/json';
+  if (!hasBody(request)) {
+    throw new ServiceError('invalid_body', 'the body must be a definition; got nothing');
+  }
+  const terms = { bytesMax: DEFINITION_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+  const bytes = await bodies.use(request, response, terms, async (pieces) => Buffer.concat(pieces));
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ServiceError('invalid_body', 'the body must be UTF-8; got other bytes', { cause });
+  }
+  if (type === 'application/sql') return { kind: 'sql', text };
+  try {
+    return { kind: 'json', value: JSON.parse(text) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ServiceError('invalid_body', `the body must be JSON; ${reason}`, { cause });
+  }
+}
+
+/** A file that was sent as it is. @throws ServiceError when its header does not parse. */
+export function askedBySql(fileText: string, profile: ProfileName): AskedFile {
+  const tell = ({ position, reason, fault }: DefinitionError): ServiceError =>
+    new ServiceError(CODES[fault], reason, {
+      ...position,
+      caret: excerpt(fileText, position),
+    });
+  const { definition } = told(() => parseDefinitionFile(FILE_NAME, fileText, profile), tell);
+  return { id: definition.id, fileText, tell };
+}
+
+/**
+ * The file of a resource, in the form that files made here have. A place in it is one of `query`.
+ *
+ * @throws ServiceError when it may not be as it is.
+ */
+export function askedByResource(
+  resource: DefinitionResource,
+  id: string,
+  profile: ProfileName,
+): AskedFile {
+  const { query } = resource;
+  const emptyLineCount = Math.max(
+    0,
+    query.split('\n').findIndex((line) => line.trim() !== ''),
+  );
+  let headerLineCount = 0;
+  const tell = ({ position, reason, fault }: DefinitionError): ServiceError => {
+    if (fault !== 'statement') return new ServiceError(CODES[fault], reason);
+    const line = position.line - headerLineCount + emptyLineCount;
+    const place: Position = { line, column: position.column };
+    return new ServiceError(CODES[fault], reason, { ...place, caret: excerpt(query, place) });
+  };
+  const text = resourceText(resource, id);
+  const { definition } = told(() => parseDefinitionFile(FILE_NAME, text, profile), tell);
+  const fileText = definitionText(definition);
+  headerLineCount = parseDefinitionFile(FILE_NAME, fileText, profile).headerLineCount;
+  return { id: definition.id, fileText, tell };
+}
+
+/** What `work` gives; a problem of the file that was asked for is told. */
+export async function toldOf<T>(asked: () => AskedFile | undefined, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    throw asked()?.tell(error) ?? error;
+  }
+}
+
+/** The name of what has none yet; no message has it. */
+const FILE_NAME = 'definition.sql';
+
+const CODES: Readonly<Record<DefinitionFault, ErrorCode>> = {
+  header: 'invalid_definition',
+  statement: 'invalid_sql',
+  conflict: 'definition_conflict',
+  limit: 'definition_limit',
+};
+
+function told<T>(work: () => T, tell: AskedFile['tell']): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof DefinitionError ? tell(error) : error;
+  }
+}

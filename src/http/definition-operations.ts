@@ -1,0 +1,152 @@
+import type { Catalogue } from '../definition/catalogue.ts';
+import type { Definitions } from '../definition/definitions.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { AnswerText, BodyText, MediaTexts, OperationText } from '../openapi/operation-text.ts';
+import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import type { Profile } from '../profile.ts';
+import type { BodyReader } from './body.ts';
+import {
+  createHandler,
+  endpointHandler,
+  endpointListHandler,
+  patchHandler,
+  removeHandler,
+  replaceHandler,
+} from './definition-route.ts';
+import type { Access, GuardedOperation, Route } from './route.ts';
+
+type Options = {
+  readonly catalogue: Catalogue;
+  readonly definitions?: Definitions | undefined;
+  readonly profile: Profile;
+  readonly callBodies: BodyReader;
+  readonly access: Access;
+};
+
+const IF_MATCH: OperationText['parameters'] = [
+  {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The ETag of the definition as the caller knows it, or `*` for whatever there is',
+    schema: { type: 'string' },
+  },
+];
+
+const FILE: MediaTexts = { 'application/sql': { schema: { type: 'string' } } };
+
+const DEFINITION_BODY: BodyText = {
+  isRequired: true,
+  description: 'The definition, or its file',
+  content: { 'application/json': { schema: refTo('DefinitionInput') }, ...FILE },
+};
+
+/** What may stand in the way of a change. */
+const CHANGE_FAILURES: readonly ErrorCode[] = [
+  'invalid_definition',
+  'definition_conflict',
+  'definition_in_use',
+  'definition_limit',
+  'definition_read_only',
+  'invalid_sql',
+  'storage_failed',
+];
+
+/** Of the path that lists definitions and makes new ones. */
+export function definitionListOperations(options: Options): Route['operations'] {
+  const { catalogue, definitions, access } = options;
+  const content = {
+    result: listOf(refTo('Definition')),
+    problems: listOf(refTo('DefinitionProblem')),
+  };
+  const list: GuardedOperation = {
+    summary: 'List all definitions',
+    tag: 'definitions',
+    answers: {
+      200: {
+        description: 'All there are, and what is wrong with files that are not served as they are',
+        content: { 'application/json': { schema: objectOf(content) } },
+      },
+    },
+    access,
+    handle: endpointListHandler(catalogue, definitions),
+  };
+  const managed = managedOf(options);
+  if (managed === undefined) return { GET: list };
+  const create: GuardedOperation = {
+    summary: 'Make a definition',
+    tag: 'definitions',
+    body: DEFINITION_BODY,
+    answers: { 201: resultAnswer('It is kept, and may be called') },
+    failures: CHANGE_FAILURES,
+    access,
+    handle: createHandler(managed),
+  };
+  return { GET: list, POST: create };
+}
+
+/** Of the path of one definition. */
+export function definitionOperations(options: Options): Route['operations'] {
+  const { catalogue, access } = options;
+  const read: GuardedOperation = {
+    summary: 'Read a definition by its id',
+    tag: 'definitions',
+    answers: {
+      200: resultAnswer('As asked for', FILE),
+      304: { description: 'The caller has it already' },
+    },
+    failures: ['unknown_endpoint'],
+    access,
+    handle: endpointHandler(catalogue),
+  };
+  const managed = managedOf(options);
+  if (managed === undefined) return { GET: read };
+  const changing = {
+    ...({ tag: 'definitions', parameters: IF_MATCH, access } as const),
+    failures: [...CHANGE_FAILURES, 'precondition_failed', 'precondition_required'] as const,
+  };
+  const ofKnown = { ...changing, failures: [...changing.failures, 'unknown_endpoint'] as const };
+  return {
+    GET: read,
+    PUT: {
+      ...changing,
+      summary: 'Replace a definition, or make it',
+      body: DEFINITION_BODY,
+      answers: { 200: resultAnswer('It is replaced'), 201: resultAnswer('It is made') },
+      handle: replaceHandler(managed),
+    },
+    PATCH: {
+      ...ofKnown,
+      summary: 'Change parts of a definition',
+      body: {
+        isRequired: true,
+        description: 'A merge patch of RFC 7396',
+        content: {
+          'application/merge-patch+json': { schema: { type: 'object' } },
+          'application/json': { schema: { type: 'object' } },
+        },
+      },
+      answers: { 200: resultAnswer('It is changed') },
+      handle: patchHandler(managed),
+    },
+    DELETE: {
+      ...ofKnown,
+      summary: 'Remove a definition',
+      answers: { 204: { description: 'It is removed' } },
+      handle: removeHandler(managed),
+    },
+  };
+}
+
+function managedOf({ definitions, callBodies, profile }: Options) {
+  if (definitions === undefined) return undefined;
+  return { definitions, bodies: callBodies, profile: profile.name };
+}
+
+function resultAnswer(description: string, others: MediaTexts = {}): AnswerText {
+  const result = { schema: objectOf({ result: refTo('Definition') }) };
+  return {
+    description,
+    content: { 'application/json': result, ...others },
+    headers: { ETag: 'Of this state of the definition' },
+  };
+}

@@ -1,0 +1,222 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Catalogue } from '../definition/catalogue.ts';
+import { describeEndpoint, mergePatch, parseResource } from '../definition/definition-json.ts';
+import { withVersion } from '../definition/definition-text.ts';
+import type { Definitions } from '../definition/definitions.ts';
+import type { Endpoint } from '../definition/endpoint.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import type { ProfileName } from '../profile.ts';
+import type { BodyReader } from './body.ts';
+import { mustFindEndpoint } from './call-route.ts';
+import {
+  type AskedFile,
+  askedByResource,
+  askedBySql,
+  DEFINITION_TYPES,
+  type DefinitionBody,
+  PATCH_TYPES,
+  readDefinitionBody,
+  toldOf,
+} from './definition-body.ts';
+import { namesTag } from './http-caching.ts';
+import { acceptWeight } from './media-type.ts';
+import { checkIfMatch, checkIfNoneMatch } from './preconditions.ts';
+import { sendBytes, sendJson } from './response.ts';
+import { type GuardedOperation, pathParameter } from './route.ts';
+
+type Handle = GuardedOperation['handle'];
+
+type Managed = {
+  readonly definitions: Definitions;
+  readonly bodies: BodyReader;
+  readonly profile: ProfileName;
+};
+
+/** All definitions, and what is wrong with those that are not there. */
+export function endpointListHandler(
+  catalogue: Catalogue,
+  definitions: Definitions | undefined,
+): Handle {
+  return (_request, response) => {
+    const problems = (definitions?.problems() ?? []).map(({ isServed, reason, ...problem }) => {
+      return { ...problem, message: reason, served: isServed ? 'as before' : 'no' };
+    });
+    sendJson(response, 200, { result: catalogue.list().map(describeEndpoint), problems });
+  };
+}
+
+/** One definition, by its id: as JSON, or as its file where that is wanted more. */
+export function endpointHandler(catalogue: Catalogue): Handle {
+  return (request, response) => {
+    const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const { accept } = request.headers;
+    const weight = acceptWeight(accept, 'application/sql');
+    const form = weight > 0 && weight >= acceptWeight(accept, 'application/json') ? 'sql' : 'json';
+    const etag = tagOf(endpoint, form);
+    response.setHeader('ETag', etag);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    response.appendHeader('Vary', 'Accept');
+    if (namesTag(request.headers['if-none-match'], etag)) {
+      response.statusCode = 304;
+      response.end();
+    } else if (form === 'json') sendJson(response, 200, { result: describeEndpoint(endpoint) });
+    else {
+      const fileText = withVersion(endpoint.fileText, 1);
+      sendBytes(response, 200, 'application/sql; charset=utf-8', [Buffer.from(fileText)]);
+    }
+  };
+}
+
+/** Makes a definition, with the id it brings or, as JSON, with a new one. */
+export function createHandler({ definitions, bodies, profile }: Managed): Handle {
+  return async (request, response, { grant }) => {
+    const body = await readDefinitionBody(bodies, request, response, {
+      types: DEFINITION_TYPES,
+      grant,
+    });
+    const asked = askedBy(body, { profile });
+    const made = definitions.change(
+      asked.id,
+      () => {
+        // One that cannot be called is not told of here, and has the id all the same.
+        if (!definitions.isStored(asked.id)) return asked.fileText;
+        throw new ServiceError('definition_conflict', `there is a definition ${asked.id} already`);
+      },
+      grant.name,
+    );
+    sendChanged(response, 201, await toldOf(() => asked, made));
+  };
+}
+
+/** Puts a definition in the place of the one under the id, or makes it where there is none. */
+export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
+  return async (request, response, { grant }) => {
+    const id = idOf(request);
+    const body = await readDefinitionBody(bodies, request, response, {
+      types: DEFINITION_TYPES,
+      grant,
+    });
+    let isNew = false;
+    const asked = askedBy(body, { profile, id, current: definitions.catalogue.find(id) });
+    const changed = definitions.change(
+      id,
+      (current) => {
+        checkIfNoneMatch(request, current !== undefined);
+        checkIfMatch(request, current && tagsOf(current), { isNeeded: current !== undefined });
+        isNew = current === undefined;
+        return asked.fileText;
+      },
+      grant.name,
+    );
+    const endpoint = await toldOf(() => asked, changed);
+    sendChanged(response, isNew ? 201 : 200, endpoint);
+  };
+}
+
+/** Changes some of what a definition says: a merge patch of RFC 7396 over its JSON. */
+export function patchHandler({ definitions, bodies, profile }: Managed): Handle {
+  return async (request, response, { grant }) => {
+    const id = idOf(request);
+    const body = await readDefinitionBody(bodies, request, response, { types: PATCH_TYPES, grant });
+    const patch = body.kind === 'json' ? body.value : undefined;
+    let asked: AskedFile | undefined;
+    const changed = definitions.change(
+      id,
+      (current) => {
+        checkIfMatch(request, current && tagsOf(current), { isNeeded: true });
+        if (current === undefined) throw unknown(id);
+        if (current.namesProfile) throw onlyWhole(current);
+        const value = mergePatch(describeEndpoint(current), patch);
+        asked = askedBy({ kind: 'json', value }, { profile, id, current });
+        return asked.fileText;
+      },
+      grant.name,
+    );
+    // What is asked for is known only in its turn.
+    sendChanged(response, 200, await toldOf(() => asked, changed));
+  };
+}
+
+/** Removes a definition. */
+export function removeHandler({ definitions }: Managed): Handle {
+  return async (request, response, { grant }) => {
+    const id = idOf(request);
+    await definitions.change(
+      id,
+      (current) => {
+        if (current === undefined && !definitions.isStored(id)) throw unknown(id);
+        // Of one that cannot be called no tag is known.
+        checkIfMatch(request, current ? tagsOf(current) : [], { isNeeded: true });
+        return undefined;
+      },
+      grant.name,
+    );
+    response.statusCode = 204;
+    response.end();
+  };
+}
+
+/** @throws ServiceError for what is no definition, or one of another id than is asked for. */
+function askedBy(
+  body: DefinitionBody,
+  under: {
+    readonly profile: ProfileName;
+    readonly id?: string | undefined;
+    readonly current?: Endpoint | undefined;
+  },
+): AskedFile {
+  const { profile, id, current } = under;
+  if (body.kind === 'sql') return underId(askedBySql(body.text, profile), id);
+  const resource = parseResource(body.value, current);
+  return underId(askedByResource(resource, resource.id ?? id ?? randomUUID(), profile), id);
+}
+
+function underId(asked: AskedFile, id: string | undefined): AskedFile {
+  if (id === undefined || asked.id === id) return asked;
+  throw new ServiceError(
+    'invalid_definition',
+    `id must be that of the path, ${id}; got ${asked.id}`,
+  );
+}
+
+function sendChanged(response: Response, status: 200 | 201, endpoint: Endpoint | undefined): void {
+  if (endpoint === undefined) throw new Error('what was changed is in force');
+  response.setHeader('ETag', tagOf(endpoint, 'json'));
+  if (status === 201) response.setHeader('Location', `/api/endpoints/${endpoint.definition.id}`);
+  sendJson(response, status, { result: describeEndpoint(endpoint) });
+}
+
+/** Another one for each state and each form (RFC 9110 §8.8.3). */
+function tagOf(endpoint: Endpoint, form: 'json' | 'sql'): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(describeEndpoint(endpoint)))
+    .update(withVersion(endpoint.fileText, 1))
+    .digest('base64url')
+    .slice(0, TAG_DIGEST_LENGTH);
+  return `"${endpoint.definition.version}-${digest}${form === 'sql' ? '.sql' : ''}"`;
+}
+
+/** 96 bits: two states of one definition never meet. */
+const TAG_DIGEST_LENGTH = 16;
+
+function tagsOf(endpoint: Endpoint): readonly string[] {
+  return [tagOf(endpoint, 'json'), tagOf(endpoint, 'sql')];
+}
+
+function idOf(request: Request): string {
+  return pathParameter(request).toLowerCase();
+}
+
+function unknown(id: string): ServiceError {
+  return new ServiceError('unknown_endpoint', `there is no endpoint ${echo(id)}`);
+}
+
+/** In JSON its lines for other profiles would be lost. */
+function onlyWhole({ definition: { name } }: Endpoint): ServiceError {
+  return new ServiceError(
+    'definition_conflict',
+    `the file of ${name} has lines for one profile, which JSON does not have; put the file as a whole, as application/sql`,
+  );
+}

@@ -1,0 +1,245 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
+import { fileOf } from '../definition/service-with-definitions.ts';
+
+/** Runs `weir check` on a folder of these files. */
+async function check(
+  files: Readonly<Record<string, string | object>>,
+  words: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-'));
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      const text = typeof content === 'string' ? content : JSON.stringify(content);
+      await writeFile(join(folder, name), text);
+    }
+    const ended = await runWeir(['check', folder, ...words], { environment });
+    return { ...ended, out: ended.out.replaceAll(`${folder}/`, '') };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const ERRORS = fileOf(
+  1,
+  'app.errors',
+  'SELECT t.id, t.event_message AS text, m.n FROM `postgres.logs` AS t CROSS JOIN UNNEST(t.metadata) AS m\nWHERE t.project = @project AND t.timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)\nORDER BY t.timestamp',
+  'param: project string required',
+);
+
+const COUNTS = fileOf(
+  2,
+  'app.counts',
+  'SELECT COUNT(*) AS count, MAX(n) AS most FROM `app.errors`',
+);
+
+const EVENTS = [
+  ['2026-01-15T11:59:00Z', 'alpha', 'a', 1],
+  ['2026-01-15T11:58:00Z', 'alpha', 'b', 2],
+  ['2026-01-15T10:59:00Z', 'alpha', 'long ago', 3],
+  ['2026-01-15T11:59:00Z', 'beta', 'c', 4],
+]
+  .map(([timestamp, project, message, n]) => {
+    const event = { timestamp, project, event_message: message, metadata: { n } };
+    return `${JSON.stringify({ source: 'postgres.logs', event })}\n`;
+  })
+  .join('\n');
+
+const ID = '00000000-0000-4000-8000-00000000000';
+
+const EXPECTED = {
+  now: '2026-01-15T12:00:00Z',
+  calls: [
+    {
+      parameters: { project: 'alpha' },
+      rows: [
+        { id: `${ID}2`, text: 'b', n: 2 },
+        { n: 1, text: 'a', id: `${ID}1` },
+      ],
+    },
+    { parameters: { project: 'gamma' }, rows: [] },
+    { error: 'missing_parameter' },
+  ],
+};
+
+const FILES = {
+  'errors.sql': ERRORS,
+  'errors.events.ndjson': EVENTS,
+  'errors.expect.json': EXPECTED,
+  'counts.sql': COUNTS,
+  'counts.events.ndjson': EVENTS,
+  'counts.expect.json': {
+    now: '2026-01-15T12:00:00Z',
+    calls: [{ parameters: { project: 'alpha' }, rows: [{ count: 2, most: 2 }] }],
+  },
+};
+
+test('definitions that are as they should be end with 0', async () => {
+  const { status, out, err } = await check(FILES);
+  deepEqual([status, out, err], [0, '2 definitions, 4 calls: all is as it should be\n', '']);
+});
+
+test('rows that differ are shown one by one, on both sides', async () => {
+  const calls = [
+    {
+      parameters: { project: 'alpha' },
+      rows: [{ id: `${ID}2`, text: 'b', n: 7 }],
+    },
+    { parameters: { project: 'gamma' }, rows: [{ id: 'x' }] },
+    { rows: [] },
+    { parameters: { project: 'beta' }, error: 'query_failed' },
+  ];
+  const files = { ...FILES, 'errors.expect.json': { ...EXPECTED, calls } };
+  const { status, out } = await check(files);
+  equal(status, 1);
+  deepEqual(out.split('\n'), [
+    'errors.expect.json, call 1: app.errors project=alpha',
+    '  row 0 differs',
+    `    expected {"id":"${ID}2","text":"b","n":7}`,
+    `    got      {"id":"${ID}2","text":"b","n":2}`,
+    '  row 1 is not expected',
+    `    got      {"id":"${ID}1","text":"a","n":1}`,
+    '',
+    'errors.expect.json, call 2: app.errors project=gamma',
+    '  row 0 is missing',
+    '    expected {"id":"x"}',
+    '',
+    'errors.expect.json, call 3: app.errors',
+    '  expected 0 rows',
+    '  got      missing_parameter: project must be text; got nothing',
+    '',
+    'errors.expect.json, call 4: app.errors project=beta',
+    '  expected query_failed',
+    '  got      1 row',
+    '',
+    '2 definitions, 5 calls: 0 problems, 4 differences',
+    '',
+  ]);
+});
+
+test('problems of definitions and of references are told with their places', async () => {
+  const { status, out } = await check({
+    'a.sql': COUNTS.replace('app.errors', 'app.erors'),
+    'b.sql': ERRORS.replace('t.id,', 'NO_SUCH(t.id) AS id,'),
+    'c.sql': 'SELECT 1',
+    'd.sql': fileOf(3, 'logs.all', 'SELECT 1 AS x'),
+  });
+  equal(status, 1);
+  match(out, /^c\.sql:1:1: .*header.*/m);
+  match(out, /^a\.sql:4:47: there is no table app\.erors; did you mean app\.errors\?\n.*\n +\^$/m);
+  match(out, /^b\.sql:5:8: .*NO_SUCH/m);
+  match(out, /^d\.sql:2:10: name logs\.all is one of the endpoint/m);
+  match(out, /^3 definitions, 0 calls: 4 problems, 0 differences$/m);
+});
+
+test('a problem of one definition keeps no other from being checked', async () => {
+  const { status, out } = await check({ ...FILES, 'bad.sql': 'SELECT 1' });
+  equal(status, 1);
+  match(out, /2 definitions, 4 calls: 1 problem, 0 differences/);
+});
+
+for (const [what, files, reason] of [
+  [
+    'a file of calls that is no JSON',
+    { 'errors.expect.json': '{' },
+    /^errors\.expect\.json: must be JSON; /m,
+  ],
+  [
+    'a key that is not known',
+    { 'errors.expect.json': { ...EXPECTED, later: 1 } },
+    /errors\.expect\.json: .*later/,
+  ],
+  [
+    'a call without rows and error',
+    { 'errors.expect.json': { ...EXPECTED, calls: [{}] } },
+    /calls\.0: must have either rows or error/,
+  ],
+  [
+    'a time that is none',
+    { 'errors.expect.json': { ...EXPECTED, now: 'noon' } },
+    /now must be an ISO 8601 time .*; got "noon"/,
+  ],
+  [
+    'an event without a source',
+    { 'errors.events.ndjson': '\n{"event":{}}\n' },
+    /errors\.events\.ndjson: line 2 must have the keys source and event/,
+  ],
+  [
+    'an unknown source',
+    { 'errors.events.ndjson': '{"source":"no.such","event":{}}' },
+    /line 1: there is no source "no\.such"; there are cloudflare/,
+  ],
+  [
+    'an event that is refused',
+    { 'errors.events.ndjson': '{"source":"postgres.logs","event":{"timestamp":"2027-01-01"}}' },
+    /line 1: timestamp must/,
+  ],
+  [
+    'a line that is no JSON',
+    { 'errors.events.ndjson': '{"source":"postgres.logs","event":{}}\n{"source":' },
+    /errors\.events\.ndjson: line 2: /,
+  ],
+  [
+    'events that nobody asks for',
+    { 'other.events.ndjson': '' },
+    /other\.events\.ndjson: there is no other\.sql beside it\n\n.*no other\.expect\.json/,
+  ],
+] as const) {
+  test(`${what} is a problem that names the file`, async () => {
+    const { status, out } = await check({ ...FILES, ...files });
+    equal(status, 1);
+    match(out, reason);
+  });
+}
+
+test('with --json programs are told the same', async () => {
+  const calls = [{ parameters: { project: 'gamma' }, rows: [{ id: 'x' }] }];
+  const { status, out } = await check({ ...FILES, 'errors.expect.json': { ...EXPECTED, calls } }, [
+    '--json',
+  ]);
+  equal(status, 1);
+  const { folder, differences, ...counts } = JSON.parse(out);
+  equal(typeof folder, 'string');
+  deepEqual(counts, { definitionCount: 2, callCount: 2, problems: [] });
+  deepEqual(differences, [
+    {
+      ...{ file: 'errors.expect.json', endpoint: 'app.errors', call: 1 },
+      parameters: { project: 'gamma' },
+      rows: [{ row: 0, expected: { id: 'x' }, got: null }],
+    },
+  ]);
+});
+
+test('settings of sources and profile count, and a caller’s own SQL is run in a sandbox', async () => {
+  const sql = 'WITH t AS (SELECT text FROM `shop.orders`) SELECT text FROM t LIMIT 1';
+  const { status, out } = await check(
+    {
+      'shop.sql': fileOf(1, 'shop', sql, 'sandbox[supabase]: enabled'),
+      'shop.events.ndjson': '{"source":"shop.orders","event":{"text":"12345678901234567890"}}',
+      'shop.expect.json': {
+        now: '2026-01-15T12:00:00Z',
+        calls: [
+          { rows: [{ text: '12345678901234567890' }] },
+          { parameters: { sql: 'SELECT COUNT(*) AS count FROM t' }, rows: [{ count: 1 }] },
+          { parameters: { sql: 'SELECT id FROM `shop.orders`' }, error: 'invalid_sql' },
+        ],
+      },
+    },
+    [],
+    { SOURCES: 'shop.orders', PROFILE: 'supabase' },
+  );
+  deepEqual([status, out], [0, '1 definition, 3 calls: all is as it should be\n']);
+});
+
+test('other words than one folder are not understood, and no folder is a failure', async () => {
+  for (const words of [['check'], ['check', 'a', 'b'], ['check', 'a', '--yaml']]) {
+    equal((await runWeir(words)).status, 2, words.join(' '));
+  }
+  const { status, err } = await runWeir(['check', '/nowhere/at/all']);
+  deepEqual([status, err.includes('must be a folder that can be read; got ENOENT')], [1, true]);
+});

@@ -1,0 +1,162 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { rename, rm } from 'node:fs/promises';
+import { afterEach, beforeEach, test } from 'node:test';
+import { fileOf, idOf, ServiceWithDefinitions } from './service-with-definitions.ts';
+
+const A = fileOf(1, 'app.a', 'SELECT 1 AS x', 'cache: 900s');
+const B = fileOf(2, 'app.b', 'SELECT x + 1 AS y FROM `app.a`', 'cache: 900s');
+
+let service: ServiceWithDefinitions;
+
+beforeEach(async () => {
+  service = await ServiceWithDefinitions.begin({ files: { 'a.sql': A, 'b.sql': B } });
+});
+
+afterEach(() => service.end());
+
+/** The messages of files that were refused, since this was last asked. */
+function refused(): readonly string[] {
+  const told = service.entries.filter(({ event }) => event === 'definition_refused');
+  service.entries.length = 0;
+  return told.map(({ file, error }) => `${file}: ${error}`);
+}
+
+test('files that are added, changed and removed take effect, with all that depends on them', async () => {
+  deepEqual(await service.call('app.b'), [{ y: 2 }]);
+  await service.write('a.sql', A.replace('SELECT 1', 'SELECT 5'));
+  await service.write('c.sql', fileOf(3, 'app.c', 'SELECT y FROM `app.b`'));
+  await service.reload();
+  deepEqual(await service.call('app.b'), [{ y: 6 }], 'no kept answer of the old one');
+  deepEqual(await service.call('app.c'), [{ y: 6 }]);
+  await service.remove('c.sql');
+  await service.reload();
+  deepEqual(await service.names(), ['app.a', 'app.b']);
+  deepEqual(
+    service.entries
+      .filter(({ event }) => event.startsWith('definition_'))
+      .map(({ event, name }) => `${event} ${name}`),
+    ['definition_changed app.a', 'definition_added app.c', 'definition_removed app.c'],
+  );
+});
+
+test('a change is found without being asked for', async () => {
+  await service.write('a.sql', A.replace('SELECT 1', 'SELECT 5'));
+  while (JSON.stringify(await service.call('app.a')) !== '[{"x":5}]') {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+});
+
+test('a bad file keeps its last good state, is told of once, and is taken when it is mended', async () => {
+  await service.write('a.sql', A.replace('SELECT 1', 'SELECT oops'));
+  await service.reload();
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 1 }]);
+  deepEqual(refused(), ['a.sql: there is no column oops here']);
+  const [problem] = await service.problems();
+  deepEqual(problem, {
+    ...{ origin: 'folder', file: 'a.sql', line: 5, column: 8 },
+    ...{ message: 'there is no column oops here', served: 'as before' },
+  });
+  await service.write('a.sql', A.replace('-- name: app.a', '-- nmae: app.a'));
+  await service.write('new.sql', 'SELECT 1');
+  await service.reload();
+  deepEqual(
+    (await service.problems()).map(({ file, line, served }) => [file, line, served]),
+    [
+      ['a.sql', 2, 'as before'],
+      ['new.sql', 1, 'no'],
+    ],
+  );
+  const { text } = await service.ask({ path: '/metrics' });
+  match(text, /^weir_definitions\{origin="folder"\} 2$/m);
+  match(text, /^weir_definition_problems 2$/m);
+  await service.write('a.sql', A.replace('SELECT 1', 'SELECT 7'));
+  await service.remove('new.sql');
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 7 }]);
+  deepEqual(await service.problems(), []);
+});
+
+test('a change that would break another definition is not taken, until it does not', async () => {
+  await service.write('a.sql', A.replace('AS x', 'AS z'));
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 1 }]);
+  match(
+    refused()[0]!,
+    /^a\.sql: not taken over: app\.b could no longer be called: there is no column x/,
+  );
+  await service.write('b.sql', B.replace('x + 1', 'z + 1'));
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ z: 1 }], 'both at once are whole again');
+  deepEqual(await service.call('app.b'), [{ y: 2 }]);
+  deepEqual(await service.problems(), []);
+});
+
+test('a file that is gone is kept in force while its definition is needed', async () => {
+  await service.remove('a.sql');
+  await service.reload();
+  deepEqual(await service.call('app.b'), [{ y: 2 }]);
+  match(refused()[0]!, /^a\.sql: the file is gone, but its definition is needed: app\.b could/);
+  await service.remove('b.sql');
+  await service.reload();
+  deepEqual(await service.names(), []);
+  deepEqual(await service.problems(), []);
+});
+
+test('of files that change together the good ones are taken', async () => {
+  await service.write('a.sql', A.replace('SELECT 1', 'SELECT 3'));
+  await service.write('b.sql', B.replace('`app.a`', '`app.c`'));
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 3 }]);
+  deepEqual(await service.call('app.b'), [{ y: 4 }], 'of the old text, over the new one');
+  match(refused()[0]!, /^b\.sql: there is no table app\.c; did you mean app\./);
+  await service.write('c.sql', fileOf(3, 'app.c', 'SELECT 10 AS x'));
+  await service.reload();
+  deepEqual(await service.call('app.b'), [{ y: 11 }]);
+});
+
+test('a new file does not take the name of another, whatever their order', async () => {
+  await service.write('0.sql', fileOf(4, 'app.a', 'SELECT 9 AS x'));
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 1 }]);
+  match(refused()[0]!, /^0\.sql: name app\.a is one of the endpoint 22222222-.*1 already/);
+  await service.remove('b.sql');
+  await service.remove('a.sql');
+  await service.reload();
+  deepEqual(await service.call('app.a'), [{ x: 9 }]);
+});
+
+test('a name that is given up over HTTP can be taken by a file that waits for it', async () => {
+  equal(
+    (await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT 1 AS x' })).status,
+    201,
+  );
+  await service.write('d.sql', fileOf(6, 'app.d', 'SELECT 2 AS x'));
+  await service.reload();
+  deepEqual(await service.call('app.d'), [{ x: 1 }]);
+  await service.send('DELETE', idOf(5), undefined, { 'If-Match': '*' });
+  await service.reload();
+  deepEqual(await service.call('app.d'), [{ x: 2 }]);
+});
+
+test('while the folder cannot be read, all stays as it is', async () => {
+  await rename(service.endpointsDir, `${service.endpointsDir}.away`);
+  await service.reload();
+  await service.reload();
+  deepEqual(await service.call('app.b'), [{ y: 2 }]);
+  equal(refused().length, 1);
+  match(String((await service.problems())[0]?.['message']), /ENDPOINTS_DIR must be a folder/);
+  await rename(`${service.endpointsDir}.away`, service.endpointsDir);
+  await service.reload();
+  deepEqual(await service.problems(), []);
+});
+
+test('a bad file stops a start, be it good beside what is built in', async () => {
+  await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT 1 AS x' });
+  await service.stop();
+  await service.write('d.sql', fileOf(6, 'app.d', 'SELECT 2 AS x'));
+  await rejects(service.start(), /d\.sql:2:10: name app\.d is one of the endpoint 22222222-.*5/);
+  await rm(`${service.endpointsDir}/d.sql`);
+  await service.start();
+  deepEqual(await service.names(), ['app.a', 'app.b', 'app.d']);
+});

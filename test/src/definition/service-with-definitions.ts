@@ -1,0 +1,174 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { LogEntry } from '../../../src/log.ts';
+import { type Service, startService } from '../../../src/service.ts';
+import { parseSettings } from '../../../src/settings.ts';
+import { openBackend } from '../../../src/store/log-backend.ts';
+import { type Answer, type Ask, ask, NOW_US, PRIVATE, PUBLIC, post } from '../harness.ts';
+
+type RunOptions = {
+  readonly files?: Readonly<Record<string, string>> | undefined;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+};
+
+/** The whole service on a data folder and a folder of definitions, which it may be started on again. */
+export class ServiceWithDefinitions {
+  readonly dataDir: string;
+  readonly endpointsDir: string;
+  readonly entries: LogEntry[] = [];
+  readonly #environment: Readonly<Record<string, string>>;
+  #service: Service | undefined;
+
+  private constructor(folder: string, environment: Readonly<Record<string, string>>) {
+    this.dataDir = join(folder, 'data');
+    this.endpointsDir = join(folder, 'endpoints');
+    this.#environment = environment;
+  }
+
+  /** Runs `work` on a service that has these files in its folder of definitions. */
+  static async run(
+    options: RunOptions,
+    work: (service: ServiceWithDefinitions) => Promise<void>,
+  ): Promise<void> {
+    const run = await ServiceWithDefinitions.begin(options);
+    try {
+      await work(run);
+    } finally {
+      await run.end();
+    }
+  }
+
+  /** The same, until `end`. */
+  static async begin(options: RunOptions): Promise<ServiceWithDefinitions> {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-'));
+    const run = new ServiceWithDefinitions(folder, options.environment ?? {});
+    await mkdir(run.endpointsDir);
+    for (const [name, text] of Object.entries(options.files ?? {})) await run.write(name, text);
+    await run.start();
+    return run;
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    await rm(dirname(this.dataDir), { recursive: true });
+  }
+
+  /** Removes what was made over HTTP. */
+  async clear(): Promise<void> {
+    // Those that others select from go behind them.
+    for (let isLeft = true; isLeft; ) {
+      isLeft = false;
+      const { json } = await this.ask({ path: '/api/endpoints' });
+      for (const { id, origin } of json.result) {
+        if (origin !== 'api') continue;
+        isLeft = true;
+        await this.send('DELETE', id, undefined, { 'If-Match': '*' });
+      }
+    }
+    this.entries.length = 0;
+  }
+
+  get service(): Service {
+    if (this.#service === undefined) throw new Error('the service runs');
+    return this.#service;
+  }
+
+  async start(): Promise<void> {
+    const settings = parseSettings({
+      PORT: '0',
+      DATA_DIR: this.dataDir,
+      ENDPOINTS_DIR: this.endpointsDir,
+      PRIVATE_ACCESS_TOKEN: PRIVATE,
+      PUBLIC_ACCESS_TOKEN: PUBLIC,
+      WORKERS: '1',
+      ...this.#environment,
+    });
+    const log = (entry: LogEntry): void => void this.entries.push(entry);
+    const clock = { nowUs: () => NOW_US, wallMs: () => NOW_US / 1000, monotonicMs: () => 0 };
+    const backend = openBackend({ settings, log });
+    this.#service = await startService({ settings, clock, log, backend });
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop();
+    this.#service = undefined;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Writes a file of the folder of definitions. */
+  async write(name: string, text: string): Promise<void> {
+    await writeFile(join(this.endpointsDir, name), text);
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.endpointsDir, name));
+  }
+
+  /** Has the service look at the folder now. */
+  reload(): Promise<void> {
+    return this.service.definitions.reload();
+  }
+
+  ask(what: Ask): Promise<Answer> {
+    return ask(this.#app(), what);
+  }
+
+  /** `METHOD /api/endpoints/ID` with a body of JSON, or of SQL where it is a text. */
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    id: string,
+    body?: object | string | undefined,
+    headers: Ask['headers'] = {},
+  ): Promise<Answer> {
+    const type = typeof body === 'string' ? 'application/sql' : 'application/json';
+    return this.ask({
+      method,
+      path: id === '' ? '/api/endpoints' : `/api/endpoints/${id}`,
+      headers: { ...(body === undefined ? {} : { 'Content-Type': type }), ...headers },
+      body: typeof body === 'object' ? JSON.stringify(body) : body,
+    });
+  }
+
+  /** The rows of a call, or its failure. */
+  async call(name: string, query = ''): Promise<unknown> {
+    const { json } = await this.ask({ path: `/api/endpoints/query/${name}${query}` });
+    return json.result ?? json.error;
+  }
+
+  async post(source: string, events: readonly object[]): Promise<void> {
+    const { status, text } = await post(this.#app(), `/api/logs?source_name=${source}`, events);
+    if (status !== 200) throw new Error(`POST: ${status} ${text}`);
+  }
+
+  /** Names of the definitions there are besides the built-in ones. */
+  async names(): Promise<readonly string[]> {
+    const { json } = await this.ask({ path: '/api/endpoints' });
+    const own = json.result.filter(({ origin }: { origin: string }) => origin !== 'built-in');
+    return own.map(({ name }: { name: string }) => name);
+  }
+
+  async problems(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { json } = await this.ask({ path: '/api/endpoints' });
+    return json.problems;
+  }
+
+  #app(): { readonly port: number } {
+    return { port: Number(new URL(this.service.url).port) };
+  }
+}
+
+/** An id that ends in a digit. */
+export function idOf(digit: number): string {
+  return `22222222-2222-4333-8444-55555555555${digit}`;
+}
+
+/** The file of a definition with the id that ends in a digit. */
+export function fileOf(digit: number, name: string, sql: string, ...lines: string[]): string {
+  const header = [`id: ${idOf(digit)}`, `name: ${name}`, ...lines].map((line) => `-- ${line}\n`);
+  return `${header.join('')}\n${sql}\n`;
+}
