@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
@@ -23,14 +23,14 @@ const CODINGS: readonly (readonly [name: string, pack: (body: Buffer) => Buffer]
   ['gzip', gzipSync],
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
-  ['br', brotliCompressSync],
+  ['br', (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
 ];
 
-test('what inflates to more than a body may have is refused, a byte more or a hundred times as much', async () => {
+test('what inflates to more than a body may have is refused, a byte more or four times as much', async () => {
   await withApp({}, async (app) => {
     for (const [name, pack] of CODINGS) {
       assert.equal((await send(app, name, pack(emptyList(BODY_BYTES_MAX)))).status, 200, name);
-      for (const size of [BODY_BYTES_MAX + 1, 100 * BODY_BYTES_MAX]) {
+      for (const size of [BODY_BYTES_MAX + 1, 4 * BODY_BYTES_MAX]) {
         const { status, json } = await send(app, name, pack(emptyList(size)));
         assert.equal(status, 413, name);
         assert.match(json.error.message, /at most 12000000 bytes after inflation; got more/);
