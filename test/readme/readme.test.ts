@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -32,6 +32,19 @@ WITH entries AS (
 SELECT e.id FROM entries AS e
 `;
 
+/** The folder of definitions of which examples tell; what stands beside a file is in the README. */
+const FOLDER_ERRORS = `-- id: 22222222-2222-4333-8444-555555555555
+-- name: folder.errors
+-- param: project string required
+SELECT COUNT(*) AS errors FROM \`postgres.logs\` WHERE project = @project
+`;
+
+/** Commands that ask no service. */
+const ALONE = ['check', 'inspect', 'verify'];
+
+/** Below these something else stands than what they write: it is shortened, or a file that they read. */
+const NOT_COMPARED = ['weir explain', 'weir check'];
+
 const BLOCKS = blocksOf(readText('README.md'));
 const EXAMPLES = BLOCKS.filter(({ language }) => language === 'sh');
 
@@ -45,6 +58,7 @@ before(async () => {
     await writeFile(join(folder, `definition-${index}.sql`), text);
   }
   await writeFile(join(folder, 'app-logs.sql'), APP_LOGS);
+  await writeEndpoints(join(folder, 'endpoints'));
   service = await ServiceUnderTest.start({
     ...TOKENS,
     ENDPOINTS_DIR: folder,
@@ -70,6 +84,16 @@ after(async () => {
   await service.stop();
   await rm(folder, { recursive: true });
 });
+
+/** The folder that `weir check` is shown with, and the files that stand below it. */
+async function writeEndpoints(path: string): Promise<void> {
+  const check = BLOCKS.findIndex(({ text }) => text.startsWith('weir check'));
+  const [expected, events] = BLOCKS.slice(check + 1);
+  await mkdir(path);
+  await writeFile(join(path, 'errors.sql'), FOLDER_ERRORS);
+  await writeFile(join(path, 'errors.expect.json'), expected!.text);
+  await writeFile(join(path, 'errors.events.ndjson'), events!.text);
+}
 
 function post(source: string, events: readonly object[]): Promise<Response> {
   return fetch(`${service.url}/api/logs?source_name=${source}`, {
@@ -142,17 +166,17 @@ async function runCommands(example: Block): Promise<void> {
   const shown: string[] = [];
   for (const line of example.text.trim().split('\n')) {
     const words = shellWords(line, TOKENS).slice(1);
-    const isOfFolder = words.includes('./data');
-    const own = words.map((word) => (word === './data' ? join(folder, 'data') : word));
-    const { status, out, err } = await runWeir(isOfFolder ? own : [...own, '--url', service.url], {
+    const own = words.map((word) => (word.startsWith('./') ? join(folder, word) : word));
+    const isAlone = ALONE.includes(words[0]!);
+    const { status, out, err } = await runWeir(isAlone ? own : [...own, '--url', service.url], {
       environment: TOKENS,
       nowUs: us(NOW),
     });
     assert.deepEqual([status, err], [0, ''], line);
     shown.push(out);
   }
-  // The plan in the README is shortened, and its times are those of a moment.
-  if (expected !== undefined && !example.text.includes('explain')) {
+  const isCompared = !NOT_COMPARED.some((start) => example.text.startsWith(start));
+  if (expected !== undefined && isCompared) {
     assert.equal(masked(shown.join('')), masked(expected.text));
   }
 }
