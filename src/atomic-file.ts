@@ -2,12 +2,16 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a small file so that after a crash there is either the old one or the whole new one. Only
- * its owner may read it.
+ * Writes a small file so that after a crash there is either the old one or the whole new one. Without
+ * a `mode` only its owner may read it.
  */
-export async function writeFileAtomically(path: string, text: string): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  text: string,
+  mode: number = OWNER_ALONE,
+): Promise<void> {
   const temporary = `${path}.new`;
-  const file = await open(temporary, 'w', 0o600);
+  const file = await open(temporary, 'w', mode);
   try {
     await file.writeFile(text);
     await file.sync();
@@ -22,3 +26,6 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
     await folder.close();
   }
 }
+
+/** Secrets are written so. */
+const OWNER_ALONE = 0o600;

@@ -298,6 +298,12 @@ export const LOG_REPEAT_MS = 1_000;
 /** Lines of one list of weir inspect, which is for a person; --json has the rest. */
 export const LINES_LISTED_MAX = 40;
 
+/**
+ * Lines that two texts may differ in for the fewest such lines to be looked for, which takes time by their
+ * square: half a second at most. Beyond, all lines are shown as taken away and put there.
+ */
+export const DIFF_LINES_MAX = 2_000;
+
 assert(HEADERS_MS_MAX < REQUEST_MS_MAX, 'headers are a part of the request');
 assert(
   HEADERS_MS_MAX + BODY_MS_MAX < REQUEST_MS_MAX,

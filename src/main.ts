@@ -1,4 +1,5 @@
 import { runWords } from './command/command-table.ts';
+import { askTerminal } from './command/terminal.ts';
 
 for (const stream of [process.stdout, process.stderr]) {
   // Whoever read it has gone, as `head` does: there is nobody left to tell.
@@ -27,6 +28,7 @@ async function run(): Promise<number> {
       monotonicMs: () => performance.now(),
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
+      ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
       ended,
     });
   } catch (error) {

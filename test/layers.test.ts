@@ -20,6 +20,7 @@ const ENGINE_COMMON = ['engine/assert.ts', 'engine/limits.ts', 'engine/query-err
 /** Which packages may be imported where: the folders of each. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/'],
+  diff: ['src/command/'],
   express: ['src/'],
   flatbuffers: ['ingest/'],
   zod: ['src/'],

@@ -45,6 +45,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./token-command.ts')).TOKEN,
   },
   {
+    name: 'endpoints',
+    summary: 'list definitions, and keep a folder of them and a service in step',
+    read: async () => (await import('./endpoints-command.ts')).ENDPOINTS,
+  },
+  {
     name: 'check',
     summary: 'tell whether a folder of definitions is right, without a service',
     read: async () => (await import('./check-command.ts')).CHECK,

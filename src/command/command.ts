@@ -14,6 +14,8 @@ export type CommandWorld = {
   readonly monotonicMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Asks whoever sits there, for a line; empty when they give none. `undefined` where nobody does. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted by Ctrl-C or SIGTERM, for a command that goes on until then; a second one ends the process. */
   readonly ended: () => AbortSignal;
 };

@@ -34,8 +34,7 @@ export async function runCommand(
       return 2;
     }
     if (!isExpected(error)) throw error;
-    const place = error instanceof ServiceError ? placeText(error) : '';
-    world.err(`${error.message}${place}\n`);
+    world.err(`${failureText(error)}\n`);
     return 1;
   }
 }
@@ -65,8 +64,10 @@ function isExpected(error: unknown): error is Error {
   );
 }
 
-/** Where in a text something is wrong, in lines of their own. */
-function placeText({ details }: ServiceError): string {
-  const { line, column, caret } = details;
-  return caret === undefined ? '' : `; line ${line}, column ${column}\n\n${caret}`;
+/** What stood in the way; where in a text something is wrong, that is told in lines of its own. */
+export function failureText(error: Error): string {
+  if (!(error instanceof ServiceError)) return error.message;
+  const { line, column, caret } = error.details;
+  const place = caret === undefined ? '' : `; line ${line}, column ${column}\n\n${caret}`;
+  return error.message + place;
 }

@@ -36,8 +36,20 @@ export class ServiceClient {
    * @throws UnreachableError, or ServiceError for what the service refuses.
    */
   async ask(path: string, request: RequestInit): Promise<string> {
+    return (await this.askTagged(path, request)).text;
+  }
+
+  /** The same with the tag of the state that it tells of, where there is one. Throws as `ask` does. */
+  askTagged(
+    path: string,
+    request: RequestInit,
+  ): Promise<{ readonly text: string; readonly tag: string | undefined }> {
     const signal = AbortSignal.timeout(COMMAND_MS_MAX);
-    return this.#reached(async () => (await this.#send(path, { ...request, signal })).text());
+    return this.#reached(async () => {
+      const response = await this.#send(path, { ...request, signal });
+      const tag = response.headers.get('ETag') ?? undefined;
+      return { text: await response.text(), tag };
+    });
   }
 
   /**

@@ -8,6 +8,8 @@ export async function runWeir(
   world: {
     readonly environment?: Readonly<Record<string, string>> | undefined;
     readonly nowUs?: number | undefined;
+    /** What somebody at the terminal says to a question; without it there is no terminal. */
+    readonly ask?: ((question: string) => Promise<string>) | undefined;
     /** What Ctrl-C aborts. */
     readonly ended?: AbortSignal | undefined;
     /** Sees what was written so far, whenever more is. */
@@ -28,6 +30,7 @@ export async function runWeir(
       err += text;
       seen(out, err);
     },
+    ask: world.ask,
     ended: () => world.ended ?? new AbortController().signal,
   });
   return { status, out, err };

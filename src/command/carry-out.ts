@@ -1,0 +1,70 @@
+import { ServiceError } from '../errors.ts';
+import { CommandFailure } from './command.ts';
+import type { DefinitionSide } from './definition-side.ts';
+import { UnreachableError } from './service-client.ts';
+import type { SideChange } from './side-comparison.ts';
+
+/** What came of changes. */
+export type Outcome = {
+  readonly done: readonly SideChange[];
+  /** What stays as it was, and why. */
+  readonly refused: readonly { readonly change: SideChange; readonly error: Error }[];
+  /** What stopped all that was left; what it befell may be done all the same. */
+  readonly stopped: { readonly change: SideChange; readonly error: Error } | undefined;
+  /** What was not begun for that, or has to wait for others. */
+  readonly left: readonly SideChange[];
+};
+
+/**
+ * Makes changes to a side, in rounds. What is refused may need another change first, as a definition needs
+ * those that it selects from, and a name has to be free: it is tried again as long as others get done. There
+ * are few rounds, as definitions are within one another eight deep at most.
+ */
+export async function carryOut(
+  changes: readonly SideChange[],
+  side: DefinitionSide,
+  onDone: (change: SideChange) => void,
+): Promise<Outcome> {
+  const done: SideChange[] = [];
+  let refused: { readonly change: SideChange; readonly error: Error }[] = [];
+  let left = changes;
+  for (let hasMoved = true; hasMoved; left = refused.map(({ change }) => change)) {
+    hasMoved = false;
+    refused = [];
+    for (const [index, change] of left.entries()) {
+      try {
+        await make(change, side);
+      } catch (error) {
+        if (!isExpected(error)) throw error;
+        if (!concernsItAlone(error)) {
+          const waiting = [...refused.map((each) => each.change), ...left.slice(index + 1)];
+          return { done, refused: [], stopped: { change, error }, left: waiting };
+        }
+        refused.push({ change, error });
+        continue;
+      }
+      done.push(change);
+      onDone(change);
+      hasMoved = true;
+    }
+  }
+  return { done, refused, stopped: undefined, left: [] };
+}
+
+function make({ before, after }: SideChange, side: DefinitionSide): Promise<void> {
+  if (before === undefined) return side.put(after, before);
+  return after === undefined ? side.remove(before) : side.put(after, before);
+}
+
+function isExpected(error: unknown): error is Error {
+  return error instanceof ServiceError || error instanceof CommandFailure;
+}
+
+/** Whether the next change may be done all the same. */
+function concernsItAlone(error: Error): boolean {
+  if (error instanceof ServiceError) return REFUSALS.has(error.status);
+  return !(error instanceof UnreachableError);
+}
+
+/** What a service says of one definition; other statuses are about the token, or the service. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 412, 413, 422]);

@@ -1,0 +1,37 @@
+import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff';
+import { DIFF_LINES_MAX } from '../limits.ts';
+import { shownText } from '../shown-text.ts';
+import { sentText } from './definition-copy.ts';
+import type { SideChange } from './side-comparison.ts';
+
+/** A change as a unified diff, of which a terminal shows every character. */
+export function changeText({ before, after }: SideChange): string {
+  const left = before?.fileText ?? '';
+  const right = after === undefined ? '' : sentText(after);
+  const lines = [
+    `--- ${before?.place ?? '/dev/null'}`,
+    `+++ ${after?.place ?? '/dev/null'}`,
+    ...hunkLines(left, right),
+  ];
+  return lines.map((line) => `${line.split('\t').map(shownText).join('\t')}\n`).join('');
+}
+
+function hunkLines(left: string, right: string): readonly string[] {
+  const options = { context: CONTEXT_LINES, maxEditLength: DIFF_LINES_MAX };
+  const patch = structuredPatch('', '', left, right, undefined, undefined, options);
+  if (patch !== undefined) return formatPatch(patch, OMIT_HEADERS).trimEnd().split('\n');
+  const [removed, added] = [linesOf(left), linesOf(right)];
+  return [
+    `@@ -1,${removed.length} +1,${added.length} @@`,
+    ...removed.map((line) => `-${line}`),
+    ...added.map((line) => `+${line}`),
+  ];
+}
+
+/** As `diff -u` has it. */
+const CONTEXT_LINES = 3;
+
+/** Where the last line has no end, that is not told. */
+function linesOf(text: string): readonly string[] {
+  return text.replace(/\n$/, '').split('\n');
+}

@@ -1,0 +1,132 @@
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../atomic-file.ts';
+import { DefinitionError } from '../definition/definition-error.ts';
+import { DEFINITION_ENDING, readDefinitionFile } from '../definition/definition-reading.ts';
+import { DEFINITIONS_MAX } from '../limits.ts';
+import { CommandFailure } from './command.ts';
+import { type DefinitionCopy, readCopy, sentText } from './definition-copy.ts';
+import type { DefinitionSide, SideProblem, SideState } from './definition-side.ts';
+
+/** A folder of definition files. Other files in it are passed over. */
+export class FolderSide implements DefinitionSide {
+  readonly where: string;
+  readonly #folder: string;
+  /** Whether the folder must be there already. */
+  readonly #isNeeded: boolean;
+  /** Every name in the folder, in lower case: there are disks that do not tell `A.sql` from `a.sql`. */
+  #taken: ReadonlySet<string> = new Set();
+
+  constructor(folder: string, { isNeeded }: { readonly isNeeded: boolean }) {
+    this.#folder = folder;
+    this.#isNeeded = isNeeded;
+    this.where = `in ${folder}`;
+  }
+
+  async read(): Promise<SideState> {
+    const all = await this.#names();
+    this.#taken = new Set(all.map((name) => name.toLowerCase()));
+    const names = all.filter((name) => name.endsWith(DEFINITION_ENDING)).sort();
+    if (names.length > DEFINITIONS_MAX) {
+      throw new CommandFailure(
+        `a folder may have at most ${DEFINITIONS_MAX} definitions; got ${names.length}`,
+      );
+    }
+    const problems: SideProblem[] = [];
+    const copies = new Map<string, DefinitionCopy>();
+    for (const name of names) {
+      const copy = await this.#readFile(join(this.#folder, name));
+      const other = copy instanceof DefinitionError ? undefined : copies.get(copy.id);
+      if (copy instanceof DefinitionError) problems.push({ message: copy.message });
+      else if (other === undefined) copies.set(copy.id, copy);
+      else problems.push({ message: `${copy.place} has the id of ${other.place}, ${copy.id}` });
+    }
+    return { copies: [...copies.values()], fixed: [], problems };
+  }
+
+  findObstacle({ name, place }: DefinitionCopy): string | undefined {
+    if (!this.#taken.has(fileName(name).toLowerCase())) return undefined;
+    return `${place}: ${this.#pathOf(name)} is there already, and is another`;
+  }
+
+  async put(copy: DefinitionCopy, before: DefinitionCopy | undefined): Promise<void> {
+    const text = sentText(copy);
+    await onDisk(async () => {
+      if (before !== undefined) {
+        await this.#checkSame(before);
+        // A link stays one, and who may read the file may do so still.
+        const path = await realpath(before.place);
+        return writeFileAtomically(path, text, (await stat(path)).mode & MODE_MASK);
+      }
+      await mkdir(this.#folder, { recursive: true });
+      const path = this.#pathOf(copy.name);
+      const taken = (await readdir(this.#folder)).map((name) => name.toLowerCase());
+      if (taken.includes(fileName(copy.name).toLowerCase())) {
+        throw new CommandFailure(`${path} has come to be there since it was read`);
+      }
+      return writeFileAtomically(path, text, NEW_FILE_MODE);
+    });
+  }
+
+  async remove(before: DefinitionCopy): Promise<void> {
+    await onDisk(async () => {
+      await this.#checkSame(before);
+      await rm(before.place);
+    });
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#folder);
+    } catch (cause) {
+      const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+      if (code === undefined) throw cause;
+      if (code === 'ENOENT' && !this.#isNeeded) return [];
+      throw new CommandFailure(
+        `${this.#folder} must be a folder that can be read; got ${code}`,
+        cause,
+      );
+    }
+  }
+
+  async #readFile(path: string): Promise<DefinitionCopy | DefinitionError> {
+    try {
+      return readCopy(path, await readDefinitionFile(path));
+    } catch (error) {
+      if (error instanceof DefinitionError) return error;
+      throw error;
+    }
+  }
+
+  /** Nobody has seen what came between. */
+  async #checkSame({ place, fileText }: DefinitionCopy): Promise<void> {
+    const now = await this.#readFile(place);
+    if (!(now instanceof DefinitionError) && now.fileText === fileText) return;
+    throw new CommandFailure(`${place} has changed since it was read`);
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, fileName(name));
+  }
+}
+
+/** For everyone to read, as far as the process lets files be. */
+const NEW_FILE_MODE = 0o644;
+
+/** What of a mode says who may do what. */
+const MODE_MASK = 0o777;
+
+/** A name is letters, digits, `_`, `-`, with single dots between: it stays in the folder. */
+function fileName(name: string): string {
+  return name + DEFINITION_ENDING;
+}
+
+/** @throws CommandFailure for what the disk refuses. */
+async function onDisk(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
+    throw new CommandFailure(cause.message, cause);
+  }
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { must } from '../../engine/assert.ts';
+import { DefinitionError } from '../definition/definition-error.ts';
+import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
+import { ServiceError } from '../errors.ts';
+import { type DefinitionCopy, readCopy, sentText } from './definition-copy.ts';
+import type { DefinitionSide, FixedDefinition, SideProblem, SideState } from './definition-side.ts';
+import { parseJson, type ServiceClient } from './service-client.ts';
+
+const LISTED = z.object({
+  id: z.string(),
+  name: z.string(),
+  alias: z.array(z.string()),
+  description: z.string(),
+  cache: z.string(),
+  origin: z.enum(['built-in', 'folder', 'api']),
+  version: z.number(),
+});
+
+/** A definition as the service lists it. */
+export type ListedDefinition = z.infer<typeof LISTED>;
+
+const LIST = z.object({
+  result: z.array(LISTED),
+  problems: z.array(z.object({ origin: z.string(), file: z.string(), message: z.string() })),
+});
+
+/** The definitions of a running service: those made over HTTP can be changed. */
+export class ServiceSide implements DefinitionSide {
+  readonly where = 'on the service';
+  readonly #client: ServiceClient;
+  /** The tag of what was read: it goes with that, and never with what came to be there later. */
+  readonly #tags = new WeakMap<DefinitionCopy, string>();
+
+  constructor(client: ServiceClient) {
+    this.#client = client;
+  }
+
+  /** All there are. @throws UnreachableError, or ServiceError for what the service refuses. */
+  async list(): Promise<readonly ListedDefinition[]> {
+    return (await this.#list()).result;
+  }
+
+  async read(): Promise<SideState> {
+    const { result, problems: told } = await this.#list();
+    // Files of ENDPOINTS_DIR are somebody else's.
+    const problems = told
+      .filter(({ origin }) => origin === 'api')
+      .map(({ file, message }): SideProblem => {
+        const id = file.endsWith(DEFINITION_ENDING)
+          ? file.slice(0, -DEFINITION_ENDING.length)
+          : file;
+        return { id, message: `${id} of the service cannot be called: ${message}` };
+      });
+    const copies: DefinitionCopy[] = [];
+    for (const listed of result.filter(({ origin }) => origin === 'api')) {
+      try {
+        const copy = await this.#read(listed.id);
+        if (copy !== undefined) copies.push(copy);
+      } catch (error) {
+        if (!(error instanceof DefinitionError)) throw error;
+        problems.push({ id: listed.id, message: error.message });
+      }
+    }
+    return { copies, fixed: result.flatMap(fixedOf), problems };
+  }
+
+  /** It says itself what it does not take. */
+  findObstacle(): undefined {
+    return undefined;
+  }
+
+  async put(copy: DefinitionCopy, before: DefinitionCopy | undefined): Promise<void> {
+    const headers = { 'Content-Type': 'application/sql' };
+    const body = sentText(copy);
+    if (before === undefined) {
+      await this.#change(copy.id, { method: 'PUT', headers, body }, { 'If-None-Match': '*' });
+    } else await this.#changeSame(before, { method: 'PUT', headers, body });
+  }
+
+  async remove(before: DefinitionCopy): Promise<void> {
+    await this.#changeSame(before, { method: 'DELETE' });
+  }
+
+  /**
+   * Changes what was read. A tag also tells what a definition has of those that it selects from: when
+   * these have changed, as by what went before, it is another one, and the definition the same.
+   */
+  async #changeSame(before: DefinitionCopy, request: RequestInit): Promise<void> {
+    try {
+      await this.#change(before.id, request, { 'If-Match': this.#tagOf(before) });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'precondition_failed') throw error;
+      const now = await this.#read(before.id);
+      if (now === undefined || now.place !== before.place || now.fileText !== before.fileText) {
+        throw error;
+      }
+      await this.#change(before.id, request, { 'If-Match': this.#tagOf(now) });
+    }
+  }
+
+  async #change(
+    id: string,
+    request: RequestInit,
+    condition: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const headers = { ...(request.headers as Readonly<Record<string, string>>), ...condition };
+    await this.#client.ask(pathOf(id), { ...request, headers });
+  }
+
+  #tagOf(copy: DefinitionCopy): string {
+    return must(this.#tags.get(copy), 'what is changed was read');
+  }
+
+  async #list(): Promise<z.infer<typeof LIST>> {
+    const text = await this.#client.ask('/api/endpoints', { method: 'GET' });
+    const parsed = LIST.safeParse(parseJson(text));
+    if (!parsed.success) throw this.#client.stranger();
+    return parsed.data;
+  }
+
+  /** `undefined` where it is no longer there. @throws DefinitionError for a file of another version. */
+  async #read(id: string): Promise<DefinitionCopy | undefined> {
+    const headers = { Accept: 'application/sql' };
+    const { text, tag } = await this.#client
+      .askTagged(pathOf(id), { method: 'GET', headers })
+      .catch((error: unknown) => {
+        if (error instanceof ServiceError && error.code === 'unknown_endpoint') return NOTHING;
+        throw error;
+      });
+    if (text === undefined) return undefined;
+    const version = /^"(\d+)-/.exec(tag ?? '')?.[1];
+    if (tag === undefined || version === undefined) throw this.#client.stranger();
+    const { name } = readCopy(`${id} of the service`, text);
+    const copy = readCopy(`${name} of the service, version ${version}`, text);
+    if (copy.id !== id) throw this.#client.stranger();
+    this.#tags.set(copy, tag);
+    return copy;
+  }
+}
+
+const NOTHING = { text: undefined, tag: undefined };
+
+function pathOf(id: string): string {
+  return `/api/endpoints/${encodeURIComponent(id)}`;
+}
+
+function fixedOf({ id, name, alias, origin }: ListedDefinition): readonly FixedDefinition[] {
+  if (origin === 'api') return [];
+  const told = origin === 'folder' ? 'is a file of its ENDPOINTS_DIR' : 'is built in';
+  return [{ id, name, names: new Set([name, ...alias]), origin: told }];
+}
