@@ -16,7 +16,7 @@ import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
-import { CLOSE_MS_MAX, ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
+import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
@@ -34,8 +34,14 @@ export type Service = {
   /** Tokens made at this start, to be shown once. */
   readonly tokensMade: readonly NewToken[];
   /** Finishes what is under way and leaves nothing unwritten; a second call waits for the first. */
-  stop(): Promise<void>;
+  stop: Stop;
 };
+
+/**
+ * With `closeMsMax` whoever stops it ends the process then: work that the next start begins anew holds it up no longer
+ * than so many milliseconds, and where some is left the data folder stays locked until the process is no more.
+ */
+type Stop = (options?: { readonly closeMsMax?: number | undefined }) => Promise<void>;
 
 /**
  * Starts everything: binds the definitions, listens, reads what is stored, and then takes calls.
@@ -147,7 +153,7 @@ function stopOnce(parts: {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly lock: LockFile;
-}): () => Promise<void> {
+}): Stop {
   const { server, backend, caller, followers, definitions, readiness, clock, log, metrics, lock } =
     parts;
   const timer = setInterval(() => {
@@ -155,7 +161,7 @@ function stopOnce(parts: {
     caller.tick();
   }, TICK_MS);
   const looking = setInterval(() => void definitions.reload(), ENDPOINTS_LOOK_MS);
-  const stop = async (): Promise<void> => {
+  const stop: Stop = async ({ closeMsMax } = {}) => {
     clearInterval(timer);
     clearInterval(looking);
     readiness.beginDraining();
@@ -165,23 +171,24 @@ function stopOnce(parts: {
       caller.giveUp();
     };
     await Promise.all([caller.close(), server.drain({ giveUp })]);
-    // What was acknowledged is in the log; what else was begun is begun again at the next start.
-    const isClosed = await withinTime(backend.close(clock.nowUs()), CLOSE_MS_MAX);
-    if (!isClosed) log({ level: 'info', event: 'work_left', after_ms: CLOSE_MS_MAX });
     await definitions.close();
     metrics.close();
-    await lock.release();
+    // What was acknowledged is in the log; what else was begun is begun again at the next start.
+    const isClosed = await withinTime(backend.close(clock.nowUs()), closeMsMax);
+    if (isClosed) await lock.release();
+    else log({ level: 'info', event: 'work_left', after_ms: closeMsMax });
     log({ level: 'info', event: 'stopped' });
   };
   let stopped: Promise<void> | undefined;
-  return () => {
-    stopped ??= stop();
+  return (options) => {
+    stopped ??= stop(options);
     return stopped;
   };
 }
 
-/** Whether the work ended in this time. */
-async function withinTime(work: Promise<void>, ms: number): Promise<boolean> {
+/** Whether the work ended in this time, if there is one. */
+async function withinTime(work: Promise<void>, ms: number | undefined): Promise<boolean> {
+  if (ms === undefined) return work.then(() => true);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

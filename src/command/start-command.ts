@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createClock } from '../clock.ts';
 import { unneededSettings } from '../container-settings.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
-import { HEAP_GROWING_PERCENT } from '../limits.ts';
+import { CLOSE_MS_MAX, HEAP_GROWING_PERCENT } from '../limits.ts';
 import { createLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { parseSettings, SettingsError } from '../settings.ts';
@@ -83,5 +83,5 @@ async function start(world: CommandWorld): Promise<void> {
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
   world.out(startMessage({ version: packageVersion(), settings, sources, service, unneeded }));
   if (!ended.aborted) await once(ended, 'abort');
-  await service.stop();
+  await service.stop({ closeMsMax: CLOSE_MS_MAX });
 }

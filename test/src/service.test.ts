@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
@@ -180,14 +181,35 @@ test('who still waits when the time of a stop is over is told to come back', asy
   });
 });
 
-test('a backend that does not come to its end holds up no stop', async () => {
+test('a backend that does not come to its end holds up no stop that ends the process, and keeps the folder', async () => {
   const close = (): Promise<void> => new Promise(() => {});
-  await withService({ backend: { close } }, async ({ service, entries }) => {
-    await service.stop();
+  await withService({ backend: { close } }, async ({ service, entries, dataDir }) => {
+    await service.stop({ closeMsMax: 10 });
     assert.deepEqual(
       entries.map(({ event }) => event),
       ['started', 'work_left', 'stopped'],
     );
+    // Its threads may still write there.
+    await readFile(join(dataDir, 'lock'));
+  });
+});
+
+test('a stop waits for a backend that takes its time, and gives the folder back then', async () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await withService({ backend: { close: () => ended } }, async ({ service, dataDir }) => {
+    let isStopped = false;
+    const stopped = service.stop().then(() => {
+      isStopped = true;
+    });
+    await setTimeout(50);
+    assert.equal(isStopped, false);
+    await readFile(join(dataDir, 'lock'));
+    end();
+    await stopped;
+    await assert.rejects(readFile(join(dataDir, 'lock')), { code: 'ENOENT' });
   });
 });
 
