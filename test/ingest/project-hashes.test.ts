@@ -67,6 +67,7 @@ for (const [what, mixed] of [
       );
       assert.deepEqual(numbers, {
         ...{ rowCount: events.length, timestampUsMin: 1, timestampUsMax: 9 },
+        arrivalMax: events.length - 1,
         byteSize: buffer!.byteLength,
         ...(mixed.length > 0 ? {} : { indexSize: 8 }),
       });
