@@ -56,7 +56,8 @@ export class FolderSide implements DefinitionSide {
         await this.#checkSame(before);
         // A link stays one, and who may read the file may do so still.
         const path = await realpath(before.place);
-        return writeFileAtomically(path, text, (await stat(path)).mode & MODE_MASK);
+        const mode = (await stat(path)).mode & MODE_MASK;
+        return writeFileAtomically(path, text, { mode, isExact: true });
       }
       await mkdir(this.#folder, { recursive: true });
       const path = this.#pathOf(copy.name);
@@ -64,7 +65,7 @@ export class FolderSide implements DefinitionSide {
       if (taken.includes(fileName(copy.name).toLowerCase())) {
         throw new CommandFailure(`${path} has come to be there since it was read`);
       }
-      return writeFileAtomically(path, text, NEW_FILE_MODE);
+      return writeFileAtomically(path, text, { mode: NEW_FILE_MODE, isExact: false });
     });
   }
 

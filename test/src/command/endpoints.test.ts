@@ -1,5 +1,15 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -247,6 +257,8 @@ test('pull writes files as they were sent, to the names that they have, and take
   await writeFile(join(folder, 'elsewhere', 'real'), fileOf(2, 'app.before', COUNT), {
     mode: 0o640,
   });
+  // Whatever the process lets new files be, who may write it may do so still.
+  await chmod(join(folder, 'elsewhere', 'real'), 0o666);
   await symlink(join('elsewhere', 'real'), join(folder, 'old-name.sql'));
   await write('alone.sql', fileOf(3, 'app.alone', COUNT));
   await write('alone.expect.json', '{}');
@@ -256,7 +268,7 @@ test('pull writes files as they were sent, to the names that they have, and take
   equal(await read('app.count.sql'), text);
   match(await read('old-name.sql'), /app\.renamed/);
   match(await readFile(join(folder, 'elsewhere', 'real'), 'utf8'), /app\.renamed/);
-  equal((await stat(join(folder, 'elsewhere', 'real'))).mode & 0o777, 0o640);
+  equal((await stat(join(folder, 'elsewhere', 'real'))).mode & 0o777, 0o666);
   match(lastLine(await pull('--dry-run')), /2 as they are$/);
   equal(lastLine(await pull('--yes', '--delete')), 'app.alone is taken away');
   deepEqual((await readdir(folder)).sort(), [
@@ -286,6 +298,24 @@ test('files that are no definitions stop push, and are left alone by pull', asyn
   match(pulled.err, /app\.count of the service.*app\.count\.sql is there already, and is another/);
   deepEqual([await read('app.count.sql'), (await readdir(folder)).length], [broken, 3]);
   match(await kept(1), /app\.count/);
+});
+
+test('what the service has and cannot call stops pull, and push mends it', async () => {
+  const stored = join(service.dataDir, 'endpoints');
+  await mkdir(stored, { recursive: true });
+  await writeFile(join(stored, `${idOf(1)}.sql`), fileOf(1, 'app.count', 'SELECT n FROM `gone`'));
+  await service.restart();
+  await write('alone.sql', fileOf(2, 'app.alone', COUNT));
+  const pulled = await pull('--yes', '--delete');
+  deepEqual([pulled.status, pulled.out, await readdir(folder)], [1, '', ['alone.sql']]);
+  match(pulled.err, new RegExp(`^${idOf(1)} of the service cannot be called: .*gone`));
+  const other = await push('--yes', '--delete');
+  equal(other.status, 1);
+  match(other.err, /cannot be called/);
+  match(other.out, /^app\.alone is made$/m);
+  await write('count.sql', fileOf(1, 'app.count', COUNT));
+  equal(lastLine(await push('--yes')), 'app.count is made');
+  deepEqual(await service.problems(), []);
 });
 
 test('what is built in or of ENDPOINTS_DIR is left alone, and a clash with it is told', async () => {
