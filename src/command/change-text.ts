@@ -19,7 +19,7 @@ export function changeText({ before, after }: SideChange): string {
 function hunkLines(left: string, right: string): readonly string[] {
   const options = { context: CONTEXT_LINES, maxEditLength: DIFF_LINES_MAX };
   const patch = structuredPatch('', '', left, right, undefined, undefined, options);
-  if (patch !== undefined) return formatPatch(patch, OMIT_HEADERS).trimEnd().split('\n');
+  if (patch !== undefined) return linesOf(formatPatch(patch, OMIT_HEADERS));
   const [removed, added] = [linesOf(left), linesOf(right)];
   return [
     `@@ -1,${removed.length} +1,${added.length} @@`,
@@ -31,7 +31,7 @@ function hunkLines(left: string, right: string): readonly string[] {
 /** As `diff -u` has it. */
 const CONTEXT_LINES = 3;
 
-/** Where the last line has no end, that is not told. */
+/** Those of a text, whether its last has an end or not. */
 function linesOf(text: string): readonly string[] {
   return text.replace(/\n$/, '').split('\n');
 }
