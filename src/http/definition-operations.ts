@@ -37,8 +37,20 @@ const FILE: MediaTexts = { 'application/sql': { schema: { type: 'string' } } };
 const DEFINITION_BODY: BodyText = {
   isRequired: true,
   description: 'The definition, or its file',
-  content: { 'application/json': { schema: refTo('DefinitionInput') }, ...FILE },
+  content: {
+    'application/json': {
+      schema: refTo('DefinitionInput'),
+      example: {
+        name: 'app.events',
+        query: 'SELECT COUNT(*) AS events FROM `postgres.logs` AS t WHERE t.project = @project',
+        parameters: [{ name: 'project', type: 'string', required: true }],
+      },
+    },
+    ...FILE,
+  },
 };
+
+const PATCH = { schema: { type: 'object' }, example: { description: 'Events of a project' } };
 
 /** What may stand in the way of a change. */
 const CHANGE_FAILURES: readonly ErrorCode[] = [
@@ -120,10 +132,7 @@ export function definitionOperations(options: Options): Route['operations'] {
       body: {
         isRequired: true,
         description: 'A merge patch of RFC 7396',
-        content: {
-          'application/merge-patch+json': { schema: { type: 'object' } },
-          'application/json': { schema: { type: 'object' } },
-        },
+        content: { 'application/merge-patch+json': PATCH, 'application/json': PATCH },
       },
       answers: { 200: resultAnswer('It is changed') },
       handle: patchHandler(managed),

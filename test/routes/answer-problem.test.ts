@@ -20,6 +20,7 @@ const LIST: RandomRequest = {
   delivery: 'whole',
   version: 'HTTP/1.1',
   isValid: false,
+  mayBeGone: false,
 };
 
 const ID = '11111111-2222-4333-8444-555555555555';

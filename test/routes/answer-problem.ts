@@ -16,7 +16,7 @@ const LEAKS: readonly RegExp[] = [
 const STATUSES_ELSEWHERE: ReadonlySet<number> = new Set([204, 400, 404, 405, 408, 413, 431]);
 
 /** What is there already, or is no more, or there is no room for, whatever the request. */
-const STATUSES_OF_STATE: ReadonlySet<number> = new Set([404, 409, 429, 503]);
+const STATUSES_OF_STATE: ReadonlySet<number> = new Set([404, 409, 412, 429, 503]);
 
 /** A failure of a call as the profile `supabase` tells it, with the status 200. */
 const SENTENCE = /^\{"error":"/;
@@ -63,7 +63,9 @@ function bodyProblem(
   if (!document.responses(operation).has(status)) return `${status} is not documented`;
   if (isBodyless || headers.get('content-type')?.startsWith('text/event-stream')) return undefined;
   const contentType = headers.get('content-type');
-  const isRefused = request.isValid && status >= 400 && !STATUSES_OF_STATE.has(status);
+  // What there is not is as good as forbidden in the profile `supabase`.
+  const isGone = request.mayBeGone && status === 401;
+  const isRefused = request.isValid && status >= 400 && !STATUSES_OF_STATE.has(status) && !isGone;
   return (
     document.answerProblem(operation, { status, contentType, text }) ??
     (isRefused ? `a request as documented is refused: ${text}` : undefined)

@@ -62,7 +62,13 @@ for (const profile of ['default', 'supabase']) {
 
 async function fuzz(service: GuardedService): Promise<void> {
   const document = await documentOf(service);
-  const disposable = new Map([['/api/tokens', await makeTokens(service)]]);
+  const disposable = new Map([
+    ['/api/tokens', await make(service, '/api/tokens', (name) => ({ name, scopes: ['ingest'] }))],
+    [
+      '/api/endpoints',
+      await make(service, '/api/endpoints', (name) => ({ name, query: 'SELECT 1 AS one' })),
+    ],
+  ]);
   const port = Number(new URL(service.url).port);
   const { operations } = document;
   const problems: string[] = [];
@@ -109,15 +115,19 @@ async function fuzz(service: GuardedService): Promise<void> {
   equal(health.status, 200, 'the service is well');
 }
 
-/** Tokens that nobody needs. */
-async function makeTokens({ client }: GuardedService): Promise<readonly string[]> {
+/** The ids of things that nobody needs. */
+async function make(
+  { client }: GuardedService,
+  path: string,
+  thing: (name: string) => object,
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let index = 0; index < 50; index++) {
     const { text } = await client.ask({
       method: 'POST',
-      path: '/api/tokens',
+      path,
       headers: { 'X-API-KEY': tokenText('all'), 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: `disposable-${index}`, scopes: ['ingest'] }),
+      body: JSON.stringify(thing(`disposable-${index}`)),
     });
     ids.push(JSON.parse(text).result.id);
   }

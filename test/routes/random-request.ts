@@ -20,6 +20,8 @@ export type RandomRequest = {
   version: string;
   /** Whether it is as the document wants it. */
   isValid: boolean;
+  /** Whether what it asks for may have been removed by another. */
+  mayBeGone: boolean;
 };
 
 /** Ids of things that may be removed, by the path that they are found behind. */
@@ -73,9 +75,11 @@ export function validRequest(
     delivery: random.pick(['whole', 'whole', 'whole', 'chunked', 'in pieces']),
     version: 'HTTP/1.1',
     isValid: true,
+    mayBeGone: disposable.has(path.slice(0, path.indexOf('/{'))),
   };
   for (const parameter of parameters) {
-    const isWanted = parameter.required === true || parameter.explode === true;
+    const isWanted =
+      parameter.required === true || parameter.explode === true || parameter.name === 'If-Match';
     // Each of the two says where to begin.
     const begun = request.query.some(([name]) => name === 'after' || name === 'last');
     const isTwice = begun && (parameter.name === 'after' || parameter.name === 'last');
@@ -93,8 +97,11 @@ function pathTexts(
   disposable: Disposable,
 ): readonly string[] {
   if (path.startsWith('/api/sources/')) return ['postgres.logs', 'gotrue.logs.prod'];
-  // An id is the definition there, and not called; a name alone has a path of its own.
-  if (method === 'POST' && path === '/api/endpoints/{idOrName}') return FORMS;
+  if (path === '/api/endpoints/{idOrName}') {
+    // An id is the definition there, and not called; a name alone has a path of its own.
+    if (method === 'POST') return FORMS;
+    if (method === 'GET') return PATH_TEXTS[name]!;
+  }
   return disposable.get(path.slice(0, path.indexOf('/{'))) ?? PATH_TEXTS[name] ?? ['alpha'];
 }
 
@@ -106,6 +113,7 @@ function addParameter(random: Random, request: RandomRequest, parameter: Paramet
   } else if (parameter.in === 'query') {
     request.query.push([name, textFor(random, name, schema)]);
   }
+  if (name === 'If-Match') request.headers.push([name, '*']);
   if (parameter.in === 'header' && name === 'If-None-Match') {
     request.headers.push([name, random.pick(['"a"', '*', 'W/"b", "c"'])]);
   }
@@ -154,10 +162,17 @@ function addBody(random: Random, request: RandomRequest, { object }: DocumentedO
   }
   const [type, { example }] = random.pick(examples);
   request.headers.push(['Content-Type', type]);
-  const bytes = Buffer.from(typeof example === 'string' ? example : JSON.stringify(example));
+  const bytes = Buffer.from(typeof example === 'string' ? example : named(random, example));
   const [encoding, encode] = random.pick(ENCODINGS);
   if (encoding !== '') request.headers.push(['Content-Encoding', encoding]);
   request.body = encode(bytes);
+}
+
+/** An example in JSON; what has a name is to be a new one. */
+function named(random: Random, example: unknown): string {
+  const { name } = example as { readonly name?: unknown };
+  if (typeof name !== 'string') return JSON.stringify(example);
+  return JSON.stringify({ ...(example as object), name: `${name}-${random.below(2 ** 31)}` });
 }
 
 type ObjectSchema = {
