@@ -19,7 +19,11 @@ function mergeAnswer(first: AnswerText, second: AnswerText): AnswerText {
   return {
     description: [...lines].join('\n'),
     headers: { ...first.headers, ...second.headers },
-    content: mergeContent(first.content ?? {}, second.content ?? {}),
+    // Where neither has a body there is none.
+    content:
+      first.content === undefined && second.content === undefined
+        ? undefined
+        : mergeContent(first.content ?? {}, second.content ?? {}),
   };
 }
 
