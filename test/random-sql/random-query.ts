@@ -501,7 +501,8 @@ function asOuter(readable: Readable): readonly Readable[] {
   if (expression.table !== undefined) {
     return [{ ...readable, expression: { ...expression, isBare: false } }];
   }
-  return !isLoose(expression) && (type === 'TIMESTAMP' || type === 'DATE') ? [readable] : [];
+  // A table inside may have a column of the name, too.
+  return [];
 }
 
 /** Whether it reads a column of `logs` without its table, as USING lets it. */
