@@ -14,6 +14,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts';
 import { DEFINITION_BODY_BYTES_MAX } from '../limits.ts';
 import type { ProfileName } from '../profile.ts';
 import { type BodyReader, hasBody } from './body.ts';
+import { parseJson, textOfBody } from './json-body.ts';
 import { readMediaType } from './media-type.ts';
 
 export const DEFINITION_TYPES = ['application/json', 'application/sql'] as const;
@@ -55,19 +56,10 @@ export async function readDefinitionBody(
   }
   const terms = { bytesMax: DEFINITION_BODY_BYTES_MAX, tenant: tenantOf(grant) };
   const bytes = await bodies.use(request, response, terms, async (pieces) => Buffer.concat(pieces));
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new ServiceError('invalid_body', 'the body must be UTF-8; got other bytes', { cause });
-  }
-  if (type === 'application/sql') return { kind: 'sql', text };
-  try {
-    return { kind: 'json', value: JSON.parse(text) };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ServiceError('invalid_body', `the body must be JSON; ${reason}`, { cause });
-  }
+  const text = textOfBody(bytes);
+  return type === 'application/sql'
+    ? { kind: 'sql', text }
+    : { kind: 'json', value: parseJson(text) };
 }
 
 /** A file that was sent as it is. @throws ServiceError when its header does not parse. */

@@ -44,7 +44,7 @@ export function parseJsonObject(text: string): readonly (readonly [string, unkno
  * The value of a JSON text. How deep it is nested is looked at first: a megabyte of brackets would hold the
  * thread for tenths of a second. Logs are not read here but by their own decoder, to any depth.
  */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   checkDepth(text);
   try {
     return JSON.parse(text);

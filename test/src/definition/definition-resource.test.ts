@@ -301,6 +301,25 @@ test('bodies of other types, or of none, are refused', async () => {
   equal(half.json.error.code, 'invalid_body');
 });
 
+test('a body that is nested deeper than any definition is refused before it is parsed', async () => {
+  const id = idOf(1);
+  for (const [method, path] of [
+    ['POST', ''],
+    ['PUT', id],
+    ['PATCH', id],
+  ] as const) {
+    const { status, json } = await service.ask({
+      method,
+      path: `/api/endpoints/${path}`.replace(/\/$/, ''),
+      headers: { 'Content-Type': 'application/json', 'If-Match': '*' },
+      body: `{"name":"app.deep","parameters":${'['.repeat(500_000)}`,
+    });
+    equal(status, 400);
+    equal(json.error.code, 'invalid_body');
+    match(json.error.message, /may be nested 32 levels deep; got more at character \d{2}$/);
+  }
+});
+
 test('kept answers of a changed definition are given no more', async () => {
   const body = { ...ANSWER, cache: '900s' };
   const { json } = await service.send('POST', '', body);
