@@ -23,6 +23,7 @@ import { SealedSegments, type SegmentStorage } from './sealed-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { type BatchOrigin, type RingStats, type Sealing, SegmentRing } from './segment-ring.ts';
 import type { SegmentSummary } from './segment-summary.ts';
+import { SerialWork } from './serial-work.ts';
 
 export type LogStoreOptions = Sealing & {
   /** Names of all sources. */
@@ -87,8 +88,7 @@ export class LogStore implements SegmentCatalog {
   #sequence = 0;
   /** What it was at the last tick. */
   #sequenceAtTick = 0;
-  /** Ends when all that was queued so far has; never rejects. */
-  #queue: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialWork();
   #queuedBytes = 0;
   #droppedCount = 0;
   /** The last of them, oldest first. */
@@ -163,7 +163,7 @@ export class LogStore implements SegmentCatalog {
       const durable = this.#log?.append({ source, receivedUs, arrivalBase, batch });
       // The queue looks at it later; until then nobody would.
       durable?.catch(() => {});
-      await this.#enqueue(async () => {
+      await this.#queue.run(async () => {
         const sequence = (await durable) ?? 0;
         await appendNow(ring, batch, { sequence, arrivalBase, rowCount: batch.rowCount });
         this.#sequence = sequence;
@@ -293,7 +293,7 @@ export class LogStore implements SegmentCatalog {
   /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */
   async flush(): Promise<void> {
     const rings = Array.from(this.#streams.values(), ({ ring }) => ring);
-    await this.#enqueue(async () => {
+    await this.#queue.run(async () => {
       for (const ring of rings) ring.sealOpen();
     });
     for (const ring of rings) await ring.sealed();
@@ -314,7 +314,7 @@ export class LogStore implements SegmentCatalog {
   /** Takes no more in; resolves when all that was taken in is there and nothing is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#queue;
+    await this.#queue.settled();
     for (const { ring } of this.#streams.values()) await ring.sealed();
     await this.settled();
   }
@@ -399,12 +399,6 @@ export class LogStore implements SegmentCatalog {
     this.#droppedCount += 1;
     this.#droppedIds.push(id);
     if (this.#droppedIds.length > DROPPED_IDS_MAX) this.#droppedIds.shift();
-  }
-
-  #enqueue(work: () => Promise<void>): Promise<void> {
-    const done = this.#queue.then(work);
-    this.#queue = done.catch(() => {});
-    return done;
   }
 }
 

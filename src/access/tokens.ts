@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { SerialWork } from '../../ingest/serial-work.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { TOKENS_MAX } from '../limits.ts';
@@ -49,8 +50,8 @@ export class Tokens {
   /** What its bearers may have in hand still. */
   readonly #revoked = new WeakSet<Grant>();
   readonly #secret = randomBytes(32).toString('hex');
-  /** Ends when all changes so far have; never rejects. */
-  #changes: Promise<void> = Promise.resolve();
+  /** Each begins with what the one before left. */
+  readonly #changes = new SerialWork();
 
   constructor(
     records: Readonly<Record<TokenOrigin, readonly TokenRecord[]>>,
@@ -96,7 +97,7 @@ export class Tokens {
 
   /** @throws ServiceError when its name is taken, there are too many, or it cannot be written. */
   create(order: TokenOrder): Promise<NewToken> {
-    return this.#change(async () => {
+    return this.#changes.run(async () => {
       const records = this.#recordsOfFile();
       if (records.length >= TOKENS_MAX) {
         const message = `there may be at most ${TOKENS_MAX} tokens; there are as many. Revoke some first`;
@@ -117,7 +118,7 @@ export class Tokens {
 
   /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
   revoke(id: string): Promise<void> {
-    return this.#change(async () => {
+    return this.#changes.run(async () => {
       const { record, from, grant, digest } = this.#mustFind(id);
       if (from === 'settings') {
         throw new ServiceError(
@@ -155,16 +156,6 @@ export class Tokens {
         cause,
       });
     }
-  }
-
-  /** One change after the other: each begins with what the one before left. */
-  #change<T>(work: () => Promise<T>): Promise<T> {
-    const changed = this.#changes.then(work);
-    this.#changes = changed.then(
-      () => {},
-      () => {},
-    );
-    return changed;
   }
 
   #add(record: TokenRecord, from: TokenOrigin): void {

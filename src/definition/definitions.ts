@@ -1,4 +1,5 @@
 import { DiskError } from '../../ingest/disk/disk.ts';
+import { SerialWork } from '../../ingest/serial-work.ts';
 import { ServiceError } from '../errors.ts';
 import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
@@ -56,8 +57,7 @@ export class Definitions {
   /** Files of the store that do not parse, by id. */
   readonly #unread = new Map<string, DefinitionError>();
   #set: DefinitionSet;
-  /** Resolves when the last change is done; never rejects. */
-  #turn: Promise<void> = Promise.resolve();
+  readonly #changes = new SerialWork();
   #reloading: Promise<void> | undefined;
   #reloadingAgain: Promise<void> | undefined;
 
@@ -107,7 +107,7 @@ export class Definitions {
    * cannot be called, and a ServiceError where something else stands in the way; then nothing has changed.
    */
   change(id: string, edit: Edit, by: string): Promise<Endpoint | undefined> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       const current = this.catalogue.find(id);
       if (current !== undefined && current.origin !== 'api') throw readOnly(current);
       const fileText = edit(current);
@@ -140,7 +140,7 @@ export class Definitions {
 
   /** Resolves when no change is under way any more. */
   async close(): Promise<void> {
-    await this.#turn;
+    await this.#changes.settled();
   }
 
   async #open(): Promise<void> {
@@ -258,7 +258,7 @@ export class Definitions {
       if (error instanceof FolderError) return error;
       throw error;
     });
-    await this.#inTurn(async () => {
+    await this.#changes.run(async () => {
       if (found instanceof FolderError) this.#folderFiles.refuseFolder(found);
       else this.#folderFiles.take(found);
       this.#settleFolder();
@@ -310,15 +310,6 @@ export class Definitions {
     for (const endpoint of before) {
       if (known.has(endpoint.definition.id)) tell('removed', endpoint);
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work);
-    this.#turn = result.then(
-      () => {},
-      () => {},
-    );
-    return result;
   }
 }
 
