@@ -9,6 +9,7 @@ import {
   UsageError,
 } from './command.ts';
 import { jsonText } from './folder-command.ts';
+import { urlOption } from './service-client.ts';
 import { textTable } from './text-table.ts';
 import { FolderTokens, type ListedToken, ServiceTokens, type TokenStore } from './token-store.ts';
 
@@ -153,15 +154,12 @@ function rejectOrder(verb: string, words: CommandWords): void {
 }
 
 function storeOf(words: CommandWords, world: CommandWorld): TokenStore {
-  const url = words.find('url');
+  const url = urlOption(words);
   const dataDir = words.find('data-dir');
   const settings = parseSettings(world.environment);
   if (url === undefined)
     return new FolderTokens(resolve(dataDir ?? settings.dataDir), settings, world);
   if (dataDir !== undefined) throw new UsageError('give --url or --data-dir, not both');
-  if (!/^https?:\/\//.test(url)) {
-    throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
-  }
   const token = settings.privateAccessToken;
   if (token !== undefined) return new ServiceTokens(url, token);
   throw new CommandFailure(

@@ -1,7 +1,6 @@
-import type { Request } from 'express';
 import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
-import type { Metrics, Outcome } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { POST_TEXT } from '../openapi/post-text.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
@@ -20,13 +19,16 @@ export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
 /** Where clients of Elasticsearch find it: by itself, and below a path that they are given. */
 const ELASTICSEARCH_BASES = ['', '/elasticsearch'] as const;
 
+/** Counts how posts ended, where somebody counts. */
+export function countingPosts(metrics: Metrics | undefined): Route['ended'] {
+  return metrics && ((_request, outcome) => metrics.countPost(outcome));
+}
+
 /** All doors but the JSON one. */
 export function doorRoutes(
   options: DoorOptions & { readonly metrics?: Metrics | undefined },
 ): readonly Route[] {
-  const { metrics } = options;
-  const ended =
-    metrics && ((_request: Request, outcome: Outcome): void => metrics.countPost(outcome));
+  const ended = countingPosts(options.metrics);
   const route = <Notes>(path: string, door: Door<Notes>): Route => {
     const post = posting(door, options);
     const { tellFailure, failureSchemas } = door;

@@ -5,6 +5,7 @@ import { authorizeSource, type Grant } from '../access/grant.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { oneText } from '../http/query-string.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 
 export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
@@ -12,12 +13,8 @@ export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
 /** What the URL, else a header, says the source is. */
 export function findAddress(query: ParameterTexts, request: IncomingMessage): string | undefined {
   for (const key of ADDRESS_KEYS) {
-    const texts = query.get(key) ?? [];
-    if (texts.length > 1) {
-      const message = `${key} must be given once; got ${texts.length} of it`;
-      throw new ServiceError('repeated_parameter', message, { parameter: key });
-    }
-    if (texts[0] !== undefined && texts[0] !== '') return texts[0];
+    const text = oneText(query, key);
+    if (text !== undefined && text !== '') return text;
   }
   for (const key of ADDRESS_HEADERS) {
     const text = request.headers[key];

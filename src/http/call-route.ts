@@ -3,7 +3,7 @@ import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { authorize, authorizeCall, reachOf } from '../access/grant.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
-import { type CalledEndpoint, findCalled } from '../call/called-endpoint.ts';
+import { findCalled } from '../call/called-endpoint.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import { callerSqlOf, SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
@@ -34,8 +34,10 @@ export function callHandler(options: {
   const { catalogue, caller, callerQueries, bodies, clock } = options;
   return async (request, response, { grant, query }) => {
     const called = pathParameter(request);
-    authorizeCall(grant, called, findCalled(catalogue, called)?.endpoint.definition);
-    const { endpoint, format: pathFormat } = mustFindCalled(catalogue, called);
+    const found = findCalled(catalogue, called);
+    authorizeCall(grant, called, found?.endpoint.definition);
+    if (found === undefined) throw unknownEndpoint(called);
+    const { endpoint, format: pathFormat } = found;
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
     const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
@@ -77,15 +79,8 @@ function formatOf(
   return acceptedFormat(request.headers.accept);
 }
 
-function mustFindCalled(catalogue: Catalogue, text: string): CalledEndpoint {
-  return findCalled(catalogue, text) ?? { endpoint: mustFindEndpoint(catalogue, text) };
-}
-
-/** @throws ServiceError when there is no such endpoint. */
-export function mustFindEndpoint(catalogue: Catalogue, idOrName: string): Endpoint {
-  const endpoint = catalogue.find(idOrName);
-  if (endpoint !== undefined) return endpoint;
-  throw new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
+export function unknownEndpoint(idOrName: string): ServiceError {
+  return new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
 }
 
 /**

@@ -9,7 +9,7 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { ProfileName } from '../profile.ts';
 import type { BodyReader } from './body.ts';
-import { mustFindEndpoint } from './call-route.ts';
+import { unknownEndpoint } from './call-route.ts';
 import {
   type AskedFile,
   askedByResource,
@@ -50,7 +50,9 @@ export function endpointListHandler(
 /** One definition, by its id: as JSON, or as its file where that is wanted more. */
 export function endpointHandler(catalogue: Catalogue): Handle {
   return (request, response) => {
-    const endpoint = mustFindEndpoint(catalogue, pathParameter(request));
+    const id = pathParameter(request);
+    const endpoint = catalogue.find(id);
+    if (endpoint === undefined) throw unknownEndpoint(id);
     const { accept } = request.headers;
     const weight = acceptWeight(accept, 'application/sql');
     const form = weight > 0 && weight >= acceptWeight(accept, 'application/json') ? 'sql' : 'json';

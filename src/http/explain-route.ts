@@ -5,6 +5,7 @@ import type { ParameterSchema, ParameterTexts } from '../definition/parameters.t
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { acceptWeight } from './media-type.ts';
+import { oneText } from './query-string.ts';
 import { sendBytes, sendJson, varyBy } from './response.ts';
 
 /**
@@ -14,13 +15,8 @@ import { sendBytes, sendJson, varyBy } from './response.ts';
  * @throws ServiceError when it is there and is neither true nor false.
  */
 export function asksToExplain(query: ParameterTexts, schema: ParameterSchema): boolean {
-  const texts = schema.reads('explain') ? undefined : query.get('explain');
-  if (texts === undefined) return false;
-  if (texts.length > 1) {
-    const message = `explain must be given once; got ${texts.length} of it`;
-    throw new ServiceError('repeated_parameter', message, { parameter: 'explain' });
-  }
-  const [text = ''] = texts;
+  const text = schema.reads('explain') ? undefined : oneText(query, 'explain');
+  if (text === undefined) return false;
   if (text === 'true' || text === 'false') return text === 'true';
   const message = `explain must be true or false; got ${echo(text)}`;
   throw new ServiceError('invalid_parameter', message, { parameter: 'explain' });

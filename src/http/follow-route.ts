@@ -9,6 +9,7 @@ import type { Followers, FollowStart } from '../follow/followers.ts';
 import { FOLLOWED_LAST_MAX } from '../limits.ts';
 import type { OperationText } from '../openapi/operation-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import { oneText } from './query-string.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
@@ -139,13 +140,6 @@ function timestampOf(query: ParameterTexts): number | undefined {
   const timestampUs = parseIsoTimestampUs(text);
   if (timestampUs === undefined) throw invalid('since', 'an ISO 8601 time', text);
   return Number(timestampUs);
-}
-
-function oneText(query: ParameterTexts, name: string): string | undefined {
-  const texts = query.get(name) ?? [];
-  if (texts.length <= 1) return texts[0];
-  const message = `${name} must be given once; got ${texts.length} of it`;
-  throw new ServiceError('repeated_parameter', message, { parameter: name });
 }
 
 function invalid(name: string, wanted: string, got: string): ServiceError {

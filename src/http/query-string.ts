@@ -26,3 +26,11 @@ export function parseQueryString(url: string): ParameterTexts {
   }
   return texts;
 }
+
+/** The text of a parameter that may be given once. @throws ServiceError where it is given more often. */
+export function oneText(query: ParameterTexts, name: string): string | undefined {
+  const texts = query.get(name) ?? [];
+  if (texts.length <= 1) return texts[0];
+  const message = `${name} must be given once; got ${texts.length} of it`;
+  throw new ServiceError('repeated_parameter', message, { parameter: name });
+}

@@ -1,9 +1,7 @@
-import type { Request } from 'express';
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
-import { doorRoutes, LOG_PATHS } from '../doors/doors.ts';
+import { countingPosts, doorRoutes, LOG_PATHS } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
-import type { Outcome } from '../metrics/metrics.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { OperationText, Schema } from '../openapi/operation-text.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
@@ -66,13 +64,12 @@ function documentRoute(
 }
 
 function logRoutes(options: RouteOptions): readonly Route[] {
-  const { metrics } = options;
   const operation: GuardedOperation = {
     ...LOG_TEXT,
     access: POSTING,
     handle: logHandler(options),
   };
-  const ended = metrics && ((_request: Request, outcome: Outcome) => metrics.countPost(outcome));
+  const ended = countingPosts(options.metrics);
   return LOG_PATHS.map((path) => ({ path, operations: { POST: operation }, ended }));
 }
 
