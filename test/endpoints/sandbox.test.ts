@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { edge, invocation, NOW, us } from '../scripts/script.ts';
+import type { HttpAnswer } from '../support/http-client.ts';
 import { sandboxedDefinition } from '../support/sandboxed-definition.ts';
-import { type HttpAnswer, ServiceUnderTest } from '../support/service-under-test.ts';
+import { ServiceUnderTest } from '../support/service-under-test.ts';
 
 /** Whatever of another project's gets into an answer holds this. */
 const SECRET = 'secret-of-beta';

@@ -9,7 +9,8 @@ import { randomEvents } from '../random-sql/events.ts';
 import { randomQuery } from '../random-sql/random-query.ts';
 import { render } from '../random-sql/render.ts';
 import { NOW, us } from '../scripts/script.ts';
-import { type HttpAnswer, ServiceUnderTest } from '../support/service-under-test.ts';
+import type { HttpAnswer } from '../support/http-client.ts';
+import { ServiceUnderTest } from '../support/service-under-test.ts';
 
 const SOURCE = 'postgres.logs';
 const NOW_US = us(NOW);

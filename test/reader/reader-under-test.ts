@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NOW, us } from '../scripts/script.ts';
+import type { HttpAnswer } from '../support/http-client.ts';
 import { sandboxedDefinition } from '../support/sandboxed-definition.ts';
-import { type HttpAnswer, ServiceUnderTest } from '../support/service-under-test.ts';
+import { ServiceUnderTest } from '../support/service-under-test.ts';
 import { READER_EVENTS } from './events.ts';
 
 /** The timestamp of an event at this time of January 15th, 2026. */

@@ -1,5 +1,6 @@
 import { equal } from 'node:assert/strict';
-import type { HttpAnswer, ServiceUnderTest } from './service-under-test.ts';
+import type { HttpAnswer } from './http-client.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
 
 /** What a token is asked for with. */
 export type Order = {

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEntry } from '../../src/log.ts';
@@ -10,16 +9,11 @@ import { openBackend } from '../../src/store/log-backend.ts';
 import type { JsonObject, Row } from '../oracle/oracle.ts';
 import { NOW, us } from '../scripts/script.ts';
 import type { Answerer, Parameters } from './answerer.ts';
+import { type HttpAnswer, HttpClient } from './http-client.ts';
 import { jsonText } from './json-text.ts';
 import { storeAll } from './store-all.ts';
 
 export const TOKEN = 'a-private-token';
-
-export type HttpAnswer = {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-};
 
 /**
  * The whole service on a port of its own, in a temporary data folder. Its clock stands still at
@@ -33,7 +27,7 @@ export class ServiceUnderTest implements Answerer {
   readonly #clock: { nowUs: number };
   /** The machine's clock, by which tokens expire. */
   readonly wall: { ms: number };
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #client: HttpClient;
 
   private constructor(parts: {
     readonly service: Service;
@@ -44,6 +38,7 @@ export class ServiceUnderTest implements Answerer {
     readonly entries: readonly LogEntry[];
   }) {
     this.#service = parts.service;
+    this.#client = new HttpClient(parts.service.url);
     this.#backend = parts.backend;
     this.#folder = parts.folder;
     this.#clock = parts.clock;
@@ -120,31 +115,12 @@ export class ServiceUnderTest implements Answerer {
     body?: string | undefined,
     moreHeaders: Readonly<Record<string, string>> = {},
   ): Promise<HttpAnswer> {
-    return new Promise((resolve, reject) => {
-      const headers = {
-        'X-API-KEY': TOKEN,
-        'Content-Type': 'application/json; charset=utf-8',
-        ...moreHeaders,
-      };
-      // Of a GET nothing else would tell that a body follows.
-      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-      const request = httpRequest(new URL(path, this.#service.url), {
-        method,
-        agent: this.#agent,
-        headers: { ...headers, ...length },
-      });
-      request.on('error', reject);
-      request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-        });
-      });
-      request.end(body);
-    });
+    const headers = {
+      'X-API-KEY': TOKEN,
+      'Content-Type': 'application/json; charset=utf-8',
+      ...moreHeaders,
+    };
+    return this.#client.ask({ method, path, headers, body });
   }
 
   /** Has all events sealed and stored in files; the clock stays where it is. */
@@ -160,7 +136,7 @@ export class ServiceUnderTest implements Answerer {
   }
 
   async stop(): Promise<void> {
-    this.#agent.destroy();
+    this.#client.close();
     await this.#service.stop();
     await rm(this.#folder, { recursive: true });
   }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { edge, invocation, NOW, us } from '../../scripts/script.ts';
 import { EDGE, GRANTS, Granted, type GrantName, makeToken, RELAY } from '../../support/granted.ts';
-import { type HttpAnswer, ServiceUnderTest } from '../../support/service-under-test.ts';
+import type { HttpAnswer } from '../../support/http-client.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const AT = '2026-01-15T11:30:00Z';
 

@@ -7,7 +7,8 @@ import { SQL_LENGTH_MAX } from '../../../engine/limits.ts';
 import { CALLER_SQL_LENGTH_MAX } from '../../../src/limits.ts';
 import { NOW, us } from '../../scripts/script.ts';
 import { runWeir } from '../../support/command-under-test.ts';
-import { type HttpAnswer, ServiceUnderTest } from '../../support/service-under-test.ts';
+import type { HttpAnswer } from '../../support/http-client.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 /** Two tables over one log of a project, and a selection of its own that callers replace. */
 const DEFINITION = `-- id: 11111111-2222-4333-8444-555555555555
