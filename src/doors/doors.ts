@@ -58,7 +58,9 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
     { path: `${base}/_bulk`, ...bulks },
     {
       path: `${base}/:index/_bulk`,
-      pathParameters: { index: 'Source of documents that name no index, if it is one' },
+      pathParameters: {
+        index: { description: 'Source of documents that name no index, if it is one' },
+      },
       ...bulks,
     },
     ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
@@ -73,7 +75,7 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
       const answer = telling('Show what is stored to queries, as it is shown anyway', REFRESHED);
       return {
         path: `${base}${path}`,
-        pathParameters: path.startsWith('/:') ? { index: 'Any' } : undefined,
+        pathParameters: path.startsWith('/:') ? { index: { description: 'Any' } } : undefined,
         operations: { GET: answer, POST: answer },
         headers: ELASTICSEARCH_HEADERS,
       };

@@ -3,7 +3,7 @@ import type { TokenPlaces } from '../access/authenticate.ts';
 import type { Grant, Scope } from '../access/grant.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import type { Outcome } from '../metrics/metrics.ts';
-import type { FailureSchemas, OperationText } from '../openapi/operation-text.ts';
+import type { FailureSchemas, OperationText, Schema } from '../openapi/operation-text.ts';
 import type { TellFailure } from './failure.ts';
 
 /** What a path may do; HEAD and OPTIONS come by themselves. */
@@ -43,6 +43,9 @@ export type GuardedOperation = OperationText & {
 
 export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 
+/** What a part of a path is that has a name: any text, unless a schema says which. */
+export type PathParameterText = { readonly description: string; readonly schema?: Schema };
+
 /**
  * One path of the service and what it does by each method: all that there is of it, so that what is
  * served, who is let in and what is documented are one list.
@@ -50,8 +53,7 @@ export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 export type Route = {
   /** As Express reads it; `:name` is one part of the path. */
   readonly path: string;
-  /** What the parts of the path are that have a name. */
-  readonly pathParameters?: Readonly<Record<string, string>> | undefined;
+  readonly pathParameters?: Readonly<Record<string, PathParameterText>> | undefined;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Which requests it is for, where a path means two things; the first route that takes one has it. */
   readonly takes?: ((request: Request) => boolean) | undefined;

@@ -31,8 +31,12 @@ const CALLING: Access = { scope: 'query', tokenIn: 'url' };
 const POSTING: Access = { scope: 'ingest', tokenIn: 'url' };
 const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 
-const ID_OR_NAME = { idOrName: 'UUID of an endpoint, or one of its names' };
-const NAME = { name: 'One of the names of an endpoint' };
+const ID_OR_NAME = { idOrName: { description: 'UUID of an endpoint, or one of its names' } };
+const NAME = { name: { description: 'One of the names of an endpoint' } };
+/** At the path that is a name's, too. */
+const ID = {
+  idOrName: { description: 'UUID of a definition', schema: { type: 'string', format: 'uuid' } },
+};
 
 /** Everything the service answers, what is asked most first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {
@@ -97,7 +101,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
     { path: '/endpoints/query/:idOrName', pathParameters: ID_OR_NAME, ...calls },
     {
       path: '/api/endpoints/:idOrName',
-      pathParameters: ID_OR_NAME,
+      pathParameters: ID,
       takes: (request) => isUuid(pathParameter(request)),
       operations: definitionOperations({ ...options, access: MANAGING }),
     },
@@ -137,7 +141,7 @@ function followRoute(options: RouteOptions): Route {
     handle: followHandler(options),
   };
   const path = '/api/sources/:idOrName/tail';
-  const pathParameters = { idOrName: 'Name or UUID of a source' };
+  const pathParameters = { idOrName: { description: 'Name or UUID of a source' } };
   return { path, pathParameters, operations: { GET: follow } };
 }
 

@@ -32,7 +32,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
     },
     {
       path: '/api/tokens/:id',
-      pathParameters: { id: 'As the list of tokens has it' },
+      pathParameters: { id: { description: 'As the list of tokens has it' } },
       operations: {
         GET: {
           summary: 'Read what a token is for',

@@ -88,13 +88,10 @@ const CONTENT_ENCODING: ParameterText = {
 };
 
 function pathParameters({ path, pathParameters: texts = {} }: Route): readonly Json[] {
-  return Array.from(path.matchAll(/:(\w+)/g), ([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: must(texts[name!], `${path} says what ${name} is`),
-    schema: { type: 'string' },
-  }));
+  return Array.from(path.matchAll(/:(\w+)/g), ([, name]) => {
+    const { description, schema } = must(texts[name!], `${path} says what ${name} is`);
+    return { name, in: 'path', required: true, description, schema: schema ?? { type: 'string' } };
+  });
 }
 
 function parameterObject(text: ParameterText): Json {

@@ -101,11 +101,21 @@ export function findOperation(
   const operations = document.operations.filter((one) => one.method === wanted);
   return (
     operations.find((one) => one.path === asked) ??
-    operations.find((one) => patternOf(one.path).test(asked))
+    operations.find((one) => isPathOf(document, one, asked))
   );
 }
 
+/** Whether the path is one of the template's, and its parts are what the operation wants them to be. */
+function isPathOf(document: ApiDocument, { path, object }: DocumentedOperation, asked: string) {
+  const found = patternOf(path).exec(asked)?.groups;
+  if (found === undefined) return path === asked;
+  return Object.entries(found).every(([name, part]) => {
+    const parameter = object.parameters?.find((one) => one.in === 'path' && one.name === name);
+    return document.problemOf(parameter!.schema, part) === undefined;
+  });
+}
+
 function patternOf(path: string): RegExp {
-  const parts = path.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[^/]+')}$`);
+  const escaped = path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
 }
