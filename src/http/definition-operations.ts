@@ -60,6 +60,7 @@ const CHANGE_FAILURES: readonly ErrorCode[] = [
   'definition_limit',
   'definition_read_only',
   'invalid_sql',
+  'overloaded',
   'storage_failed',
 ];
 

@@ -20,7 +20,7 @@ import { tokenRoutes } from './token-routes.ts';
 export type RouteOptions = AppOptions & {
   /** Of posts. */
   readonly bodies: BodyReader;
-  /** Of calls: they find room when posts have none left. */
+  /** Of all others: they find room when posts have none left. */
   readonly callBodies: BodyReader;
   /** Of the service. */
   readonly version: string;

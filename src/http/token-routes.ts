@@ -15,7 +15,8 @@ const ISO_TIME = { type: 'string', description: 'ISO 8601, by the clock of the m
 
 /** Tokens are listed, made and revoked here. */
 export function tokenRoutes(options: RouteOptions): readonly Route[] {
-  const { tokens, clock } = options;
+  const { tokens, clock, callBodies } = options;
+  const make = tokenMakingHandler({ ...options, bodies: callBodies, wallMs: clock.wallMs });
   return [
     {
       path: '/api/tokens',
@@ -27,7 +28,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
           access: MANAGING,
           handle: tokenListHandler(tokens),
         },
-        POST: making(tokenMakingHandler({ ...options, wallMs: clock.wallMs })),
+        POST: making(make),
       },
     },
     {
@@ -84,7 +85,7 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
     answers: {
       ...jsonAnswer(201, 'The token, and its text', made),
     },
-    failures: ['invalid_body', 'token_conflict', 'storage_failed'],
+    failures: ['invalid_body', 'token_conflict', 'overloaded', 'storage_failed'],
     access: MANAGING,
     handle,
   };
