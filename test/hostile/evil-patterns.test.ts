@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { evilPatterns, evilTexts } from '../../bench/workload/evil-patterns.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 import { WorkBudget } from '../../engine/function/work-meter.ts';
 import {
@@ -9,7 +10,6 @@ import {
   REGEX_TEST_STEPS_MAX,
 } from '../../engine/limits.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { evilPatterns } from './evil-patterns.ts';
 
 /** Steps that are counted of one pattern and one text, at most. */
 const STEPS_MAX = REGEX_PROGRAM_MAX * REGEX_INSTRUCTION_STEPS + REGEX_TEST_STEPS_MAX;
@@ -19,13 +19,6 @@ const STEPS_MAX = REGEX_PROGRAM_MAX * REGEX_INSTRUCTION_STEPS + REGEX_TEST_STEPS
  * waiting for memory, too. An engine that tries all ways needs years.
  */
 const PROCESSOR_MS_MAX = 1_000;
-
-/** 100 KB each. They begin with what most patterns end with, or they would be decided by its lack. */
-const TEXTS: readonly string[] = [
-  `!${'a'.repeat(100_000)}`,
-  `!${Array.from({ length: 100_000 }, (_, index) => String.fromCharCode(97 + ((index * 7919 + (index >> 3)) % 26))).join('')}`,
-  `!${'éa😀'.repeat(25_000)}`,
-];
 
 /** What a text comes to; `refused` by a limit of its own. */
 function outcomeOf(pattern: string, text: string): boolean | 'refused' {
@@ -46,10 +39,11 @@ function outcomeOf(pattern: string, text: string): boolean | 'refused' {
 
 test('three hundred evil patterns over long texts are answered soon, or refused', () => {
   const patterns = evilPatterns();
+  const texts = evilTexts();
   assert.ok(patterns.length >= 300);
   let answeredCount = 0;
   for (const pattern of patterns) {
-    for (const text of TEXTS) {
+    for (const text of texts) {
       const start = process.cpuUsage();
       const outcome = outcomeOf(pattern, text);
       const { user, system } = process.cpuUsage(start);
@@ -59,7 +53,7 @@ test('three hundred evil patterns over long texts are answered soon, or refused'
     }
   }
   // They are patterns, most of them.
-  assert.ok(answeredCount > 0.8 * patterns.length * TEXTS.length, String(answeredCount));
+  assert.ok(answeredCount > 0.8 * patterns.length * texts.length, String(answeredCount));
 });
 
 test('a pattern is refused when it is too long, or its repetitions are', () => {

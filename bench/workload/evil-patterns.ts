@@ -99,3 +99,12 @@ function emptyLoops(): readonly string[] {
     ...[10, 50].map((count) => `${'(^|a)*'.repeat(count)}!`),
   ];
 }
+
+/** 100 KB each. They begin with what most patterns end with, or they would be decided by its lack. */
+export function evilTexts(): readonly string[] {
+  return [
+    `!${'a'.repeat(100_000)}`,
+    `!${Array.from({ length: 100_000 }, (_, index) => String.fromCharCode(97 + ((index * 7919 + (index >> 3)) % 26))).join('')}`,
+    `!${'éa😀'.repeat(25_000)}`,
+  ];
+}
