@@ -39,6 +39,18 @@ export const WORK_TURN_MS_MAX = 4;
  */
 export const SMALL_BODIES_BYTES_MAX = 2 * LOG_GROUP_BYTES_MAX;
 
+/**
+ * … of tenants who post at the same time, for each millisecond that the log takes for a group: as many bytes as the main
+ * thread decodes meanwhile. More would not be stored any sooner, and would lie in the log before whoever comes next …
+ */
+export const SHARED_BODIES_BYTES_PER_MS = 50 * 1024;
+
+/** … but these at least: a few small bodies, so that there is always one to decode. */
+export const SHARED_BODIES_BYTES_MIN = 256 * 1024;
+
+/** A tenant is alone when no other has posted for so long. */
+export const COMPANY_MS = 2_000;
+
 /** Bodies from this size on are worked on only a few at a time: decoded, they take up to ten times it. */
 export const LARGE_BODY_BYTES_MIN = 256 * 1024;
 

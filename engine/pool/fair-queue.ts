@@ -46,18 +46,21 @@ export class FairQueue<T> {
     this.#items.delete(tenant, item);
   }
 
-  /** The item whose turn it is, and leaves the queue with it. */
-  take(): T | undefined {
-    if (this.#items.size === 0) return undefined;
+  /** The item whose turn it is, and leaves the queue with it; of tenants whose oldest item may go. */
+  take(mayGo: (item: T) => boolean = () => true): T | undefined {
     let next: Tenant = NO_TENANT;
+    let item: T | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const tenant of this.#items.tenants()) {
       const spent = this.#spent.get(tenant)!;
       if (spent >= least) continue;
+      const oldest = this.#items.oldest(tenant)!;
+      if (!mayGo(oldest)) continue;
       next = tenant;
+      item = oldest;
       least = spent;
     }
-    const item = this.#items.oldest(next)!;
+    if (item === undefined) return undefined;
     this.#items.delete(next, item);
     this.#begin(next, least);
     return item;

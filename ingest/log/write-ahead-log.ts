@@ -50,6 +50,8 @@ export type WriteAheadLogOptions = {
   /** No log file ever had this number or a later one. */
   readonly nextNumber: number;
   readonly onEvent: (event: LogEvent) => void;
+  /** The monotonic clock, in milliseconds; it stands still unless given. */
+  readonly nowMs?: (() => number) | undefined;
   /** Bytes from which a file is followed by a new one; for tests. */
   readonly fileBytesMax?: number | undefined;
 };
@@ -61,9 +63,14 @@ export type LogStats = {
   readonly recordCount: number;
   /** Bytes that wait to be written, or are being. */
   readonly waitingBytes: number;
+  /** Milliseconds that a group takes to become durable, of late; 0 before the first. */
+  readonly groupMs: number;
   /** Why no record is taken; `undefined` when they are. */
   readonly refusal: string | undefined;
 };
+
+/** Groups that `groupMs` is an average of, the last ones weighing most. */
+const GROUPS_REMEMBERED = 16;
 
 type Waiting = {
   readonly body: EncodedBody;
@@ -102,6 +109,7 @@ export class WriteAheadLog {
   #durableBefore: number;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
+  #groupMs = 0;
   /** Set while the loop runs; never rejects. */
   #underWay: Promise<void> | undefined;
   #trimming: Promise<void> | undefined;
@@ -204,6 +212,7 @@ export class WriteAheadLog {
       syncCount: this.#syncCount,
       recordCount: this.#recordCount,
       waitingBytes: this.#waitingBytes,
+      groupMs: this.#groupMs,
       refusal: this.refusal,
     };
   }
@@ -261,8 +270,11 @@ export class WriteAheadLog {
       });
       parts.push(header, ...body.parts);
     }
+    const { nowMs = () => 0 } = this.#options;
+    const startMs = nowMs();
     await open.file.write(parts);
     await open.file.sync();
+    this.#groupMs += (nowMs() - startMs - this.#groupMs) / GROUPS_REMEMBERED;
     this.#syncCount++;
     this.#recordCount += group.length;
     open.size += size;

@@ -77,7 +77,7 @@ async function start(world: CommandWorld): Promise<void> {
     (line) => world.err(line),
     () => new Date(world.wallMs()).toISOString(),
   );
-  const backend = openBackend({ settings, log });
+  const backend = openBackend({ settings, log, nowMs: clock.monotonicMs });
   const service: Service = await startService({ settings, clock, log, backend });
   const sources = backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];

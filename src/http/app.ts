@@ -66,7 +66,7 @@ export type ServiceApp = ServedApp & {
 };
 
 export function createApp(options: AppOptions): ServiceApp {
-  const { profile, readiness, tokens, clock } = options;
+  const { profile, readiness, tokens, clock, intake } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): ServiceApp {
   const routes = serviceRoutes({
     ...options,
     version: packageVersion(),
-    bodies: options.bodies ?? new BodyReader({ nowMs }),
+    bodies: options.bodies ?? new BodyReader({ nowMs, durableMs: () => intake.durableMs() }),
     callBodies: new BodyReader({
       nowMs,
       heldBytesMax: CALL_BODIES_BYTES_MAX,

@@ -13,6 +13,8 @@ import {
   DISCARD_BYTES_MAX,
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
+  SHARED_BODIES_BYTES_MIN,
+  SHARED_BODIES_BYTES_PER_MS,
   SHORT_BODY_BYTES_MAX,
   SMALL_BODIES_BYTES_MAX,
 } from '../limits.ts';
@@ -36,6 +38,8 @@ export type BodyReaderOptions = {
   readonly nowMs: () => number;
   /** Bytes of all bodies at once. */
   readonly heldBytesMax?: number | undefined;
+  /** How long bodies take from being worked on to being stored, whatever they are; 0 unless given. */
+  readonly durableMs?: (() => number) | undefined;
   /** Of a body there is no room for. */
   readonly refusal?: 'ingest_overloaded' | 'overloaded' | undefined;
 };
@@ -52,14 +56,21 @@ export class BodyReader {
   /** How fast bodies are worked on, in bytes. */
   readonly #worked = new DrainRate();
   readonly #turns: WorkTurns;
-  readonly #smallBodies = new ByteGate(SMALL_BODIES_BYTES_MAX);
-  readonly #largeBodies = new ByteGate(LARGE_BODIES_BYTES_MAX);
+  readonly #smallBodies: ByteGate;
+  readonly #largeBodies: ByteGate;
 
-  constructor({ nowMs, heldBytesMax, refusal }: BodyReaderOptions) {
+  constructor({ nowMs, heldBytesMax, durableMs = () => 0, refusal }: BodyReaderOptions) {
     this.#nowMs = nowMs;
     this.#refusal = refusal ?? 'ingest_overloaded';
     this.#heldBytesMax = heldBytesMax ?? BODIES_BYTES_MAX;
     this.#turns = new WorkTurns(nowMs);
+    this.#largeBodies = new ByteGate({ nowMs, bytesMax: LARGE_BODIES_BYTES_MAX });
+    this.#smallBodies = new ByteGate({
+      nowMs,
+      bytesMax: SMALL_BODIES_BYTES_MAX,
+      sharedBytesMax: () =>
+        Math.max(SHARED_BODIES_BYTES_MIN, durableMs() * SHARED_BODIES_BYTES_PER_MS),
+    });
   }
 
   /**
@@ -119,7 +130,7 @@ export class BodyReader {
       try {
         return await this.#turns.run({ tenant, size, start: () => work(body) });
       } finally {
-        gate.leave(size);
+        gate.leave(size, tenant);
       }
     } finally {
       this.#worked.leave(size, this.#nowMs());

@@ -1,52 +1,97 @@
 import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
+import { Company } from './company.ts';
 
 type Waiting = { readonly bytes: number; readonly tenant: Tenant; readonly enter: () => void };
+
+export type ByteGateOptions = {
+  /** Of all work inside. */
+  readonly bytesMax: number;
+  /** The monotonic clock, in milliseconds. */
+  readonly nowMs: () => number;
+  /** … of which tenants in company share this much; all unless given. */
+  readonly sharedBytesMax?: (() => number) | undefined;
+};
 
 /**
  * Lets work in as long as the bytes of all that is in stay within a bound; the rest waits, in turns that are fair
  * between tenants by bytes. Work larger than the bound goes in alone.
+ *
+ * A tenant alone may fill it: the more is inside, the more is done at a time. Beside others it may have inside as much as
+ * is free of a smaller part, and one piece of work in any case: what is inside already is what a newcomer
+ * waits for, and no turns help there.
+ *
+ * Invariant: `#bytes` is the sum over the tenants.
  */
 export class ByteGate {
   readonly #bytesMax: number;
+  readonly #sharedBytesMax: () => number;
+  readonly #nowMs: () => number;
+  readonly #company = new Company();
+  readonly #inside = new Map<Tenant, number>();
   #bytes = 0;
   readonly #waiting = new FairQueue<Waiting>();
   /** Whose turn it is, and who waits for room. */
   #next: Waiting | undefined;
 
-  constructor(bytesMax: number) {
+  constructor({ bytesMax, nowMs, sharedBytesMax = () => bytesMax }: ByteGateOptions) {
     this.#bytesMax = bytesMax;
+    this.#nowMs = nowMs;
+    this.#sharedBytesMax = sharedBytesMax;
   }
 
-  /** Resolves when the work may begin. Each is followed by one `leave` with the same number. */
+  /** Resolves when the work may begin. Each is followed by one `leave` with the same arguments. */
   async enter(bytes: number, tenant: Tenant = NO_TENANT): Promise<void> {
-    if (this.#next === undefined && this.#hasRoom(bytes)) {
+    this.#company.join(tenant, this.#nowMs());
+    const isFree = this.#next === undefined && this.#waiting.size === 0;
+    if (isFree && this.#isWithinShare(bytes, tenant) && this.#hasRoom(bytes)) {
       this.#waiting.pass(tenant);
       this.#letIn(bytes, tenant);
       return;
     }
     await new Promise<void>((enter) => {
       this.#waiting.add({ bytes, tenant, enter }, tenant);
-      this.#next ??= this.#waiting.take();
+      this.#admit();
     });
   }
 
-  leave(bytes: number): void {
+  leave(bytes: number, tenant: Tenant = NO_TENANT): void {
     this.#bytes -= bytes;
-    while (this.#next !== undefined && this.#hasRoom(this.#next.bytes)) {
-      const { bytes: size, tenant, enter } = this.#next;
-      this.#letIn(size, tenant);
-      this.#next = this.#waiting.take();
+    const left = this.#insideOf(tenant) - bytes;
+    if (left > 0) this.#inside.set(tenant, left);
+    else this.#inside.delete(tenant);
+    this.#admit();
+  }
+
+  #admit(): void {
+    for (;;) {
+      this.#next ??= this.#waiting.take(({ bytes, tenant }) => this.#isWithinShare(bytes, tenant));
+      if (this.#next === undefined || !this.#hasRoom(this.#next.bytes)) return;
+      const { bytes, tenant, enter } = this.#next;
+      this.#next = undefined;
+      this.#letIn(bytes, tenant);
       enter();
     }
   }
 
   #letIn(bytes: number, tenant: Tenant): void {
     this.#bytes += bytes;
+    this.#inside.set(tenant, this.#insideOf(tenant) + bytes);
     this.#waiting.charge(bytes, tenant);
+  }
+
+  /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for. */
+  #isWithinShare(bytes: number, tenant: Tenant): boolean {
+    const inside = this.#insideOf(tenant);
+    if (inside === 0 || this.#company.isAlone(tenant, this.#nowMs())) return true;
+    return inside + bytes <= this.#sharedBytesMax() - this.#bytes;
   }
 
   #hasRoom(bytes: number): boolean {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#bytesMax;
+  }
+
+  #insideOf(tenant: Tenant): number {
+    return this.#inside.get(tenant) ?? 0;
   }
 }

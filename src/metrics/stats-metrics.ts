@@ -195,6 +195,11 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
     read: (s) => ofLog(s?.waitingBytes),
   },
   {
+    name: 'weir_log_group_seconds',
+    help: 'How long a group of posts takes to become durable in the log, of late',
+    read: (s) => ofLog(s && s.groupMs / 1e3),
+  },
+  {
     name: 'weir_log_refuses',
     help: '1 while the log takes no posts, for want of disk space or because writing failed; else 0',
     read: (s) => ofLog(s && (s.refusal === undefined ? 0 : 1)),

@@ -28,6 +28,7 @@ export class DurableLog {
   readonly #store: LogStore;
   readonly #sources: ReadonlySet<string>;
   readonly #log: Log;
+  readonly #nowMs: (() => number) | undefined;
   readonly #fileBytesMax: number | undefined;
   #writeAheadLog: WriteAheadLog | undefined;
   #newestRecoveredUs: number | undefined;
@@ -39,6 +40,8 @@ export class DurableLog {
     /** That records of other sources are there is told. They are kept like all others. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;
+    /** The monotonic clock, in milliseconds. */
+    readonly nowMs?: (() => number) | undefined;
     /** Bytes from which a file is followed by a new one; for tests. */
     readonly fileBytesMax?: number | undefined;
   }) {
@@ -49,6 +52,7 @@ export class DurableLog {
     this.#store = options.store;
     this.#sources = options.sources;
     this.#log = options.log;
+    this.#nowMs = options.nowMs;
     this.#fileBytesMax = options.fileBytesMax;
   }
 
@@ -76,6 +80,7 @@ export class DurableLog {
         nextSequence: Math.max(recovered.nextSequence, options.lastSequence + 1),
         durableBefore: recovered.durableBefore,
         nextNumber: recovered.nextNumber,
+        nowMs: this.#nowMs,
         fileBytesMax: this.#fileBytesMax,
         onEvent: (event) => this.#reportEvent(event),
       });

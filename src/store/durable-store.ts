@@ -19,6 +19,8 @@ export type DurableStoreOptions = LogStoreOptions & {
   /** Tells the end of those who read segment files now. */
   readonly readersDone?: SegmentFolderOptions['readersDone'];
   readonly log: Log;
+  /** The monotonic clock, in milliseconds. */
+  readonly nowMs?: (() => number) | undefined;
   /** Bytes from which a file of the log is followed by a new one; for tests. */
   readonly logFileBytesMax?: number | undefined;
 };
@@ -38,12 +40,12 @@ export class DurableStore {
   #clock: RetentionClock | undefined;
 
   constructor(options: DurableStoreOptions) {
-    const { disk, dataDir, retentionUs, log, logFileBytesMax } = options;
+    const { disk, dataDir, retentionUs, log, nowMs, logFileBytesMax } = options;
     const { merge, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
     const parts = { disk, dataDir, store: this.store, sources, log };
-    this.#durableLog = new DurableLog({ ...parts, fileBytesMax: logFileBytesMax });
+    this.#durableLog = new DurableLog({ ...parts, nowMs, fileBytesMax: logFileBytesMax });
     this.#durableSegments = new DurableSegments({
       ...parts,
       ...{ merge, pack, readersDone, retentionUs },

@@ -30,12 +30,14 @@ const DAY_US = 86_400_000_000;
 export function openBackend(options: {
   readonly settings: Settings;
   readonly log: Log;
+  /** The monotonic clock, in milliseconds: how long the log takes is not known without. */
+  readonly nowMs?: (() => number) | undefined;
   /** The machine's own unless given. */
   readonly disk?: Disk | undefined;
   /** Bytes from which a file of the log is followed by a new one; for tests. */
   readonly logFileBytesMax?: number | undefined;
 }): Backend {
-  const { settings, log, disk = new NodeDisk(), logFileBytesMax } = options;
+  const { settings, log, nowMs, disk = new NodeDisk(), logFileBytesMax } = options;
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
   const durable: DurableStore = new DurableStore({
@@ -63,6 +65,7 @@ export function openBackend(options: {
     onGarbage: () => engine.releaseDropped(),
     onGone: (content) => engine.forget(content),
     log,
+    nowMs,
     logFileBytesMax,
   });
   const { store } = durable;
@@ -78,6 +81,7 @@ export function openBackend(options: {
     intake: createIntake({
       directory,
       store,
+      durableMs: () => durable.logStats()?.groupMs ?? 0,
       retentionUs,
       counts,
       manners: profileOf(settings.profile).admission,
@@ -123,11 +127,12 @@ function publishedEvents(store: LogStore, { sources }: SourceDirectory): Publish
 function createIntake(options: {
   readonly directory: SourceDirectory;
   readonly store: LogStore;
+  readonly durableMs: LogIntake['durableMs'];
   readonly retentionUs: number;
   readonly counts: IngestCounts;
   readonly manners: AdmissionManners;
 }): LogIntake {
-  const { directory, store, retentionUs, counts, manners } = options;
+  const { directory, store, durableMs, retentionUs, counts, manners } = options;
   const randomId = randomUuids();
   const pool = new MemoryPool();
   return {
@@ -139,6 +144,7 @@ function createIntake(options: {
           .stats()
           .map((stats) => [stats.source, { events: stats.rowCount, bytes: stats.byteSize }]),
       ),
+    durableMs,
     check: (source) => withServiceErrors(() => store.check(source?.name)),
     decode: (pieces, form) =>
       asServiceErrors(async () => {

@@ -34,6 +34,8 @@ export interface LogIntake {
    * @throws ServiceError when none would.
    */
   check(source: Source | undefined): void;
+  /** Milliseconds that what is stored takes to become durable, of late: the time of a group in the log. */
+  durableMs(): number;
   /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
   decode(body: readonly Uint8Array[], form: BodyForm): Promise<DecodedLogs>;
   /**

@@ -21,12 +21,12 @@ type Opened = {
   readonly events: LogEvent['kind'][];
 };
 
-async function opened(fileBytesMax?: number): Promise<Opened> {
+async function opened(fileBytesMax?: number, nowMs?: () => number): Promise<Opened> {
   const disk = new ModelDisk(new Random(1));
   const events: LogEvent['kind'][] = [];
   const log = await WriteAheadLog.open({
     ...{ disk, folder: FOLDER, files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1 },
-    ...{ fileBytesMax, onEvent: ({ kind }) => events.push(kind) },
+    ...{ fileBytesMax, nowMs, onEvent: ({ kind }) => events.push(kind) },
   });
   return { disk, log, events };
 }
@@ -73,6 +73,23 @@ test('a group holds a megabyte, or one record that is longer', async () => {
   await Promise.all(ids.map((id) => append(log, id)));
   assert.equal(log.stats().syncCount, 4);
   assert.deepEqual(await sequencesIn(disk), [1, 2, 3, 4, 5]);
+});
+
+test('it knows how long a group takes of late', async () => {
+  let nowMs = 0;
+  // Each group looks at the clock when it begins and when it is on disk.
+  const { log } = await opened(undefined, () => (nowMs += 5));
+  assert.equal(log.stats().groupMs, 0);
+  const groups: number[] = [];
+  for (let group = 0; group < 60; group++) {
+    await append(log);
+    groups.push(log.stats().groupMs);
+  }
+  assert.ok(
+    groups.every((ms, index) => ms < 5 && (index === 0 || ms > groups[index - 1]!)),
+    String(groups),
+  );
+  assert.ok(groups.at(-1)! > 4.8);
 });
 
 test('what was acknowledged is on disk at any moment', async () => {

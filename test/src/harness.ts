@@ -95,6 +95,7 @@ export function fakeIntake(stored: Stored[]): LogIntake {
     findSource: (text) => (isUuid(text) ? directory.findById(text) : directory.findByName(text)),
     listSources: () => directory.sources,
     sizes: () => new Map(),
+    durableMs: () => 0,
     check: () => {},
     async decode(body, form) {
       const text = Buffer.concat(body).toString();

@@ -1,6 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ByteGate } from '../../../src/http/byte-gate.ts';
+import { COMPANY_MS } from '../../../src/limits.ts';
+
+/** `a2` stands for work of tenant a and of two bytes, which says so when it is let in. */
+class SharedGate {
+  nowMs = 0;
+  readonly inside: string[] = [];
+  readonly #gate = new ByteGate({
+    bytesMax: 100,
+    sharedBytesMax: () => 8,
+    nowMs: () => this.nowMs,
+  });
+
+  async enter(...works: readonly string[]): Promise<readonly string[]> {
+    for (const work of works) {
+      void this.#gate.enter(Number(work.slice(1)), work[0]).then(() => this.inside.push(work));
+    }
+    await settle();
+    return this.inside.splice(0);
+  }
+
+  async leave(work: string): Promise<readonly string[]> {
+    this.#gate.leave(Number(work.slice(1)), work[0]);
+    await settle();
+    return this.inside.splice(0);
+  }
+}
 
 /** Enters for each size in turn; tells which have been let in. */
 function entering(gate: ByteGate, sizes: readonly number[]): { readonly inside: number[] } {
@@ -12,7 +38,7 @@ function entering(gate: ByteGate, sizes: readonly number[]): { readonly inside: 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('work is let in up to the bound, and the rest as room is made, in order', async () => {
-  const gate = new ByteGate(10);
+  const gate = new ByteGate({ bytesMax: 10, nowMs: () => 0 });
   const { inside } = entering(gate, [6, 4, 1, 9, 1]);
   await settle();
   assert.deepEqual(inside, [0, 1]);
@@ -29,7 +55,7 @@ test('work is let in up to the bound, and the rest as room is made, in order', a
 });
 
 test('work larger than the bound goes in alone', async () => {
-  const gate = new ByteGate(10);
+  const gate = new ByteGate({ bytesMax: 10, nowMs: () => 0 });
   const { inside } = entering(gate, [1, 11, 1]);
   await settle();
   assert.deepEqual(inside, [0]);
@@ -39,4 +65,30 @@ test('work larger than the bound goes in alone', async () => {
   gate.leave(11);
   await settle();
   assert.deepEqual(inside, [0, 1, 2]);
+});
+
+test('a tenant alone fills the gate; beside others it has as much inside as is free of the shared part', async () => {
+  const gate = new SharedGate();
+  assert.deepEqual(await gate.enter('a60', 'a30'), ['a60', 'a30']);
+  // A newcomer does not wait for what is inside, and what comes behind does.
+  assert.deepEqual(await gate.enter('b2', 'a1', 'b2'), ['b2']);
+  assert.deepEqual(await gate.leave('a60'), []);
+  assert.deepEqual(await gate.leave('a30'), ['b2', 'a1']);
+  assert.deepEqual(await gate.enter('a3', 'a1', 'b1'), []);
+  assert.deepEqual(await gate.leave('b2'), ['b1', 'a3']);
+});
+
+test('who has nothing inside is let in with whatever it brings, though others wait', async () => {
+  const gate = new SharedGate();
+  assert.deepEqual(await gate.enter('a4', 'b4', 'a4', 'b4', 'c20'), ['a4', 'b4', 'c20']);
+  assert.deepEqual(await gate.leave('a4'), ['a4']);
+});
+
+test('a tenant is alone again when the others have not come for some time', async () => {
+  const gate = new SharedGate();
+  assert.deepEqual(await gate.enter('b1', 'a8', 'a8', 'a8'), ['b1', 'a8']);
+  gate.nowMs = COMPANY_MS;
+  assert.deepEqual(await gate.leave('b1'), []);
+  gate.nowMs += 1;
+  assert.deepEqual(await gate.enter('a8'), ['a8', 'a8', 'a8']);
 });
