@@ -1,5 +1,6 @@
 import { assert } from '../engine/assert.ts';
 import {
+  ANSWER_BYTES_MAX,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
   ROW_TEXTS_BYTES_MAX,
@@ -79,6 +80,15 @@ export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
 export const CALLER_QUERY_BYTES = 512;
 
 /**
+ * A post that would be refused for now waits so long and is tried once more: less than any sender's patience, and long
+ * enough that senders who come back at once leave the main thread most of its time …
+ */
+export const REFUSAL_WAIT_MS = 1_000;
+
+/** … so many at a time: of each 64 KiB may have arrived with its headers. */
+export const REFUSALS_WAITING_MAX = 1_000;
+
+/**
  * A refused body up to this length is read off, and its connection kept: that takes less than another connection. The
  * sender of a longer one is told that the connection ends, so that it may stop sending.
  */
@@ -114,6 +124,12 @@ export const BODY_BYTES_PER_S_MIN = 16 * 1024;
 
 /** A whole request, however steadily it comes. 12 MB pass in this time at 40 kB/s. */
 export const REQUEST_MS_MAX = 300_000;
+
+/**
+ * Bytes of all answers that are leaving: four of the longest, of which one tenant may have two. Who reads slowly holds
+ * its answer, and so do a hundred who ask for a long one at once.
+ */
+export const ANSWERS_BYTES_MAX = 4 * ANSWER_BYTES_MAX;
 
 /** Time for an answer that waits to leave, and a second more for each ANSWER_BYTES_PER_S_MIN of it. */
 export const ANSWER_MS_MAX = 30_000;

@@ -82,8 +82,8 @@ export function doorHandler<Notes>(
     if (source !== undefined) authorizeSource(grant, source);
     const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
     const format = formats.get(type)!;
-    intake.check(source);
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const check = (): void => intake.check(source);
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
     const posted = await bodies.use(request, response, terms, async (pieces) => {
       const nowUs = clock.nowUs();
       const { headers } = request;

@@ -38,8 +38,8 @@ export function logHandler(options: {
     const source = address === undefined ? undefined : mustFindSource(intake, address, grant);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
     const form = FORMS.get(mediaType ?? '') ?? 'json';
-    intake.check(source);
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const check = (): void => intake.check(source);
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
     const refusals = await bodies.use(request, response, terms, async (body) => {
       const logs = await intake.decode(body, form);
       const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');

@@ -20,6 +20,7 @@ import {
 } from '../limits.ts';
 import { ByteGate } from './byte-gate.ts';
 import { FairBudget } from './fair-budget.ts';
+import { SecondTry } from './second-try.ts';
 import { WorkTurns } from './work-turns.ts';
 
 type Encoding = 'gzip' | 'deflate' | 'br';
@@ -31,7 +32,12 @@ export type Body = readonly Buffer[];
 const INFLATE_CHUNK_SIZE = 128 * 1024;
 
 /** How long a body may be, and who sends it. */
-export type BodyTerms = { readonly bytesMax: number; readonly tenant: Tenant };
+export type BodyTerms = {
+  readonly bytesMax: number;
+  readonly tenant: Tenant;
+  /** Throws where there is no use for any body now. */
+  readonly check?: (() => void) | undefined;
+};
 
 export type BodyReaderOptions = {
   /** The monotonic clock, in milliseconds. */
@@ -40,6 +46,8 @@ export type BodyReaderOptions = {
   readonly heldBytesMax?: number | undefined;
   /** How long bodies take from being worked on to being stored, whatever they are; 0 unless given. */
   readonly durableMs?: (() => number) | undefined;
+  /** How long one waits that there is no room for, before it is refused. */
+  readonly refusalWaitMs?: number | undefined;
   /** Of a body there is no room for. */
   readonly refusal?: 'ingest_overloaded' | 'overloaded' | undefined;
 };
@@ -55,14 +63,17 @@ export class BodyReader {
   readonly #budget = new FairBudget(() => this.#worthHolding());
   /** How fast bodies are worked on, in bytes. */
   readonly #worked = new DrainRate();
+  readonly #secondTry: SecondTry;
   readonly #turns: WorkTurns;
   readonly #smallBodies: ByteGate;
   readonly #largeBodies: ByteGate;
 
-  constructor({ nowMs, heldBytesMax, durableMs = () => 0, refusal }: BodyReaderOptions) {
+  constructor(options: BodyReaderOptions) {
+    const { nowMs, heldBytesMax, durableMs = () => 0, refusal, refusalWaitMs } = options;
     this.#nowMs = nowMs;
     this.#refusal = refusal ?? 'ingest_overloaded';
     this.#heldBytesMax = heldBytesMax ?? BODIES_BYTES_MAX;
+    this.#secondTry = new SecondTry(refusalWaitMs);
     this.#turns = new WorkTurns(nowMs);
     this.#largeBodies = new ByteGate({ nowMs, bytesMax: LARGE_BODIES_BYTES_MAX });
     this.#smallBodies = new ByteGate({
@@ -78,13 +89,13 @@ export class BodyReader {
    * `work`, in pieces; the body counts as held until that is done, and from before it is read where it tells its
    * length.
    *
-   * @throws ServiceError when it is too large, damaged, or there is no memory for it now: before it is
-   * read, where it tells its length.
+   * @throws ServiceError when it is too large, damaged, or there is no use or no memory for it now, and not a
+   * moment later either: before it is read, where it tells its length.
    */
   async use<T>(
     request: IncomingMessage,
     response: ServerResponse,
-    { bytesMax, tenant }: BodyTerms,
+    { bytesMax, tenant, check }: BodyTerms,
     work: (body: Body) => Promise<T>,
   ): Promise<T> {
     const encoding = encodingOf(request);
@@ -96,7 +107,10 @@ export class BodyReader {
       if (!this.#budget.hold(bytes, tenant)) throw this.#overloaded(bytes, tenant);
       heldBytes += bytes;
     };
-    hold(toldBytes);
+    await this.#secondTry.run(() => {
+      check?.();
+      hold(toldBytes);
+    });
     try {
       if (request.headers.expect !== undefined) {
         response.writeContinue();

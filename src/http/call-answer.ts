@@ -15,6 +15,8 @@ export type CallManner = CallTimes & {
   /** How long the definition lets answers be kept. */
   readonly cacheS: number | undefined;
   readonly format: AnswerFormat;
+  /** Is told how many bytes are to leave, before any does, and throws where these are too many now. */
+  readonly hold: (bytes: number) => void;
 };
 
 /** Sends the answer of a call, or only its headers where the caller has it already. */
@@ -32,18 +34,17 @@ async function sendRun(
   request: IncomingMessage,
   response: ServerResponse,
   answer: RunAnswer,
-  { format, parseMs }: CallManner,
+  { format, parseMs, hold }: CallManner,
 ): Promise<void> {
+  // The memory of the rows is read until the last of them has left, or there is no one to read them.
+  if (response.destroyed) answer.release();
+  else response.once('close', answer.release);
+  hold(answer.json.length);
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
   const etag = etagOf(answer.digest, format, 'identity');
-  if (response.destroyed || isUnchanged(request, response, etag)) {
-    answer.release();
-    return;
-  }
-  // The memory of the rows is read until the last of them has left, or there is no one to read them.
-  response.once('close', answer.release);
+  if (response.destroyed || isUnchanged(request, response, etag)) return;
   const { json, columns } = answer;
   if (format.rewriter === undefined) {
     // The rows are JSON already; they pass through as they are, and are not copied.
@@ -66,6 +67,7 @@ async function sendShared(
     form = made instanceof Promise ? await made : made;
     varyBy(response, 'Accept-Encoding');
   }
+  manner.hold(form.bytes.length);
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
   response.setHeader('Cache-Control', `private, max-age=${cacheS}`);

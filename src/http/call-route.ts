@@ -15,6 +15,7 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { CALL_BODY_BYTES_MAX } from '../limits.ts';
 import { acceptedFormat } from './accepted-format.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import { type BodyReader, hasBody, skipBody } from './body.ts';
 import { sendAnswer } from './call-answer.ts';
 import { asksToExplain, sendExplanation } from './explain-route.ts';
@@ -29,9 +30,10 @@ export function callHandler(options: {
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly bodies: BodyReader;
+  readonly answers: AnswerBudget;
   readonly clock: Clock;
 }): GuardedOperation['handle'] {
-  const { catalogue, caller, callerQueries, bodies, clock } = options;
+  const { catalogue, caller, callerQueries, bodies, clock, answers } = options;
   return async (request, response, { grant, query }) => {
     const called = pathParameter(request);
     const found = findCalled(catalogue, called);
@@ -49,7 +51,8 @@ export function callHandler(options: {
     const sql = callerSqlOf(texts, endpoint);
     const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
     const call = { endpoint, parameters, callerQuery, reach: reachOf(grant) };
-    const who = { tenant: tenantOf(grant), cancelled: () => goneSignal(response) };
+    const tenant = tenantOf(grant);
+    const who = { tenant, cancelled: () => goneSignal(response) };
     if (isExplained) {
       const explanation = await caller.explain(call, who);
       sendExplanation(request, response, explanation, endpoint.definition.name);
@@ -62,6 +65,7 @@ export function callHandler(options: {
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
       format,
+      hold: (bytes) => answers.hold(bytes, tenant, response),
       parseMs: calledMs - receivedMs,
       callMs: clock.monotonicMs() - calledMs,
     });

@@ -5,6 +5,7 @@ import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { OperationText, Schema } from '../openapi/operation-text.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
@@ -83,7 +84,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   const call: GuardedOperation = {
     ...CALL_TEXT,
     access: CALLING,
-    handle: callHandler({ ...options, bodies: options.callBodies }),
+    handle: callHandler({ ...options, bodies: options.callBodies, answers: new AnswerBudget() }),
   };
   const calls: Omit<Route, 'path'> = {
     operations: { GET: call, POST: call },

@@ -245,6 +245,7 @@ export async function withApp(
     bodies: new BodyReader({
       nowMs: clock.monotonicMs,
       heldBytesMax: options.heldBytesMax,
+      refusalWaitMs: 1,
     }),
     metrics: options.metrics,
     definitions: options.definitions,

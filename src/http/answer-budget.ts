@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import { ServiceError } from '../errors.ts';
+import { ANSWERS_BYTES_MAX } from '../limits.ts';
+import { FairBudget } from './fair-budget.ts';
+
+/** Memory of answers on their way to callers, of which each tenant has a fair part. */
+export class AnswerBudget {
+  readonly #budget: FairBudget;
+
+  constructor(bytesMax = ANSWERS_BYTES_MAX) {
+    this.#budget = new FairBudget(() => bytesMax);
+  }
+
+  /**
+   * Counts the bytes of an answer from before it is sent until it has left, or there is no one to take it.
+   *
+   * @throws ServiceError when there is no room for them now.
+   */
+  hold(bytes: number, tenant: Tenant, response: ServerResponse): void {
+    if (response.destroyed) return;
+    if (!this.#budget.hold(bytes, tenant)) {
+      const { freeBytes } = this.#budget;
+      throw new ServiceError(
+        'overloaded',
+        `answers that leave for one token may be ${freeBytes} bytes together at present; ${this.#budget.heldBy(tenant)} are on their way, got ${bytes} more`,
+      );
+    }
+    response.once('close', () => this.#budget.release(bytes, tenant));
+  }
+}

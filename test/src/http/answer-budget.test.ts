@@ -1,0 +1,45 @@
+import { doesNotThrow, throws } from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { AnswerBudget } from '../../../src/http/answer-budget.ts';
+
+/** As much of an answer under way as is looked at; `leave` ends it. */
+class Leaving extends EventEmitter {
+  destroyed = false;
+
+  get response(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+
+  leave(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+test('answers of a tenant leave as long as they have room, and another finds some beside them', () => {
+  const budget = new AnswerBudget(100);
+  const answers = Array.from({ length: 4 }, () => new Leaving());
+  const [first, second, third, fourth] = answers.map(({ response }) => response);
+  budget.hold(25, 'a', first!);
+  budget.hold(25, 'a', second!);
+  throws(() => budget.hold(1, 'a', third!), {
+    code: 'overloaded',
+    status: 503,
+    message:
+      'answers that leave for one token may be 50 bytes together at present; 50 are on their way, got 1 more',
+  });
+  budget.hold(25, 'b', third!);
+  throws(() => budget.hold(1, 'b', fourth!), { code: 'overloaded' });
+  for (const answer of answers.slice(0, 3)) answer.leave();
+  doesNotThrow(() => budget.hold(50, 'a', fourth!));
+});
+
+test('whoever is gone holds nothing', () => {
+  const budget = new AnswerBudget(10);
+  const gone = new Leaving();
+  gone.leave();
+  for (let time = 0; time < 5; time++) budget.hold(5, 'a', gone.response);
+  doesNotThrow(() => budget.hold(5, 'a', new Leaving().response));
+});
