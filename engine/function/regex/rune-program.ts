@@ -13,7 +13,7 @@ export const POINT_MAX = 0x10ffff;
 /** One step of a program over code points; `out` and `other` are places of steps. */
 export type RuneInstruction =
   /** One code point within one of the ranges `[low, high, low, high, …]`, both ends within. */
-  | { readonly op: 'point'; readonly ranges: readonly number[]; readonly out: number }
+  | { readonly op: 'point'; readonly ranges: ArrayLike<number>; readonly out: number }
   | { readonly op: 'split'; readonly out: number; readonly other: number }
   | { readonly op: 'assert'; readonly flags: number; readonly out: number }
   | { readonly op: 'jump'; readonly out: number }
@@ -106,8 +106,9 @@ function instructionOf({ op, out, arg, runes }: Instruction): RuneInstruction | 
   }
 }
 
-function rangesOf(runes: Int32Array, isFolded: boolean): readonly number[] {
-  if (runes.length !== 1) return Array.from(runes);
+/** Classes of many ranges stand in many instructions, so they are not copied. */
+function rangesOf(runes: Int32Array, isFolded: boolean): ArrayLike<number> {
+  if (runes.length !== 1) return runes;
   const point = runes[0]!;
   return isFolded ? foldedRanges(point) : [point, point];
 }
@@ -124,7 +125,7 @@ function foldedRanges(point: number): readonly number[] {
   if (ranges === undefined) {
     const either = RE2JS.compile(`(?i)[\\x{0}\\x{${point.toString(16)}}]`);
     const step = runeProgramOf(either)?.instructions.find(({ op }) => op === 'point');
-    ranges = step?.op === 'point' ? withoutNul(step.ranges) : [point, point];
+    ranges = step?.op === 'point' ? withoutNul(Array.from(step.ranges)) : [point, point];
     folded.set(point, ranges);
   }
   return ranges;
