@@ -65,7 +65,11 @@ async function main(): Promise<void> {
   const caller = new EndpointCaller({ engine: backend.engine, clock });
   const { intake } = backend;
   const read = () => ({ backend: backend.stats(), calls: caller.stats() });
-  const metrics = new Metrics({ version: 'bench', read });
+  const metrics = new Metrics({
+    hasEndpoint: () => true,
+    version: 'bench',
+    read,
+  });
   const profile = profileOf('default');
   const events = backend.published;
   const reader = new EventReader({ engine: backend.engine, events, nowUs: () => clock.nowUs() });

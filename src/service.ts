@@ -82,6 +82,7 @@ export async function startService(options: {
     const followers = new Followers({ reader, events: backend.published });
     metrics = new Metrics({
       version: packageVersion(),
+      hasEndpoint: (name) => catalogue.find(name) !== undefined,
       read: () => ({
         backend: backend.stats(),
         calls: caller.stats(),

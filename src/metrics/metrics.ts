@@ -23,26 +23,30 @@ const CALL_SECONDS = [
  * The numbers of one service, for Prometheus. What happens on the way of a request is counted here;
  * all else is kept where it happens and read at a scrape.
  *
- * Labels have few values: names of endpoints and sources that exist, statuses, and codes of the
+ * Labels have few values: names of endpoints and sources that there are, statuses, and codes of the
  * README's table.
  */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #delay = new EventLoopDelay();
   readonly #read: () => Omit<Snapshot, 'delays'>;
+  readonly #hasEndpoint: (name: string) => boolean;
   readonly #calls: Counter<'endpoint' | 'status' | 'code'>;
   readonly #callSeconds: Histogram<'endpoint'>;
   readonly #posts: Counter<'status' | 'code'>;
   /** Of the scrape under way. */
   #snapshot: Snapshot | undefined;
 
-  /** `read` is asked once at each scrape. */
   constructor(options: {
     readonly version: string;
+    /** Asked once at each scrape. */
     readonly read: () => Omit<Snapshot, 'delays'>;
+    /** Whether an endpoint has this name: what was counted of others is forgotten at a scrape. */
+    readonly hasEndpoint: (name: string) => boolean;
   }) {
     const registers = [this.#registry];
     this.#read = options.read;
+    this.#hasEndpoint = options.hasEndpoint;
     new Gauge({
       name: 'weir_build_info',
       help: 'Always 1; the labels tell the version of weir and of Node',
@@ -87,9 +91,20 @@ export class Metrics {
   }
 
   /** Everything in Prometheus' text format. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
     this.#snapshot = { ...this.#read(), delays: this.#delay.sample() };
+    await this.#forget();
     return this.#registry.metrics();
+  }
+
+  /** Definitions come and go, and each name would be some twenty lines for ever. */
+  async #forget(): Promise<void> {
+    for (const { labels } of (await this.#calls.get()).values) {
+      const { endpoint } = labels;
+      if (typeof endpoint !== 'string' || endpoint === '' || this.#hasEndpoint(endpoint)) continue;
+      this.#calls.remove(labels);
+      this.#callSeconds.remove({ endpoint });
+    }
   }
 
   /** Watches no more. */

@@ -111,6 +111,20 @@ test('calls are counted by endpoint, status and code, whatever name they use', a
   );
 });
 
+test('what was counted of an endpoint goes when it is no more', async () => {
+  const body = JSON.stringify({ name: 'app.passing', query: 'SELECT 1 AS one' });
+  const headers = { 'Content-Type': 'application/json', 'If-Match': '*' };
+  const made = await ask(app, { method: 'POST', path: '/api/endpoints', headers, body });
+  assert.equal(made.status, 201, made.text);
+  assert.equal((await ask(app, { path: '/api/endpoints/app.passing' })).status, 200);
+  const linesOf = async (): Promise<number> =>
+    [...(await scrape(app)).keys()].filter((name) => name.includes('app.passing')).length;
+  assert.ok((await linesOf()) > 10);
+  const path = `/api/endpoints/${JSON.parse(made.text).result.id}`;
+  assert.equal((await ask(app, { method: 'DELETE', path, headers })).status, 204);
+  assert.equal(await linesOf(), 0);
+});
+
 test('posts are counted by status, events by source, refused ones too', async () => {
   const source = 'source="gotrue.logs.prod"';
   const body = JSON.stringify([{ event_message: 'a' }, { event_message: 'b' }, 7]);
@@ -220,6 +234,7 @@ test('every metric has a help text, a base unit and the ending of its type', asy
 test('counting a call takes microseconds', () => {
   const metrics = new Metrics({
     version: '0',
+    hasEndpoint: () => true,
     read: () => {
       throw new Error('no one scrapes here');
     },
