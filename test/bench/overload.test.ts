@@ -26,3 +26,17 @@ test('the benchmark of fair shares tells the ratio of calls and of posts', async
     match(stdout, new RegExp(`^${kind}: p95 of the others, median of 1 ratios: `, 'm'));
   }
 });
+
+test('the benchmark of those who ask for too much tells of patterns, and of the query after each bomb', async () => {
+  const stdout = await outputOf('bench/hostile.ts');
+  match(stdout, /^\d+ patterns, 3 texts: p50 [\d.]+ ms, .* at most [\d.]+ ms \(bar/m);
+  match(stdout, /^CTEs that each name the one before twice: 422 query_limit after \d+ ms; then /m);
+  match(stdout, /^after ÷ before, of \d+ bombs: median [\d.]+, at most [\d.]+ \(bar/m);
+});
+
+test('the benchmark of stops loses nothing, and no connection without an answer', async () => {
+  const stdout = await outputOf('bench/stop.ts');
+  match(stdout, /^connections that ended before an answer: 0 /m);
+  match(stdout, /^gone after: p50 [\d.]+ s, at most [\d.]+ s \(bar/m);
+  match(stdout, /^stored: \d+ events \(bar \d+: reached\)/m);
+});
