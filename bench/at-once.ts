@@ -12,7 +12,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { must } from '../engine/assert.ts';
 import { showProgress } from '../src/command/progress.ts';
 import { BytesClient } from './bytes-client.ts';
@@ -20,6 +19,7 @@ import { HttpClient } from './http-client.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readMetrics } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { Tenants } from './workload/tenants.ts';
 import { KINDS, ndjson } from './workload/workload.ts';
@@ -46,11 +46,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = must(SIZES.get(values.size), '--size is small or large');
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   const parent = mkdtempSync(join(tmpdir(), 'weir-at-once-'));
   const folder = join(parent, 'data');
   try {

@@ -7,10 +7,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import { HttpClient } from './http-client.ts';
 import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
+import { readSizeOptions } from './size-options.ts';
 
 const TOKEN = 'bench-token-that-may-do-everything';
 const CONNECTIONS = 8;
@@ -38,12 +38,8 @@ type Size = {
 };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const folder = values.uncompiled ? 'src' : 'dist/src';
+  const { size, isUncompiled } = readSizeOptions(SIZES);
+  const folder = isUncompiled ? 'src' : 'dist/src';
   const program = ['--import', 'tsx', 'bench/cached-service.ts', TOKEN, folder];
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {

@@ -14,7 +14,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { LOG_BYTES_MAX } from '../ingest/limits.ts';
 import { SourceDirectory } from '../ingest/source.ts';
 import { type CrashSize, crash, POSTS_DEFINITION, type StartedService } from './crash.ts';
@@ -24,6 +23,7 @@ import { HttpClient } from './http-client.ts';
 import { barText, environmentLine } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readSource } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 import { storage } from './storage.ts';
 
 /** Replaying is to be so many times as fast as taking in. */
@@ -59,12 +59,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 type Start = (name: string) => Promise<StartedService>;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   const folder = mkdtempSync(join(tmpdir(), 'weir-durability-'));
   const definitions = join(folder, 'definitions');
   mkdirSync(definitions);

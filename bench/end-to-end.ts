@@ -7,7 +7,6 @@
  * Events carry times of seven days, in order, and the service's clock stands at the end of them, so
  * the answers, and so the hash, are the same in every run.
  */
-import { parseArgs } from 'node:util';
 import { showProgress } from '../src/command/progress.ts';
 import { Traffic } from '../src/demo/traffic/traffic.ts';
 import { HttpClient } from './http-client.ts';
@@ -15,6 +14,7 @@ import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
 import { postAll, refusalText } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readSource } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 
 const NOW = '2026-01-15T12:00:00Z';
 const SPAN_MS = 7 * 86_400_000;
@@ -42,12 +42,7 @@ const LOADS: readonly Load[] = [
 ];
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   // What is timed is the engine, so every call must run.
   const service = await ServiceProcess.start(command, { FROZEN_NOW: NOW, CACHE_LIMIT: '0' });
   const client = new HttpClient(service.url, service.token, CONNECTIONS);

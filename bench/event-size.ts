@@ -8,9 +8,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { must } from '../engine/assert.ts';
 import { barText, environmentLine } from './measure.ts';
+import { readSizeOptions } from './size-options.ts';
 import { Tenants } from './workload/tenants.ts';
 import { KINDS, type Kind, ndjson } from './workload/workload.ts';
 import { openWorkload } from './workload/workload-backend.ts';
@@ -42,9 +42,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { size: { type: 'string', default: 'large' } } });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
+  const { size } = readSizeOptions(SIZES);
   console.log(environmentLine());
   for (const measured of MEASURED) {
     const { projectCount, eventCounts } = size;

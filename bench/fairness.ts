@@ -13,13 +13,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { HttpClient } from './http-client.ts';
 import type { CallLoad, PostLoad, Sample, StreamReport } from './load/order.ts';
 import { send, sendAll } from './load/send.ts';
 import { barText, environmentLine } from './measure.ts';
 import { postAll } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
+import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { Tenants } from './workload/tenants.ts';
 import { ndjson, sourceOf } from './workload/workload.ts';
@@ -64,19 +64,10 @@ const POSTS: PostLoad = {
 };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      size: { type: 'string', default: 'large' },
-      only: { type: 'string' },
-      uncompiled: { type: 'boolean' },
-    },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command, own } = readSizeOptions(SIZES, ['only']);
   console.log(environmentLine());
   for (const load of [CALLS, POSTS]) {
-    if (values.only === undefined || values.only === load.kind) await measure(command, load, size);
+    if (own['only'] === undefined || own['only'] === load.kind) await measure(command, load, size);
   }
 }
 

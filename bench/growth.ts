@@ -10,7 +10,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { must } from '../engine/assert.ts';
 import { showProgress } from '../src/command/progress.ts';
 import { BytesClient } from './bytes-client.ts';
@@ -18,6 +17,7 @@ import { HttpClient } from './http-client.ts';
 import { barText, environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
 import { postAll } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
+import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { Tenants } from './workload/tenants.ts';
 import { KINDS, type Kind, ndjson } from './workload/workload.ts';
@@ -52,11 +52,7 @@ type Point = {
 };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = must(SIZES.get(values.size), '--size is small or large');
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   const folder = mkdtempSync(join(tmpdir(), 'weir-growth-'));
   const start = () => ServiceProcess.start(command, { FROZEN_NOW: NOW, CACHE_LIMIT: '0' }, folder);
   const points: Point[] = [];

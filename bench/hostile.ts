@@ -11,11 +11,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { compileRegex } from '../engine/function/text/regular-expression.ts';
 import { QueryError } from '../engine/query-error.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
+import { readSizeOptions } from './size-options.ts';
 import { evilPatterns, evilTexts } from './workload/evil-patterns.ts';
 import { ENDLESS, rows, STOPPED } from './workload/query-bombs.ts';
 
@@ -52,14 +52,9 @@ const USUAL = `SELECT MOD(a, 7) AS b, COUNT(*) AS n, SUM(a) AS sum FROM ${rows(2
 await main();
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
+  const { size, command } = readSizeOptions(SIZES);
   console.log(environmentLine());
   measurePatterns(size);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
   await measureBombs(command, size);
 }
 

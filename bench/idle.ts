@@ -9,7 +9,6 @@
  * process, as the system counts it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { BUILT_IN_SOURCES } from '../ingest/source.ts';
 import { Traffic } from '../src/demo/traffic/traffic.ts';
 import { PROFILE_NAMES, type ProfileName } from '../src/profile.ts';
@@ -18,6 +17,7 @@ import { barText, environmentLine } from './measure.ts';
 import { mustPost } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
 import { mustGet } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 
 const IDLE_BYTES_MAX = 150e6;
 
@@ -39,12 +39,7 @@ const EVENTS_PER_POST = 5;
 await main();
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   console.log(environmentLine());
   for (const profile of PROFILE_NAMES) await measure(profile, command, size);
 }

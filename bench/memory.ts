@@ -14,7 +14,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { showProgress } from '../src/command/progress.ts';
 import { HttpClient } from './http-client.ts';
 import { environmentLine } from './measure.ts';
@@ -24,6 +23,7 @@ import { MemoryMeter } from './memory-meter.ts';
 import { postAll, refusalText } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readMetrics, readSource } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 
 const CONNECTIONS = 4;
 
@@ -71,14 +71,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) {
-    throw new Error(`--size must be small, middle or large; got ${values.size}`);
-  }
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   const folder = mkdtempSync(join(tmpdir(), 'weir-memory-'));
   const definitions = join(folder, 'definitions');
   mkdirSync(definitions);

@@ -9,13 +9,13 @@
  * posts a second. Meanwhile `/health` and a page of logs are asked for. The sender is a process of its own.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { HttpClient } from './http-client.ts';
 import type { Sample, SendReport, Stream } from './load/order.ts';
 import { send } from './load/send.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readMetrics, readSource } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { Tenants } from './workload/tenants.ts';
 import { sourceOf } from './workload/workload.ts';
@@ -52,12 +52,7 @@ const RECOVERY_S_MAX = 5;
 const SLOWER_MAX = 2;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   console.log(environmentLine());
   const service = await ServiceProcess.start(command, {
     FROZEN_NOW: NOW,

@@ -13,12 +13,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { BytesClient } from './bytes-client.ts';
 import { HttpClient } from './http-client.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readSource } from './service-reading.ts';
+import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { rows } from './workload/query-bombs.ts';
 import { Tenants } from './workload/tenants.ts';
@@ -55,12 +55,7 @@ type Heard = { readonly statuses: Map<number, number>; failed: number; taken: nu
 await main();
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { size: { type: 'string', default: 'large' }, uncompiled: { type: 'boolean' } },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const command = values.uncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const { size, command } = readSizeOptions(SIZES);
   console.log(environmentLine());
   const folder = mkdtempSync(join(tmpdir(), 'weir-stop-'));
   const endpoints = mkdtempSync(join(tmpdir(), 'weir-stop-endpoints-'));

@@ -8,9 +8,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { showProgress } from '../../src/command/progress.ts';
 import { environmentLine } from '../measure.ts';
+import { readSizeOptions } from '../size-options.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { type Kind, ndjson } from '../workload/workload.ts';
 import { type Door, openPeerDoor, openWeirDoor } from './intake-door.ts';
@@ -51,16 +51,8 @@ const SIZES = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      size: { type: 'string', default: 'large' },
-      only: { type: 'string' },
-      uncompiled: { type: 'boolean', default: false },
-    },
-  });
-  const size = SIZES.get(values.size);
-  if (size === undefined) throw new Error(`--size must be small or large; got ${values.size}`);
-  const names = values.only?.split(',') ?? ['weir', ...enginesOf(PEERS.keys())];
+  const { size, isUncompiled, own } = readSizeOptions(SIZES, ['only']);
+  const names = own['only']?.split(',') ?? ['weir', ...enginesOf(PEERS.keys())];
   console.log(
     `${environmentLine()}\n\n| events/s | ${POSTS.map(({ name }) => name).join(' | ')} |`,
   );
@@ -69,7 +61,7 @@ async function main(): Promise<void> {
     const cells: string[] = [];
     for (const post of POSTS) {
       showProgress(`${name}: ${post.name}`);
-      cells.push(await cellOf(name, post, { ...size, isUncompiled: values.uncompiled }));
+      cells.push(await cellOf(name, post, { ...size, isUncompiled: isUncompiled }));
     }
     showProgress('');
     console.log(`| ${name} | ${cells.join(' | ')} |`);
