@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
+import type { Source } from '../../ingest/source.ts';
 import { showProgress } from '../../src/command/progress.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { Readiness } from '../../src/readiness.ts';
 import { parseSettings } from '../../src/settings.ts';
 import type { Backend } from '../../src/store/backend.ts';
@@ -31,6 +34,9 @@ export type Workload = {
 
 const EVENTS_PER_BODY = 2000;
 const PROJECT_COUNT = 2000;
+
+/** A sender who is told to come back does so after this. */
+const RETRY_MS = 20;
 
 /** The backend makes room now and then, for instance by writing what was sealed. */
 const BODIES_PER_TICK = 50;
@@ -68,6 +74,7 @@ async function takeIn(
   let done = 0;
   let bodyCount = 0;
   for (const { text, eventCount } of ndjson(of.kind, { ...of, perText: EVENTS_PER_BODY })) {
+    while (!isTaken(backend, source)) await wait(RETRY_MS);
     const decoded = await backend.intake.decode([Buffer.from(text)], 'ndjson');
     const refusals = await decoded.store(source, { nowUs: NOW_US });
     const [refusal] = refusals.reasons;
@@ -79,6 +86,17 @@ async function takeIn(
   showProgress('');
   await backend.close(NOW_US);
   await sealEverything(folder, NOW_US, { SOURCES: FLOATS_SOURCE });
+}
+
+/** False while sealing lies behind, as senders would be told. */
+function isTaken({ intake }: Backend, source: Source): boolean {
+  try {
+    intake.check(source);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'ingest_overloaded') return false;
+    throw error;
+  }
 }
 
 function open(folder: string, environment: Readonly<Record<string, string>>): Backend {
