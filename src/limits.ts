@@ -32,7 +32,7 @@ export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
  * Milliseconds of one turn of the event loop that may go by in beginning to work on posts; the rest waits for the next.
  * Whoever asks for something small waits for no more of them.
  */
-export const WORK_TURN_MS_MAX = 4;
+export const WORK_TURN_MS_MAX = 2;
 
 /**
  * Bytes of small bodies that are worked on at once: as many as are being written to the log and come next, so that the disk
