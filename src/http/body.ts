@@ -271,6 +271,11 @@ function encodingOf(request: IncomingMessage): Encoding | undefined {
 /** `admit` sees the bytes so far, and throws to stop. */
 function collect(request: IncomingMessage, admit: (wireBytes: number) => void): Promise<Body> {
   return new Promise((resolve, reject) => {
+    // It may have left while it waited to be read, and says so only once.
+    if (request.destroyed) {
+      reject(endedTooSoon());
+      return;
+    }
     const chunks: Buffer[] = [];
     let wireBytes = 0;
     const stop = (): void => {
@@ -293,10 +298,14 @@ function collect(request: IncomingMessage, admit: (wireBytes: number) => void): 
     };
     const onClose = (): void => {
       stop();
-      reject(new ServiceError('invalid_body', 'the connection ended before the body did'));
+      reject(endedTooSoon());
     };
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
+}
+
+function endedTooSoon(): ServiceError {
+  return new ServiceError('invalid_body', 'the connection ended before the body did');
 }
 
 /**

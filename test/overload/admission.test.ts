@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import {
   type Answer,
@@ -87,6 +90,41 @@ test('while posts have no room left, others are taken, calls are answered, and n
     assert.deepEqual([...namesOf(gate.stored)].sort(), ['1', '2', '3', '4', '5', 'other']);
     // What they held is free again.
     assert.equal((await post(app, LOGS, bodyOf('9'), many)).status, 200);
+  });
+});
+
+test('who leaves while it waits for room has nothing stored, and holds none', async () => {
+  const gate = new GatedIntake();
+  const refusalWaitMs = 200;
+  await withApp({ intake: gate.intake, heldBytesMax: 2_000, refusalWaitMs }, async (app) => {
+    const first = post(app, LOGS, bodyOf('1'));
+    await gate.untilCame(1);
+    const { port } = app;
+    const headers = { 'X-API-KEY': PRIVATE, 'Content-Type': 'application/json' };
+    const leaving = request({ port, method: 'POST', path: LOGS, headers, agent: false });
+    leaving.on('error', () => {}).end(bodyOf('2'));
+    await once(leaving, 'finish');
+    await wait(refusalWaitMs / 4);
+    leaving.destroy();
+    gate.open();
+    assert.equal((await first).status, 200);
+    await wait(2 * refusalWaitMs);
+    assert.equal((await post(app, LOGS, bodyOf('3'))).status, 200);
+    assert.deepEqual(namesOf(gate.stored), ['1', '3']);
+  });
+});
+
+test('who finds no room is taken when there is some soon', async () => {
+  const gate = new GatedIntake();
+  const refusalWaitMs = 200;
+  await withApp({ intake: gate.intake, heldBytesMax: 2_000, refusalWaitMs }, async (app) => {
+    const posts = [post(app, LOGS, bodyOf('1'))];
+    await gate.untilCame(1);
+    posts.push(post(app, LOGS, bodyOf('2')));
+    await wait(refusalWaitMs / 4);
+    gate.open();
+    for (const { status } of await Promise.all(posts)) assert.equal(status, 200);
+    assert.deepEqual(namesOf(gate.stored), ['1', '2']);
   });
 });
 

@@ -195,6 +195,8 @@ export async function withApp(
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
     readonly heldBytesMax?: number | undefined;
+    /** How long a post waits that there is no room for; a moment unless given. */
+    readonly refusalWaitMs?: number | undefined;
     readonly isStarting?: boolean | undefined;
     readonly profile?: ProfileName | undefined;
     readonly metrics?: Metrics | undefined;
@@ -245,7 +247,7 @@ export async function withApp(
     bodies: new BodyReader({
       nowMs: clock.monotonicMs,
       heldBytesMax: options.heldBytesMax,
-      refusalWaitMs: 1,
+      refusalWaitMs: options.refusalWaitMs ?? 1,
     }),
     metrics: options.metrics,
     definitions: options.definitions,
