@@ -3,6 +3,7 @@
  * that zstd has compressed?
  *
  *   npm run build && node --import tsx bench/event-size.ts
+ *   node --import tsx bench/event-size.ts --only invocations
  *   node --import tsx bench/event-size.ts --size small   as the tests run it
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -42,9 +43,10 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { size } = readSizeOptions(SIZES);
+  const { size, own } = readSizeOptions(SIZES, ['only']);
   console.log(environmentLine());
   for (const measured of MEASURED) {
+    if (own['only'] !== undefined && own['only'] !== measured.kind) continue;
     const { projectCount, eventCounts } = size;
     await tell(measured, { eventCount: eventCounts[measured.kind], projectCount });
   }
