@@ -85,12 +85,12 @@ async function measure(start: () => Promise<ServiceProcess>, size: Size): Promis
   const stopMs: number[] = [];
   for (let time = 0; time < size.times; time++) {
     const service = await start();
-    const sent = sendAll(service, heard);
+    const { ended } = await beginSending(service, heard);
     await wait(size.runMs);
     const startMs = performance.now();
     await service.stop();
     stopMs.push(performance.now() - startMs);
-    await sent;
+    await ended;
   }
   const statuses = Array.from(heard.statuses, ([status, count]) => `${status}: ${count}`);
   console.log(`answers: ${statuses.join(', ')}`);
@@ -112,8 +112,11 @@ async function measure(start: () => Promise<ServiceProcess>, size: Size): Promis
   await service.stop();
 }
 
-/** On all connections, until each has ended. */
-async function sendAll(service: ServiceProcess, heard: Heard): Promise<void> {
+/** On all connections, until each has `ended`; the service knows of all of them when this resolves. */
+async function beginSending(
+  service: ServiceProcess,
+  heard: Heard,
+): Promise<{ readonly ended: Promise<unknown> }> {
   const { url, token } = service;
   const client = await BytesClient.connect(url, token);
   const path = `/api/logs?source_name=${sourceOf('lean')}`;
@@ -128,24 +131,34 @@ async function sendAll(service: ServiceProcess, heard: Heard): Promise<void> {
   const calls = CALLS.flatMap(([callPath, connections]) =>
     Array.from({ length: connections }, () => [client.requestFor(callPath)]),
   );
+  const askHealth = client.requestFor('/health');
   client.close();
+  const open = async (): Promise<BytesClient> => {
+    const opened = await BytesClient.connect(url, token);
+    // One that the system has accepted, and the service has not, is nobody's to answer.
+    await opened.ask(askHealth);
+    return opened;
+  };
+  const openAll = (count: number): Promise<readonly BytesClient[]> =>
+    Promise.all(Array.from({ length: count }, open));
+  const [postClients, callClients] = [await openAll(POST_CONNECTIONS), await openAll(calls.length)];
   const posted = (status: number): void => {
     if (status === 200) heard.taken += 1;
   };
-  await Promise.all([
-    ...Array.from({ length: POST_CONNECTIONS }, () => sendOn(service, posts, heard, posted)),
-    ...calls.map((requests) => sendOn(service, requests, heard, () => {})),
+  const ended = Promise.all([
+    ...postClients.map((each) => sendOn(each, posts, heard, posted)),
+    ...callClients.map((each, index) => sendOn(each, calls[index]!, heard, () => {})),
   ]);
+  return { ended };
 }
 
 /** One thing after another, until an answer says that it is the last. */
 async function sendOn(
-  { url, token }: ServiceProcess,
+  client: BytesClient,
   requests: readonly Buffer[],
   heard: Heard,
   answered: (status: number) => void,
 ): Promise<void> {
-  const client = await BytesClient.connect(url, token);
   try {
     for (let turn = 0; ; turn++) {
       const { status, head } = await client.send(requests[turn % requests.length]!);
