@@ -123,46 +123,51 @@ const QUERIES = fc
     }),
   );
 
+/** As often, at most, as many random worlds are tried as usually suffice. */
+const BLOCKS_MAX = 5;
+
 test('law 4: what is remembered of segments never changes an answer, whatever has left the memory', (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let rowsFromMemo = 0;
   let cutCount = 0;
   let togetherCount = 0;
-  fc.assert(
-    fc.property(
-      fc.array(EVENT, { minLength: 20, maxLength: 60 }),
-      fc.array(fc.integer({ min: 10, max: 60 }), { minLength: 1, maxLength: 3 }),
-      fc.array(QUERIES, { minLength: 1, maxLength: 3 }),
-      fc.record({
-        bytesMax: fc.constantFrom(0, 20_000, 10_000_000, 10_000_000),
-        rowsMin: fc.constantFrom(1, 5, 9),
-        bytesPerRowMax: fc.constantFrom(1000, Infinity, Infinity),
-      }),
-      (events, cuts, queries, limits) => {
-        const handles = handlesOf(
-          events,
-          cuts.map((cut) => Math.min(cut, events.length)),
-        );
-        const memo = new MemoRuns(limits);
-        for (const sql of [...queries, ...queries.map((same) => same.toReversed())].flat()) {
-          const wanted = engineJson(sql, readersOf(handles), 'optimized');
-          const got = rememberingJson(sql, handles, memo);
-          if (got === undefined) continue;
-          assert.equal(got.json, wanted, sql);
-          rowsFromMemo += got.coverage.rowCount;
-          togetherCount += got.coverage.segmentCount > got.coverage.partials.length ? 1 : 0;
-          if (got.coverage.partials.some(({ wanted }) => wanted !== undefined)) cutCount += 1;
-          assert.ok(memo.stats().bytes <= limits.bytesMax);
-        }
-      },
-    ),
-    { seed, numRuns: 60 },
+  const property = fc.property(
+    fc.array(EVENT, { minLength: 20, maxLength: 60 }),
+    fc.array(fc.integer({ min: 10, max: 60 }), { minLength: 1, maxLength: 3 }),
+    fc.array(QUERIES, { minLength: 1, maxLength: 3 }),
+    fc.record({
+      bytesMax: fc.constantFrom(0, 20_000, 10_000_000, 10_000_000),
+      rowsMin: fc.constantFrom(1, 5, 9),
+      bytesPerRowMax: fc.constantFrom(1000, Infinity, Infinity),
+    }),
+    (events, cuts, queries, limits) => {
+      const handles = handlesOf(
+        events,
+        cuts.map((cut) => Math.min(cut, events.length)),
+      );
+      const memo = new MemoRuns(limits);
+      for (const sql of [...queries, ...queries.map((same) => same.toReversed())].flat()) {
+        const wanted = engineJson(sql, readersOf(handles), 'optimized');
+        const got = rememberingJson(sql, handles, memo);
+        if (got === undefined) continue;
+        assert.equal(got.json, wanted, sql);
+        rowsFromMemo += got.coverage.rowCount;
+        togetherCount += got.coverage.segmentCount > got.coverage.partials.length ? 1 : 0;
+        if (got.coverage.partials.some(({ wanted }) => wanted !== undefined)) cutCount += 1;
+        assert.ok(memo.stats().bytes <= limits.bytesMax);
+      }
+    },
   );
+  const isEnough = (): boolean => rowsFromMemo > 300 && cutCount > 2 && togetherCount > 2;
+  // Chance decides how much is remembered: where it was little, more is tried.
+  for (let block = 0; block === 0 || (block < BLOCKS_MAX && !isEnough()); block++) {
+    fc.assert(property, { seed: seed + block, numRuns: 60 });
+  }
   context.diagnostic(
     `${rowsFromMemo} rows from memo, ${cutCount} answers of a part of a state, ${togetherCount} of several segments together`,
   );
-  assert.ok(rowsFromMemo > 300 && cutCount > 2 && togetherCount > 2);
+  assert.ok(isEnough());
 });
 
 test('law 4: one state of all whole segments never changes an answer, whatever is sealed meanwhile', (context) => {
