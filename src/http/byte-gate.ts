@@ -1,6 +1,7 @@
 import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
 import { Company } from './company.ts';
+import { FairBudget } from './fair-budget.ts';
 
 type Waiting = { readonly bytes: number; readonly tenant: Tenant; readonly enter: () => void };
 
@@ -20,16 +21,13 @@ export type ByteGateOptions = {
  * A tenant alone may fill it: the more is inside, the more is done at a time. Beside others it may have inside as much as
  * is free of a smaller part, and one piece of work in any case: what is inside already is what a newcomer
  * waits for, and no turns help there.
- *
- * Invariant: `#bytes` is the sum over the tenants.
  */
 export class ByteGate {
   readonly #bytesMax: number;
-  readonly #sharedBytesMax: () => number;
   readonly #nowMs: () => number;
   readonly #company = new Company();
-  readonly #inside = new Map<Tenant, number>();
-  #bytes = 0;
+  /** What is inside; its bound is that of tenants in company. */
+  readonly #inside: FairBudget;
   readonly #waiting = new FairQueue<Waiting>();
   /** Whose turn it is, and who waits for room. */
   #next: Waiting | undefined;
@@ -37,7 +35,7 @@ export class ByteGate {
   constructor({ bytesMax, nowMs, sharedBytesMax = () => bytesMax }: ByteGateOptions) {
     this.#bytesMax = bytesMax;
     this.#nowMs = nowMs;
-    this.#sharedBytesMax = sharedBytesMax;
+    this.#inside = new FairBudget(sharedBytesMax);
   }
 
   /** Resolves when the work may begin. Each is followed by one `leave` with the same arguments. */
@@ -56,10 +54,7 @@ export class ByteGate {
   }
 
   leave(bytes: number, tenant: Tenant = NO_TENANT): void {
-    this.#bytes -= bytes;
-    const left = this.#insideOf(tenant) - bytes;
-    if (left > 0) this.#inside.set(tenant, left);
-    else this.#inside.delete(tenant);
+    this.#inside.release(bytes, tenant);
     this.#admit();
   }
 
@@ -75,23 +70,18 @@ export class ByteGate {
   }
 
   #letIn(bytes: number, tenant: Tenant): void {
-    this.#bytes += bytes;
-    this.#inside.set(tenant, this.#insideOf(tenant) + bytes);
+    this.#inside.take(bytes, tenant);
     this.#waiting.charge(bytes, tenant);
   }
 
   /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for. */
   #isWithinShare(bytes: number, tenant: Tenant): boolean {
-    const inside = this.#insideOf(tenant);
-    if (inside === 0 || this.#company.isAlone(tenant, this.#nowMs())) return true;
-    return inside + bytes <= this.#sharedBytesMax() - this.#bytes;
+    if (this.#inside.heldBy(tenant) === 0) return true;
+    return this.#company.isAlone(tenant, this.#nowMs()) || this.#inside.hasRoom(bytes, tenant);
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#bytes === 0 || this.#bytes + bytes <= this.#bytesMax;
-  }
-
-  #insideOf(tenant: Tenant): number {
-    return this.#inside.get(tenant) ?? 0;
+    const { heldBytes } = this.#inside;
+    return heldBytes === 0 || heldBytes + bytes <= this.#bytesMax;
   }
 }

@@ -36,15 +36,18 @@ async function sendRun(
   answer: RunAnswer,
   { format, parseMs, hold }: CallManner,
 ): Promise<void> {
+  if (response.destroyed) {
+    answer.release();
+    return;
+  }
   // The memory of the rows is read until the last of them has left, or there is no one to read them.
-  if (response.destroyed) answer.release();
-  else response.once('close', answer.release);
+  response.once('close', answer.release);
   hold(answer.json.length);
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
   const etag = etagOf(answer.digest, format, 'identity');
-  if (response.destroyed || isUnchanged(request, response, etag)) return;
+  if (isUnchanged(request, response, etag)) return;
   const { json, columns } = answer;
   if (format.rewriter === undefined) {
     // The rows are JSON already; they pass through as they are, and are not copied.

@@ -30,11 +30,19 @@ export class FairBudget {
 
   /** Whether there was room. What is held is to be given back by `release`, in one or more parts. */
   hold(bytes: number, tenant: Tenant = NO_TENANT): boolean {
-    const held = this.heldBy(tenant);
-    if (held + bytes > this.freeBytes) return false;
-    this.#held.set(tenant, held + bytes);
-    this.#heldBytes += bytes;
+    if (!this.hasRoom(bytes, tenant)) return false;
+    this.take(bytes, tenant);
     return true;
+  }
+
+  hasRoom(bytes: number, tenant: Tenant): boolean {
+    return this.heldBy(tenant) + bytes <= this.freeBytes;
+  }
+
+  /** Holds them, whether there is room or not. */
+  take(bytes: number, tenant: Tenant): void {
+    this.#held.set(tenant, this.heldBy(tenant) + bytes);
+    this.#heldBytes += bytes;
   }
 
   heldBy(tenant: Tenant): number {
