@@ -1,5 +1,5 @@
 import { must } from './assert.ts';
-import { collectGarbage } from './column/garbage.ts';
+import { collectGarbageBeside } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
 import type {
   OpenSegmentHandle,
@@ -344,7 +344,7 @@ export class Engine {
     const dropped = this.#catalog.dropped();
     this.#pool.tidy(dropped);
     forgetDropped(dropped);
-    collectGarbage();
+    void collectGarbageBeside();
   }
 
   /**

@@ -419,6 +419,12 @@ export const PREPARED_PLANS_MAX = 64;
  */
 export const PASSING_BYTES_MAX = 32 * 1024 * 1024;
 
+/**
+ * Milliseconds that V8 has to collect garbage beside other work, some ten times the usual. Then it is collected at
+ * once: memory that is let go of must not stay.
+ */
+export const COLLECTING_MS_MAX = 200;
+
 /** Bytes of these let go before garbage is collected, in some 10 ms: a tenth of what reading took. */
 export const PASSING_GARBAGE_BYTES_MAX = 16 * 1024 * 1024;
 

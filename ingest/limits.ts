@@ -162,7 +162,7 @@ export const EVICTION_SHARE = 1 / 16;
 
 /**
  * Bytes of dropped segments that threads may go on holding while rows come in: collecting garbage
- * holds each of them up for some 10 ms, and senders with them. A full open segment is some 100 MB.
+ * holds each of them up for some milliseconds, and senders with them. A full open segment is some 100 MB.
  */
 export const GARBAGE_BYTES_MAX = 256 * 1024 * 1024;
 /** … and while none do. */

@@ -7,7 +7,7 @@ import {
   SEALED_READERS_MAX,
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
-import { arrayBytes, collectGarbage } from './garbage.ts';
+import { arrayBytes, collectGarbage, collectGarbageBeside } from './garbage.ts';
 import {
   memoryOf,
   type OpenSegmentMemory,
@@ -47,10 +47,9 @@ const taskHandles = new Set<SealedSegmentHandle>();
 /** Bytes of these segments, in memory or not, and how many may be. */
 const taskMemory: { size: number; gauge: MemoryGauge | undefined } = { size: 0, gauge: undefined };
 
-/** At the start of a task: collects the garbage that one before has left. */
-export function beginReading(): void {
-  if (!isGarbageLeft) return;
-  releaseGarbage();
+/** At the start of a task: collects the garbage that those before have left, when it is much. */
+export async function beginReading(): Promise<void> {
+  if (leftSize >= PASSING_GARBAGE_BYTES_MAX) await releaseGarbage();
 }
 
 /** The segment behind a handle, as this thread reads it. */
@@ -91,21 +90,22 @@ export function endReading(): void {
   collectWhatWasLetGo();
 }
 
-let isGarbageLeft = false;
+/** Bytes that tasks have left. */
+let leftSize = 0;
 
 /**
- * Has the next task begin with collecting garbage: the one at hand has segments in hand, and makes
+ * Tells that so many bytes are garbage once the next task begins: the one at hand has segments in hand, and makes
  * some, that whoever called it names until then.
  */
-export function leaveGarbage(): void {
-  isGarbageLeft = true;
+export function leaveGarbage(size: number): void {
+  leftSize += size;
 }
 
-/** Frees all memory that this thread does not need any more. */
-export function releaseGarbage(): void {
-  isGarbageLeft = false;
+/** Frees all memory that this thread does not need any more; resolves once it has. */
+export async function releaseGarbage(): Promise<void> {
+  leftSize = 0;
   garbageSize = 0;
-  collectGarbage();
+  await collectGarbageBeside();
 }
 
 /** How many segments were dropped when this thread was last told. */
@@ -182,7 +182,7 @@ function boundReaders(): void {
       readers.delete(id);
     }
   }
-  if (mayWait()) releaseGarbage();
+  if (mayWait()) collectAll();
   readersBytesMax = bytesMore;
 }
 
@@ -230,7 +230,13 @@ function letGo(readers: Map<number, OpenedSegment>, id: number, size: number): v
 
 function collectWhatWasLetGo(): void {
   if (garbageSize < PASSING_GARBAGE_BYTES_MAX || !mayWait()) return;
+  collectAll();
+}
+
+/** Amid a task, which goes on only with the memory. */
+function collectAll(): void {
   collectGarbage();
+  leftSize = 0;
   garbageSize = 0;
 }
 

@@ -6,6 +6,7 @@ import { JsonBuffer } from '../column/json-buffer.ts';
 import { mergeSegments } from '../column/merge-segments.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
 import { sealSegment } from '../column/seal.ts';
+import type { OpenSegmentHandle, SealedSegmentHandle } from '../column/segment.ts';
 import { SegmentDamagedError, SegmentGoneError, SegmentImage } from '../column/segment-image.ts';
 import {
   beginReading,
@@ -38,11 +39,14 @@ import { PreparedPlans } from './prepared-plans.ts';
 import type {
   FinishTask,
   FragmentTask,
+  MergeTask,
   PackedAnswer,
+  PackTask,
   PiecesTask,
   QueryTask,
   RowsAnswer,
   SealedAnswer,
+  SealTask,
   SegmentTask,
   StatesAnswer,
   Task,
@@ -62,9 +66,9 @@ const answerBlocks = new AnswerBlocks();
 
 /** The entry of a worker thread: runs one task, and makes a value of what fails. */
 export async function runTask(task: Task): Promise<TaskAnswer> {
-  beginReading();
+  await beginReading();
   try {
-    return moved(answer(task));
+    return moved(await answer(task));
   } catch (error) {
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
@@ -82,19 +86,18 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
   }
 }
 
-function answer(task: Task): TaskAnswer {
+function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
   switch (task.kind) {
     case 'seal':
     case 'merge':
     case 'pack':
-      leaveGarbage();
+      leaveGarbage(segmentBytesOf(task));
       return segmentAnswer(task);
     case 'states':
       return segmentAnswer(task);
     case 'tidy':
       forgetDropped(task.dropped);
-      releaseGarbage();
-      return { kind: 'tidied' };
+      return releaseGarbage().then(() => ({ kind: 'tidied' }));
     case 'fragment': {
       const run = startRun(task);
       const partial = metered(run, () => executeFragment(run.plan, run.context));
@@ -125,6 +128,31 @@ function answer(task: Task): TaskAnswer {
 /** A run also comes to a checkpoint when its functions have worked for long. */
 function metered<T>(run: Run, work: () => T): T {
   return pausingEvery(CHECKPOINT_STEPS, run.context.checkpoint, work);
+}
+
+/** About as many bytes of shared memory are in hand: of the segments that are read, and what is made of them. */
+function segmentBytesOf(task: SealTask | MergeTask | PackTask): number {
+  switch (task.kind) {
+    case 'seal':
+      return openBytesOf(task.handle);
+    case 'merge':
+      return 2 * task.handles.reduce((sum, handle) => sum + imageSizeOf(handle), 0);
+    case 'pack':
+      return 2 * task.buffer.byteLength;
+    default:
+      return unreachable(task);
+  }
+}
+
+function openBytesOf({ arrays }: OpenSegmentHandle): number {
+  const buffers = new Set(Object.values(arrays).map(({ buffer }) => buffer));
+  let bytes = 0;
+  for (const { byteLength } of buffers) bytes += byteLength;
+  return bytes;
+}
+
+function imageSizeOf({ backing, buffer }: SealedSegmentHandle): number {
+  return backing?.imageSize ?? buffer.byteLength;
 }
 
 function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer | StatesAnswer {

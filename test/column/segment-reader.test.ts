@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { arrayBytes } from '../../engine/column/garbage.ts';
+import { arrayBytes, collectGarbage } from '../../engine/column/garbage.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
-import { forgetDropped, readSegment, releaseGarbage } from '../../engine/column/segment-reader.ts';
+import { forgetDropped, readSegment } from '../../engine/column/segment-reader.ts';
 import { isNested } from '../../engine/column/value.ts';
 import { type NestedVector, takeVector, valueAt } from '../../engine/column/vector.ts';
 import { READERS_BYTES_MAX } from '../../engine/limits.ts';
@@ -48,8 +48,8 @@ function isKept(handle: SealedSegmentHandle, reader: Segment): boolean {
 
 /** The second collection waits until what the first found is freed. */
 function settledArrayBytes(): number {
-  releaseGarbage();
-  releaseGarbage();
+  collectGarbage();
+  collectGarbage();
   return arrayBytes();
 }
 

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const PROGRAM = fileURLToPath(new URL('./garbage-program.ts', import.meta.url));
+
+/** How often code was thrown away for objects that are no more, and what the program says. */
+async function run(how: 'now' | 'beside'): Promise<{ thrownAway: number; said: string }> {
+  const flags = ['--trace-deopt', '--import', 'tsx', PROGRAM, how];
+  const { stdout } = await promisify(execFile)(process.execPath, flags, { maxBuffer: 2 ** 26 });
+  const thrownAway = stdout.split('\n').filter((line) => line.includes('weak objects')).length;
+  return { thrownAway, said: /freed .*/.exec(stdout)?.[0] ?? stdout };
+}
+
+test('collecting beside other work frees shared memory, and what is compiled stays', async () => {
+  const now = await run('now');
+  const beside = await run('beside');
+  assert.equal(now.said, 'freed 6 of 6');
+  assert.equal(beside.said, 'freed 6 of 6');
+  assert.ok(
+    beside.thrownAway < now.thrownAway / 3,
+    `code was thrown away ${now.thrownAway} times, and ${beside.thrownAway} times beside`,
+  );
+});
