@@ -17,7 +17,7 @@ import type { MeasuredAnswer, MeasuredResult } from './result.ts';
 import { type Size, sizeOf } from './size.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { timeCalls, timeOnce, warmUp } from './timing.ts';
-import { WeirEngine } from './weir-engine.ts';
+import { WeirEngine, type WeirSubjectOptions } from './weir-engine.ts';
 import { loadWeir } from './weir-loading.ts';
 import { WeirService } from './weir-service.ts';
 
@@ -79,10 +79,11 @@ async function versionOf(measured: Measured): Promise<string> {
   return (await measured.make()).version();
 }
 
-async function load({ measured, folder, size, tenants, isUncompiled }: Stage): Promise<void> {
+async function load(stage: Stage): Promise<void> {
+  const { measured, folder, size, tenants } = stage;
   const { eventCounts } = size;
   if (measured.kind === 'weir') {
-    await loadWeir({ folder, isUncompiled, environment: {} }, { tenants, eventCounts });
+    await loadWeir(weirOptionsOf(stage, {}), { tenants, eventCounts });
     return;
   }
   const peer = await measured.make();
@@ -138,18 +139,23 @@ async function asking(
   }
 }
 
-async function open({ measured, folder, size, tenants, isUncompiled }: Stage): Promise<Subject> {
+async function open(stage: Stage): Promise<Subject> {
+  const { measured, folder } = stage;
   if (measured.kind === 'peer') {
     const peer = await measured.make();
     await peer.open(peerFolder(folder, loadedNameOf(measured)));
     return subjectOf(peer);
   }
-  const options = {
-    ...{ folder, isUncompiled, floatProject: tenants.hot.ref },
-    kinds: Array.from(size.eventCounts.keys()),
-    environment: memoryEnvironment(measured.memory),
-  };
+  const options = weirOptionsOf(stage, memoryEnvironment(measured.memory));
   return measured.through === 'engine' ? WeirEngine.open(options) : WeirService.open(options);
+}
+
+function weirOptionsOf(
+  { folder, isUncompiled, tenants, size }: Stage,
+  environment: Readonly<Record<string, string>>,
+): WeirSubjectOptions {
+  const kinds = Array.from(size.eventCounts.keys());
+  return { folder, isUncompiled, floatProject: tenants.hot.ref, kinds, environment };
 }
 
 function peerFolder(folder: string, name: string): string {

@@ -5,16 +5,19 @@ import { postAll } from '../posting.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import type { Tenants } from '../workload/tenants.ts';
 import { KINDS, type Kind, ndjson } from '../workload/workload.ts';
-import type { WeirSubjectOptions } from './weir-engine.ts';
+import { WeirEngine, type WeirSubjectOptions } from './weir-engine.ts';
 import { dataDirOf, partOf, WEIR_PARTS } from './weir-folders.ts';
 import { startWeir } from './weir-service.ts';
 
 const BATCH_EVENTS = 500;
 const CONNECTIONS = 4;
 
-/** Takes all events in through weir's HTTP door, each post durable before the next of its sender. */
+/**
+ * Takes all events in through weir's HTTP door, each post durable before the next of its sender. Then it may come to rest,
+ * as others merge, or analyse, what they have.
+ */
 export async function loadWeir(
-  options: Pick<WeirSubjectOptions, 'folder' | 'environment' | 'isUncompiled'>,
+  options: WeirSubjectOptions,
   data: { readonly tenants: Tenants; readonly eventCounts: ReadonlyMap<Kind, number> },
 ): Promise<void> {
   for (const part of WEIR_PARTS) {
@@ -29,6 +32,9 @@ export async function loadWeir(
       await service.stop();
     }
   }
+  const engine = await WeirEngine.open(options);
+  await engine.settle();
+  await engine.close();
 }
 
 async function post(
