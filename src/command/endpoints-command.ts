@@ -1,7 +1,5 @@
-import { count } from '../../engine/plan/explanation.ts';
 import { echo } from '../echo.ts';
-import { carryOut, type Outcome } from './carry-out.ts';
-import { changeText } from './change-text.ts';
+import { carryOut } from './carry-out.ts';
 import {
   type Command,
   type CommandWords,
@@ -12,15 +10,11 @@ import {
 import type { DefinitionSide, SideState } from './definition-side.ts';
 import { jsonText } from './folder-command.ts';
 import { FolderSide } from './folder-side.ts';
-import { failureText } from './run-command.ts';
 import { type ServiceClient, serviceOf } from './service-client.ts';
 import { ServiceSide } from './service-side.ts';
-import {
-  changedName,
-  compareSides,
-  type SideChange,
-  type SideComparison,
-} from './side-comparison.ts';
+import { compareSides } from './side-comparison.ts';
+import type { StepReport } from './step-report.ts';
+import { StepText } from './step-text.ts';
 import { textTable } from './text-table.ts';
 
 /** `weir endpoints`. */
@@ -148,50 +142,26 @@ type Step = {
 
 /** Has one side have what the other has, as far as that is wanted. */
 async function bringInStep({ from, to, words, world }: Step): Promise<ExitStatus> {
+  const report: StepReport = new StepText({ from, to }, world);
   const source = await from.read();
-  if (
-    tellProblems(
-      source.problems.map(({ message }) => message),
-      world,
-    )
-  ) {
-    world.err(`nothing is changed while something ${from.where} is not understood\n`);
+  if (source.problems.length > 0) {
+    report.notUnderstood(source.problems.map(({ message }) => message));
     return 1;
   }
   const state: SideState = await to.read();
   const compared = compareSides(source, { side: to, state }, { isDeleting: words.has('delete') });
-  const hasProblems = tellProblems(compared.problems, world);
-  world.out(comparisonText(compared, to));
-  const { changes } = compared;
-  if (words.has('dry-run')) return hasProblems || changes.length > 0 ? 1 : 0;
-  if (changes.length === 0) return hasProblems ? 1 : 0;
+  report.compared(compared);
+  const { changes, problems } = compared;
+  if (words.has('dry-run') || changes.length === 0) {
+    return problems.length + changes.length > 0 ? 1 : 0;
+  }
   if (!words.has('yes') && !(await isWanted(to, world))) {
     world.err('nothing is changed\n');
     return 1;
   }
-  const outcome = await carryOut(changes, to, (change) => {
-    world.out(`${changedName(change)} is ${wordsOf(change).done}\n`);
-  });
-  tellRefused(outcome, world);
-  return hasProblems || outcome.done.length < changes.length ? 1 : 0;
-}
-
-/** Whether there were any. */
-function tellProblems(problems: readonly string[], world: CommandWorld): boolean {
-  for (const problem of problems) world.err(`${problem}\n`);
-  return problems.length > 0;
-}
-
-function comparisonText(compared: SideComparison, { where }: DefinitionSide): string {
-  const { changes, sameCount, alone } = compared;
-  const diffs = changes.map((change) => `${changeText(change)}\n`);
-  const names = alone.map(({ name }) => name).join(', ');
-  const rest = alone.length === 0 ? '' : `only ${where}: ${names}; --delete takes them away\n`;
-  const kinds = [CHANGE_WORDS.make, CHANGE_WORDS.change, CHANGE_WORDS.remove];
-  const sizes = kinds.map(
-    (kind) => `${count(changes.filter((change) => wordsOf(change) === kind).length)} ${kind.todo}`,
-  );
-  return `${diffs.join('')}${rest}${where}: ${sizes.join(', ')}, ${count(sameCount)} as they are\n`;
+  const outcome = await carryOut(changes, to, (change) => report.made(change));
+  report.ended(outcome);
+  return problems.length > 0 || outcome.done.length < changes.length ? 1 : 0;
 }
 
 /** @throws UsageError where there is nobody to be asked. */
@@ -203,26 +173,4 @@ async function isWanted({ where }: DefinitionSide, { ask }: CommandWorld): Promi
   }
   const answer = await ask(`change this ${where}? [y/N] `);
   return /^y(?:es)?$/i.test(answer.trim());
-}
-
-function tellRefused({ refused, stopped, left }: Outcome, world: CommandWorld): void {
-  for (const { change, error } of refused) {
-    world.err(`${changedName(change)} is not ${wordsOf(change).done}: ${failureText(error)}\n`);
-  }
-  if (stopped === undefined) return;
-  const { change, error } = stopped;
-  const name = changedName(change);
-  world.err(`${failureText(error)}\n${name} may be ${wordsOf(change).done} or not\n`);
-  for (const each of left) world.err(`${changedName(each)} is not ${wordsOf(each).done}\n`);
-}
-
-const CHANGE_WORDS = {
-  make: { todo: 'to make', done: 'made' },
-  change: { todo: 'to change', done: 'changed' },
-  remove: { todo: 'to take away', done: 'taken away' },
-} as const;
-
-function wordsOf({ before, after }: SideChange) {
-  if (before === undefined) return CHANGE_WORDS.make;
-  return after === undefined ? CHANGE_WORDS.remove : CHANGE_WORDS.change;
 }

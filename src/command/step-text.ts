@@ -1,0 +1,72 @@
+import { count } from '../../engine/plan/explanation.ts';
+import type { Outcome } from './carry-out.ts';
+import { changeText } from './change-text.ts';
+import type { CommandWorld } from './command.ts';
+import type { DefinitionSide } from './definition-side.ts';
+import { failureText } from './run-command.ts';
+import { changedName, type SideChange, type SideComparison } from './side-comparison.ts';
+import { actionOf, type StepReport } from './step-report.ts';
+
+const ACTION_WORDS = {
+  make: { todo: 'to make', done: 'made' },
+  change: { todo: 'to change', done: 'changed' },
+  remove: { todo: 'to take away', done: 'taken away' },
+} as const;
+
+/** Tells a person, as it goes: a diff of each change first. */
+export class StepText implements StepReport {
+  readonly #from: string;
+  readonly #to: string;
+  readonly #world: Pick<CommandWorld, 'out' | 'err'>;
+
+  constructor(
+    { from, to }: { readonly from: DefinitionSide; readonly to: DefinitionSide },
+    world: Pick<CommandWorld, 'out' | 'err'>,
+  ) {
+    this.#from = from.where;
+    this.#to = to.where;
+    this.#world = world;
+  }
+
+  notUnderstood(problems: readonly string[]): void {
+    this.#tellProblems(problems);
+    this.#world.err(`nothing is changed while something ${this.#from} is not understood\n`);
+  }
+
+  compared({ changes, sameCount, alone, problems }: SideComparison): void {
+    this.#tellProblems(problems);
+    const diffs = changes.map((change) => `${changeText(change)}\n`);
+    const names = alone.map(({ name }) => name).join(', ');
+    const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete takes them away\n`;
+    const kinds = ['make', 'change', 'remove'] as const;
+    const sizes = kinds.map((kind) => {
+      const size = changes.filter((change) => actionOf(change) === kind).length;
+      return `${count(size)} ${ACTION_WORDS[kind].todo}`;
+    });
+    const sum = `${this.#to}: ${sizes.join(', ')}, ${count(sameCount)} as they are\n`;
+    this.#world.out(`${diffs.join('')}${rest}${sum}`);
+  }
+
+  made(change: SideChange): void {
+    this.#world.out(`${changedName(change)} is ${doneOf(change)}\n`);
+  }
+
+  ended({ refused, stopped, left }: Outcome): void {
+    const { err } = this.#world;
+    for (const { change, error } of refused) {
+      err(`${changedName(change)} is not ${doneOf(change)}: ${failureText(error)}\n`);
+    }
+    if (stopped === undefined) return;
+    const { change, error } = stopped;
+    err(`${failureText(error)}\n${changedName(change)} may be ${doneOf(change)} or not\n`);
+    for (const each of left) err(`${changedName(each)} is not ${doneOf(each)}\n`);
+  }
+
+  #tellProblems(problems: readonly string[]): void {
+    for (const problem of problems) this.#world.err(`${problem}\n`);
+  }
+}
+
+function doneOf(change: SideChange): string {
+  return ACTION_WORDS[actionOf(change)].done;
+}
