@@ -13,6 +13,7 @@ import { FolderSide } from './folder-side.ts';
 import { type ServiceClient, serviceOf } from './service-client.ts';
 import { ServiceSide } from './service-side.ts';
 import { compareSides } from './side-comparison.ts';
+import { StepJson } from './step-json.ts';
 import type { StepReport } from './step-report.ts';
 import { StepText } from './step-text.ts';
 import { textTable } from './text-table.ts';
@@ -22,8 +23,8 @@ export const ENDPOINTS: Command = {
   help: `weir endpoints lists definitions, and keeps a folder of them and a service in step.
 
   weir endpoints list [--json]
-  weir endpoints push FOLDER [--delete] [--yes | --dry-run]
-  weir endpoints pull FOLDER [--delete] [--yes | --dry-run]
+  weir endpoints push FOLDER [--delete] [--yes | --dry-run] [--json]
+  weir endpoints pull FOLDER [--delete] [--yes | --dry-run] [--json]
 
 push makes the definitions of the service what the *.sql files of FOLDER say, and pull the other way
 round. Both show each difference first, and ask. Definitions are told apart by their ids: one with
@@ -35,7 +36,8 @@ pull writes a new definition to NAME.sql, and a changed one to the file that it 
   --delete   take away what is there alone; else that is told, and stays
   --yes      do not ask; without a terminal there is nobody to be asked
   --dry-run  change nothing
-  --json     the list as JSON
+  --json     the list, or each change with its diff and what came of it, as JSON; a program is not
+             asked, so --yes or --dry-run is given, too
   --url URL  the service; else http://HOST:PORT as the settings have them
   --help     this text
 
@@ -126,9 +128,11 @@ function changeOf(
     const got = rest.map((word) => echo(word)).join(', ') || 'nothing';
     throw new UsageError(`${verb} must be followed by one folder of definitions; got ${got}`);
   }
-  if (words.has('json')) throw new UsageError('--json is for list');
   if (words.has('yes') && words.has('dry-run')) {
     throw new UsageError('give --yes or --dry-run, not both');
+  }
+  if (words.has('json') && !words.has('yes') && !words.has('dry-run')) {
+    throw new UsageError('a program is not asked: give --yes or --dry-run beside --json');
   }
   return { folder, client: serviceOf(words, world) };
 }
@@ -142,7 +146,9 @@ type Step = {
 
 /** Has one side have what the other has, as far as that is wanted. */
 async function bringInStep({ from, to, words, world }: Step): Promise<ExitStatus> {
-  const report: StepReport = new StepText({ from, to }, world);
+  const report: StepReport = words.has('json')
+    ? new StepJson(world)
+    : new StepText({ from, to }, world);
   const source = await from.read();
   if (source.problems.length > 0) {
     report.notUnderstood(source.problems.map(({ message }) => message));
@@ -153,6 +159,7 @@ async function bringInStep({ from, to, words, world }: Step): Promise<ExitStatus
   report.compared(compared);
   const { changes, problems } = compared;
   if (words.has('dry-run') || changes.length === 0) {
+    report.notBegun();
     return problems.length + changes.length > 0 ? 1 : 0;
   }
   if (!words.has('yes') && !(await isWanted(to, world))) {

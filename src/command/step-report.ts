@@ -7,6 +7,8 @@ export interface StepReport {
   notUnderstood(problems: readonly string[]): void;
   /** What there is to be done, before any of it is. */
   compared(comparison: SideComparison): void;
+  /** None of it is begun: nobody wants it yet, or there is nothing. */
+  notBegun(): void;
   /** A change was made. */
   made(change: SideChange): void;
   /** What came of all changes. */

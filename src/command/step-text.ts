@@ -47,6 +47,8 @@ export class StepText implements StepReport {
     this.#world.out(`${diffs.join('')}${rest}${sum}`);
   }
 
+  notBegun(): void {}
+
   made(change: SideChange): void {
     this.#world.out(`${changedName(change)} is ${doneOf(change)}\n`);
   }

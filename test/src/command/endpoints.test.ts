@@ -349,6 +349,57 @@ test('without a terminal --yes is needed, and a no changes nothing', async () =>
   equal(await kept(1), '404');
 });
 
+test('with --json programs are told of each change, and of what came of it', async () => {
+  await make(fileOf(1, 'app.count', COUNT));
+  await make(fileOf(2, 'app.alone', COUNT));
+  await write('1.sql', fileOf(1, 'app.count', COUNT.replace('AS n', 'AS m')));
+  await write('3.sql', fileOf(3, 'app.wrong', 'SELECT\n  nowhere'));
+  await write('4.sql', fileOf(4, 'app.new', COUNT));
+  const text = await push('--dry-run');
+  const dry = await push('--dry-run', '--json');
+  deepEqual([dry.status, dry.err], [1, '']);
+  const planned = JSON.parse(dry.out);
+  const seen = (told: { changes: readonly Record<string, unknown>[] }) =>
+    told.changes.map(({ action, id, name, result }) => [action, id, name, result]);
+  deepEqual(seen(planned), [
+    ['change', idOf(1), 'app.count', 'planned'],
+    ['make', idOf(4), 'app.new', 'planned'],
+    ['make', idOf(3), 'app.wrong', 'planned'],
+  ]);
+  const { changes, ...others } = planned;
+  deepEqual(others, { sameCount: 0, alone: [{ id: idOf(2), name: 'app.alone' }], problems: [] });
+  for (const { diff } of changes) equal(text.out.includes(`${diff}\n`), true, diff);
+  const pushed = await push('--yes', '--delete', '--json');
+  deepEqual([pushed.status, pushed.err], [1, '']);
+  const told = JSON.parse(pushed.out);
+  deepEqual(seen(told), [
+    ['change', idOf(1), 'app.count', 'done'],
+    ['make', idOf(4), 'app.new', 'done'],
+    ['make', idOf(3), 'app.wrong', 'refused'],
+    ['remove', idOf(2), 'app.alone', 'done'],
+  ]);
+  const { code, line, column, caret } = told.changes[2].error;
+  deepEqual([code, line, column, caret], ['invalid_sql', 5, 3, '  nowhere\n  ^']);
+  equal(told.changes[0].error, null);
+  deepEqual(told.alone, []);
+});
+
+test('with --json a folder that agrees ends with 0, and what is not understood is told', async () => {
+  await make(fileOf(1, 'app.count', COUNT));
+  const pulled = await pull('--yes', '--json');
+  equal(pulled.status, 0);
+  equal(JSON.parse(pulled.out).changes[0].result, 'done');
+  const again = await pull('--dry-run', '--json');
+  deepEqual([again.status, again.err], [0, '']);
+  deepEqual(JSON.parse(again.out), { changes: [], sameCount: 1, alone: [], problems: [] });
+  await write('broken.sql', '-- frob: 1\nSELECT 1\n');
+  const pushed = await push('--yes', '--json');
+  deepEqual([pushed.status, pushed.err], [1, '']);
+  const { changes, problems } = JSON.parse(pushed.out);
+  deepEqual([changes, problems.length], [[], 1]);
+  match(problems[0], /broken\.sql:1:4: a header key must be .*got "frob"/);
+});
+
 test('an unreachable service, and a token that may not manage, change nothing', async () => {
   await write('1.sql', fileOf(1, 'app.count', COUNT));
   const environment = { PRIVATE_ACCESS_TOKEN: 'another' };
@@ -375,7 +426,7 @@ test('words that are not understood end with 2 and say what is', async () => {
     [['list', '--delete'], /--delete is for push and pull/],
     [['push'], /push must be followed by one folder of definitions; got nothing/],
     [['pull', 'a', 'b'], /got "a", "b"/],
-    [['pull', 'a', '--json'], /--json is for list/],
+    [['pull', 'a', '--json'], /a program is not asked: give --yes or --dry-run/],
     [['push', 'a', '--yes', '--dry-run'], /not both/],
   ] as const) {
     const { status, err, out } = await weir(words);
