@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
 import { parseSettings } from '../settings.ts';
 import {
   type Command,
@@ -93,8 +94,14 @@ async function create(
     const text = words.find(option);
     if (text !== undefined) order[member] = text;
   }
-  const made = await store.create(order);
+  const made = await store.create(order).catch(refuseOrder);
   return words.has('json') ? jsonText(made) : made.token;
+}
+
+/** What is wrong with an order is wrong with the words that made it. */
+function refuseOrder(error: unknown): never {
+  const isUsage = error instanceof ServiceError && error.status === 400;
+  throw isUsage ? new UsageError(error.message, error) : error;
 }
 
 async function list(

@@ -4,10 +4,9 @@ import { LockedError, LockFile } from '../../ingest/lock-file.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { parseTokenOrder } from '../access/token-order.ts';
 import { openFileTokens, type Tokens } from '../access/tokens.ts';
-import { ServiceError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import { StartError } from '../start-error.ts';
-import { CommandFailure, type CommandWorld, UsageError } from './command.ts';
+import { CommandFailure, type CommandWorld } from './command.ts';
 import { checkFolder } from './folder-command.ts';
 import { parseJson, ServiceClient } from './service-client.ts';
 
@@ -30,7 +29,7 @@ export type ListedToken = z.infer<typeof KNOWN>;
 /** Where a command finds tokens: in the folder of a service that is stopped, or at one that runs. */
 export interface TokenStore {
   list(): Promise<readonly ListedToken[]>;
-  /** @throws ServiceError, CommandFailure or UsageError where it is not made. */
+  /** @throws ServiceError or CommandFailure where it is not made. */
   create(order: object): Promise<ListedToken & { readonly token: string }>;
   /** @throws ServiceError or CommandFailure where it stays. */
   revoke(id: string): Promise<void>;
@@ -106,11 +105,6 @@ export class FolderTokens implements TokenStore {
     const lock = await this.#lock();
     try {
       return await work(await this.#open());
-    } catch (error) {
-      if (error instanceof ServiceError && error.status === 400) {
-        throw new UsageError(error.message, error);
-      }
-      throw error;
     } finally {
       await lock.release();
     }

@@ -114,6 +114,9 @@ test('a running service is asked with --url', async () => {
     match(out, /^reader +query +endpoints logs\.all +– +[0-9a-f-]{36}$/m);
     const taken = await weir('create', 'reader', '--scopes', 'query');
     deepEqual([taken.status, taken.err], [1, 'there is a token "reader" already\n']);
+    const wrong = await weir('create', 'other', '--scopes', 'all');
+    deepEqual([wrong.status, wrong.out], [2, '']);
+    match(wrong.err, /^scopes must be a list of any of/);
     equal((await weir('revoke', 'reader')).status, 0);
     equal((await service.ask('GET', path, undefined, headers)).status, 401);
     const settings = await weir('revoke', 'private');
