@@ -1,7 +1,7 @@
 import type { Catalogue } from '../definition/catalogue.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { AnswerText, BodyText, MediaTexts, OperationText } from '../openapi/operation-text.ts';
+import type { AnswerText, BodyText, MediaTexts, ParameterText } from '../openapi/operation-text.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { Profile } from '../profile.ts';
 import type { BodyReader } from './body.ts';
@@ -23,11 +23,20 @@ type Options = {
   readonly access: Access;
 };
 
-const IF_MATCH: OperationText['parameters'] = [
+const IF_MATCH: readonly ParameterText[] = [
   {
     name: 'If-Match',
     in: 'header',
     description: 'The ETag of the definition as the caller knows it, or `*` for whatever there is',
+    schema: { type: 'string' },
+  },
+];
+
+const IF_NONE_MATCH: readonly ParameterText[] = [
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'With `*` a definition is only made: one that is there stays as it is',
     schema: { type: 'string' },
   },
 ];
@@ -123,6 +132,7 @@ export function definitionOperations(options: Options): Route['operations'] {
     PUT: {
       ...changing,
       summary: 'Replace a definition, or make it',
+      parameters: [...IF_MATCH, ...IF_NONE_MATCH],
       body: DEFINITION_BODY,
       answers: { 200: resultAnswer('It is replaced'), 201: resultAnswer('It is made') },
       handle: replaceHandler(managed),

@@ -105,8 +105,9 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
     const changed = definitions.change(
       id,
       (current) => {
-        checkIfNoneMatch(request, current !== undefined);
-        checkIfMatch(request, current && tagsOf(current), { isNeeded: current !== undefined });
+        const tags = current && tagsOf(current);
+        checkIfNoneMatch(request, tags);
+        checkIfMatch(request, tags, { isNeeded: current !== undefined });
         isNew = current === undefined;
         return asked.fileText;
       },

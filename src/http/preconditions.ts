@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { namesTag } from './http-caching.ts';
 
 /**
  * Guards a change against one that the caller has not seen: `If-Match` must name one of the tags of
@@ -31,11 +32,20 @@ export function checkIfMatch(
   throw new ServiceError('precondition_failed', `If-Match is ${echo(header)}; ${is}`);
 }
 
-/** `If-None-Match: *` wants that there is nothing yet. @throws ServiceError when there is. */
-export function checkIfNoneMatch(request: IncomingMessage, isThere: boolean): void {
-  if (!isThere || request.headers['if-none-match']?.trim() !== '*') return;
+/**
+ * `If-None-Match` wants that what there is has none of the tags that it names, compared weakly; with `*`, that there
+ * is nothing yet (RFC 9110 §13.1.2). No tags: there is nothing.
+ *
+ * @throws ServiceError when it is otherwise.
+ */
+export function checkIfNoneMatch(
+  request: IncomingMessage,
+  tags: readonly string[] | undefined,
+): void {
+  const header = request.headers['if-none-match'];
+  if (!tags?.some((tag) => namesTag(header, tag))) return;
   throw new ServiceError(
     'precondition_failed',
-    'If-None-Match is *; there is a definition already',
+    `If-None-Match is ${echo(header!)}; there is a definition already, ${tags[0]}`,
   );
 }

@@ -109,6 +109,7 @@ test('PUT makes what is not there, and replaces what is there only where it is t
   for (const [headers, status, code] of [
     [{}, 428, 'precondition_required'],
     [{ 'If-None-Match': '*' }, 412, 'precondition_failed'],
+    [{ 'If-None-Match': `"other", W/${etag}`, 'If-Match': '*' }, 412, 'precondition_failed'],
     [{ 'If-Match': '"1-other"' }, 412, 'precondition_failed'],
     [{ 'If-Match': `W/${etag}` }, 412, 'precondition_failed'],
     [{ 'If-Match': '' }, 412, 'precondition_failed'],
