@@ -29,3 +29,15 @@ export const documents: WireFormat = {
     reader.endText();
   },
 };
+
+/** The same with an object on each line, as Vector sends it where its framing is by new lines. */
+export const documentLines: WireFormat = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, void> {
+    const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
+    while (reader.nextLine()) {
+      events.add(documentEvent(reader, NAMES));
+      reader.endText();
+      yield reader.position;
+    }
+  },
+};

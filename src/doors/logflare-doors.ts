@@ -1,5 +1,5 @@
 import { cloudEvents } from '../../ingest/wire/cloud-events.ts';
-import { documents } from '../../ingest/wire/documents.ts';
+import { documentLines, documents } from '../../ingest/wire/documents.ts';
 import { elixirLogger } from '../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../ingest/wire/logpush.ts';
 import { syslog } from '../../ingest/wire/syslog.ts';
@@ -11,6 +11,7 @@ import { type Door, refusedSentences } from './door.ts';
 import { tellLogged } from './log-route.ts';
 
 const JSON_TYPES = ['application/json'];
+const LINE_TYPES = ['application/x-ndjson', 'application/ndjson'];
 
 const TEXT: Schema = { type: 'string' };
 const ANY_EVENTS: Schema = { type: ['object', 'array', 'string'] };
@@ -27,6 +28,7 @@ const DOCUMENTS = doorOf({
   summary: 'Store JSON objects as they are',
   format: documents,
   mediaTypes: JSON_TYPES,
+  lines: documentLines,
   example: [{ message: 'order made', order: 7 }],
 });
 
@@ -88,7 +90,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
     doorOf({
       summary: 'Store log lines of Cloudflare Logpush',
       format: logpush,
-      mediaTypes: [...JSON_TYPES, 'application/x-ndjson', 'application/ndjson', 'text/plain'],
+      mediaTypes: [...JSON_TYPES, ...LINE_TYPES, 'text/plain'],
       example: '{"ClientRequestMethod":"GET","EdgeResponseStatus":200}\n',
     }),
   ],
@@ -103,20 +105,38 @@ type Format = {
   readonly summary: string;
   readonly format: WireFormat;
   readonly mediaTypes: readonly string[];
+  /** How the same is read with a document on each line, where it may come so. */
+  readonly lines?: WireFormat | undefined;
   readonly sourceElse?: Door<void>['sourceElse'] | undefined;
   readonly example: unknown;
 };
 
-function doorOf({ summary, format, mediaTypes, sourceElse = 'none', example }: Format): Door<void> {
+function doorOf({
+  summary,
+  format,
+  mediaTypes,
+  lines,
+  sourceElse = 'none',
+  example,
+}: Format): Door<void> {
+  const formats = new Map(mediaTypes.map((type) => [type, format]));
+  if (lines !== undefined) for (const type of LINE_TYPES) formats.set(type, lines);
   return {
     summary,
-    formats: new Map(mediaTypes.map((type) => [type, format])),
+    formats,
     bodyText: (mediaType) => ({
       schema: isJson(mediaType) ? ANY_EVENTS : TEXT,
-      example: mediaType.includes('-batch') ? [example] : example,
+      example: exampleOf(example, mediaType),
     }),
     answers: LOGGED_ANSWERS,
     sourceElse,
     tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),
   };
+}
+
+/** As a body of the media type has it. */
+function exampleOf(example: unknown, mediaType: string): unknown {
+  if (mediaType.includes('-batch')) return [example];
+  const isOnLines = LINE_TYPES.includes(mediaType) && Array.isArray(example);
+  return isOnLines ? example.map((each) => `${JSON.stringify(each)}\n`).join('') : example;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
-import { documents } from '../../../ingest/wire/documents.ts';
+import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
@@ -31,6 +31,7 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
   ],
   ['Logpush', logpush, '{"ClientRequestMethod":"GET","Timestamp":1}\n\n{"a":[]}\n'],
   ['documents', documents, '[{"timestamp":"t","message":"m","a":{"b":null}},{}]'],
+  ['lines of documents', documentLines, '{"timestamp":"t","message":"m"}\n\n{"a":{"b":null}}\n'],
   [
     'typecasts',
     typecasts,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
-import { documents } from '../../../ingest/wire/documents.ts';
+import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
@@ -195,6 +195,15 @@ test('any object is metadata but for its time, message and project', async () =>
     { event_message: '{"project":3}', metadata: { project: 3 } },
   ]);
   assert.equal((await translated(documents, '{"a":1}')).events.length, 1);
+});
+
+test('objects on lines of their own are read as those of a list', async () => {
+  const lines = '{"timestamp":1768478100,"message":"m","project":"p","a":1}\r\n\n{"message":"n"}';
+  assert.deepEqual((await translated(documentLines, lines)).events, [
+    { timestamp: 1768478100, event_message: 'm', project: 'p', metadata: { a: 1 } },
+    { event_message: 'n', metadata: {} },
+  ]);
+  await assert.rejects(translated(documentLines, '{}\n[{}]'), /line 2 is not JSON/);
 });
 
 test('strings are cast to the numbers they are, where a path leads to them', async () => {

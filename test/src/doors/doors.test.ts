@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
+import { LOG_PATHS } from '../../../src/doors/doors.ts';
+import { LOGFLARE_DOORS } from '../../../src/doors/logflare-doors.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { LogIntake } from '../../../src/store/log-intake.ts';
 import {
@@ -95,6 +97,37 @@ test('doors below the JSON door want a source, and answer as it does', async () 
       assert.deepEqual(answer.json, { message: 'Logged!' }, base);
     }
     assert.equal(app.stored.length, 3);
+  });
+});
+
+test('each door of Logflare is below each path of the JSON door', async () => {
+  const syslog = '<13>1 2026-01-15T11:55:00Z host app - - - hello\n';
+  const types = new Map([
+    ['/logplex', 'application/logplex-1'],
+    ['/syslog', 'text/plain'],
+    ['/syslogs', 'application/syslog'],
+  ]);
+  const bodies = new Map<string, object>([
+    ['/cloud-event', { id: '1', type: 'order', data: { message: 'hello' } }],
+    ['/elixir/logger', { batch: [{ message: 'hello' }] }],
+    ['/typecasts', { batch: [{ body: { message: 'hello' }, typecasts: [] }] }],
+  ]);
+  await withApp({}, async (app) => {
+    for (const base of LOG_PATHS) {
+      for (const path of LOGFLARE_DOORS.keys()) {
+        const type = types.get(path);
+        const body = JSON.stringify(bodies.get(path) ?? { message: 'hello' });
+        const { json } = await ask(app, {
+          method: 'POST',
+          path: `${base}${path}?source_name=postgres.logs`,
+          headers: { 'Content-Type': type ?? 'application/json' },
+          body: type === undefined ? body : syslog,
+        });
+        assert.deepEqual(json, { message: 'Logged!' }, base + path);
+        assert.match(JSON.stringify(app.stored.at(-1)!.events), /hello/, base + path);
+      }
+    }
+    assert.equal(app.stored.length, 27);
   });
 });
 

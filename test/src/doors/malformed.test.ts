@@ -32,6 +32,7 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
     '{"index":{"_index":"postgres.logs"}}\n{"message":"a"}\n{"create":{}}\n{"message":"b"}\n',
   ],
   ['/logs/json', 'application/json', '[{"message":"a","n":[1,{}]},{"message":"b"}]'],
+  ['/logs/vector', 'application/x-ndjson', '{"message":"a","n":[1,{}]}\n{"message":"b"}\n'],
   [
     '/logs/elixir/logger',
     'application/json',
