@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventNames, type RunningSender, type Target } from './sender.ts';
@@ -14,20 +14,26 @@ export function missingPackages(): string | undefined {
     : `its packages are not installed: npm ci --ignore-scripts --prefix ${PACKAGE}`;
 }
 
+/** The version of a package that is installed; nothing where it is not. */
+export function packageVersion(name: string): string | undefined {
+  if (missingPackages() !== undefined) return undefined;
+  const text = readFileSync(join(PACKAGE, 'node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
 /**
  * Starts a file of `programs/`: an application that logs what it reads, one record to a line, through a sender that
- * it has imported. A line `dropped …` that it writes names events that its sender gave up.
+ * it has imported, with these options. A line `dropped …` that it writes names events that its sender gave up.
  */
 export async function startNodeProgram(
   name: string,
-  { port, token, source, project }: Target,
+  { project }: Target,
+  options: object,
 ): Promise<RunningSender> {
   const child = spawn(process.execPath, [join(PACKAGE, 'programs', `${name}.mjs`)], {
     env: {
       PATH: process.env['PATH'],
-      WEIR_URL: `http://127.0.0.1:${port}`,
-      WEIR_TOKEN: token,
-      WEIR_SOURCE: source,
+      SENDER_OPTIONS: JSON.stringify(options),
       WEIR_PROJECT: project,
     },
     stdio: 'pipe',

@@ -5,6 +5,7 @@ import type { LogIntake } from '../../src/store/log-intake.ts';
 import { DEFAULT_SOURCE, fakeIntake, PUBLIC, type Stored, withApp } from '../src/harness.ts';
 import { HttpTap } from './http-tap.ts';
 import { missingPackages, startNodeProgram } from './node-program.ts';
+import { optionsOfReadme } from './readme-sender.ts';
 import { eventName } from './sender.ts';
 
 const TIME_MS_MAX = 5 * 60_000;
@@ -35,13 +36,15 @@ for (const program of ['otlp-http', 'otlp-proto']) {
       const stored: Stored[] = [];
       await withApp({ intake: refusingOnce(stored, code) }, async (app) => {
         const tap = await HttpTap.open(app.port, AbortSignal.timeout(TIME_MS_MAX));
-        const sender = await startNodeProgram(program, {
+        const target = {
           port: tap.port,
           token: PUBLIC,
           source: DEFAULT_SOURCE,
           project: 'alpha',
           folder: '',
-        });
+        };
+        const options = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
+        const sender = await startNodeProgram(program, target, options);
         try {
           sender.log({ message: eventName(1) });
           await tap.until(() => tap.exchanges.length === statuses.length);

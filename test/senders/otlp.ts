@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { missingPackages, startNodeProgram } from './node-program.ts';
+import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
+import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It tries five times, within ten seconds, then tells its diagnostics. */
 function otlp(encoding: 'http' | 'proto'): Sender {
+  const name = `@opentelemetry/exporter-logs-otlp-${encoding}`;
   return {
-    name: `@opentelemetry/exporter-logs-otlp-${encoding} 0.223.1`,
+    name,
+    version: () => packageVersion(name),
     missing: missingPackages,
     keeps: 'tells',
-    start: (target) => startNodeProgram(`otlp-${encoding}`, target),
+    start: (target) => startNodeProgram(`otlp-${encoding}`, target, optionsOfReadme(name, target)),
     acknowledged: acknowledgedByStatus,
     arrives: ({ project, metadata }) => {
       assert.equal(project, 'alpha');

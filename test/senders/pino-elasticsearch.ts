@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { acknowledgedByItems } from './bulk-items.ts';
-import { missingPackages, startNodeProgram } from './node-program.ts';
+import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
+import { optionsOfReadme } from './readme-sender.ts';
 import type { Sender } from './sender.ts';
 
 /**
@@ -8,10 +9,12 @@ import type { Sender } from './sender.ts';
  * others were stored meanwhile, does nothing any more; which it is, its application cannot know.
  */
 export const pinoElasticsearch: Sender = {
-  name: 'pino-elasticsearch 9.0.0',
+  name: 'pino-elasticsearch',
+  version: () => packageVersion('pino-elasticsearch'),
   missing: missingPackages,
   keeps: 'nothing',
-  start: (target) => startNodeProgram('pino-elasticsearch', target),
+  start: (target) =>
+    startNodeProgram('pino-elasticsearch', target, optionsOfReadme('pino-elasticsearch', target)),
   acknowledged: acknowledgedByItems,
   arrives: ({ project, metadata }) => {
     assert.equal(project, 'alpha');

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { missingPackages, startNodeProgram } from './node-program.ts';
+import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
+import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It posts each event once, and loses what is logged while a batch is under way that was sent by its timer. */
 export const pinoLogflare: Sender = {
-  name: 'pino-logflare 0.5.2',
+  name: 'pino-logflare',
+  version: () => packageVersion('pino-logflare'),
   missing: missingPackages,
   keeps: 'nothing',
-  start: (target) => startNodeProgram('pino-logflare', target),
+  start: (target) =>
+    startNodeProgram('pino-logflare', target, optionsOfReadme('pino-logflare', target)),
   acknowledged: acknowledgedByStatus,
   arrives: ({ project, metadata }) => {
     assert.equal(project, null);

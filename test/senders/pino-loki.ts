@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { missingPackages, startNodeProgram } from './node-program.ts';
+import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
+import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It posts each batch once, and writes to its terminal when that has failed. */
 export const pinoLoki: Sender = {
-  name: 'pino-loki 3.0.0',
+  name: 'pino-loki',
+  version: () => packageVersion('pino-loki'),
   missing: missingPackages,
   keeps: 'nothing',
-  start: (target) => startNodeProgram('pino-loki', target),
+  start: (target) => startNodeProgram('pino-loki', target, optionsOfReadme('pino-loki', target)),
   acknowledged: acknowledgedByStatus,
   arrives: ({ event_message, project, metadata }) => {
     assert.equal(JSON.parse(event_message).order, 7);

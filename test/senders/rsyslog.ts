@@ -1,37 +1,30 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { acknowledgedByItems } from './bulk-items.ts';
+import { configurationOfReadme } from './readme-sender.ts';
 import type { Sender, Target } from './sender.ts';
-import { folderOfModule, missingDaemons, SOCKET, startSyslogProgram } from './syslog-program.ts';
+import {
+  daemonVersion,
+  folderOfModule,
+  missingDaemons,
+  SOCKET,
+  startSyslogProgram,
+} from './syslog-program.ts';
 
-/** What could not be posted stays in its queue, and is posted again for ever. */
-function configuration({ port, token, source, project, folder }: Target): string {
+/** As the README has it; what the daemon says of itself has no part in it. */
+function configuration(target: Target): string {
+  const { folder } = target;
+  const toWeir = configurationOfReadme('omelasticsearch', target);
   return `global(workDirectory="${folder}")
 module(load="imptcp")
-module(load="omelasticsearch")
-template(name="document" type="list" option.jsonf="on") {
-  property(outname="@timestamp" name="timereported" dateFormat="rfc3339" format="jsonf")
-  property(outname="message" name="msg" format="jsonf")
-  property(outname="host" name="hostname" format="jsonf")
-  property(outname="program" name="programname" format="jsonf")
-  property(outname="severity" name="syslogseverity-text" format="jsonf")
-  constant(outname="project" value="${project}" format="jsonf")
-}
 input(type="imptcp" path="${folder}/${SOCKET}" ruleset="weir")
-ruleset(name="weir") {
-  action(
-    type="omelasticsearch"
-    server="http://127.0.0.1" serverport="${port}" uid="weir" pwd="${token}"
-    searchIndex="${source}" searchType="" bulkmode="on" template="document"
-    action.resumeRetryCount="-1" action.resumeInterval="1"
-    queue.type="LinkedList" queue.dequeueBatchSize="50"
-  )
-}
+${toWeir.replace('action(', 'ruleset(name="weir") {\naction(')}}
 `;
 }
 
 export const rsyslog: Sender = {
   name: 'rsyslog',
+  version: () => daemonVersion('rsyslogd', '-v'),
   missing: missingDaemons,
   keeps: 'everything',
   start: (target) => {

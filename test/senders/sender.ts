@@ -42,7 +42,10 @@ export type Keeping = 'everything' | 'tells' | 'nothing';
 
 /** A program that others wrote, as its users configure it. */
 export type Sender = {
+  /** As the README has it, without a version. */
   readonly name: string;
+  /** Of what is tried here; nothing where it cannot be run. */
+  readonly version: () => string | undefined;
   /** Why it cannot be run here, and what to do; nothing where it can. */
   readonly missing: () => string | undefined;
   readonly keeps: Keeping;

@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { configurationOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender, type Target } from './sender.ts';
-import { folderOfModule, missingDaemons, SOCKET, startSyslogProgram } from './syslog-program.ts';
+import {
+  daemonVersion,
+  folderOfModule,
+  missingDaemons,
+  SOCKET,
+  startSyslogProgram,
+} from './syslog-program.ts';
 
-/** What could not be posted is kept in a file, and posted again once a second. */
-function configuration({ port, token, source, folder }: Target): string {
+/** As the README has it, between the options of which it tells and a socket of the test's own. */
+function configuration(target: Target): string {
+  const { folder } = target;
+  const destination = configurationOfReadme('destination weir', target);
   return `@version: 3.38
 options { time-reopen(1); frac-digits(6); keep-timestamp(yes); keep-hostname(yes); };
 source applications { unix-stream("${folder}/${SOCKET}" flags(syslog-protocol)); };
-destination weir {
-  http(
-    url("http://127.0.0.1:${port}/api/logs/syslog?source_name=${source}")
-    method("POST")
-    headers("X-API-KEY: ${token}", "Content-Type: text/plain")
-    body("<$PRI>1 $ISODATE $HOST \${PROGRAM:--} \${PID:--} \${MSGID:--} \${SDATA:--} $MSG")
-    delimiter("\\n")
-    batch-lines(50)
-    batch-timeout(200)
-    disk-buffer(reliable(yes) mem-buf-size(1048576) disk-buf-size(1048576) dir("${folder}"))
-  );
-};
+${destination.replace('disk-buffer(', `disk-buffer(dir("${folder}") `)}
 log { source(applications); destination(weir); flags(flow-control); };
 `;
 }
 
 export const syslogNg: Sender = {
   name: 'syslog-ng',
+  version: () => daemonVersion('syslog-ng', '--version'),
   missing: missingDaemons,
   keeps: 'everything',
   start: (target) => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -21,6 +21,16 @@ export function missingDaemons(): string | undefined {
   return existsSync(join(ROOT, 'usr/sbin'))
     ? undefined
     : 'its daemon is not unpacked: sh test/senders/unpack-daemons.sh';
+}
+
+/** What a daemon says its version is; nothing where it is not unpacked. */
+export function daemonVersion(program: string, option: string): string | undefined {
+  if (missingDaemons() !== undefined) return undefined;
+  const text = execFileSync(join(ROOT, 'usr/sbin', program), [option], {
+    env: environment(),
+    encoding: 'utf8',
+  });
+  return /\d+\.[\d.]*\d/.exec(text)?.[0];
 }
 
 /** The folder in which a module lies. */
@@ -48,7 +58,7 @@ export async function startSyslogProgram(
   const { folder } = options;
   await writeFile(join(folder, 'daemon.conf'), options.configuration);
   const child = spawn(join(ROOT, 'usr/sbin', program), options.arguments, {
-    env: { PATH: process.env['PATH'], LD_LIBRARY_PATH: libraryPath() },
+    env: environment(),
     stdio: 'pipe',
   });
   const terminal: string[] = [];
@@ -72,6 +82,10 @@ export async function startSyslogProgram(
       await exited;
     },
   };
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LD_LIBRARY_PATH: libraryPath() };
 }
 
 function libraryPath(): string {

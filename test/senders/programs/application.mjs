@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline';
 
-/** Where to send, and as whom. */
-export const { WEIR_URL, WEIR_TOKEN, WEIR_SOURCE, WEIR_PROJECT } = process.env;
+/** Whose events are logged. */
+export const { WEIR_PROJECT } = process.env;
+
+/** What the sender is told of where to send, and as whom. */
+export const OPTIONS = JSON.parse(process.env.SENDER_OPTIONS);
 
 /** Says that an event was given up. */
 export function tellDropped(...texts) {

@@ -1,21 +1,11 @@
 import { SeverityNumber } from '@opentelemetry/api-logs';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import {
-  logRecords,
-  tellDropped,
-  WEIR_PROJECT,
-  WEIR_SOURCE,
-  WEIR_TOKEN,
-  WEIR_URL,
-} from './application.mjs';
+import { logRecords, OPTIONS, tellDropped, WEIR_PROJECT } from './application.mjs';
 
 /** Logs through an exporter of OpenTelemetry; what it says it could not deliver is told. */
 export async function logThroughExporter(OTLPLogExporter) {
-  const exporter = new OTLPLogExporter({
-    url: `${WEIR_URL}/v1/logs`,
-    headers: { 'X-API-KEY': WEIR_TOKEN, 'X-Source': WEIR_SOURCE },
-  });
+  const exporter = new OTLPLogExporter(OPTIONS);
   const told = {
     export: (records, done) =>
       exporter.export(records, (result) => {

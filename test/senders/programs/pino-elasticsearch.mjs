@@ -1,22 +1,9 @@
 import pino from 'pino';
 import pinoElasticsearch from 'pino-elasticsearch';
-import {
-  logThrough,
-  timestamp,
-  WEIR_PROJECT,
-  WEIR_SOURCE,
-  WEIR_TOKEN,
-  WEIR_URL,
-} from './application.mjs';
+import { logThrough, OPTIONS, timestamp, WEIR_PROJECT } from './application.mjs';
 
 function connect() {
-  const connected = pinoElasticsearch({
-    node: `${WEIR_URL}/elasticsearch`,
-    auth: { username: 'weir', password: WEIR_TOKEN },
-    index: WEIR_SOURCE,
-    esVersion: 8,
-    flushInterval: 1_000,
-  });
+  const connected = pinoElasticsearch({ ...OPTIONS, flushInterval: 1_000 });
   connected.on('error', (error) => {
     process.stderr.write(`${error.stack}\n`);
     // It may be that it goes on, and it may be that it has stopped for ever.
