@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { parseSettings } from '../../src/settings.ts';
 import { us } from '../scripts/script.ts';
 import { runWeir } from '../support/command-under-test.ts';
 import { EventStream } from '../support/event-stream.ts';
@@ -45,6 +46,13 @@ const ALONE = ['check', 'inspect', 'verify'];
 
 /** Below these something else stands than what they write: it is shortened, or a file that they read. */
 const NOT_COMPARED = ['weir explain', 'weir check'];
+
+/** Languages in which nothing is run by a shell, and how what is in them is tried. */
+const TRIED = new Map([
+  ['sql', 'each is a definition of the service here'],
+  ['conf', 'senders are started with it in test/senders'],
+  ['yaml', 'its settings and paths are held against the service below'],
+]);
 
 const BLOCKS = blocksOf(readText('README.md'));
 const EXAMPLES = BLOCKS.filter(({ language }) => language === 'sh');
@@ -196,6 +204,47 @@ test('every example of a shell is run here, or is of those that are not', () => 
     [],
   );
   assert.ok(EXAMPLES.length - others.length >= 10, 'there are examples that are run');
+});
+
+test('every other block comes of an example, is a file of one, or is tried in its own way', () => {
+  const known = new Set<Block | undefined>(EXAMPLES);
+  for (const example of EXAMPLES) known.add(answerTo(example));
+  const check = BLOCKS.findIndex(({ text }) => text.startsWith('weir check'));
+  // The events beside what is expected of them.
+  known.add(BLOCKS[check + 2]);
+  const others = BLOCKS.filter((block) => !known.has(block) && !TRIED.has(block.language));
+  assert.deepEqual(
+    others.map(({ line, text }) => `${line}: ${text}`),
+    [],
+  );
+});
+
+test('the fragment for Docker has settings that are understood, and asks for a path that there is', async () => {
+  const { text } = BLOCKS.find((block) => block.text.includes('container_name'))!;
+  const environment = new Map<string, string>();
+  const [, lines] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(text)!;
+  for (const [, name, value] of lines!.matchAll(/^ {6}(\w+): (.*)$/gm)) {
+    environment.set(name!, value!.replaceAll(/\$\{\w+\}/g, `of-${name}`));
+  }
+  const settings = parseSettings(Object.fromEntries(environment));
+  assert.equal(settings.profile, 'supabase');
+  assert.equal(settings.publicAccessToken, 'of-LOGFLARE_PUBLIC_ACCESS_TOKEN');
+  assert.equal(settings.privateAccessToken, 'of-LOGFLARE_PRIVATE_ACCESS_TOKEN');
+  assert.equal(settings.memoryBytesMax, 2 ** 30);
+  assert.equal(environment.size, 4);
+  const [, path] = /"http:\/\/localhost:4000(\/\w+)"/.exec(text)!;
+  assert.equal((await service.ask('GET', path!)).status, 200);
+});
+
+test('what Prometheus is told to scrape is there for a token of its file', async () => {
+  const { text } = BLOCKS.find((block) => block.text.startsWith('scrape_configs'))!;
+  // Prometheus takes the path /metrics and sends Bearer where it is not told otherwise.
+  assert.match(text, /authorization: \{ credentials_file: \S+ \}/);
+  assert.doesNotMatch(text, /metrics_path|type:/);
+  const headers = { Authorization: `Bearer ${TOKENS.PRIVATE_ACCESS_TOKEN}`, 'X-API-KEY': '' };
+  const { status, text: numbers } = await service.ask('GET', '/metrics', undefined, headers);
+  assert.equal(status, 200);
+  assert.match(numbers, /^weir_posts_total\{/m);
 });
 
 for (const example of EXAMPLES) {
