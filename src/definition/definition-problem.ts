@@ -23,3 +23,8 @@ export function problemOf(
 ): DefinitionProblem {
   return { origin, file: basename(file), reason, ...position, isServed };
 }
+
+/** Whether calls are answered, as everyone is told it. */
+export function servedText(isServed: boolean): string {
+  return isServed ? 'as before' : 'no';
+}

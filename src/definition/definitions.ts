@@ -9,7 +9,7 @@ import { Catalogue, CatalogueError, readBuiltIn } from './catalogue.ts';
 import { DefinitionError } from './definition-error.ts';
 import type { DefinitionFolder } from './definition-folder.ts';
 import { FolderError } from './definition-folder.ts';
-import { type DefinitionProblem, problemOf } from './definition-problem.ts';
+import { type DefinitionProblem, problemOf, servedText } from './definition-problem.ts';
 import { definitionTextOf } from './definition-reading.ts';
 import { DefinitionSet, type Preparing, type UnboundDefinition } from './definition-set.ts';
 import type { DefinitionStore } from './definition-store.ts';
@@ -162,9 +162,7 @@ export class Definitions {
     if (problems.length > 0) throw new CatalogueError(problems);
     this.#folderFiles.accept(changes);
     this.#adopt(set, this.#stored);
-    for (const { file, reason } of this.problems()) {
-      this.#options.log({ level: 'error', event: 'definition_refused', file, error: reason });
-    }
+    this.#logRefused(this.problems());
   }
 
   async #readStore(): Promise<ReadonlyMap<string, SavedDefinition>> {
@@ -272,8 +270,13 @@ export class Definitions {
       return { set: bound, harm: this.#harmOf(bound, newcomers) };
     }, this.#set);
     if (set !== undefined) this.#adopt(set, this.#stored);
-    for (const { file, reason } of this.#folderFiles.newProblems()) {
-      this.#options.log({ level: 'error', event: 'definition_refused', file, error: reason });
+    this.#logRefused(this.#folderFiles.newProblems());
+  }
+
+  #logRefused(problems: readonly DefinitionProblem[]): void {
+    for (const { file, line, column, isServed, reason } of problems) {
+      const place = { file, line, column, served: servedText(isServed) };
+      this.#options.log({ level: 'error', event: 'definition_refused', ...place, error: reason });
     }
   }
 

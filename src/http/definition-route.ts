@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { describeEndpoint, mergePatch, parseResource } from '../definition/definition-json.ts';
+import { servedText } from '../definition/definition-problem.ts';
 import { withVersion } from '../definition/definition-text.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
@@ -41,7 +42,7 @@ export function endpointListHandler(
 ): Handle {
   return (_request, response) => {
     const problems = (definitions?.problems() ?? []).map(({ isServed, reason, ...problem }) => {
-      return { ...problem, message: reason, served: isServed ? 'as before' : 'no' };
+      return { ...problem, message: reason, served: servedText(isServed) };
     });
     sendJson(response, 200, { result: catalogue.list().map(describeEndpoint), problems });
   };

@@ -51,6 +51,8 @@ test('a bad file keeps its last good state, is told of once, and is taken when i
   await service.reload();
   await service.reload();
   deepEqual(await service.call('app.a'), [{ x: 1 }]);
+  const { line, column, served } = service.entries.find((each) => 'served' in each)!;
+  deepEqual([line, column, served], [5, 8, 'as before']);
   deepEqual(refused(), ['a.sql: there is no column oops here']);
   const [problem] = await service.problems();
   deepEqual(problem, {
