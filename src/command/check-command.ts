@@ -6,6 +6,7 @@ import type { CallDifference, FolderCheck, RowDifference } from './check-run.ts'
 import { checkFolder } from './check-run.ts';
 import { type Command, CommandFailure, type CommandWords, UsageError } from './command.ts';
 import { jsonText } from './folder-command.ts';
+import { showShare } from './progress.ts';
 
 /** `weir check`. */
 export const CHECK: Command = {
@@ -38,11 +39,14 @@ something else, or the folder cannot be read; 2 when the command was not underst
   run: async (words, world) => {
     const folder = folderOf(words);
     const settings = parseSettings(world.environment);
-    const found = await checkFolder(folder, settings).catch((cause: unknown): never => {
-      const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-      if (code === undefined) throw cause;
-      throw new CommandFailure(`${folder} must be a folder that can be read; got ${code}`, cause);
-    });
+    const onProgress = showShare('checking');
+    const found = await checkFolder(folder, settings, onProgress)
+      .catch((cause: unknown): never => {
+        const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+        if (code === undefined) throw cause;
+        throw new CommandFailure(`${folder} must be a folder that can be read; got ${code}`, cause);
+      })
+      .finally(onProgress.end);
     world.out(words.has('json') ? `${jsonText({ folder, ...found })}\n` : checkText(found));
     return found.problems.length + found.differences.length === 0 ? 0 : 1;
   },

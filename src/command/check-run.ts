@@ -57,9 +57,14 @@ export type FolderCheck = {
 
 /**
  * Checks the definitions of a folder among each other and the built-in ones, and has each called as the
- * files beside it say, over the events that they give. Rejects where the folder cannot be read.
+ * files beside it say, over the events that they give. `onProgress` hears how many of these files were done, of
+ * how many. Rejects where the folder cannot be read.
  */
-export async function checkFolder(folder: string, settings: Settings): Promise<FolderCheck> {
+export async function checkFolder(
+  folder: string,
+  settings: Settings,
+  onProgress: (fileCount: number, fileCountAll: number) => void = () => {},
+): Promise<FolderCheck> {
   const names = (await readdir(folder)).sort();
   const problems: string[] = [];
   const saved = await readDefinitions(folder, names, settings, problems);
@@ -73,7 +78,9 @@ export async function checkFolder(folder: string, settings: Settings): Promise<F
   problems.push(...set.problems.map(({ error }) => error.message));
   const differences: CallDifference[] = [];
   let callCount = 0;
-  for (const name of names.filter((each) => each.endsWith(EXPECT_ENDING))) {
+  const expectations = names.filter((each) => each.endsWith(EXPECT_ENDING));
+  for (const [index, name] of expectations.entries()) {
+    onProgress(index, expectations.length);
     const stem = name.slice(0, -EXPECT_ENDING.length);
     const definition = saved.get(stem + DEFINITION_ENDING);
     const endpoint = definition && set.endpointOf(definition);

@@ -3,14 +3,14 @@ export function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }
 
-/** Shows how much of some bytes is done, each percent once. `end` takes the line away. */
+/** Shows how much of something is done, bytes or files, each percent once. `end` takes the line away. */
 export function showShare(title: string): {
-  (bytesDone: number, bytesTotal: number): void;
+  (done: number, total: number): void;
   end(): void;
 } {
   let shown = -1;
-  const show = (bytesDone: number, bytesTotal: number): void => {
-    const share = Math.floor((100 * bytesDone) / Math.max(bytesTotal, 1));
+  const show = (done: number, total: number): void => {
+    const share = Math.floor((100 * done) / Math.max(total, 1));
     if (share === shown) return;
     shown = share;
     showProgress(`${title}: ${share} %`);

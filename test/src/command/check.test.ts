@@ -3,26 +3,37 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkFolder } from '../../../src/command/check-run.ts';
+import { parseSettings } from '../../../src/settings.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { fileOf } from '../definition/service-with-definitions.ts';
 
-/** Runs `weir check` on a folder of these files. */
-async function check(
-  files: Readonly<Record<string, string | object>>,
-  words: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+type Files = Readonly<Record<string, string | object>>;
+
+/** Works with a folder of these files. */
+async function withFolder<T>(files: Files, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     for (const [name, content] of Object.entries(files)) {
       const text = typeof content === 'string' ? content : JSON.stringify(content);
       await writeFile(join(folder, name), text);
     }
-    const ended = await runWeir(['check', folder, ...words], { environment });
-    return { ...ended, out: ended.out.replaceAll(`${folder}/`, '') };
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Runs `weir check` on a folder of these files. */
+function check(
+  files: Files,
+  words: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return withFolder(files, async (folder) => {
+    const ended = await runWeir(['check', folder, ...words], { environment });
+    return { ...ended, out: ended.out.replaceAll(`${folder}/`, '') };
+  });
 }
 
 const ERRORS = fileOf(
@@ -82,6 +93,17 @@ const FILES = {
 test('definitions that are as they should be end with 0', async () => {
   const { status, out, err } = await check(FILES);
   deepEqual([status, out, err], [0, '2 definitions, 4 calls: all is as it should be\n', '']);
+});
+
+test('how much is done is told before each file of calls', async () => {
+  const told: (readonly [number, number])[] = [];
+  await withFolder(FILES, (folder) =>
+    checkFolder(folder, parseSettings({}), (...share) => told.push(share)),
+  );
+  deepEqual(told, [
+    [0, 2],
+    [1, 2],
+  ]);
 });
 
 test('rows that differ are shown one by one, on both sides', async () => {
