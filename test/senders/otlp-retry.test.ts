@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { must } from '../../engine/assert.ts';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import { DEFAULT_SOURCE, fakeIntake, PUBLIC, type Stored, withApp } from '../src/harness.ts';
@@ -24,6 +25,42 @@ function refusingOnce(stored: Stored[], code: ErrorCode): LogIntake {
   };
 }
 
+type Post = { readonly tap: HttpTap; readonly dropped: ReadonlySet<string> };
+
+/** Lets an exporter post one record, until it was answered so many times. */
+async function postOne(
+  program: string,
+  parts: {
+    readonly intake: LogIntake;
+    readonly answerCount: number;
+    readonly options?: object | undefined;
+  },
+): Promise<Post> {
+  let post: Post | undefined;
+  await withApp({ intake: parts.intake }, async (app) => {
+    const tap = await HttpTap.open(app.port, AbortSignal.timeout(TIME_MS_MAX));
+    const target = {
+      port: tap.port,
+      token: PUBLIC,
+      source: DEFAULT_SOURCE,
+      project: 'alpha',
+      folder: '',
+    };
+    const options = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
+    const sender = await startNodeProgram(program, target, { ...options, ...parts.options });
+    try {
+      sender.log({ message: eventName(1) });
+      await tap.until(() => tap.exchanges.length === parts.answerCount);
+    } finally {
+      // What it would still post is posted now.
+      await sender.stop();
+      await tap.close();
+    }
+    post = { tap, dropped: sender.dropped };
+  });
+  return must(post);
+}
+
 for (const program of ['otlp-http', 'otlp-proto']) {
   for (const [code, statuses] of [
     ['ingest_overloaded', [429, 200]],
@@ -34,32 +71,26 @@ for (const program of ['otlp-http', 'otlp-proto']) {
     const outcome = statuses.length > 1 ? 'posts again after' : 'gives up at';
     test(`${program} ${outcome} ${statuses[0]}`, { skip: missingPackages() }, async () => {
       const stored: Stored[] = [];
-      await withApp({ intake: refusingOnce(stored, code) }, async (app) => {
-        const tap = await HttpTap.open(app.port, AbortSignal.timeout(TIME_MS_MAX));
-        const target = {
-          port: tap.port,
-          token: PUBLIC,
-          source: DEFAULT_SOURCE,
-          project: 'alpha',
-          folder: '',
-        };
-        const options = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
-        const sender = await startNodeProgram(program, target, options);
-        try {
-          sender.log({ message: eventName(1) });
-          await tap.until(() => tap.exchanges.length === statuses.length);
-        } finally {
-          // What it would still post is posted now.
-          await sender.stop();
-          await tap.close();
-        }
-        assert.deepEqual(
-          tap.exchanges.map(({ status }) => status),
-          statuses,
-        );
-        assert.equal(stored.length, statuses.length - 1);
-        assert.deepEqual([...sender.dropped], statuses.length > 1 ? [] : [eventName(1)]);
-      });
+      const intake = refusingOnce(stored, code);
+      const { tap, dropped } = await postOne(program, { intake, answerCount: statuses.length });
+      assert.deepEqual(
+        tap.exchanges.map(({ status }) => status),
+        statuses,
+      );
+      assert.equal(stored.length, statuses.length - 1);
+      assert.deepEqual([...dropped], statuses.length > 1 ? [] : [eventName(1)]);
     });
   }
+
+  test(`${program} posts what it has compressed`, { skip: missingPackages() }, async () => {
+    const stored: Stored[] = [];
+    const options = { compression: 'gzip' };
+    const { tap } = await postOne(program, {
+      intake: fakeIntake(stored),
+      answerCount: 1,
+      options,
+    });
+    assert.equal(tap.exchanges[0]!.requestHeaders.get('content-encoding'), 'gzip');
+    assert.match(JSON.stringify(stored), new RegExp(eventName(1)));
+  });
 }
