@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ParameterTexts } from '../definition/parameters.ts';
+import { TOKEN_PARAMETER } from '../definition/token-parameter.ts';
 import { ServiceError } from '../errors.ts';
 import type { Grant } from './grant.ts';
 import { isMistyped } from './token-text.ts';
@@ -65,9 +66,9 @@ function findInHeaders({ headers }: IncomingMessage): string | undefined {
 }
 
 function findInUrl(query: ParameterTexts): string | undefined {
-  const texts = query.get('api_key') ?? [];
+  const texts = query.get(TOKEN_PARAMETER) ?? [];
   if (texts.length > 1) {
-    throw new ServiceError('repeated_parameter', 'api_key must be given once; got more');
+    throw new ServiceError('repeated_parameter', `${TOKEN_PARAMETER} must be given once; got more`);
   }
   return texts[0] === '' ? undefined : texts[0];
 }

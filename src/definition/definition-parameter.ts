@@ -3,6 +3,7 @@ import { NAME_LENGTH_MAX } from '../limits.ts';
 import { PARAMETER_TYPES, type ParameterDefinition, type ParameterType } from './definition.ts';
 import type { Position, Refuse } from './definition-error.ts';
 import { parseParameterText } from './parameter-value.ts';
+import { TOKEN_PARAMETER } from './token-parameter.ts';
 
 /** A piece of a line between spaces, and where it begins. */
 type Word = { readonly text: string; readonly at: Position };
@@ -10,6 +11,8 @@ type Word = { readonly text: string; readonly at: Position };
 type Options = { required: boolean; default?: Word; values?: Word; from?: Word };
 
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const TOKEN_REASON = `a parameter must not be read from ${TOKEN_PARAMETER}: callers give their token so`;
 
 /** Texts in quotes or in parentheses keep their spaces. */
 const WORD = /(?:"(?:[^"\\]|\\.)*"|\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)|[^\s"()])+/y;
@@ -36,6 +39,7 @@ export function parseParameterLine(
       `the name of a parameter must be letters, digits and _, not beginning with a digit; got ${echo(name.text)}`,
     );
   }
+  if (name.text === TOKEN_PARAMETER) refuse(name.at, TOKEN_REASON);
   if (!isParameterType(type.text)) {
     return refuse(type.at, `the type must be ${oneOf(PARAMETER_TYPES)}; got ${echo(type.text)}`);
   }
@@ -136,6 +140,7 @@ function checkTexts(parameter: ParameterDefinition, options: Options, refuse: Re
     }
   }
   for (const other of from) {
+    if (other === TOKEN_PARAMETER) refuse(options.from!.at, TOKEN_REASON);
     if (!PARAMETER_NAME.test(other) || other === name) {
       refuse(options.from!.at, `from must list other parameter names; got ${echo(other)}`);
     }

@@ -1,11 +1,12 @@
 import type { TokenPlaces } from '../access/authenticate.ts';
+import { TOKEN_PARAMETER } from '../definition/token-parameter.ts';
 import type { Operation } from '../http/route.ts';
 
 /** The ways to bring a token, the first one that is used counts. */
 export const SECURITY_SCHEMES = {
   bearer: { type: 'http', scheme: 'bearer' },
   header: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
-  url: { type: 'apiKey', in: 'query', name: 'api_key' },
+  url: { type: 'apiKey', in: 'query', name: TOKEN_PARAMETER },
   password: {
     type: 'http',
     scheme: 'basic',

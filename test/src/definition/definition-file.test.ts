@@ -159,6 +159,18 @@ for (const [title, lines, place, reason] of [
     /other parameter names/,
   ],
   [
+    'a token for a parameter',
+    [ID, NAME, '-- param: api_key string'],
+    '3:11',
+    /give their token so/,
+  ],
+  [
+    'a token for a fallback',
+    [ID, NAME, '-- param: a string from=b,api_key'],
+    '3:25',
+    /give their token so/,
+  ],
+  [
     'a parameter declared twice',
     [ID, NAME, '-- param: a string', '-- param: A int64'],
     '4:11',
