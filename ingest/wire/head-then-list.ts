@@ -2,7 +2,8 @@ import type { JsonPlace, JsonReader } from './json-reader.ts';
 
 /**
  * Reads the object that is due: what is under `head` first, then each element under `list`. Where the list comes
- * before it, which no sender that was seen does, it waits.
+ * before it, which no sender that was seen does, it waits. Null is as good as nothing: languages that know no empty
+ * list write it so.
  */
 export function* headThenList(
   reader: JsonReader,
@@ -14,6 +15,7 @@ export function* headThenList(
   let hasHead = false;
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    if (reader.kind() === 'null') continue;
     if (key === head) {
       readHead();
       hasHead = true;

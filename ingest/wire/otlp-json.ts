@@ -15,13 +15,14 @@ import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
  * OpenTelemetry's logs in JSON (OTLP specification, "JSON Protobuf Encoding"): names in camel case, integers of 64
- * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over, as it wants.
+ * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over, as it wants, and null is as good
+ * as nothing wherever it stands.
  */
 export const otlpJson: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
     reader.enterObject();
-    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
       if (key !== 'resourceLogs') continue;
       reader.enterList();
       while (reader.hasNext()) yield* resourceLogs(reader, events);
@@ -65,7 +66,7 @@ function* logRecord(
 ): Generator<number, void> {
   const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     switch (key) {
       case 'timeUnixNano':
       case 'observedTimeUnixNano':
@@ -78,10 +79,10 @@ function* logRecord(
       case 'eventName':
       case 'traceId':
       case 'spanId':
-        record[key] = reader.kind() === 'null' ? undefined : reader.text();
+        record[key] = reader.text();
         break;
       case 'body':
-        record[key] = reader.kind() === 'null' ? undefined : anyValueOf(reader, 1);
+        record[key] = anyValueOf(reader, 1);
         break;
       case 'attributes':
         record[key] = attributesOf(reader, 1);
@@ -95,7 +96,7 @@ function* logRecord(
 function attributesUnder(reader: JsonReader): OtlpAttributes | undefined {
   let attributes: OtlpAttributes | undefined;
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     if (key === 'attributes') attributes = attributesOf(reader, 1);
   }
   return attributes;
@@ -104,7 +105,7 @@ function attributesUnder(reader: JsonReader): OtlpAttributes | undefined {
 function scopeOf(reader: JsonReader): string | undefined {
   const scope = new ObjectText();
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     if (key === 'attributes') scope.add(key, attributesOf(reader, 1)?.json);
     else if (key === 'name' || key === 'version') {
       if (reader.kind() === 'string') scope.add(key, reader.json());
@@ -115,16 +116,15 @@ function scopeOf(reader: JsonReader): string | undefined {
 
 /** A list of keys and values; `level` counts the lists and maps around a value. */
 function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undefined {
-  if (reader.kind() === 'null') return undefined;
   const attributes = new OtlpAttributeList();
   reader.enterList();
   while (reader.hasNext()) {
     let name: string | undefined;
     let value: OtlpValue = NULL_VALUE;
     reader.enterObject();
-    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
       if (key === 'key') name = reader.text();
-      else if (key === 'value' && reader.kind() !== 'null') value = anyValueOf(reader, level);
+      else if (key === 'value') value = anyValueOf(reader, level);
     }
     attributes.add(name ?? '', value);
   }
@@ -138,8 +138,7 @@ function anyValueOf(reader: JsonReader, level: number): OtlpValue {
   if (level > ATTRIBUTE_DEPTH_MAX) reader.fail(`at most ${ATTRIBUTE_DEPTH_MAX} levels of values`);
   let value = NULL_VALUE;
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-    if (reader.kind() === 'null') continue;
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     if (key === 'stringValue') value = stringOf(reader);
     else if (key === 'boolValue' || key === 'bytesValue') value = plain(reader.json());
     else if (key === 'intValue') value = plain(digitsOf(reader));
@@ -148,6 +147,13 @@ function anyValueOf(reader: JsonReader, level: number): OtlpValue {
     else if (key === 'kvlistValue') value = plain(mapOf(reader, level + 1));
   }
   return value;
+}
+
+/** The key of the next member that has a value. */
+function nextGiven(reader: JsonReader): string | undefined {
+  let key = reader.nextKey();
+  while (key !== undefined && reader.kind() === 'null') key = reader.nextKey();
+  return key;
 }
 
 function plain(json: string): OtlpValue {
@@ -162,8 +168,8 @@ function stringOf(reader: JsonReader): OtlpValue {
 function listOf(reader: JsonReader, level: number): string {
   const values: string[] = [];
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-    if (key !== 'values' || reader.kind() === 'null') continue;
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
+    if (key !== 'values') continue;
     reader.enterList();
     while (reader.hasNext()) values.push(anyValueOf(reader, level).json);
   }
@@ -173,7 +179,7 @@ function listOf(reader: JsonReader, level: number): string {
 function mapOf(reader: JsonReader, level: number): string {
   let map: OtlpAttributes | undefined;
   reader.enterObject();
-  for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+  for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     if (key === 'values') map = attributesOf(reader, level);
   }
   return map?.json ?? '{}';

@@ -151,6 +151,36 @@ test('a log record of OTLP in JSON is an event with its resource and scope', asy
   ]);
 });
 
+test('null in OTLP is as good as nothing, wherever it stands, and for lines of Loki', async () => {
+  const names = ['timeUnixNano', 'observedTimeUnixNano', 'severityNumber', 'severityText'];
+  const others = ['eventName', 'traceId', 'spanId', 'body', 'attributes'];
+  const nothing = Object.fromEntries([...names, ...others].map((name) => [name, null]));
+  const attributes = [
+    { key: 'a', value: null },
+    { key: 'b', value: { arrayValue: null } },
+  ];
+  const logRecords = [nothing, { body: { kvlistValue: { values: null } }, attributes }];
+  const scopes = [
+    { scope: null, logRecords },
+    { scope: { name: null, attributes: null }, logRecords: null },
+  ];
+  const body = {
+    resourceLogs: [
+      { resource: null, scopeLogs: scopes },
+      { resource: { attributes: null }, scopeLogs: null },
+    ],
+  };
+  const { events } = await translated(otlpJson, JSON.stringify(body));
+  const [first, second] = events as [object, { metadata: object }];
+  assert.equal(events.length, 2);
+  assert.deepEqual(first, (await translated(otlpJson, EMPTY_RECORD)).events[0]);
+  assert.deepEqual(second.metadata, { body: {}, attributes: { a: null, b: null } });
+  assert.deepEqual((await translated(otlpJson, '{"resourceLogs":null}')).events, []);
+  assert.deepEqual((await translated(lokiPush, '{"streams":[{"values":null}]}')).events, []);
+});
+
+const EMPTY_RECORD = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}]}';
+
 test('values within values are read up to a depth', async () => {
   const nested = (depth: number): object =>
     depth === 0 ? { intValue: 1 } : { arrayValue: { values: [nested(depth - 1)] } };
