@@ -56,10 +56,11 @@ understood, or nobody is there to be asked.
     url: { type: 'string' },
   },
   run: (words, world) => {
-    const [verb = '', ...rest] = words.positionals;
-    const act = VERBS.get(verb);
+    const [verb, ...rest] = words.positionals;
+    const act = VERBS.get(verb ?? '');
     if (act === undefined) {
-      throw new UsageError(`endpoints must be followed by list, push or pull; got ${echo(verb)}`);
+      const got = verb === undefined ? 'nothing' : echo(verb);
+      throw new UsageError(`endpoints must be followed by list, push or pull; got ${got}`);
     }
     return act(words, rest, world);
   },

@@ -54,10 +54,11 @@ when the command was not understood.
     json: { type: 'boolean' },
   },
   run: async (words, world) => {
-    const [verb = '', ...names] = words.positionals;
-    const act = VERBS.get(verb);
+    const [verb, ...names] = words.positionals;
+    const act = VERBS.get(verb ?? '');
     if (act === undefined) {
-      throw new UsageError(`token must be followed by create, list or revoke; got ${echo(verb)}`);
+      const got = verb === undefined ? 'nothing' : echo(verb);
+      throw new UsageError(`token must be followed by create, list or revoke; got ${got}`);
     }
     world.out(`${await act(storeOf(words, world), words, names)}\n`);
     return 0;

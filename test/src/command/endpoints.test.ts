@@ -420,7 +420,7 @@ test('a text is shown without anything that a terminal would act on', async () =
 
 test('words that are not understood end with 2 and say what is', async () => {
   for (const [words, message] of [
-    [[], /followed by list, push or pull; got ""/],
+    [[], /followed by list, push or pull; got nothing\n/],
     [['sync', 'a'], /got "sync"/],
     [['list', 'a'], /list takes no words/],
     [['list', '--delete'], /--delete is for push and pull/],

@@ -130,7 +130,7 @@ test('a running service is asked with --url', async () => {
 test('words that are not understood end with 2 and say what is', async () => {
   await inFolder(async (weir, dataDir) => {
     for (const [words, message] of [
-      [[], /followed by create, list or revoke; got ""/],
+      [[], /followed by create, list or revoke; got nothing\n/],
       [['make', 'a'], /got "make"/],
       [['create'], /followed by the name of a token; got nothing/],
       [['create', 'a', 'b', '--scopes', 'query'], /got "a", "b"/],
