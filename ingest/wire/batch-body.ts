@@ -1,12 +1,13 @@
 import { ADDRESS_KEYS } from '../known-key.ts';
 import type { EventTexts } from './event-texts.ts';
 import type { JsonReader } from './json-reader.ts';
+import { postedEvent } from './posted-event.ts';
 
 const KEYS: readonly string[] = ADDRESS_KEYS;
 
 /**
  * Reads a body as Logflare's own senders write it: `{"batch": [event, …], "source": …}`, where a source may be
- * named by any of ADDRESS_KEYS, the first of which counts. `readEvent` gives the JSON text of the event that is due.
+ * named by any of ADDRESS_KEYS, the first of which counts. `readEvent` gives the JSON text of the object that is due.
  */
 export function* batchBody(
   reader: JsonReader,
@@ -19,7 +20,7 @@ export function* batchBody(
     if (key === 'batch') {
       reader.enterList();
       while (reader.hasNext()) {
-        events.addText(readEvent());
+        events.addText(postedEvent(reader, readEvent));
         yield reader.position;
       }
       continue;

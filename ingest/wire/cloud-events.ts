@@ -1,7 +1,8 @@
 import { type DocumentNames, documentEvent } from './document.ts';
-import type { EventTexts, WireEvent } from './event-texts.ts';
+import { type EventTexts, eventText, type WireEvent } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
+import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /** How attributes are named in headers (HTTP Protocol Binding for CloudEvents, §3.1.3). */
@@ -28,11 +29,11 @@ export const cloudEvents: WireFormat = {
     if (body.mediaType === BATCHED) {
       reader.enterList();
       while (reader.hasNext()) {
-        events.add(structured(reader));
+        events.addText(structuredText(reader));
         yield reader.position;
       }
     } else if (body.mediaType === STRUCTURED) {
-      events.add(structured(reader));
+      events.addText(structuredText(reader));
     } else {
       const attributes = new Attributes();
       for (const [header, value] of Object.entries(body.headers)) {
@@ -52,6 +53,10 @@ function textJson(value: string): string {
   } catch {
     return JSON.stringify(value);
   }
+}
+
+function structuredText(reader: JsonReader): string {
+  return postedEvent(reader, () => eventText(structured(reader)));
 }
 
 function structured(reader: JsonReader): WireEvent {

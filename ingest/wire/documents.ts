@@ -1,6 +1,7 @@
 import { type DocumentNames, documentEvent } from './document.ts';
-import type { EventTexts } from './event-texts.ts';
+import { type EventTexts, eventText } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
+import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 const NAMES: DocumentNames = {
@@ -20,11 +21,11 @@ export const documents: WireFormat = {
     if (reader.kind() === 'list') {
       reader.enterList();
       while (reader.hasNext()) {
-        events.add(documentEvent(reader, NAMES));
+        events.addText(documentText(reader));
         yield reader.position;
       }
     } else {
-      events.add(documentEvent(reader, NAMES));
+      events.addText(documentText(reader));
     }
     reader.endText();
   },
@@ -35,9 +36,13 @@ export const documentLines: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
     while (reader.nextLine()) {
-      events.add(documentEvent(reader, NAMES));
+      events.addText(documentText(reader));
       reader.endText();
       yield reader.position;
     }
   },
 };
+
+function documentText(reader: JsonReader): string {
+  return postedEvent(reader, () => eventText(documentEvent(reader, NAMES)));
+}

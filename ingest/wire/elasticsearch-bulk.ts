@@ -1,6 +1,7 @@
 import { type DocumentNames, documentEvent } from './document.ts';
-import type { EventTexts } from './event-texts.ts';
+import { type EventTexts, eventText } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
+import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /** What a line of a bulk asked for, in order. */
@@ -39,8 +40,8 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
         if (!reader.nextLine()) reader.fail(`a line with the document of "${action}"`);
         if (STORING.has(action)) {
           event = events.count;
-          const document = documentEvent(reader, NAMES);
-          events.add({ ...document, id: JSON.stringify(id) }, index);
+          const read = () => eventText({ ...documentEvent(reader, NAMES), id: JSON.stringify(id) });
+          events.addText(postedEvent(reader, read), index);
         } else {
           reader.skip();
         }

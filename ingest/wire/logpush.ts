@@ -1,6 +1,7 @@
 import { type DocumentNames, documentEvent } from './document.ts';
-import type { EventTexts, WireEvent } from './event-texts.ts';
+import { type EventTexts, eventText, type WireEvent } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
+import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /** The times that Cloudflare's data sets have, as dates or in seconds, milliseconds or nanoseconds. */
@@ -18,19 +19,19 @@ export const logpush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
     while (reader.nextLine()) {
-      const place = { start: reader.position };
-      const message = requestLine(reader);
-      reader.goTo(place);
-      const event = documentEvent(reader, NAMES);
-      events.add(message === undefined ? event : withMessage(event, message));
+      events.addText(postedEvent(reader, () => eventText(recordEvent(reader))));
       reader.endText();
       yield reader.position;
     }
   },
 };
 
-function withMessage(event: WireEvent, message: string): WireEvent {
-  return { ...event, message: JSON.stringify(message) };
+function recordEvent(reader: JsonReader): WireEvent {
+  const place = { start: reader.position };
+  const message = requestLine(reader);
+  reader.goTo(place);
+  const event = documentEvent(reader, NAMES);
+  return message === undefined ? event : { ...event, message: JSON.stringify(message) };
 }
 
 /** What a line of an access log says, of a record that is of a request. */

@@ -233,7 +233,26 @@ test('objects on lines of their own are read as those of a list', async () => {
     { timestamp: 1768478100, event_message: 'm', project: 'p', metadata: { a: 1 } },
     { event_message: 'n', metadata: {} },
   ]);
-  await assert.rejects(translated(documentLines, '{}\n[{}]'), /line 2 is not JSON/);
+  await assert.rejects(translated(documentLines, '{}\n{not json'), /line 2 is not JSON/);
+});
+
+test('what is no object goes on as it is, to be refused beside what is one', async () => {
+  const bulk = '{"index":{}}\n5\n{"create":{}}\n{"msg":"m"}';
+  const batched = { mediaType: 'application/cloudevents-batch+json' };
+  const bodies = [
+    await translated(documents, '[5,{"message":"m"}]'),
+    await translated(documentLines, '5\n{"message":"m"}'),
+    await translated(logpush, '5\n{"message":"m"}'),
+    await translated(typecasts, '{"batch":[5,{"message":"m"}]}'),
+    await translated(elixirLogger, '{"batch":[5,{"message":"m"}]}'),
+    await translated(cloudEvents, '[5,{"type":"m"}]', batched),
+    await translated(elasticsearchBulk, bulk),
+  ];
+  for (const { events } of bodies) {
+    assert.equal(events.length, 2);
+    assert.equal(events[0], 5);
+    assert.match(JSON.stringify(events[1]), /"m"/);
+  }
 });
 
 test('strings are cast to the numbers they are, where a path leads to them', async () => {

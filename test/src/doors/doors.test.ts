@@ -97,6 +97,10 @@ test('doors below the JSON door want a source, and answer as it does', async () 
       assert.deepEqual(answer.json, { message: 'Logged!' }, base);
     }
     assert.equal(app.stored.length, 3);
+    const partly = await post(app, '/logs/json?source_name=postgres.logs', [5, { message: 'a' }]);
+    assert.equal(partly.status, 406);
+    assert.match(partly.json.message[0], /^event 0: /);
+    assert.equal(app.stored[3]!.events.length, 1);
   });
 });
 
