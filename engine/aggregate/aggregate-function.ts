@@ -70,6 +70,11 @@ export interface AggregateState {
   partial(groupCount: number): unknown;
   /** The answer of one group. */
   finalize(group: number): SqlValue;
+  /**
+   * The same of each of some groups, where all are of one form that takes less time than one by one; `undefined`
+   * where they are not. `pause` is called every few groups where each takes some time.
+   */
+  finalizeAll?(groups: Int32Array, pause: () => void): Vector | undefined;
   /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
   clear?(group: number): void;
 }

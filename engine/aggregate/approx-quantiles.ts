@@ -1,3 +1,4 @@
+import { NumberLists } from '../column/number-lists.ts';
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -12,7 +13,7 @@ import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import type { NumberCountsPartial } from './number-counts.ts';
 import { NumberCounts } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
-import { pickQuantiles, type SortedCounts } from './quantile-ranks.ts';
+import { pickQuantiles, type SortedCounts, writeQuantiles } from './quantile-ranks.ts';
 import type { ValueCountsPartial } from './value-counts.ts';
 import { ValueCounts } from './value-counts.ts';
 
@@ -70,6 +71,12 @@ type QuantilesPartial = {
   readonly truths: Float64Array;
   readonly nulls: Float64Array;
 };
+
+/** Groups finished between two pauses: a thousand quantiles of each take some milliseconds. */
+const PAUSE_GROUPS = 16;
+
+/** Elements of lists that are made in one array: more take memory that is better looked at in between. */
+const LISTED_ELEMENTS_MAX = 1_048_576;
 
 const NOTHING: SortedCounts<SqlValue> = { values: [], counts: [], total: 0 };
 
@@ -174,6 +181,34 @@ class QuantilesState implements AggregateState {
       case undefined:
         return nulls === 0 ? null : this.#pick(NOTHING, group);
     }
+  }
+
+  /** Where they are lists of doubles, or NULL, though not NULL alone. */
+  finalizeAll(groups: Int32Array, pause: () => void): Vector | undefined {
+    const areNumbers = this.#numbers.areDoubles && this.#strings.isEmpty;
+    if (!areNumbers || this.#truths.length > 0 || this.#respectsNulls) return undefined;
+    const ranks = { n: this.#quantileCount, wanted: this.#wanted };
+    const length = this.#wanted?.length ?? this.#quantileCount + 1;
+    if (groups.length * length > LISTED_ELEMENTS_MAX) return undefined;
+    const elements = new Float64Array(groups.length * length);
+    let nulls: Uint8Array | undefined;
+    let listCount = 0;
+    for (let index = 0; index < groups.length; index++) {
+      if (index % PAUSE_GROUPS === 0) pause();
+      const group = groups[index]!;
+      // Of doubles alone, as was asked above.
+      const sorted = (this.#numbers.sortedInPlace(group) ??
+        this.#numbers.sorted(group)) as SortedCounts<number>;
+      if (sorted.total > 0) {
+        writeQuantiles(sorted, ranks, elements, index * length);
+        listCount++;
+      } else {
+        nulls ??= new Uint8Array(groups.length);
+        nulls[index] = 1;
+      }
+    }
+    if (listCount === 0) return undefined;
+    return new NumberLists(elements, { count: groups.length, length }, nulls);
   }
 
   #pick(sorted: SortedCounts<SqlValue>, group: number): readonly SqlValue[] {

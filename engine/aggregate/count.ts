@@ -1,6 +1,6 @@
 import { BOOL, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
+import { numberVector, type Vector } from '../column/vector.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import { countPresent, countRows, countTrue } from './count-kernels.ts';
@@ -90,5 +90,13 @@ class CountState implements AggregateState {
 
   finalize(group: number): SqlValue {
     return this.#counts[group] ?? 0;
+  }
+
+  finalizeAll(groups: Int32Array): Vector {
+    const answers = new Float64Array(groups.length);
+    for (let index = 0; index < groups.length; index++) {
+      answers[index] = this.#counts[groups[index]!] ?? 0;
+    }
+    return numberVector(answers, groups.length);
   }
 }

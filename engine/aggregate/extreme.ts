@@ -2,7 +2,7 @@ import { BOOL } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
 import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
-import { TRUE, UNKNOWN } from '../column/vector.ts';
+import { numberVector, TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
 import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
@@ -180,6 +180,27 @@ export class ExtremeState implements AggregateState {
       case undefined:
         return this.#intervals.get(group) ?? null;
     }
+  }
+
+  /** Where they are numbers, none beyond doubles, or NULL: not NULL alone, which tells of no form. */
+  finalizeAll(groups: Int32Array): Vector | undefined {
+    if (this.#wide.size + this.#strings.size + this.#intervals.size > 0) return undefined;
+    const answers = new Float64Array(groups.length);
+    let nulls: Uint8Array | undefined;
+    let numberCount = 0;
+    for (let index = 0; index < groups.length; index++) {
+      const group = groups[index]!;
+      const saw = this.#saw[group] ?? 0;
+      if (saw > SAW_NUMBER) return undefined;
+      if (saw === SAW_NUMBER) {
+        answers[index] = this.#numbers[group]! + 0;
+        numberCount++;
+      } else {
+        nulls ??= new Uint8Array(groups.length);
+        nulls[index] = 1;
+      }
+    }
+    return numberCount === 0 ? undefined : numberVector(answers, groups.length, nulls);
   }
 
   #number(double: number | undefined, wide: bigint | undefined): number | bigint {

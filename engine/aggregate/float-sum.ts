@@ -1,7 +1,7 @@
 import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { valueAt } from '../column/vector.ts';
+import { numberVector, valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
@@ -120,6 +120,27 @@ export class FloatSumState implements AggregateState {
       'query_failed',
       `SUM of FLOAT64 must lie within ±${Number.MAX_VALUE}; the sum of ${count} values is beyond`,
     );
+  }
+
+  /** Where all values were integers, whose sums are exact as they are. */
+  finalizeAll(groups: Int32Array): Vector | undefined {
+    if (!this.#exact.isEmpty) return undefined;
+    const answers = new Float64Array(groups.length);
+    const isAverage = this.#finish === 'avg';
+    let nulls: Uint8Array | undefined;
+    for (let index = 0; index < groups.length; index++) {
+      const group = groups[index]!;
+      const count = this.#counts[group] ?? 0;
+      if (count === 0) {
+        nulls ??= new Uint8Array(groups.length);
+        nulls[index] = 1;
+      } else {
+        if (this.#specials[group] !== 0) return undefined;
+        const sum = this.#integers[group]! + 0;
+        answers[index] = isAverage ? sum / count : sum;
+      }
+    }
+    return numberVector(answers, groups.length, nulls);
   }
 
   /** The sum of all finite values times 2^`scale`, rounded once. */

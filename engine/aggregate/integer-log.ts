@@ -31,11 +31,14 @@ export class IntegerLog {
   #counts: Uint32Array<ArrayBuffer> = NO_UINT32;
   #size = 0;
   #groupCount = 0;
+  /** Whether entries came as `grouped` gives them: no group after a higher one, its integers ascending. */
+  #cameInOrder = true;
   /** All in order, until an entry is added. */
   #grouped: GroupedIntegers | undefined;
 
   add(group: number, value: number, count: number): void {
     if (this.#size === this.#groups.length) this.#makeRoom(1);
+    this.#cameInOrder &&= this.#isNext(group, value);
     const entry = this.#size++;
     this.#groups[entry] = group;
     this.#values[entry] = value;
@@ -50,12 +53,17 @@ export class IntegerLog {
     const ourGroups = this.#groups;
     const ourValues = this.#values;
     const ourCounts = this.#counts;
+    let inOrder = this.#cameInOrder && start < end && this.#isNext(group, values[start]!);
     let to = this.#size;
-    for (let entry = start; entry < end; entry++) {
+    for (let entry = start, last = -1; entry < end; entry++) {
+      const value = values[entry]!;
+      if (value <= last) inOrder = false;
+      last = value;
       ourGroups[to] = group;
-      ourValues[to] = values[entry]!;
+      ourValues[to] = value;
       ourCounts[to++] = counts[entry]!;
     }
+    if (start < end) this.#cameInOrder = inOrder;
     this.#size = to;
     if (group >= this.#groupCount) this.#groupCount = group + 1;
     this.#grouped = undefined;
@@ -63,17 +71,37 @@ export class IntegerLog {
 
   /** All entries by group and integer, each integer of a group once. Good until the next is added. */
   grouped(): GroupedIntegers {
-    this.#grouped ??= this.#inOrder();
+    this.#grouped ??= this.#cameInOrder ? this.#asTheyCame() : this.#inOrder();
     return this.#grouped;
+  }
+
+  /** Whether an entry stands behind the last one in the order of `grouped`, and is not to be added to it. */
+  #isNext(group: number, value: number): boolean {
+    if (this.#size === 0) return true;
+    const lastGroup = this.#groups[this.#size - 1]!;
+    return group > lastGroup || (group === lastGroup && value > this.#values[this.#size - 1]!);
+  }
+
+  /** Groups that come one after the other, as those of rows in order of time do, need no sorting. */
+  #asTheyCame(): GroupedIntegers {
+    const size = this.#size;
+    const values = this.#values.subarray(0, size);
+    return { starts: this.#starts(), values, counts: this.#counts.subarray(0, size) };
+  }
+
+  /** Where each group's entries begin once they stand in order, and the end of all. */
+  #starts(): Int32Array {
+    const groups = this.#groups;
+    const starts = new Int32Array(this.#groupCount + 1);
+    for (let entry = 0; entry < this.#size; entry++) starts[groups[entry]! + 1]!++;
+    for (let group = 0; group < this.#groupCount; group++) starts[group + 1]! += starts[group]!;
+    return starts;
   }
 
   #inOrder(): GroupedIntegers {
     const size = this.#size;
     const groups = this.#groups;
-    // Behind the end of each group's entries while they are dealt out, then their start.
-    const starts = new Int32Array(this.#groupCount + 1);
-    for (let entry = 0; entry < size; entry++) starts[groups[entry]! + 1]!++;
-    for (let group = 0; group < this.#groupCount; group++) starts[group + 1]! += starts[group]!;
+    const starts = this.#starts();
     const places = starts.slice(0, this.#groupCount);
     const keys = new Float64Array(size);
     for (let entry = 0; entry < size; entry++) {
@@ -113,6 +141,7 @@ export class IntegerLog {
     this.#counts = new Uint32Array(room);
     this.#counts.set(counts);
     this.#size = values.length;
+    this.#cameInOrder = true;
   }
 
   /** With all entries as they are. */

@@ -59,6 +59,11 @@ export class NumberCounts {
     this.#grouped = undefined;
   }
 
+  /** Whether no number of any group is an integer beyond 2^53. */
+  get areDoubles(): boolean {
+    return this.#wide.isEmpty;
+  }
+
   addAll(numbers: GroupedNumbers): void {
     const { groups, count, values } = numbers;
     const inRuns = comesInRuns(groups, count);

@@ -13,20 +13,31 @@ const NO_IDS = new Int32Array(0);
 /** Keys up to which each is looked at: they lie in the first array, which is made in little time. */
 const FEW_KEYS = FIRST_BYTES / Float64Array.BYTES_PER_ELEMENT;
 
+/** Ascending keys up to which they are kept so: to halve that many a dozen times takes as long as a hash. */
+const ASCENDING_KEYS_MAX = 4096;
+
 /**
- * Finds the id of a double: few keys one by one, more by open addressing with linear probing over typed arrays,
- * at most half full. Ids are the caller's. Equal is `===`: 0 and -0 are one key, NaN is none.
+ * Finds the id of a double: few keys one by one, keys that came ascending by halves, more by open addressing with
+ * linear probing over typed arrays, at most half full. Starts of times are mostly met ascending, and then a new one
+ * is known to be new by the last. Ids are the caller's. Equal is `===`: 0 and -0 are one key, NaN is none.
  */
 export class NumberIndex {
-  /** In the order they came while they are few, else by slot. */
+  /** In the order they came while they are few or ascending, else by slot. */
   #keys = NO_KEYS;
   #ids = NO_IDS;
   #count = 0;
+  #areAscending = true;
+  /** Whether keys lie by slot. */
+  #isHashed = false;
 
   /** The id of `key`, or -1. */
   find(key: number): number {
-    if (this.#count > FEW_KEYS) return this.#ids[this.#slot(key)]!;
+    if (this.#isHashed) return this.#ids[this.#slot(key)]!;
     const keys = this.#keys;
+    if (this.#areAscending) {
+      const at = this.#firstFrom(key);
+      return at < this.#count && keys[at] === key ? this.#ids[at]! : ABSENT;
+    }
     for (let at = 0; at < this.#count; at++) if (keys[at] === key) return this.#ids[at]!;
     return ABSENT;
   }
@@ -34,18 +45,52 @@ export class NumberIndex {
   /** `key` must be absent and not NaN; `id` at least 0. */
   insert(key: number, id: number): void {
     assert(this.find(key) === ABSENT, 'a key is inserted once');
-    if (this.#count < FEW_KEYS) {
-      if (this.#count === 0) {
-        this.#keys = new Float64Array(FEW_KEYS);
-        this.#ids = new Int32Array(FEW_KEYS);
-      }
-      this.#put(this.#count, key, id);
-    } else {
-      if (this.#count === FEW_KEYS) this.#rehash(SLOTS_MIN);
-      else if (2 * (this.#count + 1) > this.#ids.length) this.#rehash(2 * this.#ids.length);
-      this.#put(this.#slot(key), key, id);
-    }
+    if (!this.#isHashed) this.#makeRoom(key);
+    this.#put(this.#isHashed ? this.#slot(key) : this.#count, key, id);
     this.#count++;
+    if (this.#isHashed && 2 * (this.#count + 1) > this.#ids.length) {
+      this.#rehash(2 * this.#ids.length);
+    }
+  }
+
+  /** For one key more, behind the others or, where these are to lie by slot from now on, there. */
+  #makeRoom(key: number): void {
+    const count = this.#count;
+    if (count > 0 && key < this.#keys[count - 1]!) this.#areAscending = false;
+    const keptMax = this.#areAscending ? ASCENDING_KEYS_MAX : FEW_KEYS;
+    if (count >= keptMax) this.#hash();
+    else if (count === this.#ids.length) this.#growTo(Math.max(FEW_KEYS, 2 * count));
+  }
+
+  /** Where the first of ascending keys that is `key` or more is; their count where none is. */
+  #firstFrom(key: number): number {
+    const keys = this.#keys;
+    let low = 0;
+    let high = this.#count;
+    if (high > 0 && keys[high - 1]! < key) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keys[middle]! < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #growTo(length: number): void {
+    const [keys, ids] = [this.#keys, this.#ids];
+    this.#keys = new Float64Array(length);
+    this.#ids = new Int32Array(length);
+    this.#keys.set(keys);
+    this.#ids.set(ids);
+  }
+
+  /** Brings all keys, which lie as they came, to their slots. */
+  #hash(): void {
+    this.#isHashed = true;
+    this.#ids.fill(ABSENT, this.#count);
+    let slotCount = SLOTS_MIN;
+    while (slotCount < 2 * (this.#count + 2)) slotCount *= 2;
+    this.#rehash(slotCount);
   }
 
   #put(at: number, key: number, id: number): void {

@@ -19,6 +19,17 @@ export function pickQuantiles<T>(
   wanted?: readonly number[] | undefined,
 ): T[] {
   const picked: T[] = [];
+  writeQuantiles({ values, counts, total, start }, { n, wanted }, picked, 0);
+  return picked;
+}
+
+/** The same, written to `picked` from `at` on. */
+export function writeQuantiles<T>(
+  { values, counts, total, start }: SortedCounts<T>,
+  { n, wanted }: { readonly n: number; readonly wanted: readonly number[] | undefined },
+  picked: { [index: number]: T },
+  at: number,
+): void {
   const pickedCount = wanted === undefined ? n + 1 : wanted.length;
   let index = start ?? 0;
   let reached = counts[index]!;
@@ -26,9 +37,8 @@ export function pickQuantiles<T>(
     const i = wanted === undefined ? pick : wanted[pick]!;
     const rank = Math.max(dividedUp(i * total, n), 1);
     while (reached < rank) reached += counts[++index]!;
-    picked.push(values[index]!);
+    picked[at + pick] = values[index]!;
   }
-  return picked;
 }
 
 /** ⌈dividend / divisor⌉ without a rounded quotient. */

@@ -25,6 +25,11 @@ export class ValueCounts<T extends string | bigint> {
     this.#what = what;
   }
 
+  /** Whether no group has any. */
+  get isEmpty(): boolean {
+    return this.#groups.size + this.#overfull.size === 0;
+  }
+
   has(group: number): boolean {
     return this.#groups.has(group) || this.#overfull.has(group);
   }

@@ -170,6 +170,9 @@ class FinishedGroups implements ColumnSource {
     if (index < keys.length) return table.keyVector(this.#groups, index);
     const groups = this.#groups;
     const state = states[index - keys.length]!;
+    checkpoint?.();
+    const all = state.finalizeAll?.(groups, () => checkpoint?.());
+    if (all !== undefined) return all;
     const results: SqlValue[] = [];
     for (let position = 0; position < groups.length; position++) {
       if (position % CHECKPOINT_GROUPS === 0) checkpoint?.();

@@ -30,6 +30,8 @@ export class TopSink implements Sink {
   readonly #width: number;
   readonly #countMax: number;
   readonly #heap: Entry[] = [];
+  /** All that was pushed, where that is one chunk in the order of the first rows and fewer than these. */
+  #ordered: Chunk | undefined;
   #sequence = 0;
   #heldChunkCount = 0;
 
@@ -61,6 +63,34 @@ export class TopSink implements Sink {
   push(chunk: Chunk): boolean {
     if (this.#countMax === 0) return false;
     if (chunk.count === 0) return true;
+    if (this.#isFirst() && this.#isInOrder(chunk)) {
+      this.#ordered = chunk;
+      return true;
+    }
+    this.#offerOrdered();
+    return this.#offerAll(chunk);
+  }
+
+  #isFirst(): boolean {
+    return this.#ordered === undefined && this.#sequence === 0;
+  }
+
+  /** Whether it needs no heap as long as no other comes: mostly groups by time, all of which are wanted. */
+  #isInOrder(chunk: Chunk): boolean {
+    if (chunk.count >= this.#countMax || chunk.count > this.#rowsMax) return false;
+    if (this.#keys.length > 1 || isReadingPassing()) return false;
+    const [key] = this.#keys;
+    return isOrdered(key!.expression(chunk), key!);
+  }
+
+  #offerOrdered(): void {
+    const chunk = this.#ordered;
+    if (chunk === undefined) return;
+    this.#ordered = undefined;
+    this.#offerAll(chunk);
+  }
+
+  #offerAll(chunk: Chunk): boolean {
     const candidates = this.#candidates(chunk);
     if (candidates.count === 0) return true;
     const vectors = this.#keys.map((key) => key.expression(candidates));
@@ -78,6 +108,7 @@ export class TopSink implements Sink {
    * segment by segment they go on as they are, and their strings and records are not read for it.
    */
   emit(sink: Sink): boolean {
+    if (this.#ordered !== undefined) return pushInChunks(this.#ordered, sink);
     this.#heap.sort((left, right) => this.#compare(left, right));
     const runs = runsOf(this.#heap);
     if (runs.length > this.#heldChunkCount + RUNS_APART_MAX) {
@@ -225,6 +256,20 @@ function runsOf(entries: readonly Entry[]): Run[] {
     runs.push({ held, positions });
   }
   return runs;
+}
+
+/** Whether numbers stand in the order of a key; false where there is a NULL or a NaN. */
+function isOrdered(vector: Vector, { descending }: OrderKey): boolean {
+  if (vector.kind !== 'number' || vector.nulls !== undefined) return false;
+  const { values, count } = vector;
+  if (Number.isNaN(values[0])) return false;
+  for (let row = 1; row < count; row++) {
+    const isBehind = descending
+      ? values[row]! <= values[row - 1]!
+      : values[row]! >= values[row - 1]!;
+    if (!isBehind) return false;
+  }
+  return true;
 }
 
 function isPast(key: OrderKey, vector: Vector, row: number, floor: SqlValue): boolean {

@@ -26,3 +26,23 @@ test('each key is found under the id it was given, few of them and many', () => 
     }),
   );
 });
+
+test('keys that ascend are found, and so are all once one comes that does not', () => {
+  const count = fc.constantFrom(7, 8, 9, 100, 4095, 4096, 4097);
+  fc.assert(
+    fc.property(count, fc.constantFrom(-1, 0.5, 12.5), (keyCount, late) => {
+      const index = new NumberIndex();
+      for (let key = 0; key < keyCount; key++) {
+        assert.equal(index.find(key), -1);
+        index.insert(key, 2 * key);
+        assert.equal(index.find(key >> 1), 2 * (key >> 1));
+      }
+      assert.equal(index.find(late), -1);
+      index.insert(late, 1);
+      assert.equal(index.find(late), 1);
+      for (let key = 0; key < keyCount; key++) assert.equal(index.find(key), 2 * key);
+      assert.equal(index.find(keyCount), -1);
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -12,6 +12,7 @@ import {
   constantVector,
   dictionaryVector,
   numberVector,
+  valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';
 
@@ -128,7 +129,17 @@ export function feed(
 }
 
 function finish(state: AggregateState, groupCount: number): SqlValue[] {
-  return Array.from({ length: groupCount }, (_, group) => state.finalize(group));
+  const each = Array.from({ length: groupCount }, (_, group) => state.finalize(group));
+  // From the last group on: they may be asked for in any order.
+  const groups = Int32Array.from(each, (_, index) => groupCount - 1 - index);
+  const all = state.finalizeAll?.(groups, () => {});
+  if (all !== undefined) {
+    assert.deepEqual(
+      each.toReversed(),
+      each.map((_, index) => valueAt(all, index)),
+    );
+  }
+  return each;
 }
 
 /** The forms of vectors that can hold the values. */

@@ -1,6 +1,8 @@
+import { NumberLists } from '../../column/number-lists.ts';
 import type { SqlType } from '../../column/type.ts';
 import { arrayOf, BOOL, BYTES, DYNAMIC, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
+import type { Vector } from '../../column/vector.ts';
 import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { equalValues } from '../comparison.ts';
@@ -66,6 +68,7 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
     parameters: ['list', INT64],
     result: elementType,
     nulls: 'propagate',
+    inPlace: ([lists, position]) => elementOfEach(lists!, position!, mode.base),
     evaluate: typed((array: SqlValue, position: Int64) => {
       const elements = elementsOf(array);
       if (elements === null) return null;
@@ -79,6 +82,14 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
       );
     }),
   };
+}
+
+/** Of lists of one length the element is there in all, or in none. */
+function elementOfEach(lists: Vector, position: Vector, base: 0 | 1): Vector | undefined {
+  if (!(lists instanceof NumberLists) || position.kind !== 'constant') return undefined;
+  if (typeof position.value !== 'number') return undefined;
+  const index = position.value - base;
+  return index >= 0 && index < lists.length ? lists.element(index) : undefined;
 }
 
 function elementType(types: readonly SqlType[]): SqlType {
