@@ -3,6 +3,9 @@ import { StringRange } from '../column/string-range.ts';
 import type { Vector } from '../column/vector.ts';
 import { type RunTally, tallyRuns } from './run-tally.ts';
 
+/** How many tests of the same integers there were in a chunk of a grouping, at most so far. */
+export type KnownTests = { countMax: number };
+
 /**
  * The groups of the rows of one chunk, where these come in runs: rows `[ends[r - 1], ends[r])`, from 0 for
  * the first, are of group `groups[r]`. A group may have several runs.
@@ -14,11 +17,34 @@ export class ChunkRuns {
   readonly ends: Int32Array;
   #tallied: PackedNumbers | undefined;
   #tally: RunTally | undefined;
+  #tested: PackedNumbers | undefined;
+  #testCount = 0;
+  readonly #knownTests: KnownTests;
 
-  constructor(groups: Int32Array, ends: Int32Array, count: number) {
+  /** `knownTests`: of the grouping; it is written to. */
+  constructor(
+    groups: Int32Array,
+    ends: Int32Array,
+    count: number,
+    knownTests: KnownTests = { countMax: 0 },
+  ) {
     this.groups = groups;
     this.ends = ends;
     this.count = count;
+    this.#knownTests = knownTests;
+  }
+
+  /**
+   * To be told of each test of integers; how many there are of the same ones in a chunk, as far as is known
+   * from this one and those before.
+   */
+  noteTest(numbers: PackedNumbers): number {
+    const isNext = this.#tested !== undefined && isSame(this.#tested, numbers);
+    this.#testCount = isNext ? this.#testCount + 1 : 1;
+    this.#tested = numbers;
+    const known = this.#knownTests;
+    known.countMax = Math.max(known.countMax, this.#testCount);
+    return known.countMax;
   }
 
   /** Writes the group of each row. */

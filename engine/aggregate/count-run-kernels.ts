@@ -6,6 +6,12 @@ import type { RunTally } from './run-tally.ts';
 /** Rows of a run for each code, from which on its codes are counted. */
 const ROWS_PER_CODE = 0.5;
 
+/** Tests of the same integers, from which on these are counted: that takes as long as two tests do row by row. */
+const TESTS_TALLIED_MIN = 3;
+
+/** Rows that the loops below look at in one go. */
+const ROWS_AT_ONCE = 8;
+
 /** Adds to each group's count the rows of its runs. */
 export function countRunRows(counts: Float64Array, { groups, ends }: ChunkRuns): boolean {
   let start = 0;
@@ -34,7 +40,8 @@ export function countRunsTrue(
 ): boolean {
   const truths = vectors[0]!;
   if (!(truths instanceof CodedTruths)) return false;
-  const tally = isShort(runs, truths) ? undefined : runs.tally(truths.numbers);
+  const isTallied = runs.noteTest(truths.numbers) >= TESTS_TALLIED_MIN && !isShort(runs, truths);
+  const tally = isTallied ? runs.tally(truths.numbers) : undefined;
   if (tally === undefined) countRunsByRow(counts, runs, truths);
   else countRunsTallied(counts, runs, truths, tally);
   countRunsExceptions(counts, runs, truths);
@@ -100,21 +107,43 @@ function countRunsExceptions(
   }
 }
 
+/** `for (let row = start; row < end; row++) count += isTrue[codes[row]!]!`, eight rows at once. */
 function countBytes(codes: Uint8Array, start: number, end: number, isTrue: Uint8Array): number {
   let count = 0;
-  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    count += isTrue[codes[row]!]! + isTrue[codes[row + 1]!]!;
+    count += isTrue[codes[row + 2]!]! + isTrue[codes[row + 3]!]!;
+    count += isTrue[codes[row + 4]!]! + isTrue[codes[row + 5]!]!;
+    count += isTrue[codes[row + 6]!]! + isTrue[codes[row + 7]!]!;
+  }
+  for (; row < end; row++) count += isTrue[codes[row]!]!;
   return count;
 }
 
 /** As `countBytes`: each sees one kind of array. */
 function countShorts(codes: Uint16Array, start: number, end: number, isTrue: Uint8Array): number {
   let count = 0;
-  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    count += isTrue[codes[row]!]! + isTrue[codes[row + 1]!]!;
+    count += isTrue[codes[row + 2]!]! + isTrue[codes[row + 3]!]!;
+    count += isTrue[codes[row + 4]!]! + isTrue[codes[row + 5]!]!;
+    count += isTrue[codes[row + 6]!]! + isTrue[codes[row + 7]!]!;
+  }
+  for (; row < end; row++) count += isTrue[codes[row]!]!;
   return count;
 }
 
 function countWords(codes: Uint32Array, start: number, end: number, isTrue: Uint8Array): number {
   let count = 0;
-  for (let row = start; row < end; row++) count += isTrue[codes[row]!]!;
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    count += isTrue[codes[row]!]! + isTrue[codes[row + 1]!]!;
+    count += isTrue[codes[row + 2]!]! + isTrue[codes[row + 3]!]!;
+    count += isTrue[codes[row + 4]!]! + isTrue[codes[row + 5]!]!;
+    count += isTrue[codes[row + 6]!]! + isTrue[codes[row + 7]!]!;
+  }
+  for (; row < end; row++) count += isTrue[codes[row]!]!;
   return count;
 }

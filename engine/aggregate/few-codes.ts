@@ -41,8 +41,7 @@ export function countFewCodes(
   const markCount = Math.ceil(codeCount / CODES_PER_MARK);
   if (count * count <= STEPS_PER_MARK * markCount) {
     if (rows.length < count) rows = new Uint32Array(Math.max(count, 2 * rows.length));
-    for (let row = 0; row < count; row++) rows[row] = codes[start + row]!;
-    insertRows(count);
+    insertRows(codes, start, count);
     return countSorted(count, entries, first);
   }
   if (counters.length < codeCount) {
@@ -55,21 +54,28 @@ export function countFewCodes(
   return takeMarked(markCount, entries, first);
 }
 
-function insertRows(count: number): void {
-  for (let next = 1; next < count; next++) {
-    const code = rows[next]!;
+/** Writes rows in the order of their codes. */
+function insertRows(codes: UnsignedArray, start: number, count: number): void {
+  const ordered = rows;
+  for (let next = 0; next < count; next++) {
+    const code = codes[start + next]!;
     let at = next;
-    for (; at > 0 && rows[at - 1]! > code; at--) rows[at] = rows[at - 1]!;
-    rows[at] = code;
+    for (; at > 0; at--) {
+      const before = ordered[at - 1]!;
+      if (before <= code) break;
+      ordered[at] = before;
+    }
+    ordered[at] = code;
   }
 }
 
 function countSorted(count: number, { values, counts }: CodeEntries, first: number): number {
+  const ordered = rows;
   let entry = first;
   for (let row = 0; row < count; ) {
-    const code = rows[row]!;
+    const code = ordered[row]!;
     const start = row;
-    while (row < count && rows[row] === code) row++;
+    while (row < count && ordered[row] === code) row++;
     values[entry] = code;
     counts[entry++] = row - start;
   }
@@ -106,17 +112,18 @@ function markWords(codes: Uint32Array, start: number, end: number): void {
 
 /** Writes what is marked, and takes it back. */
 function takeMarked(markCount: number, { values, counts }: CodeEntries, first: number): number {
+  const [counted, marked] = [counters, marks];
   let entry = first;
   for (let at = 0; at < markCount; at++) {
-    let mark = marks[at]!;
+    let mark = marked[at]!;
     if (mark === 0) continue;
-    marks[at] = 0;
+    marked[at] = 0;
     while (mark !== 0) {
       const code = at * CODES_PER_MARK + (31 - Math.clz32(mark & -mark));
       mark &= mark - 1;
       values[entry] = code;
-      counts[entry++] = counters[code]!;
-      counters[code] = 0;
+      counts[entry++] = counted[code]!;
+      counted[code] = 0;
     }
   }
   return entry;

@@ -6,7 +6,7 @@ import type { Vector } from '../column/vector.ts';
 import { constantVector, numberVector, valueAt } from '../column/vector.ts';
 import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
-import { ChunkRuns } from './chunk-runs.ts';
+import { ChunkRuns, type KnownTests } from './chunk-runs.ts';
 import {
   type CodedKey,
   codedKeysOf,
@@ -80,6 +80,7 @@ export class GroupTable {
   readonly #limit: GroupLimit;
   #groups: Int32Array<ArrayBuffer> = NO_INT32;
   #ids: Int32Array<ArrayBuffer> = NO_INT32;
+  readonly #knownTests: KnownTests = { countMax: 0 };
 
   constructor(types: readonly SqlType[], limit: GroupLimit = GROUP_LIMIT) {
     this.#columns = types.map((type) => new KeyColumn(type));
@@ -168,7 +169,8 @@ export class GroupTable {
     const runs = runsOf(vectors, count);
     if (runs === undefined) return undefined;
     const { ends, rowOfRun } = runs;
-    return new ChunkRuns(this.assign(rowOfRun, ends.length).slice(0, ends.length), ends, count);
+    const groups = this.assign(rowOfRun, ends.length).slice(0, ends.length);
+    return new ChunkRuns(groups, ends, count, this.#knownTests);
   }
 
   /** The group of each row of what `assignRuns` gave; good until the next call, as that of `assign`. */

@@ -90,6 +90,13 @@ export class Histograms {
     return { values, counts, start, end: starts[group + 1] ?? values.length };
   }
 
+  /** How often each integer from 0 on came in a group, where they lie, where all of them are counted. */
+  counted(group: number): Uint32Array | undefined {
+    const { starts } = this.#log.grouped();
+    const isLogged = (starts[group] ?? 0) !== (starts[group + 1] ?? starts[group] ?? 0);
+    return isLogged || this.#lists.has(group) ? undefined : this.#countersOf(group);
+  }
+
   /** All integers of a group, ascending, each once. */
   counts(group: number): IntegerCounts {
     const { starts, values, counts } = this.#log.grouped();

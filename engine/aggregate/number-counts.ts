@@ -25,6 +25,9 @@ export type NumberCountsPartial = {
   readonly digests: readonly { readonly group: number; readonly digest: WeightedValues }[];
 };
 
+/** Entry `i` is `i`: what a histogram counts. Made when it is first needed. */
+let integers: Uint16Array | undefined;
+
 /** Values in order, and how often each came. */
 type Counted = {
   readonly values: ArrayLike<number | bigint> & Iterable<number | bigint>;
@@ -137,15 +140,24 @@ export class NumberCounts {
     if ((this.#nans[group] ?? 0) > 0 || this.#wide.has(group) || this.#digests.has(group)) {
       return undefined;
     }
-    const span = this.#histograms.logged(group);
-    if (span === undefined) return undefined;
     this.#grouped ??= this.#table.grouped(this.#distinct.length);
     const { starts } = this.#grouped;
     if (starts[group] !== starts[group + 1]) return undefined;
+    const span = this.#histograms.logged(group);
+    if (span === undefined) return this.#countedInPlace(group);
     const { values, counts, start, end } = span;
     let total = 0;
     for (let entry = start; entry < end; entry++) total += counts[entry]!;
     return { values, counts, start, total };
+  }
+
+  #countedInPlace(group: number): SortedCounts<number> | undefined {
+    const counts = this.#histograms.counted(group);
+    if (counts === undefined) return undefined;
+    let total = 0;
+    for (let value = 0; value < counts.length; value++) total += counts[value]!;
+    integers ??= Uint16Array.from({ length: HISTOGRAM_VALUES_MAX }, (_, integer) => integer);
+    return { values: integers, counts, total };
   }
 
   /** All numbers of a group in order. */

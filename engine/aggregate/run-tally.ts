@@ -27,15 +27,19 @@ const CODES_AT_ONCE = 16;
 /** Rows that the loops below count in one go. */
 const ROWS_AT_ONCE = 8;
 
+/** What a counter counts to. */
+const COUNTED_ROWS_MAX = 65_535;
+
 /** Counters by code, all 0 between two calls. `pairs` are the same two by two, to be looked through sooner. */
 type Counters = { readonly single: Uint16Array; readonly pairs: Uint32Array };
 
-/** Each counter counts half of the rows of a run at most, and those that are left of the last eight. */
-const COUNTED_ROWS_MAX = 2 * (65_535 - ROWS_AT_ONCE);
+let counters = newCounters(0);
 
-/** Two, taken in turn: events alike come one after the other, and to add to a counter just written waits for that. */
-let evens = newCounters(0);
-let odds = newCounters(0);
+/**
+ * Taken in turn with the others where codes are few: events alike come one after the other, and to add to a counter
+ * just written waits for that. Where they are many it seldom is the same, and two lie in the nearest cache no more.
+ */
+const byteCounters = newCounters(256);
 
 /** Where the entries of one chunk are collected: the codes of a run, then what they stand for. */
 let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Array(0) };
@@ -79,19 +83,31 @@ function countAllCodes(
   codeCount: number,
   first: number,
 ): number {
-  if (evens.single.length < codeCount) {
-    evens = newCounters(codeCount);
-    odds = newCounters(codeCount);
+  if (counters.single.length < codeCount) counters = newCounters(codeCount);
+  const { single, pairs } = counters;
+  if (codes instanceof Uint8Array) {
+    countBytes(codes, start, end, single, byteCounters.single);
+    addByteCounters(codeCount);
+  } else if (codes instanceof Uint16Array) {
+    countShorts(codes, start, end, single);
+  } else {
+    countWords(codes, start, end, single);
   }
-  if (codes instanceof Uint8Array) countBytes(codes, start, end, evens.single, odds.single);
-  else if (codes instanceof Uint16Array) countShorts(codes, start, end, evens.single, odds.single);
-  else countWords(codes, start, end, evens.single, odds.single);
   let entry = first;
-  for (let start = 0; start < codeCount; start += CODES_AT_ONCE) {
-    const pair = start >>> 1;
-    if (haveCome(evens.pairs, pair) || haveCome(odds.pairs, pair)) entry = takeCounts(start, entry);
+  for (let code = 0; code < codeCount; code += CODES_AT_ONCE) {
+    if (haveCome(pairs, code >>> 1)) entry = takeCounts(code, entry);
   }
   return entry;
+}
+
+/** Moves what the second counters counted to the first. */
+function addByteCounters(codeCount: number): void {
+  const { single } = counters;
+  const added = byteCounters.single;
+  for (let code = 0; code < codeCount; code++) {
+    single[code]! += added[code]!;
+    added[code] = 0;
+  }
 }
 
 function newCounters(codeCount: number): Counters {
@@ -109,14 +125,12 @@ function haveCome(pairs: Uint32Array, at: number): boolean {
 /** Moves what was counted of these codes to the entries from `first` on; gives the end. */
 function takeCounts(start: number, first: number): number {
   const { values, counts } = entries;
-  const even = evens.single;
-  const odd = odds.single;
+  const { single } = counters;
   let entry = first;
   for (let code = start; code < start + CODES_AT_ONCE; code++) {
-    const times = even[code]! + odd[code]!;
+    const times = single[code]!;
     if (times === 0) continue;
-    even[code] = 0;
-    odd[code] = 0;
+    single[code] = 0;
     values[entry] = code;
     counts[entry++] = times;
   }
@@ -126,9 +140,11 @@ function takeCounts(start: number, first: number): number {
 /** Makes integers of the codes of entries [first, end); gives the sum of what was counted. */
 function decodeEntries(coding: IntegerCoding, first: number, end: number): number {
   const { values, counts } = entries;
+  const { base, step, table } = coding;
   let sum = 0;
   for (let entry = first; entry < end; entry++) {
-    const value = coding.value(values[entry]!);
+    const code = values[entry]!;
+    const value = table === undefined ? base + step * code : table[code]!;
     values[entry] = value;
     sum += value * counts[entry]!;
   }
@@ -160,45 +176,33 @@ function countBytes(
   for (; row < end; row++) even[codes[row]!]!++;
 }
 
-/** As `countBytes`: each sees one kind of array. */
-function countShorts(
-  codes: Uint16Array,
-  start: number,
-  end: number,
-  even: Uint16Array,
-  odd: Uint16Array,
-): void {
+/** `for (let row = start; row < end; row++) counted[codes[row]!]!++`. Each sees one kind of array. */
+function countShorts(codes: Uint16Array, start: number, end: number, counted: Uint16Array): void {
   let row = start;
   for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
-    even[codes[row]!]!++;
-    odd[codes[row + 1]!]!++;
-    even[codes[row + 2]!]!++;
-    odd[codes[row + 3]!]!++;
-    even[codes[row + 4]!]!++;
-    odd[codes[row + 5]!]!++;
-    even[codes[row + 6]!]!++;
-    odd[codes[row + 7]!]!++;
+    counted[codes[row]!]!++;
+    counted[codes[row + 1]!]!++;
+    counted[codes[row + 2]!]!++;
+    counted[codes[row + 3]!]!++;
+    counted[codes[row + 4]!]!++;
+    counted[codes[row + 5]!]!++;
+    counted[codes[row + 6]!]!++;
+    counted[codes[row + 7]!]!++;
   }
-  for (; row < end; row++) even[codes[row]!]!++;
+  for (; row < end; row++) counted[codes[row]!]!++;
 }
 
-function countWords(
-  codes: Uint32Array,
-  start: number,
-  end: number,
-  even: Uint16Array,
-  odd: Uint16Array,
-): void {
+function countWords(codes: Uint32Array, start: number, end: number, counted: Uint16Array): void {
   let row = start;
   for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
-    even[codes[row]!]!++;
-    odd[codes[row + 1]!]!++;
-    even[codes[row + 2]!]!++;
-    odd[codes[row + 3]!]!++;
-    even[codes[row + 4]!]!++;
-    odd[codes[row + 5]!]!++;
-    even[codes[row + 6]!]!++;
-    odd[codes[row + 7]!]!++;
+    counted[codes[row]!]!++;
+    counted[codes[row + 1]!]!++;
+    counted[codes[row + 2]!]!++;
+    counted[codes[row + 3]!]!++;
+    counted[codes[row + 4]!]!++;
+    counted[codes[row + 5]!]!++;
+    counted[codes[row + 6]!]!++;
+    counted[codes[row + 7]!]!++;
   }
-  for (; row < end; row++) even[codes[row]!]!++;
+  for (; row < end; row++) counted[codes[row]!]!++;
 }

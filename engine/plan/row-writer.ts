@@ -47,12 +47,17 @@ export class RowWriter implements Sink {
   push(chunk: Chunk): boolean {
     const out = this.#out;
     const vectors = this.#columns.map((column) => chunk.column(column.index));
+    const numbers = vectors.map((vector, position) =>
+      plainNumbers(vector, this.#columns[position]!.type),
+    );
     for (let row = 0; row < chunk.count; row++) {
       if (this.#rowCount > 0) out.raw(',');
       for (let position = 0; position < this.#columns.length; position++) {
         const column = this.#columns[position]!;
         out.rawViewed(column.prefix, 0, column.prefix.bytes.length - WORD_SIZE);
-        writeEntry(vectors[position]!, row, column.type, out);
+        const number = numbers[position]?.[row];
+        if (number === undefined) writeEntry(vectors[position]!, row, column.type, out);
+        else writeDouble(number, out);
       }
       out.raw(this.#columns.length === 0 ? '{}' : '}');
       this.#rowCount += 1;
@@ -110,6 +115,12 @@ function asciiJson(text: string): string {
 /** Whether texts may be kept: of the beginning of an answer. */
 function mayKeep(out: JsonBuffer): boolean {
   return out.size < ANSWER_TEXTS_BYTES_MAX;
+}
+
+/** The numbers of a column where each of its entries is one, and is written as such. */
+function plainNumbers(vector: Vector, { kind }: SqlType): Float64Array | undefined {
+  if (vector.kind !== 'number' || vector.nulls !== undefined) return undefined;
+  return kind === 'DATETIME' || kind === 'DATE' || kind === 'TIME' ? undefined : vector.values;
 }
 
 /** Strings go from the segment's bytes to the answer's; all else by way of its value. */
@@ -172,11 +183,14 @@ function writeNumber(value: number | bigint, type: SqlType, out: JsonBuffer): vo
     // What an event sent comes back as a number; what SQL computed is quoted for JavaScript's sake.
     const isNumber = type.kind === 'DYNAMIC' || (value >= -EXACT_MAX && value <= EXACT_MAX);
     out.raw(isNumber ? `${value}` : `"${value}"`);
-  } else if (Number.isFinite(value)) {
-    out.number(value);
   } else {
-    out.raw(Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"');
+    writeDouble(value, out);
   }
+}
+
+function writeDouble(value: number, out: JsonBuffer): void {
+  if (Number.isFinite(value)) out.number(value);
+  else out.raw(Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"');
 }
 
 function writeComposite(values: readonly SqlValue[], type: SqlType, out: JsonBuffer): void {

@@ -124,7 +124,7 @@ test('codes too many, or sums that may not be exact, are not counted', () => {
   assert.equal(tally(IntegerCoding.inSteps(0, 1, TALLY_CODES_MAX)), undefined);
   assert.notEqual(tally(IntegerCoding.inSteps(2 ** 47, 1, 0)), undefined);
   assert.equal(tally(IntegerCoding.inSteps(2 ** 48, 1, 0)), undefined);
-  const many = { start: 0, count: TALLY_CODES_MAX + 1, isAscending: false };
+  const many = { start: 0, count: TALLY_CODES_MAX - 1, isAscending: false };
   const codes = new Uint32Array(many.count);
   const wide = (codeMax: number) =>
     tallyRuns(
@@ -136,7 +136,7 @@ test('codes too many, or sums that may not be exact, are not counted', () => {
 });
 
 test('as many rows of one code are counted as a counter can count, and no more', () => {
-  const rowsMax = 131_054;
+  const rowsMax = 65_535;
   const tally = (count: number) => {
     const range = { start: 1, count, isAscending: false };
     const codes = new Uint8Array(count + 1).fill(7);
@@ -192,10 +192,13 @@ test('sums of runs go on where doubles are not exact any more', () => {
   assert.equal(state.finalize(0), 200n * (100n * 2n ** 45n + 50n));
 });
 
-test('what is TRUE is counted by code, whatever the width', () => {
+test('what is TRUE is counted by row or by code, whatever the width', () => {
   const truths = fc.array(fc.constantFrom(0, 1, 2), { minLength: 21, maxLength: 21 });
   fc.assert(
-    fc.property(chunks, truths, fc.nat(3), ({ numbers, runs }, truthOfCode, every) => {
+    fc.property(chunks, truths, fc.nat(3), fc.nat(3), (chunk, truthOfCode, every, countMax) => {
+      const { numbers } = chunk;
+      const { groups, ends, count } = chunk.runs;
+      const runs = new ChunkRuns(groups, ends, count, { countMax });
       const { codes, start } = numbers;
       const ofCode = Array.from(
         { length: numbers.count },
@@ -222,6 +225,26 @@ test('what is TRUE is counted by code, whatever the width', () => {
       );
       assert.deepEqual([...coded.values], expected);
     }),
+  );
+});
+
+test('tests of the same integers are counted for the chunks to come', () => {
+  const range = { start: 0, count: 4, isAscending: false };
+  const coding = IntegerCoding.inSteps(0, 1, 3);
+  const [one, other] = [new Uint8Array(4), new Uint8Array(4)].map(
+    (codes) => new PackedNumbers(codes, range, coding),
+  );
+  const known = { countMax: 0 };
+  const runs = () => new ChunkRuns(Int32Array.of(0), Int32Array.of(4), 4, known);
+  const first = runs();
+  assert.deepEqual(
+    [one, one, other, one].map((numbers) => first.noteTest(numbers!)),
+    [1, 2, 2, 2],
+  );
+  const second = runs();
+  assert.deepEqual(
+    [one, one, one].map((numbers) => second.noteTest(numbers!)),
+    [2, 2, 3],
   );
 });
 
