@@ -1,5 +1,6 @@
 import { CodedTruths } from '../column/coded-truths.ts';
 import { TRUE, type Vector } from '../column/vector.ts';
+import { ByteRangeCount, rangeOfOnes } from './byte-range-count.ts';
 import { type ChunkRuns, hasNoNull } from './chunk-runs.ts';
 import type { RunTally } from './run-tally.ts';
 
@@ -77,12 +78,17 @@ function countRunsByRow(
   { groups, ends }: ChunkRuns,
   { truthOfCode, numbers }: CodedTruths,
 ): void {
-  const { codes, start } = numbers;
+  const { codes, start, count } = numbers;
   const isTrue = truthOfCode.map((truth) => (truth === TRUE ? 1 : 0));
+  const range = codes instanceof Uint8Array ? rangeOfOnes(isTrue) : undefined;
+  const inRange =
+    range && new ByteRangeCount(codes as Uint8Array, { start, end: start + count }, range);
   let rowStart = start;
   for (let run = 0; run < ends.length; run++) {
     const rowEnd = start + ends[run]!;
-    if (codes instanceof Uint8Array) {
+    if (inRange !== undefined) {
+      counts[groups[run]!]! += inRange.count(rowStart, rowEnd);
+    } else if (codes instanceof Uint8Array) {
       counts[groups[run]!]! += countBytes(codes, rowStart, rowEnd, isTrue);
     } else if (codes instanceof Uint16Array) {
       counts[groups[run]!]! += countShorts(codes, rowStart, rowEnd, isTrue);
