@@ -1,5 +1,5 @@
 import { sortStretches } from './ascending-stretches.ts';
-import { FIRST_BYTES, NO_UINT32 } from './growth.ts';
+import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
@@ -24,173 +24,255 @@ export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes
  * a tenth of what looking for each of them does, and put in order once somebody asks. When there is no more
  * room, equal ones of a group become one entry first, so that a large log stays below twice the distinct ones.
+ *
+ * Entries that come one after the other for one group, their integers ascending, are one *stretch*.
  */
 export class IntegerLog {
-  #groups: Uint32Array<ArrayBuffer> = NO_UINT32;
   #values: Uint16Array<ArrayBuffer> = NO_UINT16;
   #counts: Uint32Array<ArrayBuffer> = NO_UINT32;
   #size = 0;
+  /** The group of each stretch, and its first entry. */
+  #groups: Int32Array<ArrayBuffer> = NO_INT32;
+  #starts: Int32Array<ArrayBuffer> = NO_INT32;
+  #stretchCount = 0;
+  /** Whether each stretch is of a higher group than the one before, as those of rows in order of time are. */
+  #areInOrder = true;
   #groupCount = 0;
-  /** Whether entries came as `grouped` gives them: no group after a higher one, its integers ascending. */
-  #cameInOrder = true;
   /** All in order, until an entry is added. */
   #grouped: GroupedIntegers | undefined;
 
   add(group: number, value: number, count: number): void {
-    if (this.#size === this.#groups.length) this.#makeRoom(1);
-    this.#cameInOrder &&= this.#isNext(group, value);
-    const entry = this.#size++;
-    this.#groups[entry] = group;
-    this.#values[entry] = value;
-    this.#counts[entry] = count;
-    if (group >= this.#groupCount) this.#groupCount = group + 1;
+    if (this.#size === this.#values.length) this.#makeRoom(1);
+    if (!this.#goesOn(group, value)) this.#beginStretch(group);
+    this.#values[this.#size] = value;
+    this.#counts[this.#size++] = count;
     this.#grouped = undefined;
   }
 
   /** Adds entries [start, end) of lists to a group. */
   addAll(group: number, { values, counts }: CountedIntegers, start: number, end: number): void {
-    if (this.#size + end - start > this.#groups.length) this.#makeRoom(end - start);
-    const ourGroups = this.#groups;
+    if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
     const ourValues = this.#values;
     const ourCounts = this.#counts;
-    let inOrder = this.#cameInOrder && start < end && this.#isNext(group, values[start]!);
-    let to = this.#size;
     for (let entry = start, last = -1; entry < end; entry++) {
       const value = values[entry]!;
-      if (value <= last) inOrder = false;
+      const goesOn = entry === start ? this.#goesOn(group, value) : value > last;
+      if (!goesOn) this.#beginStretch(group);
       last = value;
-      ourGroups[to] = group;
-      ourValues[to] = value;
-      ourCounts[to++] = counts[entry]!;
+      ourValues[this.#size] = value;
+      ourCounts[this.#size++] = counts[entry]!;
     }
-    if (start < end) this.#cameInOrder = inOrder;
-    this.#size = to;
-    if (group >= this.#groupCount) this.#groupCount = group + 1;
     this.#grouped = undefined;
   }
 
   /** All entries by group and integer, each integer of a group once. Good until the next is added. */
   grouped(): GroupedIntegers {
-    this.#grouped ??= this.#cameInOrder ? this.#asTheyCame() : this.#inOrder();
+    this.#grouped ??= this.#areInOrder ? this.#asTheyCame() : this.#inOrder();
     return this.#grouped;
   }
 
-  /** Whether an entry stands behind the last one in the order of `grouped`, and is not to be added to it. */
-  #isNext(group: number, value: number): boolean {
-    if (this.#size === 0) return true;
-    const lastGroup = this.#groups[this.#size - 1]!;
-    return group > lastGroup || (group === lastGroup && value > this.#values[this.#size - 1]!);
+  /** Whether an entry belongs to the last stretch. */
+  #goesOn(group: number, value: number): boolean {
+    const last = this.#stretchCount - 1;
+    return last >= 0 && this.#groups[last] === group && this.#values[this.#size - 1]! < value;
   }
 
-  /** Groups that come one after the other, as those of rows in order of time do, need no sorting. */
+  #beginStretch(group: number): void {
+    const stretch = this.#stretchCount++;
+    this.#groups = grownInt32(this.#groups, stretch + 1);
+    this.#starts = grownInt32(this.#starts, stretch + 1);
+    this.#groups[stretch] = group;
+    this.#starts[stretch] = this.#size;
+    if (stretch > 0 && group <= this.#groups[stretch - 1]!) this.#areInOrder = false;
+    if (group >= this.#groupCount) this.#groupCount = group + 1;
+  }
+
+  #endOf(stretch: number): number {
+    return stretch + 1 < this.#stretchCount ? this.#starts[stretch + 1]! : this.#size;
+  }
+
   #asTheyCame(): GroupedIntegers {
-    const size = this.#size;
-    const values = this.#values.subarray(0, size);
-    return { starts: this.#starts(), values, counts: this.#counts.subarray(0, size) };
-  }
-
-  /** Where each group's entries begin once they stand in order, and the end of all. */
-  #starts(): Int32Array {
-    const groups = this.#groups;
     const starts = new Int32Array(this.#groupCount + 1);
-    for (let entry = 0; entry < this.#size; entry++) starts[groups[entry]! + 1]!++;
-    for (let group = 0; group < this.#groupCount; group++) starts[group + 1]! += starts[group]!;
-    return starts;
+    for (let stretch = 0, group = 0; stretch < this.#stretchCount; stretch++) {
+      // Groups before it that have no entries begin where it does.
+      for (; group <= this.#groups[stretch]!; group++) starts[group] = this.#starts[stretch]!;
+    }
+    starts[this.#groupCount] = this.#size;
+    const values = this.#values.subarray(0, this.#size);
+    return { starts, values, counts: this.#counts.subarray(0, this.#size) };
   }
 
   #inOrder(): GroupedIntegers {
-    const size = this.#size;
+    const { ends, ordered } = this.#stretchesByGroup();
+    const starts = new Int32Array(this.#groupCount + 1);
+    const united = {
+      values: new Uint16Array(this.#size),
+      counts: new Uint32Array(this.#size),
+      size: 0,
+    };
+    for (let group = 0, first = 0; group < this.#groupCount; group++) {
+      starts[group] = united.size;
+      this.#unite(ordered.subarray(first, ends[group]), united);
+      first = ends[group]!;
+    }
+    const { size } = united;
+    starts[this.#groupCount] = size;
+    const values = united.values.subarray(0, size);
+    return { starts, values, counts: united.counts.subarray(0, size) };
+  }
+
+  /** The stretches of each group, in the order they came: those of group `g` end at `ends[g]`. */
+  #stretchesByGroup(): { readonly ends: Int32Array; readonly ordered: Int32Array } {
     const groups = this.#groups;
-    const starts = this.#starts();
-    const places = starts.slice(0, this.#groupCount);
-    const keys = new Float64Array(size);
-    for (let entry = 0; entry < size; entry++) {
-      const place = places[groups[entry]!]!++;
-      keys[place] = this.#values[entry]! * KEY_OF_INTEGER + this.#counts[entry]!;
+    // Where each group's stretches begin while they are dealt out, then where they end.
+    const ends = new Int32Array(this.#groupCount + 1);
+    for (let stretch = 0; stretch < this.#stretchCount; stretch++) ends[groups[stretch]! + 1]!++;
+    for (let group = 0; group < this.#groupCount; group++) ends[group + 1]! += ends[group]!;
+    const ordered = new Int32Array(this.#stretchCount);
+    for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
+      ordered[ends[groups[stretch]!]!++] = stretch;
     }
-    for (let group = 0; group < this.#groupCount; group++) {
-      sortKeys(keys, starts[group]!, starts[group + 1]!);
+    return { ends, ordered };
+  }
+
+  /** Writes the entries of all stretches of one group, in order, equal integers as one. */
+  #unite(stretches: Int32Array, to: UnitedEntries): void {
+    if (stretches.length === 0) return;
+    const [first, second] = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1] ?? -1)];
+    if (stretches.length <= 2) {
+      mergeSpans(this.#values, this.#counts, [first, second], to);
+      return;
     }
-    return uniteKeys(keys, starts);
+    const keys = new Float64Array(stretches.reduce((sum, each) => sum + this.#lengthOf(each), 0));
+    let at = 0;
+    for (const stretch of stretches) {
+      const { start, end } = this.#spanOf(stretch);
+      for (let entry = start; entry < end; entry++) {
+        keys[at++] = this.#values[entry]! * KEY_OF_INTEGER + this.#counts[entry]!;
+      }
+    }
+    sortKeys(keys);
+    uniteKeys(keys, to);
+  }
+
+  /** The entries of a stretch; none where there is no such. */
+  #spanOf(stretch: number): Span {
+    if (stretch < 0) return { start: 0, end: 0 };
+    return { start: this.#starts[stretch]!, end: this.#endOf(stretch) };
+  }
+
+  #lengthOf(stretch: number): number {
+    return this.#endOf(stretch) - this.#starts[stretch]!;
   }
 
   /** For `count` entries more. */
   #makeRoom(count: number): void {
-    if (this.#groups.length === 0 && count <= CAPACITY_FIRST) {
-      this.#groups = new Uint32Array(CAPACITY_FIRST);
-      this.#values = new Uint16Array(CAPACITY_FIRST);
-      this.#counts = new Uint32Array(CAPACITY_FIRST);
+    if (this.#values.length === 0 && count <= CAPACITY_FIRST) {
+      this.#growTo(CAPACITY_FIRST);
       return;
     }
-    if (this.#groups.length < UNITED_ENTRIES_MIN) {
-      this.#growTo(Math.max(CAPACITY_MIN, this.#size + count, 2 * this.#groups.length));
+    if (this.#values.length < UNITED_ENTRIES_MIN) {
+      this.#growTo(Math.max(CAPACITY_MIN, this.#size + count, 2 * this.#values.length));
       return;
     }
     const { starts, values, counts } = this.grouped();
-    const capacity = this.#groups.length;
+    const capacity = this.#values.length;
     const isDense = 2 * values.length >= capacity;
     const roomMin = Math.max(CAPACITY_MIN, values.length + count);
     const room = Math.max(roomMin, isDense ? 2 * capacity : capacity);
-    const groups = new Uint32Array(room);
-    for (let group = 0; group < this.#groupCount; group++) {
-      groups.fill(group, starts[group], starts[group + 1]);
-    }
-    this.#groups = groups;
     this.#values = new Uint16Array(room);
     this.#values.set(values);
     this.#counts = new Uint32Array(room);
     this.#counts.set(counts);
+    this.#stretchCount = 0;
+    this.#areInOrder = true;
+    for (let group = 0; group + 1 < starts.length; group++) {
+      this.#size = starts[group]!;
+      if (starts[group + 1]! > this.#size) this.#beginStretch(group);
+    }
     this.#size = values.length;
-    this.#cameInOrder = true;
   }
 
   /** With all entries as they are. */
   #growTo(room: number): void {
-    const groups = new Uint32Array(room);
     const values = new Uint16Array(room);
     const counts = new Uint32Array(room);
-    groups.set(this.#groups);
     values.set(this.#values);
     counts.set(this.#counts);
-    this.#groups = groups;
     this.#values = values;
     this.#counts = counts;
   }
 }
 
-function sortKeys(keys: Float64Array, start: number, end: number): void {
-  if (end - start > INSERTED_ENTRIES_MAX) {
-    sortStretches(keys, start, end);
+/** Entries [start, end). */
+type Span = { readonly start: number; readonly end: number };
+
+/** Entries in order; the next is written at `size`. */
+type UnitedEntries = {
+  readonly values: Uint16Array;
+  readonly counts: Uint32Array;
+  size: number;
+};
+
+/** Writes two stretches as one, the counts of equal integers added up. */
+function mergeSpans(
+  values: Uint16Array,
+  counts: Uint32Array,
+  [one, other]: readonly [Span, Span],
+  to: UnitedEntries,
+): void {
+  const { values: toValues, counts: toCounts } = to;
+  let { size } = to;
+  let left = one.start;
+  let right = other.start;
+  while (left < one.end && right < other.end) {
+    const leftValue = values[left]!;
+    const rightValue = values[right]!;
+    const isLeft = leftValue <= rightValue;
+    const isRight = rightValue <= leftValue;
+    toValues[size] = isLeft ? leftValue : rightValue;
+    toCounts[size++] = (isLeft ? counts[left]! : 0) + (isRight ? counts[right]! : 0);
+    if (isLeft) left++;
+    if (isRight) right++;
+  }
+  for (; left < one.end; left++) {
+    toValues[size] = values[left]!;
+    toCounts[size++] = counts[left]!;
+  }
+  for (; right < other.end; right++) {
+    toValues[size] = values[right]!;
+    toCounts[size++] = counts[right]!;
+  }
+  to.size = size;
+}
+
+function sortKeys(keys: Float64Array): void {
+  if (keys.length > INSERTED_ENTRIES_MAX) {
+    sortStretches(keys, 0, keys.length);
     return;
   }
-  for (let next = start + 1; next < end; next++) {
+  for (let next = 1; next < keys.length; next++) {
     const key = keys[next]!;
     let at = next;
-    for (; at > start && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
     keys[at] = key;
   }
 }
 
-/** Adds up what is of one integer and one group. `starts` become those of what is left. */
-function uniteKeys(keys: Float64Array, starts: Int32Array): GroupedIntegers {
-  const values = new Uint16Array(keys.length);
-  const counts = new Uint32Array(keys.length);
-  let size = 0;
-  for (let group = 0; group + 1 < starts.length; group++) {
-    const first = size;
-    const end = starts[group + 1]!;
-    for (let at = starts[group]!; at < end; at++) {
-      const value = Math.floor(keys[at]! / KEY_OF_INTEGER);
-      const count = keys[at]! - value * KEY_OF_INTEGER;
-      if (size > first && values[size - 1] === value) {
-        counts[size - 1]! += count;
-      } else {
-        values[size] = value;
-        counts[size++] = count;
-      }
+/** Writes what sorted keys stand for, the counts of equal integers added up. */
+function uniteKeys(keys: Float64Array, to: UnitedEntries): void {
+  const { values, counts } = to;
+  const first = to.size;
+  let { size } = to;
+  for (let at = 0; at < keys.length; at++) {
+    const value = Math.floor(keys[at]! / KEY_OF_INTEGER);
+    const count = keys[at]! - value * KEY_OF_INTEGER;
+    if (size > first && values[size - 1] === value) {
+      counts[size - 1]! += count;
+    } else {
+      values[size] = value;
+      counts[size++] = count;
     }
-    starts[group] = first;
   }
-  starts[starts.length - 1] = size;
-  return { starts, values: values.subarray(0, size), counts: counts.subarray(0, size) };
+  to.size = size;
 }
