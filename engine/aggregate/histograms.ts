@@ -55,7 +55,9 @@ export class Histograms {
   #misses: Int32Array<ArrayBuffer> = NO_INT32;
   /** Parts of partials, as these have them: nobody changes them. */
   readonly #lists = new Map<number, IntegerCounts[]>();
-  readonly #log = new IntegerLog();
+  #log = new IntegerLog();
+  /** Whether no group with a histogram has integers in the log that this one holds. */
+  #isSettled = true;
 
   reserve(groupCount: number): void {
     this.#starts = grownInt32(this.#starts, groupCount);
@@ -78,12 +80,33 @@ export class Histograms {
       this.#counters[this.#starts[group]! + value]! += count;
     } else {
       this.#log.add(group, value, count);
+      this.#isSettled = false;
     }
+  }
+
+  /** Moves what a group had in the log before it earned its histogram there: to be called before groups are read. */
+  #settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    if (this.#used === 0) return;
+    const { starts, values, counts } = this.#log.grouped();
+    const left = new IntegerLog();
+    for (let group = 0; group + 1 < starts.length; group++) {
+      let entry = starts[group]!;
+      const end = starts[group + 1]!;
+      const capacity = this.#capacities[group]!;
+      for (; entry < end && values[entry]! < capacity; entry++) {
+        this.#counters[this.#starts[group]! + values[entry]!]! += counts[entry]!;
+      }
+      left.addAll(group, { values, counts }, entry, end);
+    }
+    this.#log = left;
   }
 
   /** The integers of a group where they lie, where all of them are in the log. */
   logged(group: number): IntegerSpan | undefined {
     if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
+    this.#settle();
     const { starts, values, counts } = this.#log.grouped();
     // The log may know of no group so high.
     const start = starts[group] ?? values.length;
@@ -92,6 +115,7 @@ export class Histograms {
 
   /** How often each integer from 0 on came in a group, where they lie, where all of them are counted. */
   counted(group: number): Uint32Array | undefined {
+    this.#settle();
     const { starts } = this.#log.grouped();
     const isLogged = (starts[group] ?? 0) !== (starts[group + 1] ?? starts[group] ?? 0);
     return isLogged || this.#lists.has(group) ? undefined : this.#countersOf(group);
@@ -99,6 +123,7 @@ export class Histograms {
 
   /** All integers of a group, ascending, each once. */
   counts(group: number): IntegerCounts {
+    this.#settle();
     const { starts, values, counts } = this.#log.grouped();
     const parts: IntegerCounts[] = [...(this.#lists.get(group) ?? [])];
     const start = starts[group] ?? values.length;
@@ -149,6 +174,7 @@ export class Histograms {
     const misses = Math.ceil((end - start) / LISTED_PER_MISS);
     if (greatest >= this.#capacities[group]! && !this.#earn(group, greatest, misses)) {
       this.#log.addAll(group, partial, start, end);
+      this.#isSettled = false;
       return;
     }
     const counters = this.#counters;
@@ -191,6 +217,7 @@ export class Histograms {
     this.#starts[group] = this.#used;
     this.#capacities[group] = capacity;
     this.#used += capacity;
+    this.#isSettled = false;
     return true;
   }
 }
