@@ -210,9 +210,9 @@ export class Engine {
       (await this.#runCovered(run, scans, options.signal)) ??
       (await this.#runInPool(run, options.signal));
     const { json, rowCount } = answer;
-    const { profile, ...stats } = answer.stats;
+    const { profile, runMs } = answer.stats;
     const planMs = plannedMs - startMs;
-    const queueMs = Math.max(0, performance.now() - plannedMs - stats.runMs);
+    const queueMs = Math.max(0, performance.now() - plannedMs - runMs);
     this.#planMs += planMs;
     this.#queueMs += queueMs;
     return {
@@ -222,14 +222,14 @@ export class Engine {
       get digest() {
         return answer.digest;
       },
-      stats: { ...stats, planMs, queueMs },
+      stats: runStatsOf(answer.stats, { planMs, queueMs }),
       explanation:
         profile &&
         explainQuery(query, this.#contextOf(options), {
           rowCount,
           planMs,
           queueMs,
-          runMs: stats.runMs,
+          runMs,
           profile,
           snapshots,
         }),
@@ -456,6 +456,20 @@ export class Engine {
       countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
     );
   }
+}
+
+/** Field by field: to leave one out of an object by `...` takes a microsecond. */
+function runStatsOf(task: TaskStats, main: Pick<RunStats, 'planMs' | 'queueMs'>): RunStats {
+  return {
+    rowsScanned: task.rowsScanned,
+    rowsFromMemo: task.rowsFromMemo,
+    rowsSkipped: task.rowsSkipped,
+    segmentsScanned: task.segmentsScanned,
+    segmentsSkipped: task.segmentsSkipped,
+    runMs: task.runMs,
+    planMs: main.planMs,
+    queueMs: main.queueMs,
+  };
 }
 
 /** Of a query that could not be run without what it could not read. */

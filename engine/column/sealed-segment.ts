@@ -202,7 +202,9 @@ class Groups {
       const isTimeOrdered = groupCount === 1;
       return [{ count, start: 0, rows: undefined, isTimeOrdered, hasProjectKey: true }];
     }
-    const runs = [...this.runsOf([projectKey])];
+    // As `runsOf`, of one key.
+    const name = this.#find(encodedKey(projectKey));
+    const runs = name < 0 ? [] : [this.#run(this.#firstNamed + name, true)];
     if (this.#footer.hasMixed) runs.push(this.#run(groupCount - 1, false));
     return runs;
   }
@@ -211,14 +213,18 @@ class Groups {
   runsOf(projectKeys: readonly string[]): readonly RowRun[] {
     const names = projectKeys.map((key) => this.#find(encodedKey(key)));
     const found = Int32Array.from(new Set(names)).filter((name) => name >= 0);
-    const first = this.#footer.hasNone ? 1 : 0;
-    return Array.from(found.sort(), (name) => this.#run(first + name, true));
+    return Array.from(found.sort(), (name) => this.#run(this.#firstNamed + name, true));
+  }
+
+  /** The first group that has a name. */
+  get #firstNamed(): number {
+    return this.#footer.hasNone ? 1 : 0;
   }
 
   projectsWith(rowsMin: number): readonly string[] {
     const projects: string[] = [];
     const { bytes, offsets } = this.#names;
-    const first = this.#footer.hasNone ? 1 : 0;
+    const first = this.#firstNamed;
     for (let name = 0; name < this.#footer.names.count; name++) {
       const rowCount = this.#starts[first + name + 1]! - this.#starts[first + name]!;
       if (rowCount >= rowsMin) projects.push(decodeWtf8(bytes, offsets[name]!, offsets[name + 1]!));

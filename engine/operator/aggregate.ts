@@ -143,10 +143,9 @@ export class AggregateSink implements Sink {
   }
 
   #groups(groups: Int32Array): FinishedGroups {
-    return new FinishedGroups(
-      { ...this.#options, table: this.#table, states: this.#states },
-      groups,
-    );
+    const { keys, aggregates, checkpoint } = this.#options;
+    const [table, states] = [this.#table, this.#states];
+    return new FinishedGroups({ keys, aggregates, checkpoint, table, states }, groups);
   }
 }
 

@@ -142,7 +142,7 @@ export function windowsAt(
   const windows = scans.map((scan) => scan.window);
   const values = [nowUs, ...lateNames.map((name) => parameters.get(name) ?? null)];
   const late = {
-    numbers: Float64Array.from(values, (value) => (typeof value === 'number' ? value : Number.NaN)),
+    numbers: numbersOf(values),
     row: () => new VectorChunk(values.map(toConstant), 1),
   };
   try {
@@ -158,6 +158,16 @@ export function windowsAt(
     if (error instanceof QueryError) return undefined;
     throw error;
   }
+}
+
+/** `Float64Array.from` takes ten times as long for so few. */
+function numbersOf(values: readonly (SqlValue | undefined)[]): Float64Array {
+  const numbers = new Float64Array(values.length);
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    numbers[index] = typeof value === 'number' ? value : Number.NaN;
+  }
+  return numbers;
 }
 
 function toConstant(value: SqlValue): Vector {
