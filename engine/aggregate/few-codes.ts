@@ -15,6 +15,14 @@ const SUMMARIZED_ROWS_MAX = 128;
 
 const CODES_PER_MARK = 32;
 
+/** Codes that are looked through together where some of them came. */
+const CODES_PER_BLOCK = 16;
+
+const BLOCKS_PER_WORD = 4;
+
+/** Rows that a loop below marks in one go. */
+const ROWS_AT_ONCE = 4;
+
 /** What a counter can count to. */
 const ROWS_MAX = 65_535;
 
@@ -30,6 +38,13 @@ let marks = new Uint32Array(0);
 
 /** A bit for each word of marks that is not 0, while few rows are marked. */
 let summaries = new Uint32Array(0);
+
+/**
+ * In place of marks, where rows are more: 1 for each block of codes of which some came, four of them a word. To write
+ * a byte anew waits for nothing, as to add a bit does for the bit before.
+ */
+let blocks = new Uint8Array(0);
+let blockWords = new Uint32Array(0);
 
 /**
  * Counts codes below `codeCount` where they are few beside it: writes each code of [start, end), ascending,
@@ -49,20 +64,24 @@ export function countFewCodes(
     insertRows(codes, start, count);
     return countSorted(count, entries, first);
   }
-  const markCount = Math.ceil(codeCount / CODES_PER_MARK);
-  if (counters.length < codeCount) {
-    counters = new Uint16Array(codeCount);
-    marks = new Uint32Array(markCount);
-    summaries = new Uint32Array(Math.ceil(markCount / CODES_PER_MARK));
-  }
+  if (counters.length < codeCount) makeRoom(codeCount);
   if (count <= SUMMARIZED_ROWS_MAX) {
     markSummarized(codes, start, end);
-    return takeSummarized(Math.ceil(markCount / CODES_PER_MARK), entries, first);
+    return takeSummarized(Math.ceil(codeCount / CODES_PER_MARK ** 2), entries, first);
   }
   if (codes instanceof Uint8Array) markBytes(codes, start, end);
   else if (codes instanceof Uint16Array) markShorts(codes, start, end);
   else markWords(codes, start, end);
-  return takeMarked(markCount, entries, first);
+  return takeBlocks(Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD), entries, first);
+}
+
+function makeRoom(codeCount: number): void {
+  const wordCount = Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD);
+  counters = new Uint16Array(wordCount * BLOCKS_PER_WORD * CODES_PER_BLOCK);
+  marks = new Uint32Array(counters.length / CODES_PER_MARK);
+  summaries = new Uint32Array(Math.ceil(marks.length / CODES_PER_MARK));
+  blockWords = new Uint32Array(wordCount);
+  blocks = new Uint8Array(blockWords.buffer);
 }
 
 /** Writes rows in the order of their codes. */
@@ -104,45 +123,106 @@ function markSummarized(codes: UnsignedArray, start: number, end: number): void 
   }
 }
 
-/** One loop for each width, so that each sees one kind of array. */
+/**
+ * Counts each row and notes its block, four rows at once: what a loop does between two takes as long as one. One
+ * function for each width, so that each sees one kind of array.
+ */
 function markBytes(codes: Uint8Array, start: number, end: number): void {
-  const [counted, marked] = [counters, marks];
-  for (let row = start; row < end; row++) {
+  const [counted, met] = [counters, blocks];
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    const one = codes[row]!;
+    const two = codes[row + 1]!;
+    const three = codes[row + 2]!;
+    const four = codes[row + 3]!;
+    counted[one]!++;
+    counted[two]!++;
+    counted[three]!++;
+    counted[four]!++;
+    met[one >>> 4] = 1;
+    met[two >>> 4] = 1;
+    met[three >>> 4] = 1;
+    met[four >>> 4] = 1;
+  }
+  for (; row < end; row++) {
     const code = codes[row]!;
     counted[code]!++;
-    marked[code >>> 5]! |= 1 << code;
+    met[code >>> 4] = 1;
   }
 }
 
 function markShorts(codes: Uint16Array, start: number, end: number): void {
-  const [counted, marked] = [counters, marks];
-  for (let row = start; row < end; row++) {
+  const [counted, met] = [counters, blocks];
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    const one = codes[row]!;
+    const two = codes[row + 1]!;
+    const three = codes[row + 2]!;
+    const four = codes[row + 3]!;
+    counted[one]!++;
+    counted[two]!++;
+    counted[three]!++;
+    counted[four]!++;
+    met[one >>> 4] = 1;
+    met[two >>> 4] = 1;
+    met[three >>> 4] = 1;
+    met[four >>> 4] = 1;
+  }
+  for (; row < end; row++) {
     const code = codes[row]!;
     counted[code]!++;
-    marked[code >>> 5]! |= 1 << code;
+    met[code >>> 4] = 1;
   }
 }
 
 function markWords(codes: Uint32Array, start: number, end: number): void {
-  const [counted, marked] = [counters, marks];
-  for (let row = start; row < end; row++) {
+  const [counted, met] = [counters, blocks];
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    const one = codes[row]!;
+    const two = codes[row + 1]!;
+    const three = codes[row + 2]!;
+    const four = codes[row + 3]!;
+    counted[one]!++;
+    counted[two]!++;
+    counted[three]!++;
+    counted[four]!++;
+    met[one >>> 4] = 1;
+    met[two >>> 4] = 1;
+    met[three >>> 4] = 1;
+    met[four >>> 4] = 1;
+  }
+  for (; row < end; row++) {
     const code = codes[row]!;
     counted[code]!++;
-    marked[code >>> 5]! |= 1 << code;
+    met[code >>> 4] = 1;
   }
 }
 
-/** Writes what is marked, and takes it back. */
-function takeMarked(markCount: number, entries: CodeEntries, first: number): number {
-  const marked = marks;
+/** Writes what came of all blocks, and takes it back. */
+function takeBlocks(wordCount: number, { values, counts }: CodeEntries, first: number): number {
+  const [counted, met, words] = [counters, blocks, blockWords];
   let entry = first;
-  for (let at = 0; at < markCount; at++) {
-    if (marked[at] !== 0) entry = takeMark(at, entries, entry);
+  for (let word = 0; word < wordCount; word++) {
+    if (words[word] === 0) continue;
+    const blockEnd = (word + 1) * BLOCKS_PER_WORD;
+    for (let block = blockEnd - BLOCKS_PER_WORD; block < blockEnd; block++) {
+      if (met[block] === 0) continue;
+      met[block] = 0;
+      const codeEnd = (block + 1) * CODES_PER_BLOCK;
+      for (let code = codeEnd - CODES_PER_BLOCK; code < codeEnd; code++) {
+        const times = counted[code]!;
+        if (times === 0) continue;
+        counted[code] = 0;
+        values[entry] = code;
+        counts[entry++] = times;
+      }
+    }
   }
   return entry;
 }
 
-/** As `takeMarked`, looking at the words alone that are marked themselves. */
+/** Writes what is marked, and takes it back, looking at the words alone that are marked themselves. */
 function takeSummarized(summaryCount: number, entries: CodeEntries, first: number): number {
   const summarized = summaries;
   let entry = first;

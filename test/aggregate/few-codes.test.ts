@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { countFewCodes } from '../../engine/aggregate/few-codes.ts';
+
+test('codes of a run are counted, ascending, however many rows and codes there are', () => {
+  const width = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);
+  const rowCount = fc.constantFrom(0, 1, 8, 9, 127, 128, 129, 131, 600);
+  const codeCount = fc.constantFrom(1, 16, 33, 65, 256, 1_025, 65_536);
+  fc.assert(
+    fc.property(width, rowCount, codeCount, fc.nat(5), (Width, count, most, start) => {
+      const codeMax = Math.min(most, Width === Uint8Array ? 256 : most);
+      const given = Array.from({ length: start + count + 3 }, (_, row) => {
+        return (row * row * 31 + (row % 3) * (codeMax - 1)) % codeMax;
+      });
+      const entries = { values: new Float64Array(count + 2), counts: new Uint32Array(count + 2) };
+      const range = { start, end: start + count };
+      const end = countFewCodes(Width.from(given), range, codeMax, entries, 2);
+      const expected = new Map<number, number>();
+      for (const code of given.slice(start, start + count)) {
+        expected.set(code, (expected.get(code) ?? 0) + 1);
+      }
+      const got = Array.from({ length: end - 2 }, (_, i) => [
+        entries.values[i + 2],
+        entries.counts[i + 2],
+      ]);
+      assert.deepEqual(
+        got,
+        [...expected].sort(([left], [right]) => left - right),
+      );
+    }),
+  );
+});
