@@ -167,11 +167,16 @@ export class ByteDfa {
 
   /** One byte of each class that some of these are of: they lead wherever any of these lead. */
   standingFor(isAmong: Uint8Array): Uint8Array {
-    const byteOfClass = new Map<number, number>();
-    isAmong.forEach((isIn, byte) => {
-      if (isIn === 1) byteOfClass.set(this.#classes.ofByte[byte]!, byte);
-    });
-    return Uint8Array.from(byteOfClass.values());
+    const { count, ofByte } = this.#classes;
+    const isOfClass = new Uint8Array(count);
+    const standing: number[] = [];
+    for (let byte = 0; byte < isAmong.length; byte++) {
+      const byteClass = ofByte[byte]!;
+      if (isAmong[byte] !== 1 || isOfClass[byteClass] === 1) continue;
+      isOfClass[byteClass] = 1;
+      standing.push(byte);
+    }
+    return Uint8Array.from(standing);
   }
 
   /** Whether a text that ends in this state matches; `undefined`: not known. */

@@ -5,6 +5,7 @@ import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte
 import { SPLIT_STATES_MAX, SPLIT_WORDS_MAX } from '../../limits.ts';
 import { ShapesByWord } from './shapes-by-word.ts';
 import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
+import { WordLandings } from './word-landings.ts';
 
 /** States, ascending, that an automaton may be in. */
 type States = readonly number[];
@@ -23,14 +24,14 @@ export class SplitVerdicts {
   readonly #ofStates = new Map<number, Uint8Array>();
   readonly #ofShapes = new Map<Readonly<Uint8Array>, ShapeTruths>();
   #generation = -1;
-  readonly #wordSteps = new Map<number, WordSteps>();
-  #wordsGeneration = -1;
+  readonly #words: WordLandings;
 
   /** `holes`: of the same automaton. */
   constructor(dfa: ByteDfa, split: SplitBlock, holes: HoleSteps) {
     this.#dfa = dfa;
     this.#split = split;
     this.#holes = holes;
+    this.#words = new WordLandings(dfa, split);
   }
 
   /** For each shape the verdict on strings of it with this head, as far as `judge` was asked. */
@@ -166,20 +167,28 @@ export class SplitVerdicts {
       }
       const from = at;
       while (at < end && !isHole(bytes[at]!)) at++;
-      states = distinct(this.#stepAll(states, bytes, from, at));
+      states = this.#stepAll(states, bytes, from, at);
       if (states.includes(GAVE_UP) || this.#dfa.generation !== generation) return OPEN;
     }
-    const ends = states.map((state) => this.#dfa.matchesAtEnd(state));
-    if (ends.every((matches) => matches === true)) return ALWAYS;
-    return ends.every((matches) => matches === false) ? NEVER : OPEN;
+    return this.#verdictAtEnd(states);
+  }
+
+  #verdictAtEnd(states: States): number {
+    const matches = this.#dfa.matchesAtEnd(states[0]!);
+    for (let index = 1; index < states.length; index++) {
+      if (this.#dfa.matchesAtEnd(states[index]!) !== matches) return OPEN;
+    }
+    if (matches === undefined) return OPEN;
+    return matches ? ALWAYS : NEVER;
   }
 
   /** Where what fills a hole may lead; `undefined`: too many to tell. */
   behindHole(states: States, hole: number): States | undefined {
     if (!this.#isOfKnownWords(hole)) return this.#holes.behind(states, hole);
+    if (states.length === 1) return this.#words.from(states[0]!)?.reached;
     const behind: number[] = [];
     for (const state of states) {
-      const steps = this.#stepsOf(state);
+      const steps = this.#words.from(state);
       if (steps === undefined) return undefined;
       behind.push(...steps.reached);
     }
@@ -191,7 +200,7 @@ export class SplitVerdicts {
     if (!this.#isOfKnownWords(hole)) return this.#holes.behind(states, hole);
     const behind: number[] = [];
     for (const state of states) {
-      const steps = this.#stepsOf(state);
+      const steps = this.#words.from(state);
       if (steps === undefined) return undefined;
       if (steps.unusual === undefined) behind.push(...steps.reached);
       else behind.push(steps.usual);
@@ -206,77 +215,32 @@ export class SplitVerdicts {
     return hole === WORD && wordCount > 0 && wordCount <= SPLIT_WORDS_MAX;
   }
 
-  /** Where the words of the column lead from a state; `undefined` where the automaton cannot tell. */
-  #stepsOf(state: number): WordSteps | undefined {
-    if (this.#wordsGeneration !== this.#dfa.generation) this.#wordSteps.clear();
-    this.#wordsGeneration = this.#dfa.generation;
-    let steps = this.#wordSteps.get(state);
-    if (steps === undefined) {
-      steps = this.#newSteps(state);
-      if (steps !== undefined) this.#wordSteps.set(state, steps);
-    }
-    return steps;
-  }
-
-  #newSteps(state: number): WordSteps | undefined {
-    const { generation } = this.#dfa;
-    const { words, wordStarts } = this.#split;
-    const { bytes, offsets } = words;
-    const landings = new Int32Array(offsets.length - 1);
-    // Of how many strings a word leads to each.
-    const stringCounts = new Map<number, number>();
-    for (let word = 0; word < landings.length; word++) {
-      const landing = this.#dfa.step(state, bytes, offsets[word]!, offsets[word + 1]!);
-      if (landing === GAVE_UP || this.#dfa.generation !== generation) return undefined;
-      const count = wordStarts[word + 1]! - wordStarts[word]!;
-      landings[word] = landing;
-      stringCounts.set(landing, (stringCounts.get(landing) ?? 0) + count);
-    }
-    const [[usual]] = [...stringCounts].sort(([, left], [, right]) => right - left) as [Landing];
-    const unusual: number[] = [];
-    for (let word = 0; word < landings.length && unusual.length <= UNUSUAL_WORDS_MAX; word++) {
-      if (landings[word] !== usual) unusual.push(word);
-    }
-    return {
-      reached: [...stringCounts.keys()],
-      usual,
-      unusual: unusual.length > UNUSUAL_WORDS_MAX ? undefined : unusual,
-    };
-  }
-
   /** Where one word leads; `undefined` where the automaton cannot tell. */
   #behindWord(states: States, word: number): States | undefined {
     const { bytes, offsets } = this.#split.words;
     const behind = this.#stepAll(states, bytes, offsets[word]!, offsets[word + 1]!);
-    return behind.includes(GAVE_UP) ? undefined : distinct(behind);
+    return behind.includes(GAVE_UP) ? undefined : behind;
   }
 
   /** Where some bytes lead; of no use when the automaton begins anew meanwhile. */
   #stepAll(states: States, bytes: Uint8Array, from: number, to: number): States {
+    if (states.length === 1) return this.#stepOne(states, bytes, from, to);
     const { generation } = this.#dfa;
     const behind: number[] = [];
     for (const state of states) {
       if (this.#dfa.generation !== generation) return [GAVE_UP];
       behind.push(this.#dfa.step(state, bytes, from, to));
     }
-    return behind;
+    return distinct(behind);
+  }
+
+  /** The same of one state, which is mostly all there is. */
+  #stepOne(states: States, bytes: Uint8Array, from: number, to: number): States {
+    const state = states[0]!;
+    const behind = this.#dfa.step(state, bytes, from, to);
+    return behind === state ? states : [behind];
   }
 }
-
-/** A state, and of how many strings a word leads there. */
-type Landing = [number, number];
-
-/** Where the words of a column lead from one state. */
-type WordSteps = {
-  readonly reached: States;
-  /** Where those of most strings lead. */
-  readonly usual: number;
-  /** The words that lead elsewhere; `undefined`: they are many. */
-  readonly unusual: readonly number[] | undefined;
-};
-
-/** Of more words the strings are not looked up one word after the other. */
-const UNUSUAL_WORDS_MAX = 256;
 
 /** Fewer strings for each that has one of the words are as quickly looked at in their order. */
 const STRINGS_PER_WORD_HIT_MIN = 16;
@@ -328,14 +292,24 @@ function isSure(states: States): boolean {
 }
 
 function distinct(states: States): States {
-  return states.length < 2 ? states : [...new Set(states)].sort((left, right) => left - right);
+  if (states.length < 2) return states;
+  if (states.length > 2) return [...new Set(states)].sort((left, right) => left - right);
+  // Two are mostly all there are.
+  const [left, right] = states as [number, number];
+  if (left === right) return [left];
+  return left < right ? states : [right, left];
 }
+
+/** A hole is a byte. */
+const HOLES = 256;
 
 /** To which states what fills a hole may lead: the same for all shapes. */
 export class HoleSteps {
   readonly #dfa: ByteDfa;
   #generation = -1;
-  /** By the hole and the states before it. */
+  /** By the hole and the state before it. */
+  readonly #knownOfOne = new Map<number, States | undefined>();
+  /** By the hole and the states before it, where these are several. */
   readonly #known = new Map<string, States | undefined>();
   /** By the hole: bytes that stand for all that it may have. */
   readonly #bytes = new Map<number, Uint8Array>();
@@ -349,12 +323,23 @@ export class HoleSteps {
     if (this.#generation !== this.#dfa.generation) {
       this.#generation = this.#dfa.generation;
       this.#known.clear();
+      this.#knownOfOne.clear();
     }
-    const key = `${hole}:${states.join()}`;
-    if (this.#known.has(key)) return this.#known.get(key);
+    if (states.length > 1) return this.#find(this.#known, `${hole}:${states.join()}`, states, hole);
+    return this.#find(this.#knownOfOne, states[0]! * HOLES + hole, states, hole);
+  }
+
+  #find<Key>(
+    known: Map<Key, States | undefined>,
+    key: Key,
+    states: States,
+    hole: number,
+  ): States | undefined {
+    const found = known.get(key);
+    if (found !== undefined || known.has(key)) return found;
     const behind = this.#reach(states, hole);
     if (this.#generation !== this.#dfa.generation) return undefined;
-    this.#known.set(key, behind);
+    known.set(key, behind);
     return behind;
   }
 
