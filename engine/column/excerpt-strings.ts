@@ -1,5 +1,7 @@
+import { ByteTable, hashBytes } from './byte-table.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
+import { IN_PATH, IN_QUERY } from './split-footer.ts';
 import { ANY, countedHoles, isHole, NOT_COUNTED, PartReader, WORD } from './split-shape.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
@@ -35,12 +37,14 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
   readonly headStarts = FIRST;
   readonly headCodes = FIRST;
   readonly shapes: StringBlock;
+  readonly shapesAlike: Readonly<Uint8Array>;
   readonly shapeCodes: Uint8Array;
   readonly parts: Uint8Array;
   readonly words: StringBlock;
   readonly wordStarts: Uint32Array;
   readonly wordEntries: Uint32Array;
   readonly textEntries: Uint32Array;
+  readonly isWordHeld: Readonly<Uint8Array> | undefined;
   readonly hasWordsCutOff: Readonly<Uint8Array>;
   readonly #whole: SplitBlock;
   readonly #cut: Cut;
@@ -51,12 +55,15 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     this.#whole = whole;
     this.#cut = cut;
     this.shapes = cutShapes(cut, whole.shapes);
+    this.shapesAlike = firstAlike(this.shapes);
     this.shapeCodes = whole.shapeCodes;
     this.parts = whole.parts;
     this.words = whole.words;
     this.wordStarts = whole.wordStarts;
     this.wordEntries = whole.wordEntries;
     this.textEntries = whole.textEntries;
+    const place = cut === 'path' ? IN_PATH : IN_QUERY;
+    this.isWordHeld = whole.wordPlaces?.map((places) => ((places & place) === 0 ? 0 : 1));
     this.size = whole.shapeCodes.length;
     const wordCounts = wordHoles(this.shapes);
     this.hasWordsCutOff = wordHoles(whole.shapes).map((count, shape) =>
@@ -138,6 +145,26 @@ function cutShapes(cut: Cut, { bytes, offsets }: StringBlock): StringBlock {
     joined.set(bytes.subarray(start, end), cutOffsets[shape]!);
   });
   return { bytes: joined, offsets: cutOffsets };
+}
+
+/** For each shape the first with the same bytes: of strings that differ in their queries paths often have one shape. */
+function firstAlike({ bytes, offsets }: StringBlock): Uint8Array {
+  const shapeCount = offsets.length - 1;
+  const table = new ByteTable();
+  // The shape of each entry of the table.
+  const firsts: number[] = [];
+  return Uint8Array.from({ length: shapeCount }, (_, shape) => {
+    const start = offsets[shape]!;
+    const end = offsets[shape + 1]!;
+    const entry = table.add(bytes, start, end, hashBytes(bytes, start, end));
+    firsts[entry] ??= shape;
+    return firsts[entry];
+  });
+}
+
+/** Of each shape how many holes for words what is cut out of its strings has. */
+export function wordHolesOf(cut: Cut, shapes: StringBlock): Uint8Array {
+  return wordHoles(cutShapes(cut, shapes));
 }
 
 /** Of each shape how many holes for words it has. */

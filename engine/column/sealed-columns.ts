@@ -123,6 +123,7 @@ function splitOf(packing: SplitFooter): Slice[] {
     ...blockOf(packing.words),
     packing.wordStarts,
     packing.wordEntries,
+    ...(packing.wordPlaces === undefined ? [] : [packing.wordPlaces]),
     packing.textEntries,
   ];
 }

@@ -1,8 +1,9 @@
 import { ByteTable, hashBytes } from './byte-table.ts';
+import { wordHolesOf } from './excerpt-strings.ts';
 import { type SliceSink, unsignedArray } from './slice.ts';
 import { type Choice, chooseShapes } from './split-choice.ts';
 import type { SplitFooter } from './split-footer.ts';
-import { headEnd, PART_BLOCK_ENTRIES } from './split-footer.ts';
+import { headEnd, IN_PATH, IN_QUERY, PART_BLOCK_ENTRIES } from './split-footer.ts';
 import { SplitInput } from './split-input.ts';
 import { Template } from './split-template.ts';
 import type { StringBlock } from './vector.ts';
@@ -48,6 +49,7 @@ export function encodeSplit(
     8 * heads.starts.length +
     shapes.offsets[shapes.count]! +
     words.offsets[words.count]! +
+    words.count +
     4 * (split.wordStarts.length + words.count + 1 + split.wordEntries.length);
   if (size > wanted) return undefined;
   return {
@@ -65,6 +67,7 @@ export function encodeSplit(
     words: addTable(sink, words),
     wordStarts: sink.add(split.wordStarts),
     wordEntries: sink.add(split.wordEntries),
+    wordPlaces: sink.add(split.wordPlaces),
     textEntries: sink.add(split.textEntries),
   };
 }
@@ -107,6 +110,7 @@ function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, 
   const words = new ByteTable();
   const templates = constants.map((some) => new Template(some, hasTable ? words : undefined));
   const postings = new Postings();
+  const places = new WordPlaces(shapes);
   const { bytes, count } = strings;
   const shapeCodes = new Uint8Array(count);
   const sizes = new Uint32Array(count);
@@ -123,6 +127,7 @@ function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, 
     shapeCodes[entry] = taken.shape;
     if (template.hasInlineText) textEntries.push(entry);
     for (let i = 0; i < template.wordCount; i++) postings.add(template.words[i]!, entry);
+    places.add(taken.shape, template);
     const { partsSize } = template;
     if (to + partsSize > parts.length) {
       const longer = new Uint8Array(2 * (to + partsSize));
@@ -144,6 +149,7 @@ function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, 
     textEntries: Uint32Array.from(textEntries),
     words,
     ...postings.lists(words.count),
+    wordPlaces: places.ofWords(words.count),
   };
 }
 
@@ -171,6 +177,42 @@ class Postings {
     const wordEntries = new Uint32Array(this.#count);
     for (let i = 0; i < this.#count; i++) wordEntries[next[this.#words[i]!]!++] = this.#entries[i]!;
     return { wordStarts, wordEntries };
+  }
+}
+
+/** Where words fill holes: in paths, in queries. */
+class WordPlaces {
+  /** By shape: the holes for words in a path, which come first, and those in a query, which are next. */
+  readonly #pathHoles: Uint8Array;
+  readonly #queryHoles: Uint8Array;
+  #places = new Uint8Array(1024);
+
+  constructor(shapes: ByteTable) {
+    const { bytes, offsets, count } = shapes;
+    const block = { bytes, offsets: offsets.subarray(0, count + 1) };
+    this.#pathHoles = wordHolesOf('path', block);
+    this.#queryHoles = wordHolesOf('query', block);
+  }
+
+  /** Marks the words of a string. */
+  add(shape: number, { words, wordCount }: Pick<Template, 'words' | 'wordCount'>): void {
+    const pathEnd = this.#pathHoles[shape]!;
+    const queryEnd = pathEnd + this.#queryHoles[shape]!;
+    for (let i = 0; i < Math.min(wordCount, queryEnd); i++) {
+      const word = words[i]!;
+      if (word >= this.#places.length) {
+        const longer = new Uint8Array(2 * word);
+        longer.set(this.#places);
+        this.#places = longer;
+      }
+      this.#places[word]! |= i < pathEnd ? IN_PATH : IN_QUERY;
+    }
+  }
+
+  ofWords(wordCount: number): Uint8Array {
+    const places = new Uint8Array(wordCount);
+    places.set(this.#places.subarray(0, wordCount));
+    return places;
   }
 }
 

@@ -16,6 +16,8 @@ import type { BlockFooter, Slice } from './slice.ts';
  * - The parts of the first of each PART_BLOCK_ENTRIES entries begin at `partStarts`.
  * - The words of all WORD holes are numbered; the entries that hold word `w` are
  *   `wordEntries[wordStarts[w], wordStarts[w + 1])`, ascending: one that holds it twice is there twice.
+ * - `wordPlaces`: a byte for each word, of bits for where it fills a hole in some entry: IN_PATH, IN_QUERY. Absent in
+ *   segments made before there was any.
  * - `textEntries`: the entries with a TEXT or ANY hole, ascending. All others hold a text with letters
  *   in their head, shape or words, or nowhere.
  */
@@ -35,11 +37,17 @@ export type SplitFooter = {
   readonly words: BlockFooter;
   readonly wordStarts: Slice;
   readonly wordEntries: Slice;
+  readonly wordPlaces?: Slice | undefined;
   readonly textEntries: Slice;
 };
 
 /** Shape codes are bytes: a predicate looks at each shape once, and counts rows by their bytes. */
 export const SHAPES_MAX = 256;
+
+/** Of a word: it fills a hole of the path of some string. */
+export const IN_PATH = 1;
+/** … of the query of some string. */
+export const IN_QUERY = 2;
 
 /** More make a string slower to find, fewer take more bytes: a start has four. */
 export const PART_BLOCK_ENTRIES = 16;

@@ -39,6 +39,7 @@ export class SplitStrings implements StringEntries, SplitBlock {
   readonly words: StringBlock;
   readonly wordStarts: Uint32Array;
   readonly wordEntries: Uint32Array;
+  readonly wordPlaces: Uint8Array | undefined;
   readonly textEntries: Uint32Array;
   readonly parts: Uint8Array;
   readonly #partSizes: UnsignedArray;
@@ -63,6 +64,7 @@ export class SplitStrings implements StringEntries, SplitBlock {
     this.words = { bytes: source.bytes(words.bytes), offsets: source.unsigned32(words.offsets) };
     this.wordStarts = source.unsigned32(footer.wordStarts);
     this.wordEntries = source.unsigned32(footer.wordEntries);
+    this.wordPlaces = footer.wordPlaces && source.bytes(footer.wordPlaces);
     this.textEntries = source.unsigned32(footer.textEntries);
     this.parts = source.bytes(footer.parts);
     this.#partSizes = source.unsigned(footer.partSizes, footer.partSizeWidth);

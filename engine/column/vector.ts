@@ -118,6 +118,8 @@ export interface SplitBlock {
   headRun(code: number): number;
   /** Constant bytes and holes. */
   readonly shapes: StringBlock;
+  /** For each shape the first with the same bytes; absent: no two have the same. */
+  readonly shapesAlike?: Readonly<Uint8Array> | undefined;
   /** Of each string. */
   readonly shapeCodes: Uint8Array;
   /** What fills the holes of all strings (`PartReader`). */
@@ -129,6 +131,10 @@ export interface SplitBlock {
   /** The strings with word `w`, ascending: `wordEntries[wordStarts[w], wordStarts[w + 1])`. */
   readonly wordStarts: Uint32Array;
   readonly wordEntries: Uint32Array;
+  /** Of each word the places where it fills a hole (`SplitFooter`); absent: not known. */
+  readonly wordPlaces?: Readonly<Uint8Array> | undefined;
+  /** 1 for each word that fills a hole of some string; absent: any that has strings may. */
+  readonly isWordHeld?: Readonly<Uint8Array> | undefined;
   /** 1 for each shape whose strings may have a word in what was cut off; absent: nothing was. */
   readonly hasWordsCutOff?: Readonly<Uint8Array> | undefined;
   /** The strings whose shape has a TEXT or ANY hole, ascending. */

@@ -1,7 +1,10 @@
 import type { SplitBlock, StringBlock } from './vector.ts';
 
+/** The words of a column, and what strings have them. */
+export type ColumnWords = Pick<SplitBlock, 'words' | 'wordStarts' | 'isWordHeld'>;
+
 /**
- * The words of a column sorted by their bytes, so that those that begin alike stand side by side. A place is an
+ * The words of a column that its strings hold, sorted by their bytes, so that those that begin alike stand side by side. A place is an
  * index into that order.
  */
 export class WordOrder {
@@ -13,15 +16,16 @@ export class WordOrder {
   /** For each place, and behind the last, how many strings have the words before it. */
   readonly #stringCounts: Uint32Array;
 
-  /** `wordStarts`: as of a `SplitBlock`. */
-  constructor(block: StringBlock, wordStarts: Uint32Array) {
-    this.#block = block;
-    const { bytes, offsets } = block;
-    this.words = Uint32Array.from({ length: offsets.length - 1 }, (_, word) => word);
+  constructor({ words, wordStarts, isWordHeld }: ColumnWords) {
+    this.#block = words;
+    const { bytes, offsets } = words;
+    this.words = Uint32Array.from({ length: offsets.length - 1 }, (_, word) => word).filter(
+      (word) => wordStarts[word] !== wordStarts[word + 1] && isWordHeld?.[word] !== 0,
+    );
     this.words.sort((left, right) => compareEntries(bytes, offsets, left, right));
-    for (let at = 0; at < offsets[offsets.length - 1]!; at++) this.hasByte[bytes[at]!] = 1;
-    this.#stringCounts = new Uint32Array(offsets.length);
+    this.#stringCounts = new Uint32Array(this.words.length + 1);
     this.words.forEach((word, place) => {
+      for (let at = offsets[word]!; at < offsets[word + 1]!; at++) this.hasByte[bytes[at]!] = 1;
       const count = wordStarts[word + 1]! - wordStarts[word]!;
       this.#stringCounts[place + 1] = this.#stringCounts[place]! + count;
     });
@@ -61,17 +65,16 @@ export class WordOrder {
   }
 }
 
-/** Sorted once for as long as a column is open: what is cut out of its strings has the same words. */
-const known = new WeakMap<StringBlock, WordOrder>();
+/** Sorted once for as long as a column is open. */
+const known = new WeakMap<object, WordOrder>();
 
-export function wordOrderOf({
-  words,
-  wordStarts,
-}: Pick<SplitBlock, 'words' | 'wordStarts'>): WordOrder {
-  let order = known.get(words);
+export function wordOrderOf(column: ColumnWords): WordOrder {
+  // What is cut out of strings has the same words, but may not hold all of them.
+  const key = column.isWordHeld ?? column.words;
+  let order = known.get(key);
   if (order === undefined) {
-    order = new WordOrder(words, wordStarts);
-    known.set(words, order);
+    order = new WordOrder(column);
+    known.set(key, order);
   }
   return order;
 }

@@ -60,11 +60,18 @@ export class SplitVerdicts {
 
   /** The verdict on strings of a head and a shape: OPEN where the automaton cannot tell. */
   judge(head: number, shape: number): number {
-    const verdict = this.#judge(this.#headState(head), shape);
     const verdicts = must(this.#ofHeads[head], 'a head is begun before its shapes');
+    const first = this.#firstAlike(shape);
+    const known = first === shape ? UNSET : verdicts[first]!;
+    const verdict = known === UNSET ? this.#judge(this.#headState(head), shape) : known;
     // What is so stays so, also when the automaton begins anew.
     verdicts[shape] = verdict;
     return verdict;
+  }
+
+  /** The first shape with the same bytes. */
+  #firstAlike(shape: number): number {
+    return this.#split.shapesAlike?.[shape] ?? shape;
   }
 
   #headState(head: number): number {
@@ -97,6 +104,11 @@ export class SplitVerdicts {
     const words = new Set<number>();
     for (let shape = 0; shape < verdicts.length; shape++) {
       if (verdicts[shape] !== OPEN) continue;
+      const first = this.#firstAlike(shape);
+      if (first < shape && verdicts[first] === OPEN) {
+        usual[shape] = usual[first]!;
+        continue;
+      }
       const own = new Set<number>();
       const verdict = this.#through(
         this.#headState(head),
@@ -267,18 +279,24 @@ export class ShapeTruths {
     { bytes, offsets }: StringBlock,
     byWord: ShapesByWord,
   ) {
-    this.verdicts = verdicts.map((verdict, shape) =>
-      verdict === OPEN ? byWord.usual[shape]! : verdict,
-    );
-    this.truths = this.verdicts.map((verdict) => (verdict === ALWAYS ? TRUE : FALSE));
     this.byWord = byWord;
-    const isOpen = this.verdicts.map((verdict) => (verdict === OPEN ? 1 : 0));
+    const shapeCount = verdicts.length;
+    const usual = new Uint8Array(shapeCount);
+    const isOpen = new Uint8Array(shapeCount);
+    this.truths = new Uint8Array(shapeCount).fill(FALSE);
+    let areOpenInline = true;
+    for (let shape = 0; shape < shapeCount; shape++) {
+      const verdict = verdicts[shape] === OPEN ? byWord.usual[shape]! : verdicts[shape]!;
+      usual[shape] = verdict;
+      if (verdict === ALWAYS) this.truths[shape] = TRUE;
+      if (verdict !== OPEN) continue;
+      isOpen[shape] = 1;
+      areOpenInline &&= bytes.subarray(offsets[shape]!, offsets[shape + 1]!).some(isInline);
+    }
+    this.verdicts = usual;
     this.isOpen = isOpen.includes(1) ? isOpen : undefined;
-    this.areOthersTrue = !this.verdicts.includes(NEVER);
-    this.areOpenInline = isOpen.every(
-      (open, shape) =>
-        open === 0 || bytes.subarray(offsets[shape]!, offsets[shape + 1]!).some(isInline),
-    );
+    this.areOthersTrue = !usual.includes(NEVER);
+    this.areOpenInline = areOpenInline;
     const first = verdicts[0];
     if (first !== OPEN && verdicts.every((verdict) => verdict === first)) {
       this.same = first === ALWAYS;

@@ -1,5 +1,4 @@
-import type { SplitBlock } from '../../column/vector.ts';
-import { type WordOrder, wordOrderOf } from '../../column/word-order.ts';
+import { type ColumnWords, type WordOrder, wordOrderOf } from '../../column/word-order.ts';
 import { type ByteDfa, GAVE_UP } from '../../function/regex/byte-dfa.ts';
 
 /** Where the words of a column lead from one state. */
@@ -32,7 +31,7 @@ type Landing = { readonly state: number; readonly start: number; readonly end: n
  */
 export class WordLandings {
   readonly #dfa: ByteDfa;
-  readonly #split: Pick<SplitBlock, 'words' | 'wordStarts'>;
+  readonly #split: ColumnWords;
   #order: WordOrder | undefined;
   #generation = -1;
   readonly #known = new Map<number, WordSteps>();
@@ -43,12 +42,12 @@ export class WordLandings {
   /** Those of the state at hand, in the order of their places. */
   #landings: Landing[] = [];
 
-  constructor(dfa: ByteDfa, split: Pick<SplitBlock, 'words' | 'wordStarts'>) {
+  constructor(dfa: ByteDfa, split: ColumnWords) {
     this.#dfa = dfa;
     this.#split = split;
   }
 
-  /** `undefined` where the automaton cannot tell, or began anew. */
+  /** `undefined` where the automaton cannot tell, or began anew, and where no string holds a word. */
   from(state: number): WordSteps | undefined {
     if (this.#generation !== this.#dfa.generation) {
       this.#generation = this.#dfa.generation;
@@ -67,6 +66,7 @@ export class WordLandings {
     this.#order ??= wordOrderOf(this.#split);
     const order = this.#order;
     this.#landings = [];
+    if (order.words.length === 0) return undefined;
     if (!this.#lead(order, state, { start: 0, end: order.words.length, depth: 0 })) {
       return undefined;
     }

@@ -101,13 +101,15 @@ class SoughtInSplit {
   }
 
   isIn(code: number): boolean {
+    const isInWord = this.#hasWord(code);
+    const { hasWordsCutOff, shapeCodes } = this.split;
+    if (isInWord && hasWordsCutOff === undefined) return true;
     if (code < this.#start || code >= this.#end) this.#enterRun(code);
     if (this.#isInHead) return true;
-    const shape = this.split.shapeCodes[code]!;
+    const shape = shapeCodes[code]!;
     const said = this.#shapes[shape]! || this.#lookAt(shape);
     if (said === HOLDS) return true;
-    const isInWord = this.#hasWord(code);
-    const isCutOff = isInWord && this.split.hasWordsCutOff?.[shape] === 1;
+    const isCutOff = isInWord && hasWordsCutOff?.[shape] === 1;
     if (isInWord && !isCutOff) return true;
     return (isCutOff || said === HAS_TEXT) && this.#isInRest(code);
   }
