@@ -26,7 +26,7 @@ export function splitStringsWith(
   const rare = new RareStrings(split.shapeCodes.length / STRINGS_PER_HIT_MIN);
   for (const word of wordsWith(split, text)) addByWord(split, word, rare);
   addByShapes(split, needle, blocks, rare);
-  addWithText(split, blocks, rare);
+  addWithText(split, needle, blocks, rare);
   if (rare.areTooMany) return undefined;
   return unionOf(runsWith(split, needle, blocks), rare.ranges());
 }
@@ -103,18 +103,52 @@ function addByShapes(
   }
 }
 
-/** The strings with text that is in no table. */
-function addWithText({ textEntries }: SplitBlock, blocks: RowRanges, rare: RareStrings): void {
-  const { length } = textEntries;
-  for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
-    const end = blocks[at + 1]!;
-    let entry = firstAtLeast(textEntries, 0, length, blocks[at]!);
-    for (; entry < length && textEntries[entry]! < end; entry++) rare.add(textEntries[entry]!);
+/** More strings with text than that in one column are read with their rows, if at all. */
+const TEXTS_READ_MAX = 4_096;
+
+/** The strings that hold the text where it is in no table; all that have such, if these are many. */
+function addWithText(
+  split: SplitBlock,
+  needle: ByteNeedle,
+  blocks: RowRanges,
+  rare: RareStrings,
+): void {
+  const codes = textEntriesIn(split, blocks);
+  const areRead = codes.length <= TEXTS_READ_MAX;
+  for (const code of codes) {
+    if (rare.areTooMany) return;
+    if (areRead) {
+      const { bytes, start, end } = split.rest(code);
+      if (needle.find(bytes, start, end) < 0) continue;
+    }
+    rare.add(code);
   }
 }
 
+function textEntriesIn({ textEntries }: SplitBlock, blocks: RowRanges): readonly number[] {
+  const codes: number[] = [];
+  let at = 0;
+  for (let entry = 0; entry < textEntries.length; entry++) {
+    const code = textEntries[entry]!;
+    while (at < blocks.length && blocks[at + 1]! <= code) at += 2;
+    if (at === blocks.length) break;
+    if (blocks[at]! <= code) codes.push(code);
+  }
+  return codes;
+}
+
+/** So many blocks have as many runs as are looked through one by one while all heads are at once. */
+const BLOCKS_FEW_MAX = 64;
+
 /** The strings whose head holds the text. */
-function runsWith(
+function runsWith(split: SplitBlock, needle: ByteNeedle, blocks: RowRanges): RowRanges {
+  return blocks.length <= 2 * BLOCKS_FEW_MAX
+    ? runsInBlocks(split, needle, blocks)
+    : runsOfHeads(split, entriesWith(split.heads, needle));
+}
+
+/** Those among blocks. */
+function runsInBlocks(
   { heads, headStarts, headCodes, shapeCodes }: SplitBlock,
   needle: ByteNeedle,
   blocks: RowRanges,
@@ -132,6 +166,21 @@ function runsWith(
       ranges.add(headStarts[run]!, headStarts[run + 1] ?? shapeCodes.length);
     }
     next = run;
+  }
+  return ranges.ranges();
+}
+
+function runsOfHeads(
+  { heads, headStarts, headCodes, shapeCodes }: SplitBlock,
+  holding: readonly number[],
+): RowRanges {
+  const ranges = new RangeCollector();
+  if (holding.length === 0) return ranges.ranges();
+  const isHolding = new Uint8Array(heads.offsets.length - 1);
+  for (const head of holding) isHolding[head] = 1;
+  for (let run = 0; run < headStarts.length; run++) {
+    if (isHolding[headCodes[run]!] === 0) continue;
+    ranges.add(headStarts[run]!, headStarts[run + 1] ?? shapeCodes.length);
   }
   return ranges.ranges();
 }
