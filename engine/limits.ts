@@ -117,6 +117,13 @@ export const REGEX_DFA_MEMBERS_MAX = 32_768;
 export const REGEX_DFA_WORK_MAX = 1_000_000;
 
 /**
+ * Strings of a column with text in no table that a thread keeps end to end, and their bytes: a thousandth of the
+ * strings of a large segment. More are read where they lie.
+ */
+export const SPLIT_TEXTS_MAX = 4_096;
+export const SPLIT_TEXTS_BYTES_MAX = 1_048_576;
+
+/**
  * States that an automaton may be in behind what varies of a string: more of them are not followed, and
  * the strings read. Patterns of log pages have some ten states in all.
  */

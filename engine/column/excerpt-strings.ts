@@ -2,7 +2,16 @@ import { ByteTable, hashBytes } from './byte-table.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
 import { IN_PATH, IN_QUERY } from './split-footer.ts';
-import { ANY, countedHoles, isHole, NOT_COUNTED, PartReader, WORD } from './split-shape.ts';
+import {
+  ANY,
+  countedHoles,
+  isHole,
+  isWhole,
+  NOT_COUNTED,
+  PartReader,
+  WORD,
+} from './split-shape.ts';
+import { SplitTexts } from './split-texts.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -46,6 +55,8 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
   readonly textEntries: Uint32Array;
   readonly isWordHeld: Readonly<Uint8Array> | undefined;
   readonly hasWordsCutOff: Readonly<Uint8Array>;
+  /** Made when first asked for. */
+  #texts: { readonly made: SplitTexts | undefined } | undefined;
   readonly #whole: SplitBlock;
   readonly #cut: Cut;
   readonly #reader = new PartReader();
@@ -85,8 +96,14 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     return cutRange(this.#cut, this.#whole.rest(code));
   }
 
+  get texts(): SplitTexts | undefined {
+    this.#texts ??= { made: SplitTexts.of(this.textEntries, (code) => this.range(code)) };
+    return this.#texts.made;
+  }
+
   rest(code: number): ByteRange {
-    return this.range(code);
+    const isText = isWhole(this.#whole.shapes, this.shapeCodes[code]!);
+    return (isText && this.texts?.find(code)) || this.range(code);
   }
 
   /** The parts of a path are the first of its URL. */

@@ -1,6 +1,7 @@
 import type { ByteNeedle } from './byte-needle.ts';
 import { firstAtLeast } from './positions.ts';
 import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import type { ByteRange } from './slot-store.ts';
 import type { SoughtText } from './sought-text.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 
@@ -103,46 +104,42 @@ function addByShapes(
   }
 }
 
-/** More strings with text than that in one column are read with their rows, if at all. */
-const TEXTS_READ_MAX = 4_096;
-
-/** The strings that hold the text where it is in no table; all that have such, if these are many. */
+/** The strings that hold the text where it is in no table; all that may, if these are many. */
 function addWithText(
-  split: SplitBlock,
+  { texts, textEntries }: SplitBlock,
   needle: ByteNeedle,
   blocks: RowRanges,
   rare: RareStrings,
 ): void {
-  const codes = textEntriesIn(split, blocks);
-  const areRead = codes.length <= TEXTS_READ_MAX;
-  for (const code of codes) {
-    if (rare.areTooMany) return;
-    if (areRead) {
-      const { bytes, start, end } = split.rest(code);
-      if (needle.find(bytes, start, end) < 0) continue;
+  if (texts !== undefined && !areFew(blocks)) {
+    for (const index of entriesWith(texts.block, needle)) rare.add(textEntries[index]!);
+    return;
+  }
+  const { length } = textEntries;
+  for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
+    const end = blocks[at + 1]!;
+    let entry = firstAtLeast(textEntries, 0, length, blocks[at]!);
+    for (; entry < length && textEntries[entry]! < end; entry++) {
+      const code = textEntries[entry]!;
+      if (texts === undefined || holds(texts.find(code), needle)) rare.add(code);
     }
-    rare.add(code);
   }
 }
 
-function textEntriesIn({ textEntries }: SplitBlock, blocks: RowRanges): readonly number[] {
-  const codes: number[] = [];
-  let at = 0;
-  for (let entry = 0; entry < textEntries.length; entry++) {
-    const code = textEntries[entry]!;
-    while (at < blocks.length && blocks[at + 1]! <= code) at += 2;
-    if (at === blocks.length) break;
-    if (blocks[at]! <= code) codes.push(code);
-  }
-  return codes;
+function holds({ bytes, start, end }: ByteRange, needle: ByteNeedle): boolean {
+  return needle.find(bytes, start, end) >= 0;
 }
 
-/** So many blocks have as many runs as are looked through one by one while all heads are at once. */
+/** What lies in so few blocks is looked through one by one while all there is would be end to end. */
 const BLOCKS_FEW_MAX = 64;
+
+function areFew(blocks: RowRanges): boolean {
+  return blocks.length <= 2 * BLOCKS_FEW_MAX;
+}
 
 /** The strings whose head holds the text. */
 function runsWith(split: SplitBlock, needle: ByteNeedle, blocks: RowRanges): RowRanges {
-  return blocks.length <= 2 * BLOCKS_FEW_MAX
+  return areFew(blocks)
     ? runsInBlocks(split, needle, blocks)
     : runsOfHeads(split, entriesWith(split.heads, needle));
 }

@@ -10,6 +10,7 @@ import {
   PartReader,
   TEXT_BYTES_PER_PART_BYTE_MAX,
 } from './split-shape.ts';
+import { SplitTexts } from './split-texts.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -45,6 +46,8 @@ export class SplitStrings implements StringEntries, SplitBlock {
   readonly #partSizes: UnsignedArray;
   readonly #partStarts: Uint32Array;
   readonly #countedHoles: Int16Array;
+  /** Made when first asked for. */
+  #texts: { readonly made: SplitTexts | undefined } | undefined;
   /** The run that was found last: the next string is often of the same. */
   #lastRun = 0;
   /** The entry whose parts were found last, and where they begin: the next is often the one after it. */
@@ -92,7 +95,17 @@ export class SplitStrings implements StringEntries, SplitBlock {
     return { bytes: scratch, start: 0, end };
   }
 
+  get texts(): SplitTexts | undefined {
+    this.#texts ??= { made: SplitTexts.of(this.textEntries, (code) => this.#readRest(code)) };
+    return this.#texts.made;
+  }
+
   rest(code: number): ByteRange {
+    const isText = isWhole(this.shapes, this.shapeCodes[code]!);
+    return (isText && this.texts?.find(code)) || this.#readRest(code);
+  }
+
+  #readRest(code: number): ByteRange {
     if (isWhole(this.shapes, this.shapeCodes[code]!)) {
       partReader.at = this.partStart(code);
       const size = partReader.count(this.parts);

@@ -1,5 +1,6 @@
 import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
+import type { SplitTexts } from './split-texts.ts';
 import type { Nested, SqlValue } from './value.ts';
 
 /**
@@ -139,6 +140,8 @@ export interface SplitBlock {
   readonly hasWordsCutOff?: Readonly<Uint8Array> | undefined;
   /** The strings whose shape has a TEXT or ANY hole, ascending. */
   readonly textEntries: Uint32Array;
+  /** What is behind the head of each of `textEntries`, end to end; absent where that is too much. */
+  readonly texts?: SplitTexts | undefined;
   /** A number that only strings equal to this one have, though not all of them need to; -1: none. */
   shortKey(code: number): number;
   /** The shape of a string and the first of its parts in one number, if these are short counts; else -1. */

@@ -102,9 +102,9 @@ export class SplitSearch {
   }
 
   /** The test of a string that its shape does not decide. */
-  #walk({ split, walk }: KnownOfSplit, code: number, head: number): boolean {
-    const result = walk.test(code, head);
-    return result === LEFT ? this.#read(split, code) : result === MATCHES;
+  #walk(known: KnownOfSplit, code: number, head: number): boolean {
+    const result = known.walk.test(code, head);
+    return result === LEFT ? this.#read(known.split, code) : result === MATCHES;
   }
 
   /**
@@ -181,16 +181,28 @@ function areAllTrue(
 class KnownOfSplit {
   readonly split: SplitBlock;
   readonly verdicts: SplitVerdicts;
-  readonly walk: SplitWalk;
+  readonly #newWalk: () => SplitWalk;
+  /** Made for the first string that its shape does not decide. */
+  #walk: SplitWalk | undefined;
   readonly #exceptions = new Map<ShapeTruths, ShapeExceptions>();
 
   constructor(
     split: SplitBlock,
-    { verdicts, walk }: { readonly verdicts: SplitVerdicts; readonly walk: SplitWalk },
+    { verdicts, newWalk }: { verdicts: SplitVerdicts; newWalk: () => SplitWalk },
   ) {
     this.split = split;
     this.verdicts = verdicts;
-    this.walk = walk;
+    this.#newWalk = newWalk;
+  }
+
+  get walk(): SplitWalk {
+    this.#walk ??= this.#newWalk();
+    return this.#walk;
+  }
+
+  /** Bytes that were read of strings since this was last asked. */
+  takeReadCount(): number {
+    return this.#walk?.takeReadCount() ?? 0;
   }
 
   exceptionsOf(shapes: ShapeTruths): ShapeExceptions {
@@ -203,8 +215,8 @@ class KnownOfSplit {
   }
 }
 
-function spendReading({ walk }: KnownOfSplit): void {
-  spendSteps(Math.floor(walk.takeReadCount() / BYTES_PER_STEP));
+function spendReading(known: KnownOfSplit): void {
+  spendSteps(Math.floor(known.takeReadCount() / BYTES_PER_STEP));
 }
 
 /** What is known of one automaton and strings taken apart, as long as these are open. */
@@ -229,8 +241,8 @@ class SplitMemory {
     let known = this.#known.get(split);
     if (known === undefined) {
       const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
-      const walk = new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
-      known = new KnownOfSplit(split, { verdicts, walk });
+      const newWalk = () => new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
+      known = new KnownOfSplit(split, { verdicts, newWalk });
       this.#known.set(split, known);
     }
     return known;
