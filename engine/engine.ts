@@ -12,7 +12,6 @@ import {
   type SegmentDamagedError,
   SegmentGoneError,
 } from './column/segment-image.ts';
-import { forgetDropped } from './column/segment-reader.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { UNREADABLE_TRIES_MAX } from './limits.ts';
@@ -343,7 +342,7 @@ export class Engine {
   releaseDropped(): void {
     const dropped = this.#catalog.dropped();
     this.#pool.tidy(dropped);
-    forgetDropped(dropped);
+    this.#inline.forgetDropped(dropped);
     void collectGarbageBeside();
   }
 

@@ -2,7 +2,8 @@ import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import type { RowScope, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
-import { beginReading, endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
+import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
+import type { DroppedSegments } from '../column/snapshot.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import {
   INLINE_BUFFERS_MAX,
@@ -29,6 +30,7 @@ import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { digestOf } from './answer-digest.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
+import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { RunCosts } from './run-costs.ts';
 import type { TaskStats } from './task.ts';
@@ -76,10 +78,6 @@ type BegunRun = {
 type PlanRecord = {
   /** Whether all of it takes time in proportion to the rows of its scans and of its answer. */
   readonly isLinear: boolean;
-  /** For its next run; anew when segments have gone, for it may know of these. */
-  prepared: PreparedPlan;
-  /** How many segments had gone when it was made. */
-  droppedCount: number;
   /** Its next runs that are left to a worker unseen, as one was too large; of those covered by a memo apart. */
   readonly apart: Readonly<Record<'plain' | 'covered', RunsApart>>;
 };
@@ -93,6 +91,7 @@ export class InlineRuns {
   readonly #limits: InlineLimits;
   readonly #costs: RunCosts;
   readonly #records = new WeakMap<PhysicalPlan, PlanRecord>();
+  readonly #prepared = new PreparedPlans();
   /** Where answers are written; those on loan are not among them. */
   readonly #buffers: JsonBuffer[] = [];
   /** Spent in this turn of the event loop. */
@@ -117,14 +116,9 @@ export class InlineRuns {
     const apart = record.apart[isPlain ? 'plain' : 'covered'];
     if (!isLinear || apart.isNext()) return undefined;
     const startMs = performance.now();
-    beginReading();
     forgetDropped(query.dropped);
     if (query.isAnew === true) forgetFindings();
-    if (record.droppedCount !== query.dropped.count) {
-      record.droppedCount = query.dropped.count;
-      record.prepared = new PreparedPlan();
-    }
-    const { prepared } = record;
+    const prepared = this.#prepared.of(query.plan, query.dropped) ?? new PreparedPlan();
     try {
       const answer = withoutLoading(() => {
         try {
@@ -148,13 +142,17 @@ export class InlineRuns {
     }
   }
 
+  /** Lets go of what is kept of segments that are no more. */
+  forgetDropped(dropped: DroppedSegments): void {
+    forgetDropped(dropped);
+    this.#prepared.forgetDropped(dropped);
+  }
+
   #recordOf(plan: PhysicalPlan): PlanRecord {
     let record = this.#records.get(plan);
     if (record === undefined) {
       record = {
         isLinear: isLinear(plan),
-        prepared: new PreparedPlan(),
-        droppedCount: 0,
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
           covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),

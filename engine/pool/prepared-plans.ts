@@ -17,16 +17,20 @@ export class PreparedPlans {
 
   /** For a run of a plan that is the same object each time; `undefined` where its functions are of one run. */
   of(plan: PhysicalPlan, dropped: DroppedSegments): PreparedPlan | undefined {
-    if (dropped.count !== this.#droppedCount) {
-      this.forget();
-      this.#droppedCount = dropped.count;
-    }
+    this.forgetDropped(dropped);
     const known = this.#prepared.find(plan);
     if (known !== undefined) return known;
     if (operatorsOf(plan).some((operator) => appliesOf(operator).length > 0)) return undefined;
     const prepared = new PreparedPlan();
     this.#prepared.set(plan, prepared, 1);
     return prepared;
+  }
+
+  /** To be told, at the latest when nothing may run for long, of the segments that have gone. */
+  forgetDropped({ count }: DroppedSegments): void {
+    if (count === this.#droppedCount) return;
+    this.forget();
+    this.#droppedCount = count;
   }
 
   forget(): void {

@@ -97,6 +97,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       return segmentAnswer(task);
     case 'tidy':
       forgetDropped(task.dropped);
+      preparedPlans.forgetDropped(task.dropped);
       return releaseGarbage().then(() => ({ kind: 'tidied' }));
     case 'fragment': {
       const run = startRun(task);

@@ -1,6 +1,8 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
+import { collectGarbage } from '../../engine/column/garbage.ts';
 import { prepareQuery } from '../../engine/engine.ts';
 import { PREPARED_PLANS_MAX } from '../../engine/limits.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
@@ -47,4 +49,15 @@ test('a plan with subqueries for rows outside is not, for its functions are of o
   );
   ok(JSON.stringify(plan).includes('"op":"apply"'));
   equal(new PreparedPlans().of(plan, NONE_DROPPED), undefined);
+});
+
+test('what was kept of segments that have gone is garbage before a plan comes again', async () => {
+  const plans = new PreparedPlans();
+  const plan = planOf(COUNT);
+  const kept = new WeakRef(must(plans.of(plan, NONE_DROPPED)));
+  await setImmediate();
+  plans.forgetDropped({ count: 1, ids: [7] });
+  collectGarbage();
+  equal(kept.deref(), undefined);
+  ok(plans.of(plan, { count: 1, ids: [7] }));
 });
