@@ -41,13 +41,22 @@ export const WORK_TURN_MS_MAX = 2;
 export const SMALL_BODIES_BYTES_MAX = 2 * LOG_GROUP_BYTES_MAX;
 
 /**
- * … of tenants who post at the same time, for each millisecond that the log takes for a group: as many bytes as the main
- * thread decodes meanwhile. More would not be stored any sooner, and would lie in the log before whoever comes next …
+ * … of tenants who post at the same time, for each millisecond that the log takes for a group: a quarter of what the main
+ * thread decodes meanwhile. More would lie in the log before whoever comes next …
  */
-export const SHARED_BODIES_BYTES_PER_MS = 50 * 1024;
+export const SHARED_BODIES_BYTES_PER_MS = 12 * 1024;
 
-/** … but these at least: a few small bodies, so that there is always one to decode. */
-export const SHARED_BODIES_BYTES_MIN = 256 * 1024;
+/**
+ * … but these at least: two small bodies, so that there is always one to decode. With 256 KiB, posts of others took half
+ * as long again.
+ */
+export const SHARED_BODIES_BYTES_MIN = 80 * 1024;
+
+/** A tenant floods when at least so many of its bodies wait, while fewer do of another that posts at the same time. */
+export const FLOOD_WAITING_MIN = 4;
+
+/** … and may then have so many bytes a millisecond decoded: a quarter of the main thread's time, some 30,000 events a second. */
+export const FLOOD_BYTES_PER_MS = 12 * 1024;
 
 /** A tenant is alone when no other has posted for so long. */
 export const COMPANY_MS = 2_000;

@@ -11,6 +11,7 @@ import {
   BODIES_WAIT_MS_MAX,
   BODY_WIRE_BYTES_MAX,
   DISCARD_BYTES_MAX,
+  FLOOD_BYTES_PER_MS,
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
   SHARED_BODIES_BYTES_MIN,
@@ -81,6 +82,7 @@ export class BodyReader {
       bytesMax: SMALL_BODIES_BYTES_MAX,
       sharedBytesMax: () =>
         Math.max(SHARED_BODIES_BYTES_MIN, durableMs() * SHARED_BODIES_BYTES_PER_MS),
+      floodBytesPerMs: FLOOD_BYTES_PER_MS,
     });
   }
 

@@ -1,7 +1,9 @@
 import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
+import { FLOOD_WAITING_MIN } from '../limits.ts';
 import { Company } from './company.ts';
 import { FairBudget } from './fair-budget.ts';
+import { FloodPace } from './flood-pace.ts';
 
 type Waiting = { readonly bytes: number; readonly tenant: Tenant; readonly enter: () => void };
 
@@ -12,6 +14,8 @@ export type ByteGateOptions = {
   readonly nowMs: () => number;
   /** … of which tenants in company share this much; all unless given. */
   readonly sharedBytesMax?: (() => number) | undefined;
+  /** … and of which one that floods beside others has at most so much in a millisecond; no bound unless given. */
+  readonly floodBytesPerMs?: number | undefined;
 };
 
 /**
@@ -20,7 +24,8 @@ export type ByteGateOptions = {
  *
  * A tenant alone may fill it: the more is inside, the more is done at a time. Beside others it may have inside as much as
  * is free of a smaller part, and one piece of work in any case: what is inside already is what a newcomer
- * waits for, and no turns help there.
+ * waits for, and no turns help there. One of which much waits, beside one of whom little does, rests in between: who works
+ * without a pause leaves no processor for what others wait for besides, and a stall lasts until all behind it is done.
  */
 export class ByteGate {
   readonly #bytesMax: number;
@@ -28,14 +33,18 @@ export class ByteGate {
   readonly #company = new Company();
   /** What is inside; its bound is that of tenants in company. */
   readonly #inside: FairBudget;
+  readonly #pace: FloodPace;
   readonly #waiting = new FairQueue<Waiting>();
   /** Whose turn it is, and who waits for room. */
   #next: Waiting | undefined;
+  #waking: NodeJS.Timeout | undefined;
 
-  constructor({ bytesMax, nowMs, sharedBytesMax = () => bytesMax }: ByteGateOptions) {
+  constructor(options: ByteGateOptions) {
+    const { bytesMax, nowMs, sharedBytesMax = () => bytesMax } = options;
     this.#bytesMax = bytesMax;
     this.#nowMs = nowMs;
     this.#inside = new FairBudget(sharedBytesMax);
+    this.#pace = new FloodPace(options.floodBytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Resolves when the work may begin. Each is followed by one `leave` with the same arguments. */
@@ -61,23 +70,45 @@ export class ByteGate {
   #admit(): void {
     for (;;) {
       this.#next ??= this.#waiting.take(({ bytes, tenant }) => this.#isWithinShare(bytes, tenant));
-      if (this.#next === undefined || !this.#hasRoom(this.#next.bytes)) return;
+      if (this.#next === undefined) break;
+      if (!this.#hasRoom(this.#next.bytes)) return;
       const { bytes, tenant, enter } = this.#next;
       this.#next = undefined;
       this.#letIn(bytes, tenant);
       enter();
     }
+    this.#wakeLater();
   }
 
   #letIn(bytes: number, tenant: Tenant): void {
     this.#inside.take(bytes, tenant);
     this.#waiting.charge(bytes, tenant);
+    const nowMs = this.#nowMs();
+    if (this.#isFlooding(tenant, nowMs)) this.#pace.begin(bytes, tenant, nowMs);
   }
 
-  /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for. */
+  /** Much of it waits, and little of another. */
+  #isFlooding(tenant: Tenant, nowMs: number): boolean {
+    const waits = (other: Tenant): boolean => this.#waiting.sizeOf(other) >= FLOOD_WAITING_MIN;
+    return waits(tenant) && this.#company.hasOther(tenant, nowMs, (other) => !waits(other));
+  }
+
+  #wakeLater(): void {
+    if (this.#waiting.size === 0 || this.#waking !== undefined) return;
+    const leftMs = this.#pace.leftMs(this.#nowMs());
+    if (leftMs === undefined) return;
+    this.#waking = setTimeout(() => {
+      this.#waking = undefined;
+      this.#admit();
+    }, Math.ceil(leftMs));
+  }
+
+  /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for, or rests. */
   #isWithinShare(bytes: number, tenant: Tenant): boolean {
-    if (this.#inside.heldBy(tenant) === 0) return true;
-    return this.#company.isAlone(tenant, this.#nowMs()) || this.#inside.hasRoom(bytes, tenant);
+    const nowMs = this.#nowMs();
+    if (this.#company.isAlone(tenant, nowMs)) return true;
+    if (this.#pace.isResting(tenant, nowMs)) return false;
+    return this.#inside.heldBy(tenant) === 0 || this.#inside.hasRoom(bytes, tenant);
   }
 
   #hasRoom(bytes: number): boolean {

@@ -1,23 +1,33 @@
-import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { COMPANY_MS } from '../limits.ts';
 
-/** Who came when, as far as it matters: the last to come, and the last of all others before. */
+/** Which tenants have come lately. */
 export class Company {
-  #last: Tenant = NO_TENANT;
-  #lastMs = Number.NEGATIVE_INFINITY;
-  #otherMs = Number.NEGATIVE_INFINITY;
+  /** When each came last; who came last is last. */
+  readonly #cameMs = new Map<Tenant, number>();
 
   join(tenant: Tenant, nowMs: number): void {
-    if (tenant !== this.#last) {
-      this.#otherMs = this.#lastMs;
-      this.#last = tenant;
-    }
-    this.#lastMs = nowMs;
+    this.#cameMs.delete(tenant);
+    this.#cameMs.set(tenant, nowMs);
+    this.#forget(nowMs);
   }
 
   /** Whether no other tenant has come for COMPANY_MS. */
   isAlone(tenant: Tenant, nowMs: number): boolean {
-    const othersMs = tenant === this.#last ? this.#otherMs : this.#lastMs;
-    return nowMs - othersMs > COMPANY_MS;
+    return !this.hasOther(tenant, nowMs, () => true);
+  }
+
+  /** Whether another tenant has come within COMPANY_MS of which that is so. */
+  hasOther(tenant: Tenant, nowMs: number, isSo: (other: Tenant) => boolean): boolean {
+    this.#forget(nowMs);
+    for (const other of this.#cameMs.keys()) if (other !== tenant && isSo(other)) return true;
+    return false;
+  }
+
+  #forget(nowMs: number): void {
+    for (const [tenant, cameMs] of this.#cameMs) {
+      if (nowMs - cameMs <= COMPANY_MS) return;
+      this.#cameMs.delete(tenant);
+    }
   }
 }

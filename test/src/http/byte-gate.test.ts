@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ByteGate } from '../../../src/http/byte-gate.ts';
-import { COMPANY_MS } from '../../../src/limits.ts';
+import { COMPANY_MS, FLOOD_WAITING_MIN } from '../../../src/limits.ts';
 
 /** `a2` stands for work of tenant a and of two bytes, which says so when it is let in. */
 class SharedGate {
@@ -91,4 +91,40 @@ test('a tenant is alone again when the others have not come for some time', asyn
   assert.deepEqual(await gate.leave('b1'), []);
   gate.nowMs += 1;
   assert.deepEqual(await gate.enter('a8'), ['a8', 'a8', 'a8']);
+});
+
+test('a tenant that floods beside one that does not rests between its works', async () => {
+  const startMs = performance.now();
+  const gate = new ByteGate({ bytesMax: 100, floodBytesPerMs: 1, nowMs: () => performance.now() });
+  const enteredMs = async (tenant: string): Promise<number> => {
+    await gate.enter(10, tenant);
+    setImmediate(() => gate.leave(10, tenant));
+    return performance.now() - startMs;
+  };
+  const quiet = enteredMs('quiet');
+  // Ten fill the gate, the others wait.
+  const flood = await Promise.all(Array.from({ length: 20 }, () => enteredMs('flood')));
+  await quiet;
+  const rested = flood.length - 10 - FLOOD_WAITING_MIN;
+  assert.ok(flood.at(-1)! >= rested * 10, `the last of a flood came after ${flood.at(-1)} ms`);
+  const [before, after] = await Promise.all([enteredMs('quiet'), enteredMs('quiet')]);
+  assert.ok(after - before < 10, 'who does not flood does not rest');
+});
+
+test('of tenants that all flood none rests', async () => {
+  const gate = new ByteGate({
+    bytesMax: 10,
+    floodBytesPerMs: 0.001,
+    nowMs: () => performance.now(),
+  });
+  const works = Array.from({ length: 40 }, async (_, index) => {
+    const tenant = index % 2 === 0 ? 'a' : 'b';
+    await gate.enter(1, tenant);
+    setImmediate(() => gate.leave(1, tenant));
+  });
+  const isDone = await Promise.race([
+    Promise.all(works.slice(0, 20)).then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 900, false)),
+  ]);
+  assert.ok(isDone, 'a second of rest for each would take longer');
 });
