@@ -92,7 +92,7 @@ export const CALLER_QUERY_BYTES = 512;
  * A post that would be refused for now waits so long and is tried once more: less than any sender's patience, and long
  * enough that senders who come back at once leave the main thread most of its time …
  */
-export const REFUSAL_WAIT_MS = 1_000;
+export const REFUSAL_WAIT_MS = 2_000;
 
 /** … so many at a time: of each 64 KiB may have arrived with its headers. */
 export const REFUSALS_WAITING_MAX = 1_000;
