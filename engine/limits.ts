@@ -414,11 +414,17 @@ export const TEXT_ROWS_MIN = 512;
  */
 export const REMEMBERED_PLANS_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Bytes of the texts that calls put into such plans: those of some thousand projects. */
+export const REMEMBERED_TEXTS_BYTES_MAX = 1024 * 1024;
+
 /**
  * Plans whose expressions a worker keeps compiled: each some tens of KB, and the last dictionaries that its
  * functions were asked about.
  */
 export const PREPARED_PLANS_MAX = 64;
+
+/** Texts for which it keeps those expressions of a plan compiled that read them: of projects called in turns. */
+export const PREPARED_TEXTS_MAX = 16;
 
 /**
  * Bytes of segments that a task reads into memory of its own when the memory for all is full, at
@@ -489,6 +495,9 @@ export const FAMILIES_MAX = 32;
 
 /** Calls, for any project, from which one counts as in use: a text that was sent once does not come again. */
 export const FAMILY_CALLS_MIN = 2;
+
+/** Projects of its last calls by which it is known that it is one that they differ in: some come again and again. */
+export const FAMILY_PROJECTS_MAX = 8;
 
 /** The share of a segment's time that calls must ask for: to look at so much more costs no more than some calls. */
 export const PREPARED_OVERLAP_MIN = 1 / 8;

@@ -2,17 +2,22 @@ import type { SegmentContent } from '../column/segment.ts';
 import {
   FAMILIES_MAX,
   FAMILY_CALLS_MIN,
+  FAMILY_PROJECTS_MAX,
   PREPARED_OVERLAP_MIN,
   PREPARED_VAIN_MAX,
 } from '../limits.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type Fragment, fragmentKey } from './fragment.ts';
+import { scansOf } from '../plan/physical-plan.ts';
+import type { Fragment } from './fragment.ts';
+import { type FamilyCall, withProject } from './prepare-states.ts';
 
 /** Fragments that differ in the project alone, and what was made of them ahead. */
 export type Family = {
   /** Of the project that was asked for first. */
   readonly fragment: Fragment;
-  readonly projectKey: string;
+  readonly call: FamilyCall;
+  /** What the last calls had in the place of the project, each once. */
+  readonly projects: string[];
   calls: number;
   /** Of the last call. */
   window: TimeWindow;
@@ -29,22 +34,21 @@ export type Family = {
 export class Families {
   /** In the order of their last calls. */
   readonly #families = new Map<string, Family>();
-  readonly #keys = new WeakMap<Fragment, string>();
+  readonly #calls = new WeakMap<Fragment, FamilyCall | 'none'>();
 
-  /** Takes note of a call; nothing where the fragment has no project, or one out of reach. */
+  /** Takes note of a call; nothing where no project was put in. */
   note(fragment: Fragment, window: TimeWindow): void {
-    const { projectKey, reach } = fragment.scan;
-    if (reach?.length === 0) return;
-    const key = projectKey === undefined ? undefined : this.#keyOf(fragment, projectKey);
-    if (projectKey === undefined || key === undefined) return;
-    const family = this.#families.get(key) ?? {
-      ...{ fragment, projectKey, calls: 0, window, vainCount: 0 },
+    const call = this.#callOf(fragment);
+    if (call === undefined) return;
+    const family = this.#families.get(call.familyKey) ?? {
+      ...{ fragment, call, projects: [], calls: 0, window, vainCount: 0 },
       done: new WeakSet<SegmentContent>(),
     };
     family.calls += 1;
     family.window = window;
-    this.#families.delete(key);
-    this.#families.set(key, family);
+    noteProject(family.projects, call.project);
+    this.#families.delete(call.familyKey);
+    this.#families.set(call.familyKey, family);
     if (this.#families.size <= FAMILIES_MAX) return;
     for (const oldest of this.#families.keys()) {
       this.#families.delete(oldest);
@@ -59,13 +63,41 @@ export class Families {
     return [...this.#families.values()].filter(isWorth).reverse();
   }
 
-  #keyOf(fragment: Fragment, projectKey: string): string | undefined {
-    const known = this.#keys.get(fragment);
-    if (known !== undefined) return known;
-    const key = fragmentKey(fragment.breaker, projectKey);
-    if (key !== undefined) this.#keys.set(fragment, key);
-    return key;
+  #callOf(fragment: Fragment): FamilyCall | undefined {
+    let call = this.#calls.get(fragment);
+    if (call === undefined) {
+      call = familyCallOf(fragment) ?? 'none';
+      this.#calls.set(fragment, call);
+    }
+    return call === 'none' ? undefined : call;
   }
+}
+
+function noteProject(projects: string[], project: string): void {
+  if (projects[0] === project) return;
+  const before = projects.indexOf(project);
+  if (before >= 0) projects.splice(before, 1);
+  projects.unshift(project);
+  if (projects.length > FAMILY_PROJECTS_MAX) projects.pop();
+}
+
+/** In the place of the project; no project is called so. */
+const ANY_PROJECT = '\0project';
+
+/**
+ * What is the project in a call: that of its scan, where a text or the reach of the call says it, else its only
+ * text, which may be one that is searched for. `undefined`: none, or the plan itself says it.
+ */
+function familyCallOf({ breaker, scan, texts, planKey }: Fragment): FamilyCall | undefined {
+  if (texts === undefined || scansOf(breaker)[0]?.projectKey !== undefined) return undefined;
+  const [only, ...others] = texts.values.values();
+  const project = scan.projectKey ?? (others.length === 0 ? only : undefined);
+  if (project === undefined) return undefined;
+  const { reach } = scan;
+  const isOwn = reach?.length === 1 && reach[0] === project;
+  if (reach !== undefined && !isOwn) return undefined;
+  const ofAny = withProject(texts, { from: project, to: ANY_PROJECT });
+  return { project, texts, isOwn, familyKey: `${planKey} ${ofAny.key} ${isOwn}` };
 }
 
 /** Whether calls such as the last need so much of a segment that all of it is worth being looked at. */

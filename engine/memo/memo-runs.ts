@@ -5,20 +5,17 @@ import {
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
 } from '../limits.ts';
-import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.ts';
 import { Families, type Family, isWanted } from './families.ts';
-import { type Fragment, fragmentOf } from './fragment.ts';
+import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
 import type { PreparedState, StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
 import type { KeptResult, TogetherResult } from './run-pieces.ts';
 import { keepSmallState, smallCoverageOf } from './small-state.ts';
 
-/** What a run is over: its scans with the windows of the call, and their segments. */
-export type RunSnapshot = {
-  readonly plan: PhysicalPlan;
-  readonly scans: readonly PhysicalScan[];
+/** What a run is over: its scans as the call has them, and their segments. */
+export type RunSnapshot = FragmentCall & {
   readonly segments: readonly (readonly SegmentHandle[])[];
 };
 
@@ -59,9 +56,10 @@ export class MemoRuns {
   }
 
   /** What is remembered for a run; `undefined` when it is to be run without. */
-  cover({ plan, scans, segments }: RunSnapshot): Coverage | undefined {
+  cover(run: RunSnapshot): Coverage | undefined {
+    const { scans, segments } = run;
     if (!this.#memo.isOn || scans.length !== 1) return undefined;
-    const fragment = fragmentOf(plan);
+    const fragment = fragmentOf(run);
     if (fragment === undefined) return undefined;
     const handles = must(segments[0], 'each scan has its segments');
     const { window } = scans[0]!;
@@ -71,9 +69,10 @@ export class MemoRuns {
   }
 
   /** … for a run over few rows: in little time, whatever the number of segments. */
-  coverSmall({ plan, scans, segments }: RunSnapshot): Coverage | undefined {
+  coverSmall(run: RunSnapshot): Coverage | undefined {
+    const { scans, segments } = run;
     if (!this.#memo.isOn || scans.length !== 1) return undefined;
-    const fragment = fragmentOf(plan);
+    const fragment = fragmentOf(run);
     if (fragment === undefined) return undefined;
     const handles = must(segments[0], 'each scan has its segments');
     return smallCoverageOf(fragment, { handles, window: scans[0]!.window }, this.#memo);
@@ -116,9 +115,10 @@ export class MemoRuns {
         if (content === undefined || family.done.has(content)) continue;
         if (!isWanted(family, content)) continue;
         family.done.add(content);
-        const { fragment, projectKey } = family;
+        const { call, projects } = family;
+        const { breaker, planKey } = family.fragment;
         const { rowsMin, bytesPerRowMax } = this.#limits;
-        const order = { breaker: fragment.breaker, projectKey, rowsMin, bytesPerRowMax };
+        const order = { breaker, planKey, call, projects, rowsMin, bytesPerRowMax };
         return { family, content, handle: handle as SealedSegmentHandle, order };
       }
     }

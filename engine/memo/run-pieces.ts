@@ -2,7 +2,7 @@ import { must } from '../assert.ts';
 import type { Segment } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { ScanCounters } from '../operator/scan.ts';
-import { type ExecutionContext, executeFragment } from '../plan/execute.ts';
+import { type ExecutionContext, executeFragment, withinWindow } from '../plan/execute.ts';
 import { ALL_TIME, type TimeWindow } from '../plan/logical-plan.ts';
 import { breakerOf, type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
 
@@ -44,11 +44,15 @@ export function runPieces(
   orders: readonly PieceOrder[],
 ): PiecesResult {
   const segments = must(context.segments[0], 'a plan that may be cut has one scan');
-  const projectKey = scansOf(must(breakerOf(plan)))[0]?.projectKey;
+  const scan = must(scansOf(must(breakerOf(plan)))[0], 'a plan that may be cut has one scan');
+  const { projectKey } = context.bounds?.[scan.index] ?? scan;
   const areEnough = (segment: Segment, rowsMin: number): boolean =>
     segment.countRows({ projectKey, ...ALL_TIME }, rowsMin) >= rowsMin;
   const run = (window: TimeWindow, some: readonly Segment[]): AggregatePartial =>
-    executeFragment(plan, { ...context, segments: [some], windows: [window] }) as AggregatePartial;
+    executeFragment(
+      plan,
+      withinWindow({ ...context, segments: [some] }, scan, window),
+    ) as AggregatePartial;
   const kept: (KeptResult | undefined)[] = [];
   const few: number[] = [];
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();

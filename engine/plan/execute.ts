@@ -3,7 +3,7 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
-import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
+import { GROUPED_CHUNK_ROWS_MAX, PREPARED_TEXTS_MAX } from '../limits.ts';
 import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
@@ -32,6 +32,7 @@ import { compileExpression } from './evaluate.ts';
 import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
+import { type LateTexts, NO_TEXTS, readsTexts, type ScanBounds, withTexts } from './late-texts.ts';
 import type { SortKey, TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
@@ -44,6 +45,7 @@ import {
 } from './physical-plan.ts';
 import { rowInputsOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
+import { SizedMemory } from './sized-memory.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
 
 /**
@@ -52,9 +54,21 @@ import { frameOf, windowRunOf } from './window-call.ts';
  * and read of a chunk, and keep the last of these alive; so it should not outlive the segments of its runs for long.
  */
 export class PreparedPlan {
-  /** By the operator that an expression stands above. */
-  readonly functions = new Map<PhysicalPlan, Map<Expression, VectorFunction>>();
+  readonly functions: Functions = new Map();
+  readonly #ofTexts = new SizedMemory<string, Functions>(PREPARED_TEXTS_MAX);
+
+  /** Of those expressions that read late texts. */
+  functionsOf({ key }: LateTexts): Functions {
+    const known = this.#ofTexts.find(key);
+    if (known !== undefined) return known;
+    const functions: Functions = new Map();
+    this.#ofTexts.set(key, functions, 1);
+    return functions;
+  }
 }
+
+/** By the operator that an expression stands above. */
+type Functions = Map<PhysicalPlan, Map<Expression, VectorFunction>>;
 
 /** What a plan runs over. */
 export type ExecutionContext = {
@@ -62,14 +76,25 @@ export type ExecutionContext = {
   readonly segments: readonly (readonly Segment[])[];
   /** Of the same plan, where it is run again and again. */
   readonly prepared?: PreparedPlan | undefined;
-  /** The windows of the run by the index of the scan, where the plan is one that calls share. */
-  readonly windows?: readonly TimeWindow[] | undefined;
+  /** What the call says of each scan, by its index, where the plan is one that calls share. */
+  readonly bounds?: readonly ScanBounds[] | undefined;
+  /** … and of its texts. */
+  readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters | undefined;
   /** Measures the run operator by operator; a run without it pays nothing for that it could. */
   readonly profiler?: PlanProfiler | undefined;
 };
+
+/** The same of a plan with one scan, for the rows in a window. */
+export function withinWindow(
+  context: ExecutionContext,
+  scan: PhysicalScan,
+  window: TimeWindow,
+): ExecutionContext {
+  return { ...context, bounds: [{ ...(context.bounds?.[scan.index] ?? scan), window }] };
+}
 
 /** Runs a plan and pushes its rows, columns as `layoutOf(plan)` says, into `sink`. */
 export function executeQuery(plan: PhysicalPlan, context: ExecutionContext, sink: Sink): void {
@@ -135,17 +160,19 @@ type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] 
 
 /** What is kept for the whole of a run, in which a subquery may run many times. */
 class RunMemory {
-  /** By the operator that an expression stands above; what functions remember is theirs. */
-  readonly functions: Map<PhysicalPlan, Map<Expression, VectorFunction>>;
-  /** By the same operator. */
+  /** What functions remember is theirs. */
+  readonly functions: Functions;
+  readonly functionsOfTexts: Functions;
+  /** By the operator that an expression stands above. */
   readonly fields = new Map<PhysicalPlan, ReadFields>();
   /** Of joins in subqueries, when they do not depend on the rows outside. */
   readonly tables = new Map<HashJoin, JoinTable>();
   /** Subqueries without captures, by their plans. */
   readonly constants = new Map<PhysicalPlan, ConstantSubquery>();
 
-  constructor({ functions }: PreparedPlan = new PreparedPlan()) {
-    this.functions = functions;
+  constructor(prepared: PreparedPlan = new PreparedPlan(), texts: LateTexts = NO_TEXTS) {
+    this.functions = prepared.functions;
+    this.functionsOfTexts = prepared.functionsOf(texts);
   }
 }
 
@@ -171,7 +198,7 @@ class Execution {
   constructor(
     context: ExecutionContext,
     replacement?: Replacement | undefined,
-    memory: RunMemory = new RunMemory(context.prepared),
+    memory: RunMemory = new RunMemory(context.prepared, context.texts),
     outer?: OuterRows | undefined,
   ) {
     this.#context = context;
@@ -333,18 +360,18 @@ class Execution {
 
   #scan(scan: PhysicalScan, sink: Sink): boolean {
     const segments = must(this.#context.segments[scan.index], 'each scan has its segments');
+    const { projectKey, reach, texts, window } = this.#context.bounds?.[scan.index] ?? scan;
     // Only the scan whose timestamps the top rows are ordered by may be cut short by them.
     const floorUs = scan.newestFirst ? this.#floorUs : undefined;
     const tally = this.#context.profiler?.scan(scan);
     const counters = tally === undefined ? this.#counters : newScanCounters();
-    const window = this.#context.windows?.[scan.index] ?? scan.window;
     const wantsMore = scanSegments(
       segments,
       {
         fields: scan.fields,
-        projectKey: scan.projectKey,
-        reach: scan.reach,
-        texts: scan.texts,
+        projectKey,
+        reach,
+        texts,
         startUs: window.startUs,
         endUs: window.endUs,
         direction: scan.newestFirst ? 'newest-first' : 'forward',
@@ -354,7 +381,7 @@ class Execution {
         counters,
         onSegment: tally === undefined ? undefined : (segment) => tally.addSegment(segment),
       },
-      scan.projectKey === undefined
+      projectKey === undefined
         ? { rows: sink }
         : { rows: this.#noting(sink, false), keyedRows: this.#noting(sink, true) },
     );
@@ -444,11 +471,14 @@ class Execution {
   }
 
   #compile(expression: Expression, input: PhysicalPlan): VectorFunction {
-    const known = this.#memory.functions.get(input)?.get(expression);
+    const isOpen = readsTexts(expression);
+    const all = isOpen ? this.#memory.functionsOfTexts : this.#memory.functions;
+    const known = all.get(input)?.get(expression);
     if (known !== undefined) return known;
-    const compiled = this.#newFunction(expression, input);
-    const functions = this.#memory.functions.get(input) ?? new Map();
-    this.#memory.functions.set(input, functions.set(expression, compiled));
+    const closed = isOpen ? withTexts(expression, this.#context.texts ?? NO_TEXTS) : expression;
+    const compiled = this.#newFunction(closed, input);
+    const functions = all.get(input) ?? new Map();
+    all.set(input, functions.set(expression, compiled));
     return compiled;
   }
 

@@ -11,7 +11,7 @@ export type Column = { readonly id: ColumnId; readonly name: string; readonly ty
 
 /**
  * A bound expression: every name resolved, every coercion written out, every node typed. A plain
- * value (it crosses threads), free of parameters once folded.
+ * value (it crosses threads), free of parameters once folded, but for the late ones of plans that calls share.
  */
 export type Expression =
   | { readonly op: 'literal'; readonly type: SqlType; readonly value: SqlValue }

@@ -3,6 +3,7 @@ import type { NeededText } from '../column/segment.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Column, ColumnId, Expression } from './expression.ts';
+import type { LateScan } from './late-texts.ts';
 
 /**
  * What a query means, apart from how it is run: relational operators over typed columns. A plain
@@ -45,6 +46,8 @@ export type Scan = {
    * events.
    */
   readonly texts?: readonly NeededText[] | undefined;
+  /** Of a plan that leaves texts open: what they make of project and texts. */
+  readonly late?: LateScan | undefined;
 };
 
 /** Microseconds since the epoch, [startUs, endUs); infinite where open. */

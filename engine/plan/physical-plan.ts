@@ -3,6 +3,7 @@ import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 import { appliesIn, columnsOf, conjunctionOf, conjunctsOf, rewrite } from './expression-walk.ts';
+import type { LateScan } from './late-texts.ts';
 import type {
   AggregateCall,
   Join,
@@ -21,8 +22,8 @@ import { rowInputsOf, visit } from './physical-walk.ts';
 import { type Reach, withinReach } from './reach.ts';
 
 /**
- * How a plan is run: each operator with its algorithm chosen, no parameter left. A plain value; a
- * worker turns it into closures. Rows of an operator hold the columns of `layoutOf`, in that order.
+ * How a plan is run: each operator with its algorithm chosen, no parameter left but late texts. A plain
+ * value; a worker turns it into closures. Rows of an operator hold the columns of `layoutOf`, in that order.
  */
 export type PhysicalPlan =
   | PhysicalScan
@@ -116,6 +117,8 @@ export type PhysicalScan = {
   readonly reach: readonly string[] | undefined;
   /** Only events that may hold all of these; absent: all. */
   readonly texts?: readonly NeededText[] | undefined;
+  /** Of a plan that calls share: what the texts of a call make of project and texts. */
+  readonly late?: LateScan | undefined;
   /** Reads from the newest segment's end, and stops when the top rows above cannot change. */
   readonly newestFirst: boolean;
 };
@@ -205,6 +208,7 @@ function convert(logical: LogicalPlan, numbering: Numbering): PhysicalPlan {
         window: plan.window,
         ...withinReach(plan.projectKey, numbering.reach),
         texts: plan.texts,
+        ...(plan.late === undefined ? {} : { late: plan.late }),
         newestFirst: false,
       };
     case 'one-row':

@@ -1,10 +1,23 @@
 import { serialize } from 'node:v8';
 import type { SqlValue } from '../column/value.ts';
 import { WorkBudget } from '../function/work-meter.ts';
-import { FOLDING_STEPS_MAX, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import {
+  FOLDING_STEPS_MAX,
+  REMEMBERED_PLANS_BYTES_MAX,
+  REMEMBERED_TEXTS_BYTES_MAX,
+} from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
-import type { BoundQuery, TimeWindow } from './logical-plan.ts';
+import {
+  type LateTexts,
+  type LateTextUse,
+  lateTexts,
+  lateTextUses,
+  mayBeLate,
+  NO_TEXTS,
+  type ScanBounds,
+} from './late-texts.ts';
+import type { BoundQuery } from './logical-plan.ts';
 import { foldPlan } from './optimize/fold.ts';
 import { lateBucketsAsBounds } from './optimize/late-buckets.ts';
 import { type CallContext, optimize } from './optimize/optimize.ts';
@@ -12,16 +25,16 @@ import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from '.
 import {
   hasLatePattern,
   type PlanTemplate,
+  scanBoundsAt,
   templateOf,
   timestampParameters,
-  windowsAt,
 } from './plan-template.ts';
-import { EVERYTHING, reachText } from './reach.ts';
+import { EVERYTHING } from './reach.ts';
 import { SizedMemory } from './sized-memory.ts';
 
 /** The plan of one call. */
 export type CallPlan = {
-  /** Its scans have the windows of the call only where there is no `template`. */
+  /** Its scans are as they are to be run only where there is no `template`. */
   readonly plan: PhysicalPlan;
   /** The scans as they are to be run, by their index. */
   readonly scans: readonly PhysicalScan[];
@@ -34,29 +47,33 @@ export type SentTemplate = {
   readonly number: number;
   /** A `TemplateContent`, as `v8.serialize` writes it. */
   readonly bytes: Uint8Array;
-  /** What to put in: the windows of this call, by the index of the scan. */
-  readonly windows: readonly TimeWindow[];
+  /** What to put in: what this call says of each scan, by its index. */
+  readonly bounds: readonly ScanBounds[];
+  /** … and its texts: the same object in each call of the template with the same, as long as it is remembered. */
+  readonly texts: LateTexts;
 };
 
 export type TemplateContent = { readonly plan: PhysicalPlan; readonly output: readonly Column[] };
 
 /**
  * What is remembered of a query with certain parameters. `seen`: that it was asked for, for most
- * parameters come once only and a template costs more than a plan. `template`: all is done but the
- * windows. `folded`: the parameters are put in, and the late values decide what the rest comes to.
- * `none`: there is nothing to be gained.
+ * parameters come once only and a template costs more than a plan. `template`: all is done but what a call
+ * puts in. `folded`: the parameters are put in, and the late values decide what the rest comes to. `closed`:
+ * no text may be left open. `none`: there is nothing to be gained.
  */
 type Remembered =
-  | { readonly kind: 'seen' | 'none' }
+  | { readonly kind: 'seen' | 'closed' | 'none' }
   | { readonly kind: 'template'; readonly template: PlanTemplate; readonly sent: Content }
   | { readonly kind: 'folded'; readonly query: BoundQuery };
 
-type Content = Omit<SentTemplate, 'windows'>;
+type Content = Omit<SentTemplate, 'bounds' | 'texts'>;
 
 type QueryIdentity = {
   readonly number: number;
   /** Names of its parameters that are late values where they are not NULL. */
   readonly timestamps: ReadonlySet<string>;
+  /** … and that may be late texts. */
+  readonly texts: ReadonlyMap<string, LateTextUse>;
   readonly hasLatePattern: boolean;
 };
 
@@ -70,45 +87,85 @@ const ENTRY_BYTES = 128;
  */
 export class PlanMemo {
   readonly #remembered = new SizedMemory<string, Remembered>(REMEMBERED_PLANS_BYTES_MAX);
+  readonly #texts = new SizedMemory<string, LateTexts>(REMEMBERED_TEXTS_BYTES_MAX);
   readonly #identities = new WeakMap<BoundQuery, QueryIdentity>();
   #queryCount = 0;
   #templateCount = 0;
 
   /** Throws a QueryError as `optimize` does. */
   planOf(query: BoundQuery, context: CallContext): CallPlan {
-    const key = this.#keyOf(query, context);
-    if (key === undefined) return planWhole(query, context);
+    const identity = this.#identityOf(query);
+    if (identity.hasLatePattern) return planWhole(query, context);
+    const texts = textsOf(identity, context);
+    const open = texts.key === NO_TEXTS.key ? 'closed' : this.#plan(query, context, texts);
+    const plan = open === 'closed' ? this.#plan(query, context, NO_TEXTS) : open;
+    return plan === 'closed' ? planWhole(query, context) : plan;
+  }
+
+  /** With these texts left open; `closed`: that may not be done, or nothing may be remembered. */
+  #plan(query: BoundQuery, context: CallContext, texts: LateTexts): CallPlan | 'closed' {
+    const key = this.#keyOf(query, context, texts);
+    if (key === undefined) return 'closed';
     let known = this.#remembered.find(key);
     if (known === undefined) {
       this.#remembered.set(key, { kind: 'seen' }, ENTRY_BYTES + 2 * key.length);
       return planWhole(query, context);
     }
-    if (known.kind === 'seen') known = this.#remember(key, query, context);
+    if (known.kind === 'seen') known = this.#remember(key, query, { context, texts });
+    if (known.kind === 'closed') return known.kind;
     if (known.kind === 'folded') return planWhole(known.query, context);
     if (known.kind !== 'template') return planWhole(query, context);
-    const { template, sent } = known;
-    const budget = new WorkBudget(FOLDING_STEPS_MAX);
-    const windows = budget.run(() => windowsAt(template, context));
-    if (windows === undefined) return planWhole(query, context);
-    const scans = template.scans.map((scan, index) => ({ ...scan, window: windows[index]! }));
-    return { plan: template.plan, scans, template: { ...sent, windows } };
+    return this.#filled(known, context, texts) ?? planWhole(query, context);
   }
 
-  #remember(key: string, query: BoundQuery, context: CallContext): Remembered {
-    const remembered = this.#prepare(query, context);
+  /** A template as one call runs it; `undefined` where it is none for the call. */
+  #filled(
+    { template, sent }: Extract<Remembered, { kind: 'template' }>,
+    context: CallContext,
+    given: LateTexts,
+  ): CallPlan | undefined {
+    const texts = this.#sameTexts(sent.number, given);
+    const budget = new WorkBudget(FOLDING_STEPS_MAX);
+    const bounds = budget.run(() => scanBoundsAt(template, context, texts));
+    if (bounds === undefined) return undefined;
+    const scans = template.scans.map((scan, index) => ({ ...scan, ...bounds[index]! }));
+    return { plan: template.plan, scans, template: { ...sent, bounds, texts } };
+  }
+
+  /** The object that calls of a template with the same texts share. */
+  #sameTexts(number: number, texts: LateTexts): LateTexts {
+    const key = `${number} ${texts.key}`;
+    const known = this.#texts.find(key);
+    if (known !== undefined) return known;
+    this.#texts.set(key, texts, ENTRY_BYTES + 4 * key.length);
+    return texts;
+  }
+
+  #remember(
+    key: string,
+    query: BoundQuery,
+    call: { readonly context: CallContext; readonly texts: LateTexts },
+  ): Remembered {
+    const remembered = this.#prepare(query, call);
     const size = ENTRY_BYTES + 2 * key.length + sizeOf(remembered);
     this.#remembered.set(key, remembered, size);
     return remembered;
   }
 
-  #prepare(query: BoundQuery, context: CallContext): Remembered {
+  #prepare(
+    query: BoundQuery,
+    { context, texts }: { readonly context: CallContext; readonly texts: LateTexts },
+  ): Remembered {
     try {
       const budget = new WorkBudget(FOLDING_STEPS_MAX);
-      const unclocked = { ...context, nowUs: undefined, budget };
+      const lateTexts = new Set(texts.values.keys());
+      const unclocked = { ...context, nowUs: undefined, lateTexts, budget };
       const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
       const bounded = { ...query, plan: lateBucketsAsBounds(folded.plan) };
       const template = templateOf(bounded, unclocked);
-      if (template === undefined) return { kind: 'folded', query: folded };
+      if (template === undefined) {
+        return lateTexts.size > 0 ? { kind: 'closed' } : { kind: 'folded', query: folded };
+      }
       const content: TemplateContent = { plan: template.plan, output: query.output };
       this.#templateCount += 1;
       const sent = { number: this.#templateCount, bytes: serialize(content) };
@@ -121,15 +178,18 @@ export class PlanMemo {
   }
 
   /**
-   * A text that calls share when all but their late values is the same; `undefined` where nothing may
-   * be remembered, or a value is none that is compared so.
+   * A text that calls share when all but their late values and texts is the same; `undefined` where a value
+   * is none that is compared so.
    */
-  #keyOf(query: BoundQuery, { parameters, rowsMax, reach }: CallContext): string | undefined {
-    const { number, timestamps, hasLatePattern } = this.#identityOf(query);
-    if (hasLatePattern) return undefined;
-    let key = `${number} ${rowsMax} ${reachText(reach ?? EVERYTHING)}`;
+  #keyOf(
+    query: BoundQuery,
+    { parameters, rowsMax }: CallContext,
+    { values }: LateTexts,
+  ): string | undefined {
+    const { number, timestamps } = this.#identityOf(query);
+    let key = `${number} ${rowsMax}`;
     for (const [name, value] of parameters) {
-      const isLate = value !== null && timestamps.has(name);
+      const isLate = values.has(name) || (value !== null && timestamps.has(name));
       const text = isLate ? 'late' : valueText(value);
       if (text === undefined) return undefined;
       key += ` ${name}=${text}`;
@@ -144,11 +204,23 @@ export class PlanMemo {
     const identity = {
       number: this.#queryCount,
       timestamps: timestampParameters(query.plan),
+      texts: lateTextUses(query.plan),
       hasLatePattern: hasLatePattern(query.plan),
     };
     this.#identities.set(query, identity);
     return identity;
   }
+}
+
+/** The texts that a call leaves open, as far as its values let it. */
+function textsOf({ texts }: QueryIdentity, { parameters }: CallContext): LateTexts {
+  if (texts.size === 0) return NO_TEXTS;
+  const values = new Map<string, string>();
+  for (const [name, use] of texts) {
+    const value = parameters.get(name) ?? null;
+    if (mayBeLate(value, use)) values.set(name, value);
+  }
+  return lateTexts(values);
 }
 
 function planWhole(query: BoundQuery, context: CallContext): CallPlan {

@@ -9,11 +9,11 @@ import {
   columnsOf,
   conjunctionOf,
   conjunctsOf,
-  isUnsettled,
   rewrite,
   subqueriesIn,
 } from './expression-walk.ts';
 import { lateNumberOf } from './late-number.ts';
+import { boundsOf, type LateTexts, type ScanBounds } from './late-texts.ts';
 import type { BoundQuery, LogicalPlan, Scan, TimeWindow } from './logical-plan.ts';
 import { generatesArrays, patternOf } from './optimize/fold.ts';
 import {
@@ -37,9 +37,10 @@ import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from '.
 import { EVERYTHING } from './reach.ts';
 
 /**
- * What calls have in common that differ in times only: a physical plan in which nothing but the
- * windows of its scans waits for the *late values*, the clock and the parameters that are TIMESTAMPs
- * and not NULL. With the windows put in it is the plan that the optimiser makes.
+ * What calls have in common that differ in times, in late texts and in reach only: a physical plan in which
+ * the windows of its scans wait for the *late values*, the clock and the parameters that are TIMESTAMPs
+ * and not NULL, and its scans and expressions for the texts. With all of these put in it is the plan that
+ * the optimiser makes.
  */
 export type PlanTemplate = {
   /** Its windows are as narrow as they are at any time. */
@@ -89,7 +90,7 @@ export function templateOf(folded: BoundQuery, context: PlanContext): PlanTempla
   const passes = PASSES.flatMap((pass) => (pass === SCOPE_SCANS ? [take, pass] : [pass]));
   const optimized = optimize(folded, { ...context, nowUs: undefined }, passes);
   if (someExpression(optimized, isLate)) return undefined;
-  const plan = physicalPlanOf(optimized, context.reach ?? EVERYTHING);
+  const plan = physicalPlanOf(optimized, EVERYTHING);
   return { plan, scans: scansOf(plan), bounds, lateNames };
 }
 
@@ -127,15 +128,30 @@ function someExpression(plan: LogicalPlan, isSuch: (node: Expression) => boolean
   return false;
 }
 
+function readsLate(expression: Expression): boolean {
+  return someNode(expression, isLate);
+}
+
 function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
   return isSuch(expression) || childrenOf(expression).some((child) => someNode(child, isSuch));
 }
 
 /**
- * The windows of a template's scans for one call; `undefined` where a late value makes a bound that
- * no window can take.
+ * What one call says of a template's scans; `undefined` where a late value makes a bound that no window can
+ * take.
  */
-export function windowsAt(
+export function scanBoundsAt(
+  template: PlanTemplate,
+  context: CallContext,
+  texts: LateTexts,
+): readonly ScanBounds[] | undefined {
+  const reach = context.reach ?? EVERYTHING;
+  return windowsAt(template, context)?.map((window, index) =>
+    boundsOf(template.scans[index]!, { window, texts, reach }),
+  );
+}
+
+function windowsAt(
   { scans, bounds, lateNames }: PlanTemplate,
   { nowUs, parameters }: CallContext,
 ): readonly TimeWindow[] | undefined {
@@ -179,7 +195,7 @@ function toConstant(value: SqlValue): Vector {
  * a projection reads may come to stand anywhere.
  */
 function readsLateInConditions(plan: LogicalPlan): boolean {
-  if (plan.op !== 'filter' && expressionsOf(plan).some(isUnsettled)) return false;
+  if (plan.op !== 'filter' && expressionsOf(plan).some(readsLate)) return false;
   if (subqueriesOf(plan).some((subquery) => someExpression(subquery.plan, isLate))) return false;
   return inputsOf(plan).every(readsLateInConditions);
 }
@@ -227,7 +243,7 @@ function lateConditionOf(
   const value = rightSteps === undefined ? right : left;
   if (steps === undefined) return undefined;
   const comparison = rightSteps === undefined ? term.name : FLIPPED.get(term.name);
-  if (!isUnsettled(value) || columnsOf(value).size > 0) return undefined;
+  if (!readsLate(value) || columnsOf(value).size > 0) return undefined;
   // What may take long to compute is left to a worker.
   if (generatesArrays(value) || subqueriesIn(value).length > 0) return undefined;
   const columns = rewrite(value, (node) => asColumn(node, lateNames));

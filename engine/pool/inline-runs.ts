@@ -23,7 +23,13 @@ import {
 import { ordersOf } from '../memo/coverage.ts';
 import { runPieces } from '../memo/run-pieces.ts';
 import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
-import { executeBeside, executeQuery, finishQuery, PreparedPlan } from '../plan/execute.ts';
+import {
+  executeBeside,
+  executeQuery,
+  finishQuery,
+  PreparedPlan,
+  withinWindow,
+} from '../plan/execute.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
@@ -32,7 +38,7 @@ import { digestOf } from './answer-digest.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
-import { RunCosts } from './run-costs.ts';
+import { callIdentity, RunCosts } from './run-costs.ts';
 import type { TaskStats } from './task.ts';
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
@@ -90,7 +96,8 @@ type PlanRecord = {
 export class InlineRuns {
   readonly #limits: InlineLimits;
   readonly #costs: RunCosts;
-  readonly #records = new WeakMap<PhysicalPlan, PlanRecord>();
+  /** By the identity of the call. */
+  readonly #records = new WeakMap<object, PlanRecord>();
   readonly #prepared = new PreparedPlans();
   /** Where answers are written; those on loan are not among them. */
   readonly #buffers: JsonBuffer[] = [];
@@ -103,14 +110,14 @@ export class InlineRuns {
   }
 
   /**
-   * The answer of a run, in which `scans` are the plan's with the windows of the call; `undefined` where
+   * The answer of a run, in which `scans` are the plan's as the call has them; `undefined` where
    * it is one for a worker, and nothing has come of it. Throws a QueryError for whatever the text or
    * its values do wrong.
    */
   run(query: QueryRun, scans: readonly PhysicalScan[]): InlineAnswer | undefined {
     const { rowsMax, turnMsMax } = this.#limits;
     if (rowsMax === 0 || query.isProfiled === true || this.#turnMs >= turnMsMax) return undefined;
-    const record = this.#recordOf(query.plan);
+    const record = this.#recordOf(query);
     const { isLinear } = record;
     const isPlain = query.covered === undefined || query.covered.coverage.isSmall === true;
     const apart = record.apart[isPlain ? 'plain' : 'covered'];
@@ -131,7 +138,7 @@ export class InlineRuns {
       if (answer === undefined) return undefined;
       apart.succeeded();
       const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
-      this.#costs.note(query.plan, { busyMs, rowCount }, query.covered === undefined);
+      this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
       return answer;
     } catch (error) {
       if (!(error instanceof NotInMemoryError) && !(error instanceof RunTooLarge)) throw error;
@@ -148,17 +155,18 @@ export class InlineRuns {
     this.#prepared.forgetDropped(dropped);
   }
 
-  #recordOf(plan: PhysicalPlan): PlanRecord {
-    let record = this.#records.get(plan);
+  #recordOf(query: QueryRun): PlanRecord {
+    const identity = callIdentity(query);
+    let record = this.#records.get(identity);
     if (record === undefined) {
       record = {
-        isLinear: isLinear(plan),
+        isLinear: isLinear(query.plan),
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
           covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),
         },
       };
-      this.#records.set(plan, record);
+      this.#records.set(identity, record);
     }
     return record;
   }
@@ -172,12 +180,12 @@ export class InlineRuns {
     const { prepared, startMs, patience } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
-    const limits = this.#limitsOf(plan, patience);
+    const limits = this.#limitsOf(query, patience);
     if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
     const counters = newScanCounters();
     const checkpoint = () => this.#checkpoint(counters, startMs, limits);
-    const windows = query.template?.windows;
-    const context = { prepared, segments, windows, checkpoint, counters };
+    const { bounds, texts } = query.template ?? {};
+    const context = { prepared, segments, bounds, texts, checkpoint, counters };
     return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
       executeQuery(plan, context, rows);
     });
@@ -195,7 +203,7 @@ export class InlineRuns {
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey } = fragment.scan;
     const isSmall = coverage.isSmall === true;
-    const known = this.#limitsOf(query.plan, patience);
+    const known = this.#limitsOf(query, patience);
     const limits = isSmall ? known : this.#coveredLimits(known);
     const { rowsMax } = limits;
     const isFew = this.#isWithin(
@@ -208,11 +216,12 @@ export class InlineRuns {
     if (!isFew) return undefined;
     const counters = newScanCounters();
     const checkpoint = () => this.#checkpoint(counters, startMs, limits);
-    const context = { prepared, segments: [segments], checkpoint, counters };
+    const { bounds, texts } = query.template ?? {};
+    const context = { prepared, segments: [segments], bounds, texts, checkpoint, counters };
     return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
       if (isSmall && coverage.partials.length > 0) {
         const { window } = pieces[0] ?? { window: ALL_TIME };
-        const within = { ...context, windows: [window] };
+        const within = withinWindow(context, fragment.scan, window);
         executeBeside(query.plan, within, coverage.partials, rows);
         return;
       }
@@ -278,10 +287,10 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(plan: PhysicalPlan, patience: number): RunLimits {
+  #limitsOf(query: QueryRun, patience: number): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
-    const knownRows = this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX);
-    const wholeMs = this.#costs.wholeMs(plan) ?? Number.POSITIVE_INFINITY;
+    const knownRows = this.#costs.rowsWithin(query.plan, INLINE_EXPECTED_MS_MAX);
+    const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
     return {
       rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)),
@@ -375,6 +384,18 @@ class RunsApart {
  * rows that nobody has counted.
  */
 function isLinear(plan: PhysicalPlan): boolean {
+  let known = linear.get(plan);
+  if (known === undefined) {
+    known = findLinear(plan);
+    linear.set(plan, known);
+  }
+  return known;
+}
+
+/** Of the plans that are run again and again. */
+const linear = new WeakMap<PhysicalPlan, boolean>();
+
+function findLinear(plan: PhysicalPlan): boolean {
   const operators = operatorsOf(plan);
   const isProduct = ({ op }: PhysicalPlan) => op === 'join' || op === 'window';
   if (operators.some((operator) => isProduct(operator) || appliesOf(operator).length > 0)) {

@@ -325,11 +325,11 @@ export class QueryPool {
     this.#costs.noteStates(plan, { byteSize, rowCount });
   }
 
-  #noteCost({ plan, isProfiled, covered }: QueryRun, parts: readonly TaskStats[]): void {
-    if (isProfiled === true) return;
+  #noteCost(query: QueryRun, parts: readonly TaskStats[]): void {
+    if (query.isProfiled === true) return;
     const busyMs = parts.reduce((sum, { runMs }) => sum + runMs, 0);
     const rowCount = parts.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
-    this.#costs.note(plan, { busyMs, rowCount }, covered === undefined);
+    this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
   }
 
   /** Looks at what is not remembered, and combines it with what is. */
@@ -388,7 +388,7 @@ export class QueryPool {
     if (breakerOf(query.plan) === undefined) return undefined;
     const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;
-    const wholeMs = this.#costs.wholeMs(query.plan);
+    const wholeMs = this.#costs.wholeMs(query);
     if (wholeMs !== undefined && wholeMs < FRAGMENTED_MS_MIN) return undefined;
     const stateBytesPerRow = this.#costs.stateBytesPerRow(query.plan) ?? 0;
     if (stateBytesPerRow > FRAGMENT_STATE_BYTES_PER_ROW_MAX) return undefined;

@@ -1,4 +1,5 @@
 import { COST_ROWS_MIN } from '../limits.ts';
+import type { LateTexts } from '../plan/late-texts.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 
 /** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
@@ -7,8 +8,20 @@ export type EndedRun = { readonly busyMs: number; readonly rowCount: number };
 /** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */
 export type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
 
+/** A plan, and what a call puts in where calls share it. */
+export type PlannedCall = {
+  readonly plan: PhysicalPlan;
+  readonly template?: { readonly texts: LateTexts } | undefined;
+};
+
+/** The same object for all calls of a plan with the same texts: rows of one project may be many, of another few. */
+export function callIdentity({ plan, template }: PlannedCall): object {
+  return template === undefined || template.texts.values.size === 0 ? plan : template.texts;
+}
+
 type Cost = {
   msPerRow: number | undefined;
+  /** Of whole runs of all calls. */
   wholeMs: number | undefined;
   stateBytesPerRow: number | undefined;
   runCount: number;
@@ -26,13 +39,18 @@ const STATES_KNOWN_RUNS = 64;
  */
 export class RunCosts {
   readonly #costs = new WeakMap<PhysicalPlan, Cost>();
+  /** Milliseconds of whole runs, by the identity of the call. */
+  readonly #wholeMs = new WeakMap<object, number>();
 
   /** `isWhole`: nothing of it was remembered from other runs. */
-  note(plan: PhysicalPlan, { busyMs, rowCount }: EndedRun, isWhole: boolean): void {
-    const cost = this.#costOf(plan);
+  note(call: PlannedCall, { busyMs, rowCount }: EndedRun, isWhole: boolean): void {
+    const cost = this.#costOf(call.plan);
     if (++cost.runCount % STATES_KNOWN_RUNS === 0) cost.stateBytesPerRow = undefined;
     if (rowCount >= COST_ROWS_MIN) cost.msPerRow = followed(cost.msPerRow, busyMs / rowCount);
-    if (isWhole) cost.wholeMs = followed(cost.wholeMs, busyMs);
+    if (!isWhole) return;
+    cost.wholeMs = followed(cost.wholeMs, busyMs);
+    const identity = callIdentity(call);
+    this.#wholeMs.set(identity, followed(this.#wholeMs.get(identity), busyMs));
   }
 
   noteStates(plan: PhysicalPlan, { byteSize, rowCount }: FragmentStates): void {
@@ -46,8 +64,16 @@ export class RunCosts {
   }
 
   /** How long a run takes of which nothing is remembered; `undefined` where it is not known. */
-  wholeMs(plan: PhysicalPlan): number | undefined {
-    return this.#costs.get(plan)?.wholeMs;
+  wholeMs(call: PlannedCall): number | undefined {
+    return this.#wholeMs.get(callIdentity(call));
+  }
+
+  /**
+   * … of a call with few rows; what others of its plan take is told where the call is a new one. A plan that takes
+   * little for one project takes little for each that has few rows.
+   */
+  wholeMsOfFew(call: PlannedCall): number | undefined {
+    return this.wholeMs(call) ?? this.#costs.get(call.plan)?.wholeMs;
   }
 
   /** The bytes of partial states that fragments make of a row; `undefined` where it is not known. */

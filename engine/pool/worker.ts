@@ -28,7 +28,7 @@ import {
   executeQuery,
   finishQuery,
 } from '../plan/execute.ts';
-import type { TemplateContent } from '../plan/plan-memo.ts';
+import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
@@ -199,7 +199,7 @@ function newRowWriter(run: Run): RowWriter {
   return new RowWriter(run.output, run.plan, answerBuffer, run.context.checkpoint);
 }
 
-/** The plan to run, read once where calls share it: then it waits for the windows of its scans. */
+/** The plan to run, read once where calls share it: then it waits for what they put in. */
 function contentOf(work: QueryTask['work']): TemplateContent {
   if (!('bytes' in work)) return work;
   const { number, bytes } = work;
@@ -223,11 +223,11 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
   const nowMs = () => performance.now();
   const { work, dropped } = task;
   const { plan, output } = contentOf(work);
-  const windows = 'windows' in work ? work.windows : undefined;
+  const { bounds, texts }: Partial<SentTemplate> = 'bounds' in work ? work : {};
   const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
   forgetDropped(dropped);
   if (task.isAnew === true) forgetFindings();
-  const prepared = windows === undefined ? undefined : preparedPlans.of(plan, dropped);
+  const prepared = bounds === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = () => {
     if (Atomics.load(task.cancelled, 0) !== 0) {
       throw new QueryError('query_cancelled', 'the caller went away before the answer');
@@ -246,7 +246,7 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
   return {
     plan,
     output,
-    context: { segments, prepared, windows, checkpoint, counters, profiler },
+    context: { segments, prepared, bounds, texts, checkpoint, counters, profiler },
     stats: () => ({
       ...counters,
       runMs: performance.now() - startMs,

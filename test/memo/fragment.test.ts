@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
-import { withProject } from '../../engine/memo/canonical-plan.ts';
-import { fragmentKey, fragmentOf } from '../../engine/memo/fragment.ts';
+import { fragmentOf } from '../../engine/memo/fragment.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 
@@ -14,7 +13,8 @@ const sources = [{ name: 'logs', projectPath: ['project'] }];
 function fragment(sql: string) {
   const bound = bindQuery(parseQuery(sql), { sources, parameters: [] });
   const call = { parameters: new Map(), nowUs: 1e15, rowsMax: 100, sources };
-  return fragmentOf(physicalPlanOf(optimize(bound, call), EVERYTHING));
+  const plan = physicalPlanOf(optimize(bound, call), EVERYTHING);
+  return fragmentOf({ plan, scans: scansOf(plan) });
 }
 
 function keyOf(sql: string): string {
@@ -73,18 +73,6 @@ test('there is no fragment of what cannot be cut at a grouping over one scan', (
   ]) {
     assert.equal(fragment(sql), undefined, sql);
   }
-});
-
-test('what fragments of projects have in common gives the fragment of each', () => {
-  const p = must(fragment(BASE));
-  const q = must(fragment(BASE.replace("'p'", "'q'")));
-  assert.equal(fragmentKey(p.breaker, 'p'), fragmentKey(q.breaker, 'q'));
-  assert.notEqual(fragmentKey(p.breaker, 'p'), p.key);
-  assert.equal(fragmentKey(withProject(p.breaker, { from: 'p', to: 'q' })), q.key);
-  // A constant that is equal by chance, and one that only looks like the project.
-  const chance = must(fragment(BASE.replace('GROUP', "AND m.s = 'p' AND m.r LIKE 'p' GROUP")));
-  const other = BASE.replace("'p'", "'q'").replace('GROUP', "AND m.s = 'q' AND m.r LIKE 'p' GROUP");
-  assert.equal(fragmentKey(withProject(chance.breaker, { from: 'p', to: 'q' })), keyOf(other));
 });
 
 test('a time in a key of the grouping is found below what computes it', () => {

@@ -5,6 +5,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import type { SealedSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine } from '../../engine/engine.ts';
+import type { Reach } from '../../engine/plan/reach.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 
 const DAY_US = 86_400_000_000;
@@ -54,13 +55,26 @@ const SQL = `SELECT TIMESTAMP_TRUNC(t.timestamp, HOUR) AS b, COUNT(*) AS n, MIN(
   WHERE t.project = @project AND t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 36 HOUR)
   GROUP BY b ORDER BY b`;
 
-async function call(project: string, nowUs = NOW_US) {
-  const parameter = { name: 'project', type: { kind: 'STRING' } } as const;
+const PARAMETERS = [{ name: 'project', type: { kind: 'STRING' } }] as const;
+
+/** A text that both engines know, as they know a saved one. */
+function saved(sql: string) {
+  return [remembering, forgetful].map((engine) => ({
+    engine,
+    query: engine.prepare(sql, PARAMETERS),
+  }));
+}
+
+async function call(
+  project: string,
+  { sql = SQL, nowUs = NOW_US, reach }: { sql?: string; nowUs?: number; reach?: Reach } = {},
+) {
+  const both = known.get(sql) ?? saved(sql);
+  known.set(sql, both);
   const [got, wanted] = await Promise.all(
-    [remembering, forgetful].map(async (engine) => {
-      const query = engine.prepare(SQL, [parameter]);
+    both.map(async ({ engine, query }) => {
       const parameters = new Map([['project', project]]);
-      const answer = await engine.run(query, { parameters, nowUs, rowsMax: 1000 });
+      const answer = await engine.run(query, { parameters, nowUs, rowsMax: 1000, reach });
       return { json: Buffer.from(answer.json).toString(), stats: answer.stats };
     }),
   );
@@ -69,8 +83,11 @@ async function call(project: string, nowUs = NOW_US) {
   return got!;
 }
 
+const known = new Map<string, ReturnType<typeof saved>>();
+
 test('what was made ahead of one project by calls for others answers its first call, the same', async () => {
-  await call('p');
+  // By its second call a plan is known that calls share.
+  for (let times = 0; times < 2; times++) await call('p');
   await remembering.prepareStates();
   assert.equal((await call('p')).stats.rowsFromMemo > 0, true, 'of segments wholly inside');
   // Two calls, and it is in use.
@@ -82,12 +99,41 @@ test('what was made ahead of one project by calls for others answers its first c
     `${first.stats.rowsFromMemo}`,
   );
   assert.equal(scanned, 0, 'the window begins with a bucket');
-  const cut = await call('q', NOW_US + 1_000_000);
+  const cut = await call('q', { nowUs: NOW_US + 1_000_000 });
   assert.ok(cut.stats.rowsScanned < 30 && cut.stats.rowsScanned > 0, `${cut.stats.rowsScanned}`);
   const few = await call('few');
   assert.equal(few.stats.rowsFromMemo, 0, 'few rows are looked at');
   assert.ok(few.json.length > 2);
   assert.equal((await call('absent')).json, '[]');
+});
+
+const SEARCHED = `SELECT TIMESTAMP_TRUNC(t.timestamp, DAY) AS b, COUNT(*) AS n
+  FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m
+  WHERE REGEXP_CONTAINS(m.s, @project) GROUP BY b ORDER BY b`;
+
+test('so are those of a project that is searched for, and of nothing else that is', async () => {
+  for (const text of ['a', 'b', 'c', 'a']) await call(text, { sql: SEARCHED });
+  const { entries } = remembering.stats().memo;
+  await remembering.prepareStates();
+  assert.equal(remembering.stats().memo.entries, entries, 'none is a project');
+  const other = SEARCHED.replace('COUNT(*)', 'COUNTIF(m.n > 2)');
+  for (const text of ['a', 'few', 'b']) await call(text, { sql: other });
+  await remembering.prepareStates();
+  const first = await call('q', { sql: other });
+  assert.ok(first.stats.rowsFromMemo > 300, `${first.stats.rowsFromMemo}`);
+  assert.equal((await call('p.*', { sql: other })).stats.rowsFromMemo, 0, 'of another plan');
+});
+
+test('so are those of a project that its caller alone may read', async () => {
+  const sql = SQL.replace(' WHERE t.project = @project AND', ' WHERE').replace('chance', 'other');
+  const reachOf = (project: string): Reach => ({ projects: [project], sources: 'all' });
+  const mine = (project: string) => call(project, { sql, reach: reachOf(project) });
+  for (let times = 0; times < 3; times++) await mine('p');
+  await remembering.prepareStates();
+  const first = await mine('q');
+  assert.ok(first.stats.rowsFromMemo > 300, `${first.stats.rowsFromMemo}`);
+  assert.equal((await call('q', { sql, reach: reachOf('p') })).stats.rowsFromMemo, 0);
+  assert.equal((await call('q', { sql })).stats.rowsFromMemo, 0, 'all projects are more');
 });
 
 test('of a segment that is no more nothing is remembered', async () => {

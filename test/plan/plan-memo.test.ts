@@ -6,11 +6,23 @@ import { must } from '../../engine/assert.ts';
 import { INT64, type SqlType, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { prepareQuery } from '../../engine/engine.ts';
-import type { BoundQuery, TimeWindow } from '../../engine/plan/logical-plan.ts';
+import type { Expression } from '../../engine/plan/expression.ts';
+import { isLateText, withTexts } from '../../engine/plan/late-texts.ts';
+import type { BoundQuery } from '../../engine/plan/logical-plan.ts';
 import { type CallContext, optimize } from '../../engine/plan/optimize/optimize.ts';
-import { type PhysicalPlan, physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { type CallPlan, PlanMemo, type TemplateContent } from '../../engine/plan/plan-memo.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
+import {
+  type PhysicalPlan,
+  type PhysicalScan,
+  physicalPlanOf,
+  scansOf,
+} from '../../engine/plan/physical-plan.ts';
+import {
+  type CallPlan,
+  PlanMemo,
+  type SentTemplate,
+  type TemplateContent,
+} from '../../engine/plan/plan-memo.ts';
+import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { goldenTexts, NOW_US } from './golden-plans.ts';
@@ -40,41 +52,38 @@ function context(nowUs: number, values: Values = {}): CallContext {
 function planAsRun({ plan, template }: CallPlan): PhysicalPlan {
   if (template === undefined) return plan;
   const content = deserialize(template.bytes) as TemplateContent;
-  return withWindows(content.plan, template.windows);
+  return filled(content.plan, template) as PhysicalPlan;
 }
 
-/** A plan with other windows, by the index of the scan; late values do not bound scans of subqueries. */
-function withWindows(plan: PhysicalPlan, windows: readonly TimeWindow[]): PhysicalPlan {
-  switch (plan.op) {
-    case 'scan':
-      return { ...plan, window: windows[plan.index]! };
-    case 'one-row':
-    case 'outer':
-    case 'rows':
-      return plan;
-    case 'join':
-      return {
-        ...plan,
-        left: withWindows(plan.left, windows),
-        right: withWindows(plan.right, windows),
-      };
-    case 'union':
-      return { ...plan, inputs: plan.inputs.map((input) => withWindows(input, windows)) };
-    default:
-      return { ...plan, input: withWindows(plan.input, windows) };
+/** With what the call puts in: what it says of scans, and its texts in the place of parameters. */
+function filled(part: unknown, template: SentTemplate): unknown {
+  if (Array.isArray(part)) return part.map((item) => filled(item, template));
+  if (typeof part !== 'object' || part === null) return part;
+  if ('op' in part && part.op === 'scan') return closed(part as PhysicalScan, template);
+  if ('op' in part && isLateText(part as Expression)) {
+    return withTexts(part as Expression, template.texts);
   }
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [name, filled(value, template)]),
+  );
+}
+
+function closed(scan: PhysicalScan, { bounds }: SentTemplate): PhysicalScan {
+  const { late: _, ...rest } = scan;
+  return { ...rest, ...bounds[scan.index]! };
 }
 
 /** The plan without anything remembered. A clone, since a plan that was sent is one. */
 function planAnew(query: BoundQuery, call: CallContext): PhysicalPlan {
-  return structuredClone(physicalPlanOf(optimize(query, call), EVERYTHING));
+  return structuredClone(physicalPlanOf(optimize(query, call), call.reach ?? EVERYTHING));
 }
 
 function expectSamePlan(memo: PlanMemo, query: BoundQuery, call: CallContext): CallPlan {
   const planned = memo.planOf(query, call);
   const anew = planAnew(query, call);
   deepEqual(structuredClone(planAsRun(planned)), anew);
-  deepEqual(structuredClone(planned.scans), scansOf(anew));
+  const scans = planned.scans.map(({ late: _, ...scan }) => scan);
+  deepEqual(structuredClone(scans), scansOf(anew));
   return planned;
 }
 
@@ -118,6 +127,15 @@ const CONDITIONS = [
   "(timestamp < CURRENT_TIMESTAMP() OR project = 'a')",
   'project = @project',
   'REGEXP_CONTAINS(event_message, @project)',
+  'REGEXP_CONTAINS(event_message, @project) AND id = @project',
+  "REGEXP_CONTAINS(id, 'abc') AND STARTS_WITH(event_message, 'abcd')",
+  '@project = project',
+  'id = @project',
+  'LENGTH(@project) = 3',
+  "(project = @project AND @project = 'a')",
+  'NOT (project = @project)',
+  '(SELECT COUNT(*) FROM `gotrue.logs.prod` AS u WHERE u.project = @project) > 1',
+  "id IN (SELECT id FROM `gotrue.logs.prod` WHERE event_message = @project AND REGEXP_CONTAINS(id, 'x'))",
   'FALSE',
 ];
 
@@ -152,12 +170,20 @@ const SELECTS = [
 ];
 
 const anyTime = fc.integer({ min: -2, max: 2 }).map((days) => NOW_US + days * 86_400_000_000);
+const anyReach = fc.constantFrom<Reach | undefined>(
+  undefined,
+  undefined,
+  { projects: ['abc'], sources: 'all' },
+  { projects: ['a', 'abc'], sources: 'all' },
+  { projects: [], sources: 'all' },
+);
 const anyCall = fc.record({
   nowUs: anyTime,
   since: fc.option(anyTime),
   until: fc.option(anyTime),
-  project: fc.constantFrom('a', 'b', null),
+  project: fc.constantFrom('a', 'b', 'abc', 'abcd', '', 'a.c', '(', 'a\\.c', '\ud800', null),
   days: fc.constantFrom(0, 1, null),
+  reach: anyReach,
 });
 
 test('whatever was called before, a call has the plan it would have alone', (t) => {
@@ -171,8 +197,9 @@ test('whatever was called before, a call has the plan it would have alone', (t) 
         const query = bound(select.replaceAll('$', () => conditions.join(' AND ')));
         const memo = new PlanMemo();
         // Twice, so that even calls that have nothing in common are remembered.
-        for (const { nowUs, ...values } of [...calls, ...calls]) {
-          const { template } = expectSamePlan(memo, query, context(nowUs, values));
+        for (const { nowUs, reach, ...values } of [...calls, ...calls]) {
+          const call = { ...context(nowUs, values), reach };
+          const template = planOrError(() => expectSamePlan(memo, query, call), query, call);
           kinds[template === undefined ? 'own' : 'shared']++;
         }
       },
@@ -184,16 +211,65 @@ test('whatever was called before, a call has the plan it would have alone', (t) 
   notEqual(kinds.own, 0);
 });
 
+/** The template of a plan; a call that fails has to fail the same without anything remembered. */
+function planOrError(
+  plan: () => CallPlan,
+  query: BoundQuery,
+  call: CallContext,
+): SentTemplate | undefined {
+  try {
+    return plan().template;
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    throws(() => planAnew(query, call), { code: error.code, message: error.message });
+    return undefined;
+  }
+}
+
 test('a plan is remembered when it is asked for the second time', () => {
   const memo = new PlanMemo();
   const query = bound('SELECT id FROM `postgres.logs` WHERE project = @project');
-  const templates = ['a', 'b', 'a', 'a', 'b'].map(
-    (project) => expectSamePlan(memo, query, context(NOW_US, { project })).template,
+  const templates = [1, 2, 1, 1, 2].map(
+    (days) => expectSamePlan(memo, query, context(NOW_US, { days })).template,
   );
   deepEqual(
     templates.map((template) => template?.number),
     [undefined, undefined, 1, 1, 2],
   );
+});
+
+test('calls that differ in texts that rows are compared with, and in nothing else, share a plan', () => {
+  const templatesOf = (text: string, projects: readonly SqlValue[], reach?: Reach) => {
+    const memo = new PlanMemo();
+    const query = bound(text);
+    return projects.map((project) => {
+      const call = { ...context(NOW_US, { project }), reach };
+      return expectSamePlan(memo, query, call).template;
+    });
+  };
+  const numbersOf = (...of: Parameters<typeof templatesOf>) =>
+    templatesOf(...of).map((template) => template?.number);
+  const from = 'SELECT id FROM `postgres.logs`';
+  deepEqual(numbersOf(`${from} WHERE project = @project`, ['a', 'b', 'c']), [undefined, 1, 1]);
+  deepEqual(
+    numbersOf(`${from} WHERE REGEXP_CONTAINS(event_message, @project)`, [
+      ...['abc', 'abd', 'a.c', 'a.c', 'x', 'a.c'],
+    ]),
+    [undefined, 1, undefined, 2, 1, 2],
+    'a pattern with operators is a plan of its own',
+  );
+  const given = `${from} WHERE project = @project AND (@project IS NULL OR id = 'a')`;
+  deepEqual(
+    numbersOf(given, ['a', 'b', 'a', 'b']),
+    [undefined, undefined, 1, 2],
+    'what is computed of it before there are rows is another plan',
+  );
+  const [, first, second, third] = templatesOf(`${from} WHERE project = @project`, [
+    ...['a', 'b', 'c', 'b'],
+  ]);
+  deepEqual(must(first).bounds[0]?.projectKey, 'b');
+  deepEqual(must(second).bounds[0]?.projectKey, 'c');
+  equal(must(third).texts, must(first).texts, 'the same object');
 });
 
 test('calls that differ in times share a plan', () => {

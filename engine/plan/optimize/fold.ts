@@ -21,6 +21,8 @@ export type CallValues = {
    * but that they are not NULL. What reads them stays as it is.
    */
   readonly nowUs: number | undefined;
+  /** Parameters that stay as they are beside, by name in lower case: late texts. */
+  readonly lateTexts?: ReadonlySet<string> | undefined;
   /** For all that is computed while the call is planned. */
   readonly budget?: WorkBudget | undefined;
 };
@@ -62,7 +64,9 @@ function fold(expression: Expression, values: CallValues): Expression {
 function foldNode(expression: Expression, values: CallValues): Expression {
   switch (expression.op) {
     case 'parameter': {
-      const value = values.parameters.get(expression.name.toLowerCase()) ?? null;
+      const name = expression.name.toLowerCase();
+      if (values.lateTexts?.has(name)) return expression;
+      const value = values.parameters.get(name) ?? null;
       const isLate = values.nowUs === undefined && expression.type.kind === 'TIMESTAMP';
       if (isLate && value !== null) return expression;
       return { op: 'literal', type: expression.type, value };

@@ -1,9 +1,9 @@
 import type { NeededText } from '../../column/segment.ts';
-import { GRAM_SIZE } from '../../column/text-signature.ts';
 import { containedText, type TextTest, validLike } from '../evaluator/contains.ts';
 import { patternMatch } from '../evaluator/pattern-test.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
+import { isLateText, isOfUse, type WantedText } from '../late-texts.ts';
 import type { LogicalPlan, Scan } from '../logical-plan.ts';
 import { eventPathOf } from './event-path.ts';
 import { inputsOf, withInputs } from './plan-walk.ts';
@@ -22,8 +22,11 @@ export function needTexts(plan: LogicalPlan): LogicalPlan {
   return need(plan, NOTHING_NEEDED);
 }
 
-/** A string, and the texts of which it has to hold at least one. */
-type Need = { readonly input: Expression; readonly texts: readonly string[] };
+/** A string, and the texts of which it has to hold at least one, or the parameter that is the only one. */
+type Need = { readonly input: Expression } & (
+  | { readonly texts: readonly string[] }
+  | { readonly parameter: string }
+);
 
 type Context = {
   /** What every row of the plan has to hold. */
@@ -63,25 +66,47 @@ function need(plan: LogicalPlan, context: Context): LogicalPlan {
 }
 
 function withTexts(scan: Scan, context: Context): Scan {
-  const texts: NeededText[] = [];
-  for (const { input, texts: wanted } of context.tests) {
-    const [text, ...or] = wanted as [string, ...string[]];
-    // Of the project's own rows all have it.
-    if (wanted.includes(scan.projectKey ?? '')) continue;
-    if (wanted.some((each) => Buffer.byteLength(each) < GRAM_SIZE)) continue;
-    const path = eventPathOf(input, scan, context.elements, false);
+  const { late, projectKey } = scan;
+  const wanted: WantedText[] = [];
+  for (const need of context.tests) {
+    if ('parameter' in need && need.parameter === late?.project) continue;
+    if ('texts' in need && !isOfUse(need.texts, projectKey)) continue;
+    const path = eventPathOf(need.input, scan, context.elements, false);
     if (path === undefined || path.length === 0) continue;
-    texts.push(or.length === 0 ? { path, text } : { path, text, or });
+    if ('texts' in need) wanted.push(neededText(path, need.texts));
+    else wanted.push({ path, parameter: need.parameter });
   }
-  return texts.length === 0 ? scan : { ...scan, texts };
+  if (wanted.length === 0) return scan;
+  const areLate = late?.project !== undefined || wanted.some((item) => 'parameter' in item);
+  if (areLate) return { ...scan, late: { ...late, texts: wanted } };
+  return { ...scan, texts: wanted as readonly NeededText[] };
+}
+
+function neededText(path: readonly string[], texts: readonly string[]): NeededText {
+  const [text, ...or] = texts as readonly [string, ...string[]];
+  return or.length === 0 ? { path, text } : { path, text, or };
 }
 
 /** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */
 function needsOf(term: Expression): readonly Need[] {
+  const late = lateTest(term);
+  if (late !== undefined) return canFail(term) ? [] : [late];
   const test = textTestOf(term);
   if (test !== undefined) return canFail(term) ? [] : [{ input: test.input, texts: [test.text] }];
   const match = term.op === 'call' ? patternMatch(term) : undefined;
   return match?.matcher.needed.map((texts) => ({ input: match.input, texts })) ?? [];
+}
+
+/** The same of a late text, which is used in two ways: it is equal, or a pattern that is found as it is. */
+function lateTest(term: Expression): Need | undefined {
+  if (term.op !== 'call') return undefined;
+  const [left, right] = term.arguments;
+  if (left === undefined || right === undefined) return undefined;
+  const isEqual = term.name === '=';
+  if (!isEqual && term.name !== 'regexp_contains') return undefined;
+  if (isEqual && isLateText(left)) return { input: right, parameter: left.name.toLowerCase() };
+  if (!isLateText(right) || left.type.kind !== 'STRING') return undefined;
+  return { input: left, parameter: right.name.toLowerCase() };
 }
 
 /** The text that is somewhere in `input` whenever a condition holds. */
@@ -123,7 +148,8 @@ function canFail(expression: Expression): boolean {
   if (expression.op === 'subquery') return true;
   if (expression.op === 'cast' && !expression.safe) return true;
   if (expression.op === 'call' && !NEVER_FAILING.has(expression.name)) {
-    if (containedText(expression) === undefined && !isLikePattern(expression)) return true;
+    const isKnown = containedText(expression) !== undefined || isLikePattern(expression);
+    if (!isKnown && lateTest(expression) === undefined) return true;
   }
   return childrenOf(expression).some(canFail);
 }

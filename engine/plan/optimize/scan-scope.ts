@@ -1,6 +1,7 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
+import { isLateText } from '../late-texts.ts';
 import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
 import { Substitution } from '../substitution.ts';
 import { eventPathOf } from './event-path.ts';
@@ -205,17 +206,21 @@ export function narrow(window: TimeWindow, bound: TimeWindow): TimeWindow {
 
 function withProject(scan: Scan, context: Context): Scan {
   const schema = context.sources.find((source) => source.name === scan.source);
-  if (schema === undefined || scan.projectKey !== undefined) return scan;
+  if (schema === undefined || hasProject(scan)) return scan;
   const own = outputIds(scan);
   for (const term of context.terms) {
-    const projectKey = projectOf(term.expression, scan, schema, { ...context, own });
-    if (projectKey === undefined) continue;
+    const project = projectOf(term.expression, scan, schema, { ...context, own });
+    if (project === undefined) continue;
     if (term.origin !== undefined && isImplied(term.expression, scan, context)) {
       context.implied.add(term.origin);
     }
-    return { ...scan, projectKey };
+    return { ...scan, ...project };
   }
   return scan;
+}
+
+function hasProject({ projectKey, late }: Scan): boolean {
+  return projectKey !== undefined || late?.project !== undefined;
 }
 
 /**
@@ -240,21 +245,22 @@ function sidesOf(term: Expression): { readonly tested: Expression; readonly cons
     Expression,
     Expression,
   ];
-  return left.op === 'literal'
+  return left.op === 'literal' || isLateText(left)
     ? { tested: right, constant: left }
     : { tested: left, constant: right };
 }
 
-/** The constant of `project = constant`, where `project` is what the source's rule says it is. */
+/** What `project = constant` says of a scan, where `project` is what the source's rule says it is. */
 function projectOf(
   term: Expression,
   scan: Scan,
   schema: SourceSchema,
   context: Context & { readonly own: ReadonlySet<ColumnId> },
-): string | undefined {
+): Pick<Scan, 'projectKey' | 'late'> | undefined {
   if (term.op !== 'call' || term.name !== '=') return undefined;
   const { tested, constant } = sidesOf(term);
-  if (constant.op !== 'literal' || typeof constant.value !== 'string') return undefined;
+  const project = constantProject(constant);
+  if (project === undefined) return undefined;
   const value = tested.op === 'read-as' ? tested.input : tested;
   // An element compared itself is one of a list, and a list where the project stands names none.
   const isElement = value.op === 'column' && context.elements.has(value.id);
@@ -264,5 +270,11 @@ function projectOf(
     !isElement &&
     path.length === schema.projectPath.length &&
     path.every((name, index) => name === schema.projectPath[index]);
-  return isRule ? constant.value : undefined;
+  return isRule ? project : undefined;
+}
+
+function constantProject(constant: Expression): Pick<Scan, 'projectKey' | 'late'> | undefined {
+  if (isLateText(constant)) return { late: { project: constant.name.toLowerCase() } };
+  if (constant.op !== 'literal' || typeof constant.value !== 'string') return undefined;
+  return { projectKey: constant.value };
 }
