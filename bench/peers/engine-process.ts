@@ -16,7 +16,7 @@ import { loadedNameOf, type Measured, memoryEnvironment, mustMeasured } from './
 import type { MeasuredAnswer, MeasuredResult } from './result.ts';
 import { type Size, sizeOf } from './size.ts';
 import { type Subject, subjectOf } from './subject.ts';
-import { timeCalls, timeOnce, warmUp } from './timing.ts';
+import { timeCalls, timeOnce } from './timing.ts';
 import { WeirEngine, type WeirSubjectOptions } from './weir-engine.ts';
 import { loadWeir } from './weir-loading.ts';
 import { WeirService } from './weir-service.ts';
@@ -24,8 +24,8 @@ import { WeirService } from './weir-service.ts';
 /** Events of a text that peers load: large enough that a call for each costs nothing. */
 const LOAD_EVENTS = 10_000;
 
-/** The time before each first call in which others like it are made, so that the code is warm. */
-const ALIKE_MS = 150;
+/** Of those whose first calls are made before the one that is timed, so many tell what is in use. */
+const IN_USE_COUNT = 4;
 
 type Stage = {
   readonly measured: Measured;
@@ -191,17 +191,16 @@ async function warmProcess(
  * ahead when little else is to be done.
  */
 async function warmAll(subject: Subject, all: readonly Asked[]): Promise<void> {
-  for (const { alike } of all) {
-    for (const question of alike) await subject.ask(question);
+  for (const { firstOfOthers } of all) {
+    for (const question of firstOfOthers.slice(0, IN_USE_COUNT)) await subject.ask(question);
   }
   await subject.atRest();
 }
 
 async function firstCall(subject: Subject, one: Asked): Promise<MeasuredAnswer> {
-  const { name, question, alike } = one;
-  if (alike.length === 0) return { name, rows: null, timing: null };
-  let next = 0;
-  await warmUp(() => subject.ask(alike[next++ % alike.length]!), ALIKE_MS);
+  const { name, question, firstOfOthers } = one;
+  if (firstOfOthers.length === 0) return { name, rows: null, timing: null };
+  for (const other of firstOfOthers) await subject.ask(other);
   subject.prepare(question);
   const ms = await timeOnce(() => subject.ask(question));
   const rows = (await subject.rows(question)) ?? null;

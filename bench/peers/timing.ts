@@ -38,7 +38,7 @@ export async function timeOnce(ask: () => Promise<unknown>): Promise<number> {
 }
 
 /** At least once. */
-export async function warmUp(ask: () => Promise<unknown>, forMs: number): Promise<void> {
+async function warmUp(ask: () => Promise<unknown>, forMs: number): Promise<void> {
   const endMs = performance.now() + forMs;
   do await ask();
   while (performance.now() < endMs);

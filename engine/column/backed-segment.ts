@@ -1,6 +1,14 @@
 import type { RowRanges } from './row-ranges.ts';
 import type { SealedSegmentReader } from './sealed-segment.ts';
-import type { NeededText, RowRange, RowRun, RowScope, Segment, SegmentColumn } from './segment.ts';
+import type {
+  NeededText,
+  RowRange,
+  RowRun,
+  RowScope,
+  RowSpan,
+  Segment,
+  SegmentColumn,
+} from './segment.ts';
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, Vector } from './vector.ts';
 
@@ -45,8 +53,8 @@ export class BackedSegment implements Segment {
     return this.#open().positionAt(run, timestampUs);
   }
 
-  rowsWith(needed: NeededText): RowRanges | undefined {
-    return this.#open().rowsWith(needed);
+  rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
+    return this.#open().rowsWith(needed, among);
   }
 
   areTimeOrdered(start: number, count: number): boolean {

@@ -4,7 +4,15 @@ import { firstAtLeast, openPositions, type Positions, rangeStart } from './posit
 import type { RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
-import type { NeededText, RowRange, RowRun, RowScope, Segment, SegmentColumn } from './segment.ts';
+import type {
+  NeededText,
+  RowRange,
+  RowRun,
+  RowScope,
+  RowSpan,
+  Segment,
+  SegmentColumn,
+} from './segment.ts';
 import { Skeletons } from './skeleton.ts';
 import { type SliceFinder, SliceSource } from './slice.ts';
 import { StringRange } from './string-range.ts';
@@ -149,8 +157,8 @@ export class SealedSegmentReader implements Segment {
     }
   }
 
-  rowsWith(needed: NeededText): RowRanges | undefined {
-    return this.#texts().rowsWith(needed);
+  rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
+    return this.#texts().rowsWith(needed, among);
   }
 
   areTimeOrdered(start: number, count: number): boolean {

@@ -49,14 +49,17 @@ export interface Segment {
    */
   range?(column: SegmentColumn, range: RowRange): Vector | undefined;
   /**
-   * Rows outside of which no string that SQL may read at the path holds what is needed; `undefined` when
-   * there is no telling: any row may. Takes some microseconds, and the first time for a path some
-   * more.
+   * Rows outside of which no string that SQL may read at the path holds what is needed, if it is a string of
+   * `among` (default: all rows); `undefined` when there is no telling: any row may. Takes some microseconds, the
+   * first time for a path some more, and as much more as rows hold it.
    */
-  rowsWith(needed: NeededText): RowRanges | undefined;
+  rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined;
   /** Whether the times of consecutive rows are known to ascend; absent: they are not known to. */
   areTimeOrdered?(start: number, count: number): boolean;
 }
+
+/** Consecutive rows. */
+export type RowSpan = Pick<RowRange, 'start' | 'count'>;
 
 /** Rows of a project key, or of all where it is `undefined`, in a window [startUs, endUs). */
 export type RowScope = {

@@ -25,7 +25,7 @@ export function splitStringsWith(
   if (blocks.length === 0) return blocks;
   // Of texts that many strings have, blocks tell as much, in fewer ranges.
   const rare = new RareStrings(split.shapeCodes.length / STRINGS_PER_HIT_MIN);
-  for (const word of wordsWith(split, text)) addByWord(split, word, rare);
+  for (const word of wordsWith(split, text)) addByWord(split, word, blocks, rare);
   addByShapes(split, needle, blocks, rare);
   addWithText(split, needle, blocks, rare);
   if (rare.areTooMany) return undefined;
@@ -80,9 +80,20 @@ class RareStrings {
   }
 }
 
-function addByWord({ wordStarts, wordEntries }: SplitBlock, word: number, rare: RareStrings): void {
+/** Those from the first of the blocks to the last. */
+function addByWord(
+  { wordStarts, wordEntries }: SplitBlock,
+  word: number,
+  blocks: RowRanges,
+  rare: RareStrings,
+): void {
+  const start = wordStarts[word]!;
   const end = wordStarts[word + 1]!;
-  for (let at = wordStarts[word]!; at < end && !rare.areTooMany; at++) rare.add(wordEntries[at]!);
+  const codeEnd = blocks[blocks.length - 1]!;
+  let at = start + firstAtLeast(wordEntries, start, end - start, blocks[0]!);
+  for (; at < end && wordEntries[at]! < codeEnd && !rare.areTooMany; at++) {
+    rare.add(wordEntries[at]!);
+  }
 }
 
 /** Holes are no bytes of a text, so that none is found across them. */

@@ -2,9 +2,9 @@ import { must } from '../assert.ts';
 import { TEXT_PATHS_MAX } from '../limits.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
-import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
-import type { NeededText } from './segment.ts';
+import type { NeededText, RowSpan } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
 import type { Slice, SliceSource } from './slice.ts';
 import { type SoughtText, soughtTexts } from './sought-text.ts';
@@ -66,8 +66,14 @@ export class TextIndex {
     this.#columns = signedColumns(source, footer, parts.entriesOf);
   }
 
-  /** Ranges outside of which no string at the path holds any of the texts; `undefined`: any row may. */
-  rowsWith(needed: NeededText): RowRanges | undefined {
+  /**
+   * Ranges outside of which no string at the path, of the rows `among`, holds any of the texts; `undefined`: any
+   * row may.
+   */
+  rowsWith(
+    needed: NeededText,
+    among: RowSpan = { start: 0, count: this.#rowCount },
+  ): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
     const sight = this.#sight(needed.path);
     if (sight === undefined) return undefined;
@@ -75,7 +81,7 @@ export class TextIndex {
     if (texts.some(({ grams }) => grams.length === 0)) return undefined;
     let rows = sight.unsure;
     for (const column of sight.columns) {
-      for (const one of texts) rows = unionOf(rows, this.#rowsOf(column, one));
+      for (const one of texts) rows = unionOf(rows, this.#rowsOf(column, one, among));
     }
     return rows;
   }
@@ -130,10 +136,12 @@ export class TextIndex {
     return wanted.ranges();
   }
 
-  /** The rows with values in a column that may hold a text. */
-  #rowsOf(column: SignedColumn, text: SoughtText): RowRanges {
+  /** The rows with values in a column that may hold a text, and perhaps others that are not `among` these. */
+  #rowsOf(column: SignedColumn, text: SoughtText, among: RowSpan): RowRanges {
     const { signature, split, valueCount } = column;
-    const blocks = signature.valuesWith(text.grams, valueCount);
+    const all = signature.valuesWith(text.grams, valueCount);
+    const blocks =
+      among.count === this.#rowCount ? all : intersectionOf(all, column.valuesOf(among));
     const values = (split && splitStringsWith(split, text, blocks)) ?? blocks;
     const { positions, isInEveryRow } = column;
     if (isInEveryRow) return values;
@@ -220,6 +228,12 @@ class SignedColumn {
     const kind = this.#leaf.strings?.packing.kind;
     if (kind !== 'split' && kind !== 'excerpt') return undefined;
     return this.#entries().split;
+  }
+
+  /** Where the values of some rows are. */
+  valuesOf({ start, count }: RowSpan): RowRanges {
+    if (this.isInEveryRow) return Int32Array.of(start, start + count);
+    return Int32Array.of(this.positions.first(start), this.positions.first(start + count));
   }
 
   get positions(): Positions {

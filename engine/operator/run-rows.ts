@@ -1,5 +1,5 @@
 import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
-import type { NeededText, RowRange, RowRun, Segment } from '../column/segment.ts';
+import type { NeededText, RowRange, RowRun, RowSpan, Segment } from '../column/segment.ts';
 import { CHUNK_ROWS_MAX, TEXT_ROWS_MIN } from '../limits.ts';
 
 type AreOrdered = (start: number, count: number) => boolean;
@@ -89,12 +89,14 @@ export class RunRows {
   }
 }
 
+/** What may hold all of some texts; `undefined`: any row may. */
+type WantedRows = { readonly rows: RowRanges | undefined };
+
 /** The rows of one segment that may hold all of some texts: asked for when they are first wanted. */
 export class TextRows {
   readonly #segment: Segment;
   readonly #texts: readonly NeededText[];
-  #isAsked = false;
-  #rows: RowRanges | undefined;
+  #all: WantedRows | undefined;
 
   constructor(segment: Segment, texts: readonly NeededText[]) {
     this.#segment = segment;
@@ -105,7 +107,10 @@ export class TextRows {
   within(run: RowRun, start: number, end: number): RunRows {
     const ranges = Int32Array.of(start, Math.max(start, end));
     const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
-    const rows = isWorthIt && this.#texts.length > 0 ? this.#wanted() : undefined;
+    const rows =
+      isWorthIt && this.#texts.length > 0
+        ? this.#wanted({ start: run.start + start, count: end - start })
+        : undefined;
     if (rows === undefined) return new RunRows(run, ranges);
     const segment = this.#segment;
     const areOrdered = (start: number, count: number) =>
@@ -113,17 +118,27 @@ export class TextRows {
     return new RunRows(run, intersectionOf(shifted(rows, -run.start), ranges), areOrdered);
   }
 
-  #wanted(): RowRanges | undefined {
-    if (this.#isAsked) return this.#rows;
-    this.#isAsked = true;
+  /** Of all rows at once where it is asked of a large part of them, as it may be of further runs. */
+  #wanted(among: RowSpan): RowRanges | undefined {
+    const { rowCount } = this.#segment;
+    if (among.count * PARTS_MIN < rowCount) return this.#find(among);
+    this.#all ??= { rows: this.#find({ start: 0, count: rowCount }) };
+    return this.#all.rows;
+  }
+
+  #find(among: RowSpan): RowRanges | undefined {
+    let rows: RowRanges | undefined;
     for (const needed of this.#texts) {
-      const found = this.#segment.rowsWith(needed);
+      const found = this.#segment.rowsWith(needed, among);
       if (found === undefined) continue;
-      this.#rows = this.#rows === undefined ? found : intersectionOf(this.#rows, found);
+      rows = rows === undefined ? found : intersectionOf(rows, found);
     }
-    return this.#rows;
+    return rows;
   }
 }
+
+/** Rows that are fewer than a fourth of a segment are asked for by themselves. */
+const PARTS_MIN = 4;
 
 function shifted(ranges: RowRanges, by: number): RowRanges {
   return by === 0 ? ranges : ranges.map((bound) => bound + by);

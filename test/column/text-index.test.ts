@@ -200,7 +200,7 @@ test('no row that has a text at the path is left out, whatever else is there', (
   const hidden = fc.constantFrom(...HIDDEN.values());
   const places = fc.array(fc.tuple(fc.nat(ROWS - 1), hidden), { maxLength: 12 });
   fc.assert(
-    fc.property(places, fc.nat(ROWS), (odd, cut) => {
+    fc.property(places, fc.nat(ROWS), fc.nat(ROWS), (odd, cut, start) => {
       const events = eventsWith(new Map(odd));
       const parts = [events.slice(0, cut), events.slice(cut)].filter((part) => part.length > 0);
       const buffers = parts.map((part, index) => sealedOf(part, index === 0 ? 0 : cut));
@@ -208,6 +208,11 @@ test('no row that has a text at the path is left out, whatever else is there', (
       const ranges = reader.rowsWith({ path: URL_PATH, text: 'needle' });
       assert.ok(ranges !== undefined);
       for (const [row] of odd) assert.ok(holds(ranges, row));
+      const among = { start, count: Math.floor((ROWS - start) / 2) };
+      const some = reader.rowsWith({ path: URL_PATH, text: 'needle' }, among);
+      assert.ok(some !== undefined);
+      const isAmong = (row: number) => row >= start && row < start + among.count;
+      for (const [row] of odd) assert.ok(!isAmong(row) || holds(some, row));
     }),
     { numRuns: 15 },
   );

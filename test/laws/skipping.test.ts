@@ -125,11 +125,24 @@ const WHERE: readonly string[] = [
   "REGEXP_CONTAINS(r.url, 'nee[a-d]le') AND r.n > 100",
   "r.url LIKE '%needle%' OR r.n > 2700",
 ];
+/** A window of so few rows of a segment that these are asked for by themselves. */
+const FEW_ROWS = 600;
+
+const within = (from: number): string =>
+  `t.timestamp >= TIMESTAMP_MICROS(${Number(TIMES[1]) + from}) AND ` +
+  `t.timestamp < TIMESTAMP_MICROS(${Number(TIMES[1]) + from + FEW_ROWS})`;
+
 const QUERIES: readonly string[] = [
   ...WHERE.flatMap((where) => [
     `SELECT t.id, r.url ${FROM} CROSS JOIN UNNEST(m.request) AS r WHERE ${where}`,
     `SELECT t.id, r.url ${FROM} LEFT JOIN UNNEST(m.request) AS r WHERE ${where}`,
   ]),
+  ...WHERE.flatMap((where) =>
+    [0, 900, ROWS - FEW_ROWS].map(
+      (from) =>
+        `SELECT t.id, r.url ${FROM} CROSS JOIN UNNEST(m.request) AS r WHERE (${where}) AND ${within(from)}`,
+    ),
+  ),
   `SELECT t.id ${FROM} WHERE m.request.url LIKE '%needle%' ORDER BY t.timestamp DESC LIMIT 5`,
   `SELECT t.id ${FROM} WHERE m.REQUEST.Url LIKE '%needle%'`,
   `SELECT t.id ${FROM} CROSS JOIN UNNEST(m.request.url) AS u WHERE u LIKE '%needle%'`,

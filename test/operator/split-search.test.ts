@@ -25,6 +25,9 @@ import { batchOf } from '../column/batch-of.ts';
 
 const ROWS = 400;
 
+/** From so many strings on they are tested by their range here. */
+const RANGE_MIN = 1_000;
+
 /** Strings as they lie in a sealed segment, taken apart; `undefined` when they are not. */
 function splitOf(urls: readonly string[]): SplitBlock | undefined {
   return splitColumn(
@@ -57,7 +60,7 @@ function expectSameRanges(
   split: SplitBlock,
   urls: readonly string[],
 ): number {
-  const search = new SplitSearch(matcher);
+  const search = new SplitSearch(matcher, RANGE_MIN);
   let testedCount = 0;
   for (const [start, end] of [
     [0, urls.length],
@@ -112,7 +115,7 @@ function expectSame(matcher: TextMatcher, split: SplitBlock, urls: readonly stri
   let readCount = 0;
   const counted = observed(split, { onRange: () => readCount++ });
   const codes = Int32Array.from([...urls.keys(), -1]);
-  const truths = new SplitSearch(matcher).test(counted, codes, codes.length);
+  const truths = new SplitSearch(matcher, RANGE_MIN).test(counted, codes, codes.length);
   equal(truths[urls.length], UNKNOWN);
   for (const [code, url] of urls.entries()) {
     equal(truths[code] === TRUE, matcher.test(url), JSON.stringify(url));
@@ -318,11 +321,11 @@ test('a range behind heads of which all say the same is one constant', () => {
   );
   const split = splitOf(urls);
   ok(split !== undefined);
-  const search = new SplitSearch(compileRegex('^https://(abc|def).*\\.example\\.com/'));
+  const search = new SplitSearch(compileRegex('^https://(abc|def).*\\.example\\.com/'), RANGE_MIN);
   deepEqual(search.testRange(split, 0, 3_000), constantVector(true, 3_000));
   deepEqual(search.testRange(split, 3_000, 1_500), constantVector(false, 1_500));
   equal(search.testRange(split, 1_500, 3_000), undefined);
-  const rest = new SplitSearch(literalMatcher('/rest')).testRange(split, 3, 3_000);
+  const rest = new SplitSearch(literalMatcher('/rest'), RANGE_MIN).testRange(split, 3, 3_000);
   ok(rest instanceof CodedTruths);
   equal(rest.values.filter((truth) => truth === TRUE).length, 1_000);
 });
@@ -343,7 +346,7 @@ test('where only rare words decide, only the strings with one are looked at', ()
     let lookedAtCount = 0;
     const counted = observed(split, { onHead: () => lookedAtCount++ });
     const matcher = compileRegex(source);
-    const truths = new SplitSearch(matcher).testRange(counted, 0, urls.length);
+    const truths = new SplitSearch(matcher, RANGE_MIN).testRange(counted, 0, urls.length);
     ok(truths !== undefined);
     for (const [code, url] of urls.entries()) equal(valueAt(truths, code), matcher.test(url), url);
     ok(lookedAtCount <= lookedAtMax, `${source} looks at ${lookedAtCount}`);

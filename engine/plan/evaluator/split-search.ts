@@ -26,8 +26,11 @@ import { WordMarks } from './word-marks.ts';
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;
 
-/** Fewer strings have fewer shapes than a column has, all of which are judged for a range. */
-const RANGE_MIN = 4 * SHAPES_MAX;
+/**
+ * Fewer strings have fewer shapes than a column has, all of which are judged for a range: of a pattern that is new
+ * that takes as long as to look up so many.
+ */
+const RANGE_MIN = 16 * SHAPES_MAX;
 
 /** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
 const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
@@ -37,11 +40,14 @@ export class SplitSearch {
   readonly #matcher: TextMatcher;
   readonly #dfa: ByteDfa | undefined;
   readonly #memory: SplitMemory | undefined;
+  readonly #rangeMin: number;
   /** Of the strings that were last: a scan is done with a segment before the next. */
   #marks: { readonly split: SplitBlock; readonly marks: WordMarks } | undefined;
 
-  constructor(matcher: TextMatcher) {
+  /** `rangeMin`: fewer strings are not tested by their range. */
+  constructor(matcher: TextMatcher, rangeMin = RANGE_MIN) {
     this.#matcher = matcher;
+    this.#rangeMin = rangeMin;
     this.#dfa = matcher.automaton();
     this.#memory = this.#dfa && memoryOf(this.#dfa);
   }
@@ -76,7 +82,7 @@ export class SplitSearch {
     const end = headStarts[run + 1] ?? shapeCodes.length;
     const head = headCodes[run]!;
     // To judge all shapes repays where a head has many strings.
-    const isWorthIt = Math.min(end - start, to - some.from) >= RANGE_MIN;
+    const isWorthIt = Math.min(end - start, to - some.from) >= this.#rangeMin;
     const shapes = isWorthIt ? verdicts.ofShapes(head) : verdicts.findShapes(head);
     const marks = this.#marksOf(split);
     const marked = shapes && marks.marksOf(shapes.byWord);
@@ -112,7 +118,7 @@ export class SplitSearch {
    * range, and by reading the strings whose shape is open.
    */
   testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
-    if (count < RANGE_MIN) return undefined;
+    if (count < this.#rangeMin) return undefined;
     const known = this.#memory?.knownOf(split);
     const shapes = known && shapesOf(known, start, start + count);
     if (known === undefined || shapes === undefined) return undefined;
