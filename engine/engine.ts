@@ -16,7 +16,7 @@ import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { UNREADABLE_TRIES_MAX } from './limits.ts';
 import { mayFailForMemo } from './memo/coverage.ts';
-import { type MemoLimits, MemoRuns } from './memo/memo-runs.ts';
+import { type MemoLimits, MemoRuns, type RunSnapshot } from './memo/memo-runs.ts';
 import type { MemoStats } from './memo/partial-memo.ts';
 import { bindQuery } from './plan/bind-query.ts';
 import type { BindEnvironment } from './plan/binder/binding.ts';
@@ -82,8 +82,13 @@ export type QueryAnswer = {
    * answer that is never released costs its memory, until it is garbage, and nothing else.
    */
   readonly release: () => void;
-  /** Tells answers of different bytes apart, while the process lives. To be asked for before `release`. */
-  readonly digest: string;
+  /**
+   * Tells answers of different bytes apart, while the process lives. To be asked for before `release`.
+   *
+   * No getter: V8 gives an object literal with one a hidden class of its own, which keeps all that the getter can
+   * see until a full collection, and scavenges then copy what they should drop.
+   */
+  readonly digest: () => string;
   readonly stats: RunStats;
   /** There when it was asked for. */
   readonly explanation?: QueryExplanation | undefined;
@@ -218,9 +223,7 @@ export class Engine {
       json,
       rowCount,
       release: answer.release,
-      get digest() {
-        return answer.digest;
-      },
+      digest: () => digestOf(json),
       stats: runStatsOf(answer.stats, { planMs, queueMs }),
       explanation:
         profile &&
@@ -241,7 +244,7 @@ export class Engine {
    */
   #withSmallState(run: QueryRun, scans: readonly PhysicalScan[]): QueryRun {
     if (run.template === undefined || run.isProfiled === true) return run;
-    const coverage = this.#memo.coverSmall({ ...run, scans });
+    const coverage = this.#memo.coverSmall(snapshotOf(run, scans));
     return coverage === undefined ? run : { ...run, covered: { coverage, memo: this.#memo } };
   }
 
@@ -271,7 +274,7 @@ export class Engine {
     scans: readonly PhysicalScan[],
     signal: AbortSignal | undefined,
   ): Promise<InlineAnswer | undefined> {
-    const coverage = this.#memo.cover({ ...run, scans });
+    const coverage = this.#memo.cover(snapshotOf(run, scans));
     if (coverage === undefined) return undefined;
     const covered = { ...run, covered: { coverage, memo: this.#memo } };
     try {
@@ -287,9 +290,6 @@ export class Engine {
     return {
       json: json.bytes,
       rowCount,
-      get digest() {
-        return digestOf(json.bytes);
-      },
       stats,
       release: () => giveBack(json),
     };
@@ -426,6 +426,7 @@ export class Engine {
         dropped: this.#catalog.dropped(),
         isAnew: this.#isEachRunAnew,
         isProfiled: options.isExplained,
+        covered: undefined,
         tenant: options.tenant,
       };
       return { run, scans };
@@ -455,6 +456,13 @@ export class Engine {
       countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
     );
   }
+}
+
+function snapshotOf(
+  { plan, template, segments }: QueryRun,
+  scans: readonly PhysicalScan[],
+): RunSnapshot {
+  return { plan, scans, template, segments };
 }
 
 /** Field by field: to leave one out of an object by `...` takes a microsecond. */

@@ -19,6 +19,24 @@ const QUERIES = filesBelow('src/endpoints', '.sql');
 const PAGES = ['README.md', 'ARCHITECTURE.md', 'package.json', 'package-lock.json', 'biome.json'];
 const FILES = [...PRODUCT, ...TESTS, ...QUERIES];
 
+/**
+ * V8 puts functions that stand where they are assigned to a property, and getters of object literals, where only a
+ * full collection takes them away, with all that they can see: of one made in each call that is all of the call.
+ */
+test('no function is assigned to a property where it stands, and no object literal has a getter', () => {
+  const assigned =
+    /\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^()]*\)|\w+)(?:: [^=]+)? =>|^ {4,}get \w+\(\)/;
+  const places = PRODUCT.filter(({ path }) => !path.startsWith('bench/')).flatMap(
+    ({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, index) => (assigned.test(line) ? [`${path}:${index + 1}`] : [])),
+  );
+  deepEqual(places, []);
+  ok(assigned.test('    this.#floor = () => {'));
+  ok(assigned.test('      get digest() {'));
+});
+
 test('file names are lower-case words with hyphens between them', () => {
   const name = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.ts$/;
   deepEqual(

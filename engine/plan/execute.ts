@@ -329,11 +329,14 @@ class Execution {
       width: layoutOf(plan).length,
       count: plan.count,
     });
-    const outer = this.#floorUs;
-    this.#floorUs = () => {
+    // Of a function that stands where it is assigned to a property V8 expects that it stays, and puts it where only
+    // a full collection takes it away, with all that it can see.
+    const floorUs = (): number | undefined => {
       const floor = top.floor();
       return typeof floor === 'number' ? floor : undefined;
     };
+    const outer = this.#floorUs;
+    this.#floorUs = floorUs;
     this.drive(plan.input, top);
     this.#floorUs = outer;
     return top;

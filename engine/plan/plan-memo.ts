@@ -124,12 +124,13 @@ export class PlanMemo {
     context: CallContext,
     given: LateTexts,
   ): CallPlan | undefined {
-    const texts = this.#sameTexts(sent.number, given);
+    const { number, bytes } = sent;
+    const texts = this.#sameTexts(number, given);
     const budget = new WorkBudget(FOLDING_STEPS_MAX);
     const bounds = budget.run(() => scanBoundsAt(template, context, texts));
     if (bounds === undefined) return undefined;
     const scans = template.scans.map((scan, index) => ({ ...scan, ...bounds[index]! }));
-    return { plan: template.plan, scans, template: { ...sent, bounds, texts } };
+    return { plan: template.plan, scans, template: { number, bytes, bounds, texts } };
   }
 
   /** The object that calls of a template with the same texts share. */

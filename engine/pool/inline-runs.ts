@@ -34,12 +34,11 @@ import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
 import { RowWriter } from '../plan/row-writer.ts';
-import { digestOf } from './answer-digest.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
-import type { TaskStats } from './task.ts';
+import { type TaskStats, taskStatsOf } from './task.ts';
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
 export type InlineLimits = {
@@ -62,8 +61,6 @@ export type InlineAnswer = {
   /** A JSON array, UTF-8: on loan until `release`, after which it may be written over. */
   readonly json: Uint8Array;
   readonly rowCount: number;
-  /** Tells answers of different bytes apart; to be asked for before `release`. */
-  readonly digest: string;
   readonly stats: TaskStats;
   readonly release: () => void;
 };
@@ -250,7 +247,7 @@ export class InlineRuns {
       this.#keep(buffer);
       throw error;
     }
-    const stats = { ...run.counters, runMs: performance.now() - run.startMs };
+    const stats = taskStatsOf(run.counters, performance.now() - run.startMs);
     const { covered } = query;
     return this.#lend(
       buffer,
@@ -316,9 +313,6 @@ export class InlineRuns {
     return {
       json,
       rowCount,
-      get digest() {
-        return digestOf(json);
-      },
       stats,
       release: () => {
         if (!isLent) return;

@@ -111,6 +111,26 @@ export type TaskStats = ScanCounters & {
   readonly profile?: PlanProfile | undefined;
 };
 
+/**
+ * Field by field. Where an object is spread and fields are added, V8 makes a hidden class each time, and these
+ * are there until a full collection.
+ */
+export function taskStatsOf(
+  { rowsScanned, rowsFromMemo, rowsSkipped, segmentsScanned, segmentsSkipped }: ScanCounters,
+  runMs: number,
+  profile?: PlanProfile | undefined,
+): TaskStats {
+  return {
+    rowsScanned,
+    rowsFromMemo,
+    rowsSkipped,
+    segmentsScanned,
+    segmentsSkipped,
+    runMs,
+    profile,
+  };
+}
+
 export type SealedAnswer = {
   readonly kind: 'sealed';
   readonly buffers: readonly SharedArrayBuffer[];

@@ -36,22 +36,23 @@ import { QueryError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import { checkHeap } from './heap-guard.ts';
 import { PreparedPlans } from './prepared-plans.ts';
-import type {
-  FinishTask,
-  FragmentTask,
-  MergeTask,
-  PackedAnswer,
-  PackTask,
-  PiecesTask,
-  QueryTask,
-  RowsAnswer,
-  SealedAnswer,
-  SealTask,
-  SegmentTask,
-  StatesAnswer,
-  Task,
-  TaskAnswer,
-  TaskStats,
+import {
+  type FinishTask,
+  type FragmentTask,
+  type MergeTask,
+  type PackedAnswer,
+  type PackTask,
+  type PiecesTask,
+  type QueryTask,
+  type RowsAnswer,
+  type SealedAnswer,
+  type SealTask,
+  type SegmentTask,
+  type StatesAnswer,
+  type Task,
+  type TaskAnswer,
+  type TaskStats,
+  taskStatsOf,
 } from './task.ts';
 
 /** Plans that this thread has read, by their number. */
@@ -247,10 +248,6 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
     plan,
     output,
     context: { segments, prepared, bounds, texts, checkpoint, counters, profiler },
-    stats: () => ({
-      ...counters,
-      runMs: performance.now() - startMs,
-      profile: profiler?.profile(),
-    }),
+    stats: () => taskStatsOf(counters, performance.now() - startMs, profiler?.profile()),
   };
 }

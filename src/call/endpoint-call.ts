@@ -206,7 +206,7 @@ export class EndpointCaller {
 
   /** Copies what is on loan, once, for all who wait and for the cache. */
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
-    const answer = new KeptAnswer(run.json, { digest: run.digest, columns: columnsOf(key) });
+    const answer = new KeptAnswer(run.json, { digest: run.digest(), columns: columnsOf(key) });
     run.release();
     const times = { madeMs: run.startMs, nowMs: this.#clock.monotonicMs() };
     const isKept = this.#cache.put(key, answer, times);

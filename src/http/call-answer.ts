@@ -46,7 +46,7 @@ async function sendRun(
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
-  const etag = etagOf(answer.digest, format, 'identity');
+  const etag = etagOf(answer.digest(), format, 'identity');
   if (isUnchanged(request, response, etag)) return;
   const { json, columns } = answer;
   if (format.rewriter === undefined) {

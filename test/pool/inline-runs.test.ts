@@ -54,7 +54,7 @@ async function textOf(engine: Engine, text: string, more: Partial<RunOptions> = 
   const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000, ...more };
   const answer = await engine.run(query, options);
   const json = Buffer.from(answer.json).toString();
-  const { digest } = answer;
+  const digest = answer.digest();
   answer.release();
   answer.release();
   return { json, digest };

@@ -56,7 +56,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
     json: Buffer.from(JSON.stringify(rows)),
     rowCount: rows.length,
     release: () => {},
-    digest: createHash('sha256').update(JSON.stringify(rows)).digest('base64url'),
+    digest: () => createHash('sha256').update(JSON.stringify(rows)).digest('base64url'),
     stats: {
       planMs: 0,
       queueMs: 0,
