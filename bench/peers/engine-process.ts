@@ -10,8 +10,9 @@ import { parseArgs } from 'node:util';
 import { must } from '../../engine/assert.ts';
 import { showProgress } from '../../src/command/progress.ts';
 import { Tenants } from '../workload/tenants.ts';
-import { type Kind, ndjson } from '../workload/workload.ts';
+import type { EventBatch } from '../workload/workload.ts';
 import { type Asked, askedOf } from './asked.ts';
+import { type BatchOrder, batchesAhead } from './batches-ahead.ts';
 import { loadedNameOf, type Measured, memoryEnvironment, mustMeasured } from './engine-list.ts';
 import type { MeasuredAnswer, MeasuredResult } from './result.ts';
 import { type Size, sizeOf } from './size.ts';
@@ -89,7 +90,11 @@ async function load(stage: Stage): Promise<void> {
   const peer = await measured.make();
   await peer.open(peerFolder(folder, loadedNameOf(measured)));
   for (const [kind, eventCount] of eventCounts) {
-    await peer.load(kind, shown(peer.name, kind, { tenants, eventCount }));
+    const projectCount = tenants.projects.length;
+    await peer.load(
+      kind,
+      shown(peer.name, { kind, projectCount, eventCount, perText: LOAD_EVENTS }),
+    );
   }
   showProgress(`${peer.name}: indexes`);
   await peer.finishLoading();
@@ -97,16 +102,12 @@ async function load(stage: Stage): Promise<void> {
   showProgress('');
 }
 
-function* shown(
-  name: string,
-  kind: Kind,
-  of: { readonly tenants: Tenants; readonly eventCount: number },
-): ReturnType<typeof ndjson> {
+function* shown(name: string, order: BatchOrder): Generator<EventBatch> {
   let loadedCount = 0;
-  for (const batch of ndjson(kind, { ...of, perText: LOAD_EVENTS })) {
+  for (const batch of batchesAhead(order)) {
     yield batch;
     loadedCount += batch.eventCount;
-    showProgress(`${name}: ${kind}, ${loadedCount} of ${of.eventCount}`);
+    showProgress(`${name}: ${order.kind}, ${loadedCount} of ${order.eventCount}`);
   }
 }
 

@@ -7,7 +7,7 @@ export type Timing = Figures & { readonly callCount: number };
 const SLOW_MS = 1_000;
 
 /** So long is enough for any question, even if it was asked less often than the size wants. */
-const ASKING_MS_MAX = 10_000;
+const ASKING_MS_MAX = 5_000;
 
 /**
  * Milliseconds of a call, warm: asked again and again for as long as the size says. `firstMs` is what it took
