@@ -349,6 +349,12 @@ export const INLINE_KNOWN_ROWS_MAX = 131_072;
 export const COST_ROWS_MIN = 1024;
 
 /**
+ * Rows inside the window of such a query that may be looked up in the index of texts, so that it is known how many are to
+ * be looked at: of half a million rows that takes some 0.1 ms.
+ */
+export const INLINE_INDEXED_ROWS_MAX = 524_288;
+
+/**
  * Milliseconds that such a run may take; then a worker begins anew. Whatever else the main thread has
  * to do waits as long, and a chunk more.
  */

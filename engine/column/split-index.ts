@@ -1,4 +1,5 @@
 import type { ByteNeedle } from './byte-needle.ts';
+import { findingsGeneration } from './findings.ts';
 import { firstAtLeast } from './positions.ts';
 import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
 import type { ByteRange } from './slot-store.ts';
@@ -35,15 +36,16 @@ export function splitStringsWith(
 /** What was looked for last: who asks which strings may hold a text then tests these. */
 const lastWords = new WeakMap<
   SplitBlock,
-  { readonly text: string; readonly words: readonly number[] }
+  { readonly text: string; readonly generation: number; readonly words: readonly number[] }
 >();
 
 /** The numbered words that hold a text, ascending. */
 export function wordsWith(split: SplitBlock, { text, needle }: SoughtText): readonly number[] {
   const last = lastWords.get(split);
-  if (last?.text === text) return last.words;
+  const generation = findingsGeneration();
+  if (last?.text === text && last.generation === generation) return last.words;
   const words = entriesWith(split.words, needle);
-  lastWords.set(split, { text, words });
+  lastWords.set(split, { text, generation, words });
   return words;
 }
 

@@ -1,5 +1,6 @@
 import { must } from '../assert.ts';
 import { TEXT_PATHS_MAX } from '../limits.ts';
+import { findingsGeneration } from './findings.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
 import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
@@ -58,6 +59,9 @@ export class TextIndex {
     | { readonly path: readonly string[]; readonly sight: PathSight | undefined }
     | undefined;
 
+  /** Who counts the rows that are to be looked at asks before who looks at them. */
+  #lastAnswer: (Asked & { readonly rows: RowRanges | undefined }) | undefined;
+
   constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
     this.#rowCount = footer.rowCount;
     this.#source = source;
@@ -74,6 +78,16 @@ export class TextIndex {
     needed: NeededText,
     among: RowSpan = { start: 0, count: this.#rowCount },
   ): RowRanges | undefined {
+    const last = this.#lastAnswer;
+    if (last !== undefined && isSame(last, needed, among)) return last.rows;
+    const rows = this.#find(needed, among);
+    const isKept = rows === undefined || rows.length <= KEPT_BOUNDS_MAX;
+    const generation = findingsGeneration();
+    this.#lastAnswer = isKept ? { needed, among, generation, rows } : undefined;
+    return rows;
+  }
+
+  #find(needed: NeededText, among: RowSpan): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
     const sight = this.#sight(needed.path);
     if (sight === undefined) return undefined;
@@ -164,6 +178,21 @@ export class TextIndex {
     }
     return low;
   }
+}
+
+/** What an index was asked. */
+type Asked = {
+  readonly needed: NeededText;
+  readonly among: RowSpan;
+  readonly generation: number;
+};
+
+/** Bounds of ranges that are kept of an answer: it is there as long as the segment is open. */
+const KEPT_BOUNDS_MAX = 4096;
+
+function isSame(last: Asked, needed: NeededText, { start, count }: RowSpan): boolean {
+  if (last.generation !== findingsGeneration() || last.needed !== needed) return false;
+  return last.among.start === start && last.among.count === count;
 }
 
 /**

@@ -105,6 +105,30 @@ export function scanSegments(
   return true;
 }
 
+/** Which rows of a segment a scan wants. */
+export type ScanScope = Pick<ScanOptions, 'projectKey' | 'texts' | 'startUs' | 'endUs'>;
+
+/**
+ * How many rows a scan would look at, or more than `max` where these are more: those inside the window, without those
+ * that cannot hold a text that is needed, unless more than `indexedMax` are inside, too many to ask for that.
+ */
+export function countScannedRows(
+  segment: Segment,
+  scope: ScanScope,
+  { max, indexedMax }: { readonly max: number; readonly indexedMax: number },
+): number {
+  const texts = scope.texts ?? [];
+  const insideCount = segment.countRows(scope, texts.length === 0 ? max : indexedMax);
+  if (insideCount <= max || insideCount > indexedMax || texts.length === 0) return insideCount;
+  const textRows = new TextRows(segment, texts);
+  let count = 0;
+  for (const run of segment.runs(scope.projectKey)) {
+    count += rowsWithin(segment, run, { scope, texts: textRows }).rows.count;
+    if (count > max) break;
+  }
+  return count;
+}
+
 /** The one place where rows are taken from a segment: what is out of reach goes no further. */
 function runsOf(segment: Segment, { projectKey, reach }: ScanOptions): readonly RowRun[] {
   return reach === undefined ? segment.runs(projectKey) : segment.runsOf(reach);
@@ -136,15 +160,21 @@ type RunScan = {
 /** Pushes one run; false when the sink wants no more. */
 function scanRun(scan: RunScan): boolean {
   const { segment, run, texts, options } = scan;
-  let start = 0;
-  let end = run.count;
-  if (run.isTimeOrdered) {
-    start = segment.positionAt(run, options.startUs);
-    end = segment.positionAt(run, options.endUs);
-  }
-  const rows = texts.within(run, start, end);
-  options.counters.rowsSkipped += Math.max(0, end - start) - rows.count;
+  const { rows, skippedCount } = rowsWithin(segment, run, { scope: options, texts });
+  options.counters.rowsSkipped += skippedCount;
   return options.direction === 'forward' ? scanForward(scan, rows) : scanNewestFirst(scan, rows);
+}
+
+/** The rows of a run that are inside the window, where time orders them, and may hold the texts. */
+function rowsWithin(
+  segment: Segment,
+  run: RowRun,
+  { scope, texts }: { readonly scope: ScanScope; readonly texts: TextRows },
+): { readonly rows: RunRows; readonly skippedCount: number } {
+  const start = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
+  const end = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
+  const rows = texts.within(run, start, end);
+  return { rows, skippedCount: Math.max(0, end - start) - rows.count };
 }
 
 function scanForward(scan: RunScan, rows: RunRows): boolean {

@@ -1,6 +1,6 @@
 import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
-import type { RowScope, Segment } from '../column/segment.ts';
+import type { Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
@@ -11,6 +11,7 @@ import {
   INLINE_COVERED_ROWS_MAX,
   INLINE_COVERED_RUNS_APART_MAX,
   INLINE_EXPECTED_MS_MAX,
+  INLINE_INDEXED_ROWS_MAX,
   INLINE_KNOWN_ROWS_MAX,
   INLINE_LONG_MS_MAX,
   INLINE_MS_MAX,
@@ -22,7 +23,12 @@ import {
 } from '../limits.ts';
 import { ordersOf } from '../memo/coverage.ts';
 import { runPieces } from '../memo/run-pieces.ts';
-import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
+import {
+  countScannedRows,
+  newScanCounters,
+  type ScanCounters,
+  type ScanScope,
+} from '../operator/scan.ts';
 import {
   executeBeside,
   executeQuery,
@@ -198,7 +204,7 @@ export class InlineRuns {
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
     const { pieces, fragment } = coverage;
     const segments = pieces.map(({ handle }) => readSegment(handle));
-    const { projectKey } = fragment.scan;
+    const { projectKey, texts: neededTexts } = fragment.scan;
     const isSmall = coverage.isSmall === true;
     const known = this.#limitsOf(query, patience);
     const limits = isSmall ? known : this.#coveredLimits(known);
@@ -207,7 +213,7 @@ export class InlineRuns {
       rowsMax,
       segments.map((segment, index) => ({
         segment,
-        scope: { projectKey, ...pieces[index]!.window },
+        scope: { projectKey, texts: neededTexts, ...pieces[index]!.window },
       })),
     );
     if (!isFew) return undefined;
@@ -264,8 +270,8 @@ export class InlineRuns {
   ): boolean {
     return this.#isWithin(
       rowsMax,
-      scans.flatMap(({ index, projectKey, window, newestFirst }) => {
-        const scope = { projectKey, ...window };
+      scans.flatMap(({ index, projectKey, texts, window, newestFirst }) => {
+        const scope = { projectKey, texts, ...window };
         return newestFirst ? [] : segments[index]!.map((segment) => ({ segment, scope }));
       }),
     );
@@ -273,11 +279,13 @@ export class InlineRuns {
 
   #isWithin(
     rowsMax: number,
-    parts: readonly { readonly segment: Segment; readonly scope: RowScope }[],
+    parts: readonly { readonly segment: Segment; readonly scope: ScanScope }[],
   ): boolean {
     let count = 0;
+    let indexedMax = INLINE_INDEXED_ROWS_MAX;
     for (const { segment, scope } of parts) {
-      count += segment.countRows(scope, rowsMax - count);
+      count += countScannedRows(segment, scope, { max: rowsMax - count, indexedMax });
+      indexedMax -= segment.rowCount;
       if (count > rowsMax) return false;
     }
     return true;
