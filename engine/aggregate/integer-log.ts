@@ -54,14 +54,20 @@ export class IntegerLog {
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
     const ourValues = this.#values;
     const ourCounts = this.#counts;
-    for (let entry = start, last = -1; entry < end; entry++) {
+    let size = this.#size;
+    // The greatest that does not go on: of the first entry, that is for the stretch before to say.
+    let last = start < end && this.#goesOn(group, values[start]!) ? -1 : Number.POSITIVE_INFINITY;
+    for (let entry = start; entry < end; entry++) {
       const value = values[entry]!;
-      const goesOn = entry === start ? this.#goesOn(group, value) : value > last;
-      if (!goesOn) this.#beginStretch(group);
+      if (value <= last) {
+        this.#size = size;
+        this.#beginStretch(group);
+      }
       last = value;
-      ourValues[this.#size] = value;
-      ourCounts[this.#size++] = counts[entry]!;
+      ourValues[size] = value;
+      ourCounts[size++] = counts[entry]!;
     }
+    this.#size = size;
     this.#grouped = undefined;
   }
 
