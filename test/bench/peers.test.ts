@@ -147,8 +147,17 @@ test('a call is timed at least as often as the size wants, and no more', async (
   equal(calls, 8);
   calls = 0;
   // What took long is not asked to warm up.
-  await timeCalls(ask, often, 5_000);
+  await timeCalls(ask, often, 2_000);
   equal(calls, 7);
+  calls = 0;
+  // … and what took very long is not asked again.
+  deepEqual(await timeCalls(ask, often, 6_000), {
+    min: 6_000,
+    p50: 6_000,
+    p99: 6_000,
+    callCount: 1,
+  });
+  equal(calls, 0);
   const seldom = { warmUpMs: 0, measuringMs: 0, callCountMax: 7, callCountMin: 3 };
   equal((await timeCalls(ask, seldom)).callCount, 3);
 });

@@ -7,7 +7,7 @@ import {
   type Vector,
 } from '../../column/vector.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
-import { SplitSearch } from './split-search.ts';
+import { RANGE_MIN, SplitSearch } from './split-search.ts';
 import type { TextSearch } from './text-search.ts';
 
 /** A search that has its own way with strings that lie whole, and a matcher's with those taken apart. */
@@ -35,7 +35,8 @@ export abstract class MatcherSearch implements TextSearch {
   }
 
   testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
-    return this.#splitSearch().testRange(split, start, count);
+    // To make an automaton takes longer than to test few strings, which may not need one.
+    return count < RANGE_MIN ? undefined : this.#splitSearch().testRange(split, start, count);
   }
 
   #splitSearch(): SplitSearch {

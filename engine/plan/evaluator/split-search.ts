@@ -30,7 +30,7 @@ const BYTES_PER_STEP = 4;
  * Fewer strings have fewer shapes than a column has, all of which are judged for a range: of a pattern that is new
  * that takes as long as to look up so many.
  */
-const RANGE_MIN = 16 * SHAPES_MAX;
+export const RANGE_MIN = 16 * SHAPES_MAX;
 
 /** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
 const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
