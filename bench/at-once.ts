@@ -74,19 +74,18 @@ async function main(): Promise<void> {
 async function measure(service: ServiceProcess, size: Size): Promise<void> {
   console.log(`${environmentLine()}, ${size.eventCount} events of each kind`);
   const sender = await Sender.open(service, size);
-  const asker = await BytesClient.connect(service.url, service.token);
   const client = new HttpClient(service.url, service.token, 1);
-  const requests = callsOf(new Tenants(size.projectCount)).map((path) => asker.requestFor(path));
+  const paths = callsOf(new Tenants(size.projectCount));
   const perSecond = await sender.sendFast(size.partMs);
   console.log(`as fast as it goes: ${Math.round(perSecond)} events/s`);
   await service.atRest();
-  await ask(asker, requests, size.partMs / 2);
-  const idle = figuresOf(await ask(asker, requests, size.partMs));
+  await ask(service, paths, size.partMs / 2);
+  const idle = figuresOf(await ask(service, paths, size.partMs));
   console.log(`idle: calls p50 ${idle.p50.toFixed(2)} ms, p99 ${idle.p99.toFixed(2)} ms`);
   // What is read is what there was since it was last read.
   await readMetrics(client);
   const sending = sender.sendAt(perSecond / 2, size.partMs);
-  const busy = figuresOf(await ask(asker, requests, size.partMs));
+  const busy = figuresOf(await ask(service, paths, size.partMs));
   const sent = await sending;
   const metrics = await readMetrics(client);
   const delayMs = 1000 * must(metrics.get('nodejs_eventloop_lag_p99_seconds'), 'it is told');
@@ -97,7 +96,6 @@ async function measure(service: ServiceProcess, size: Size): Promise<void> {
       `${barText(`<= ${BARS.ratio}`, ratio <= BARS.ratio)}; event loop late by ${delayMs.toFixed(1)} ms ` +
       `at p99 ${barText(`<= ${BARS.delayMs} ms`, delayMs <= BARS.delayMs)}`,
   );
-  asker.close();
   sender.close();
   client.close();
 }
@@ -115,12 +113,14 @@ function callsOf(tenants: Tenants): readonly string[] {
   ]);
 }
 
-/** One call after another for so long: milliseconds of each. */
+/** One call after another for so long, on a connection of their own: milliseconds of each. */
 async function ask(
-  asker: BytesClient,
-  requests: readonly Buffer[],
+  service: ServiceProcess,
+  paths: readonly string[],
   forMs: number,
 ): Promise<readonly number[]> {
+  const asker = await BytesClient.connect(service.url, service.token);
+  const requests = paths.map((path) => asker.requestFor(path));
   const samples: number[] = [];
   const endMs = performance.now() + forMs;
   for (let call = 0; performance.now() < endMs; call++) {
@@ -128,6 +128,7 @@ async function ask(
     await asker.ask(requests[call % requests.length]!);
     samples.push(performance.now() - startMs);
   }
+  asker.close();
   return samples;
 }
 
