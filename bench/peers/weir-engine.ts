@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { must } from '../../engine/assert.ts';
 import type { Engine, PreparedQuery, RunOptions } from '../../engine/engine.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import type { Catalogue } from '../../src/definition/catalogue.ts';
-import { TICK_MS } from '../../src/limits.ts';
+import { HEAP_GROWING_PERCENT, TICK_MS } from '../../src/limits.ts';
 import type { Backend } from '../../src/store/backend.ts';
 import { NOW_US } from '../workload/clock.ts';
 import { KINDS, type Kind } from '../workload/workload.ts';
@@ -58,6 +59,8 @@ export class WeirEngine implements Subject {
   }
 
   static async open(options: WeirSubjectOptions): Promise<WeirEngine> {
+    // As the service does, before it starts threads.
+    setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
     const { openBackend, loadCatalogue, parseSettings, Readiness } = await weirModules(
       options.isUncompiled,
     );
