@@ -2,9 +2,9 @@ import { must } from './assert.ts';
 import { collectGarbageBeside } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
 import type {
+  AnyContent,
   OpenSegmentHandle,
   SealedSegmentHandle,
-  SegmentContent,
   SegmentHandle,
 } from './column/segment.ts';
 import {
@@ -377,8 +377,8 @@ export class Engine {
     }
   }
 
-  /** To be told when what a sealed segment held is no more, or is in another one. */
-  forget(content: SegmentContent): void {
+  /** To be told when what a segment held is no more, or is in another one. */
+  forget(content: AnyContent): void {
     this.#memo.forget(content);
   }
 

@@ -1,5 +1,5 @@
 import { must } from '../engine/assert.ts';
-import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
+import type { AnyContent, SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segment-backing.ts';
 import type { Leaving } from './eviction.ts';
 import {
@@ -19,7 +19,7 @@ export type SegmentIds = {
   /** `byteSize`: of the memory that is garbage once all threads have heard of it. */
   readonly drop: (id: number, byteSize: number) => void;
   /** No row of it will be read again as part of this content. */
-  readonly gone: (content: SegmentContent) => void;
+  readonly gone: (content: AnyContent) => void;
 };
 
 /** What a segment is made of, and by. */

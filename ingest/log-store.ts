@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
-import type { SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
+import type { AnyContent, SegmentHandle } from '../engine/column/segment.ts';
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
@@ -35,7 +35,7 @@ export type LogStoreOptions = Sealing & {
   /** Called when much memory is garbage, in this thread and in those that were told of it. */
   readonly onGarbage?: (() => void) | undefined;
   /** Called when what a sealed segment held is no more, or in another segment. */
-  readonly onGone?: ((content: SegmentContent) => void) | undefined;
+  readonly onGone?: ((content: AnyContent) => void) | undefined;
 };
 
 /** Where batches are made durable before anyone sees them. */
@@ -81,7 +81,7 @@ export class LogStore implements SegmentCatalog {
   readonly #budget: MemoryBudget;
   readonly #memory: MemoryBalance;
   readonly #backlog: Backlog;
-  readonly #onGone: (content: SegmentContent) => void;
+  readonly #onGone: (content: AnyContent) => void;
   #onPublished: (source: string) => void = () => {};
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */

@@ -294,6 +294,7 @@ export class SegmentRing {
       this.#sealed.add(await this.#seal(handle), frozen, handle.rowCount);
       this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
       this.#ids.drop(handle.id, capacityOf(handle));
+      this.#ids.gone(handle.content);
     } catch (error) {
       frozen.state = 'failed';
       this.#sealFailureCount++;

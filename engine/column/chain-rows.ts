@@ -3,8 +3,8 @@ import type { OpenSegmentArrays } from './segment.ts';
 
 const ROWS_MIN = 16;
 
-/** Rows of one chain up to some row: ascending, and not to be written to. */
-export type ChainPrefix = { readonly rows: Int32Array; readonly isTimeOrdered: boolean };
+/** Rows of one chain from some row up to another: ascending, and not to be written to. */
+export type ChainSection = { readonly rows: Int32Array; readonly isTimeOrdered: boolean };
 
 /**
  * The chains of rows of one open segment, as far as this thread has walked them: a project that has sent
@@ -14,8 +14,8 @@ export class ChainRows {
   /** By the project key that all rows of a chain have. */
   readonly #chains = new Map<number, Chain>();
 
-  /** The rows of the chain that ends with the row `head`, of this or of an earlier snapshot. */
-  upTo(head: number, arrays: OpenSegmentArrays): ChainPrefix {
+  /** The rows from `start` on of the chain that ends with the row `head`, of this or of an earlier snapshot. */
+  between(start: number, head: number, arrays: OpenSegmentArrays): ChainSection {
     const key = arrays.projectKeys[head]!;
     let chain = this.#chains.get(key);
     if (chain === undefined) {
@@ -23,7 +23,7 @@ export class ChainRows {
       chain = new Chain();
       this.#chains.set(key, chain);
     }
-    return chain.upTo(head, arrays);
+    return chain.between(start, head, arrays);
   }
 }
 
@@ -34,10 +34,11 @@ class Chain {
   /** How many of the rows, from the first on, stand in the order of their times. */
   #orderedCount = 0;
 
-  upTo(head: number, arrays: OpenSegmentArrays): ChainPrefix {
+  between(start: number, head: number, arrays: OpenSegmentArrays): ChainSection {
     if (this.#last < head) this.#extend(head, arrays);
-    const count = this.#last === head ? this.#count : this.#countUpTo(head);
-    return { rows: this.#rows.subarray(0, count), isTimeOrdered: count <= this.#orderedCount };
+    const first = start === 0 ? 0 : this.#countBefore(start);
+    const end = this.#last === head ? this.#count : this.#countBefore(head + 1);
+    return { rows: this.#rows.subarray(first, end), isTimeOrdered: end <= this.#orderedCount };
   }
 
   get #last(): number {
@@ -69,15 +70,15 @@ class Chain {
     this.#count = end;
   }
 
-  /** How many rows there are up to one of them. */
-  #countUpTo(head: number): number {
+  /** How many rows there are before this one. */
+  #countBefore(row: number): number {
     let low = 0;
     let high = this.#count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#rows[middle]! < head) low = middle + 1;
+      if (this.#rows[middle]! < row) low = middle + 1;
       else high = middle;
     }
-    return low + 1;
+    return low;
   }
 }

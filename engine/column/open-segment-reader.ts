@@ -1,4 +1,4 @@
-import { type ChainPrefix, ChainRows } from './chain-rows.ts';
+import { ChainRows, type ChainSection } from './chain-rows.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
@@ -15,12 +15,13 @@ import {
 } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
-/** The published rows of an open segment, read through a handle, on any thread. */
+/** The published rows of an open segment, those from `rowStart` on, read through a handle, on any thread. */
 export class OpenSegmentReader implements Segment {
   readonly kind = 'open';
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
+  readonly #rowStart: number;
   readonly #handle: OpenSegmentHandle;
   readonly #dictionary: Dictionary;
   readonly #source: TokenSource;
@@ -32,6 +33,7 @@ export class OpenSegmentReader implements Segment {
     this.#handle = handle;
     this.#chains = chains;
     this.rowCount = handle.rowCount;
+    this.#rowStart = handle.rowStart ?? 0;
     this.timestampUsMin = handle.timestampUsMin;
     this.timestampUsMax = handle.timestampUsMax;
     const { stringBytes, stringOffsets } = handle.arrays;
@@ -44,10 +46,12 @@ export class OpenSegmentReader implements Segment {
   runs(projectKey: string | undefined): readonly RowRun[] {
     const { chains, arrays } = this.#handle;
     if (projectKey === undefined || chains === undefined) {
-      if (this.rowCount === 0) return [];
-      const isTimeOrdered = areTimesAscending(arrays.timestampsUs, this.rowCount);
+      const start = this.#rowStart;
+      const count = this.rowCount - start;
+      if (count === 0) return [];
+      const isTimeOrdered = areTimesAscending(arrays.timestampsUs, start, this.rowCount);
       const hasProjectKey = projectKey === undefined;
-      return [{ count: this.rowCount, start: 0, rows: undefined, isTimeOrdered, hasProjectKey }];
+      return [{ count, start, rows: undefined, isTimeOrdered, hasProjectKey }];
     }
     return [...this.#chain(chains.projectHead, true), ...this.#chain(chains.mixedHead, false)];
   }
@@ -65,11 +69,12 @@ export class OpenSegmentReader implements Segment {
 
   countRows({ projectKey, startUs, endUs }: RowScope, rowsMax: number): number {
     const { chains, arrays } = this.#handle;
-    if (projectKey === undefined || chains === undefined) return this.rowCount;
+    const start = this.#rowStart;
+    if (projectKey === undefined || chains === undefined) return this.rowCount - start;
     const { previousRows, timestampsUs } = arrays;
     let count = 0;
     for (const head of [chains.projectHead, chains.mixedHead]) {
-      for (let row = head; row >= 0 && count <= rowsMax; row = previousRows[row]!) {
+      for (let row = head; row >= start && count <= rowsMax; row = previousRows[row]!) {
         const timestampUs = timestampsUs[row]!;
         if (timestampUs >= startUs && timestampUs < endUs) count++;
       }
@@ -136,11 +141,12 @@ export class OpenSegmentReader implements Segment {
 
   /** The rows of one chain as a run; none when it is empty. */
   #chain(head: number, hasProjectKey: boolean): RowRun[] {
-    if (head < 0) return [];
-    return this.#runOf(this.#chains.upTo(head, this.#handle.arrays), hasProjectKey);
+    const start = this.#rowStart;
+    if (head < start) return [];
+    return this.#runOf(this.#chains.between(start, head, this.#handle.arrays), hasProjectKey);
   }
 
-  #runOf({ rows, isTimeOrdered }: ChainPrefix, hasProjectKey: boolean): RowRun[] {
+  #runOf({ rows, isTimeOrdered }: ChainSection, hasProjectKey: boolean): RowRun[] {
     const count = rows.length;
     if (count === 0) return [];
     const start = rows[0]!;
@@ -150,14 +156,14 @@ export class OpenSegmentReader implements Segment {
     ];
   }
 
-  #rowsOf(projectKeys: ReadonlySet<string>): ChainPrefix {
+  #rowsOf(projectKeys: ReadonlySet<string>): ChainSection {
     const codes = this.#handle.arrays.projectKeys;
     const { timestampsUs } = this.#handle.arrays;
     const verdicts = new Map<number, boolean>();
-    const rows = new Int32Array(this.rowCount);
+    const rows = new Int32Array(this.rowCount - this.#rowStart);
     let count = 0;
     let isTimeOrdered = true;
-    for (let row = 0; row < rows.length; row++) {
+    for (let row = this.#rowStart; row < this.rowCount; row++) {
       const code = codes[row]!;
       let isAmong = verdicts.get(code);
       if (isAmong === undefined) {
@@ -258,9 +264,9 @@ class OpenSlotStore implements SlotStore {
   }
 }
 
-/** Whether the timestamps of rows [0, count) never fall. */
-function areTimesAscending(timestampsUs: Float64Array, count: number): boolean {
-  for (let row = 1; row < count; row++) {
+/** Whether the timestamps of rows [start, end) never fall. */
+function areTimesAscending(timestampsUs: Float64Array, start: number, end: number): boolean {
+  for (let row = start + 1; row < end; row++) {
     if (timestampsUs[row]! < timestampsUs[row - 1]!) return false;
   }
   return true;

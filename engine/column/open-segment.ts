@@ -3,7 +3,7 @@ import { OPEN_BYTES_MAX, OPEN_ROWS_MAX } from '../limits.ts';
 import type { Batch } from './batch.ts';
 import { MIXED_PROJECTS } from './batch.ts';
 import { BatchTranslation } from './batch-translation.ts';
-import type { OpenSegmentArrays, OpenSegmentHandle } from './segment.ts';
+import type { OpenContent, OpenSegmentArrays, OpenSegmentHandle } from './segment.ts';
 import { sharedIntegers, sharedNumbers, sharedOffsets } from './shared-array.ts';
 import { SkeletonTable } from './skeleton-table.ts';
 import { StringTable } from './string-table.ts';
@@ -32,6 +32,7 @@ export type OpenSegmentOptions = {
  */
 export class OpenSegment {
   readonly id: number;
+  readonly #content: OpenContent;
   readonly #strings = new StringTable();
   readonly #skeletonTable = new SkeletonTable();
   readonly #skeletons = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
@@ -58,6 +59,7 @@ export class OpenSegment {
 
   constructor(options: OpenSegmentOptions) {
     this.id = options.id;
+    this.#content = { openId: options.id };
     this.#arrivalNext = options.arrivalBase;
     this.#published = this.#freshHandle();
   }
@@ -189,6 +191,7 @@ export class OpenSegment {
     return {
       kind: 'open',
       id: this.id,
+      content: this.#content,
       rowCount: this.#rowCount,
       stringCount: this.#strings.count,
       skeletonCount: this.#skeletonTable.count,

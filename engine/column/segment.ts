@@ -132,11 +132,24 @@ export type SegmentContent = {
   readonly timestampUsMax: number;
 };
 
+/**
+ * An open segment, whatever it has published. Published rows never change, so what is remembered of the first of
+ * them is known by it: on the main thread one object, as `SegmentContent` is.
+ */
+export type OpenContent = { readonly openId: number };
+
+/** What partial states are of: a sealed segment, or an open one's first rows. */
+export type AnyContent = SegmentContent | OpenContent;
+
 /** The published prefix of an open segment's arrays, at the moment a query's snapshot was taken. */
 export type OpenSegmentHandle = {
   readonly kind: 'open';
   readonly id: number;
+  readonly content: OpenContent;
+  /** Published rows, those before `rowStart` among them. */
   readonly rowCount: number;
+  /** The first row to be read: who made the handle knows what those before come to. Absent: 0. */
+  readonly rowStart?: number | undefined;
   readonly stringCount: number;
   readonly skeletonCount: number;
   readonly timestampUsMin: number;

@@ -1,4 +1,10 @@
-import type { SealedSegmentHandle, SegmentContent, SegmentHandle } from '../column/segment.ts';
+import { assert, must } from '../assert.ts';
+import type {
+  OpenSegmentHandle,
+  SealedSegmentHandle,
+  SegmentContent,
+  SegmentHandle,
+} from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { QueryError } from '../query-error.ts';
@@ -15,6 +21,11 @@ export type Piece = {
   readonly content?: SegmentContent | undefined;
   /** Whether they are known to be few: then it is worth it together with others. */
   readonly isFew?: boolean | undefined;
+  /**
+   * There when these are the newest rows of an open segment, and the state of all of its rows is worth remembering:
+   * that of the rows before these, where there are any.
+   */
+  readonly growing?: { readonly base?: RememberedPartial | undefined } | undefined;
 };
 
 /** How the rows of a fragment are come by. */
@@ -48,7 +59,17 @@ export function coverageOf(
   const few = new Map<SegmentContent, SealedSegmentHandle>();
   const sum = { byteSize: 0, rowCount: 0, segmentCount: 0 };
   for (const handle of handles) {
-    if (handle.kind !== 'sealed' || handle.content === undefined) {
+    if (handle.kind === 'open') {
+      const { before, piece } = coverOpen(handle, window, { fragment, memo, rowsMin });
+      if (piece !== undefined) pieces.push(piece);
+      if (before === undefined) continue;
+      if (piece?.growing === undefined) partials.push(before.partial);
+      if (piece === undefined) sum.segmentCount += 1;
+      sum.byteSize += before.byteSize;
+      sum.rowCount += before.rowCount;
+      continue;
+    }
+    if (handle.content === undefined) {
       pieces.push({ handle, window });
       continue;
     }
@@ -91,17 +112,46 @@ export function coverageOf(
     sum.segmentCount += together.members.length;
     for (const member of together.members) few.delete(member);
   }
-  const isOfUse = partials.length > 0 || pieces.some(({ content }) => content !== undefined);
+  const isOfUse =
+    partials.length > 0 ||
+    pieces.some(({ content, growing }) => content !== undefined || growing !== undefined);
   return isOfUse ? { fragment, partials, ...sum, pieces, rowsMin } : undefined;
+}
+
+/**
+ * What is remembered of an open segment's first rows, and which rows are left. Only where the window holds all of
+ * them: they came lately, and mostly do.
+ */
+function coverOpen(
+  handle: OpenSegmentHandle,
+  window: TimeWindow,
+  {
+    fragment,
+    memo,
+    rowsMin,
+  }: { readonly fragment: Fragment; readonly memo: PartialMemo; readonly rowsMin: number },
+): { readonly before?: RememberedPartial; readonly piece?: Piece } {
+  const { content, rowCount } = handle;
+  if (rowCount < rowsMin || !isWithin(handle, window)) return { piece: { handle, window } };
+  const before = memo.find(content, fragment.key);
+  if (typeof before !== 'object') return { piece: { handle, window, growing: {} } };
+  const rowStart = must(before.rowEnd, 'a state of an open segment tells how far it goes');
+  assert(rowStart <= rowCount, 'a snapshot has all rows that were remembered of those before');
+  if (rowStart === rowCount) return { before };
+  const rest = { handle: { ...handle, rowStart }, window };
+  // To send the state along and back again costs as much as to look at some rows twice.
+  const isWorthIt = rowCount - rowStart >= rowsMin;
+  return { before, piece: isWorthIt ? { ...rest, growing: { base: before } } : rest };
 }
 
 /** What is to be done with some of its pieces. */
 export function ordersOf(pieces: readonly Piece[], { rowsMin }: Coverage): readonly PieceOrder[] {
-  return pieces.map(({ window, content, isFew }) => ({
-    window,
-    isFew,
-    keptRowsMin: content === undefined || isFew === true ? undefined : rowsMin,
-  }));
+  return pieces.map(({ window, content, isFew, growing }) => {
+    const isKept = growing !== undefined || (content !== undefined && isFew !== true);
+    const isGrowing = growing !== undefined;
+    const base = growing?.base?.partial;
+    return { window, isFew, keptRowsMin: isKept ? rowsMin : undefined, isGrowing, base };
+  });
 }
 
 /** Under this key the first of some segments has the state of all of them. */
@@ -127,7 +177,7 @@ export function wholeContentOf(
 }
 
 function isWithin(
-  { timestampUsMin, timestampUsMax }: SegmentContent,
+  { timestampUsMin, timestampUsMax }: Pick<SegmentContent, 'timestampUsMin' | 'timestampUsMax'>,
   { startUs, endUs }: TimeWindow,
 ): boolean {
   return timestampUsMin >= startUs && timestampUsMax < endUs;

@@ -1,5 +1,10 @@
 import { must } from '../assert.ts';
-import type { SealedSegmentHandle, SegmentContent, SegmentHandle } from '../column/segment.ts';
+import type {
+  AnyContent,
+  SealedSegmentHandle,
+  SegmentContent,
+  SegmentHandle,
+} from '../column/segment.ts';
 import {
   REMEMBERED_BYTES_MAX,
   REMEMBERED_BYTES_PER_ROW_MAX,
@@ -42,7 +47,7 @@ const LIMITS: MemoLimits = {
 };
 
 /**
- * Remembers the partial states of sealed segments that runs make, and finds them again for others. Kept
+ * Remembers the partial states of segments that runs make, and finds them again for others. Kept
  * on the main thread.
  */
 export class MemoRuns {
@@ -98,8 +103,15 @@ export class MemoRuns {
   }
 
   /** Takes note of what came of a piece that is to be remembered. */
-  keep({ fragment }: Coverage, { content }: Piece, result: KeptResult): void {
+  keep({ fragment }: Coverage, { content, growing, handle }: Piece, result: KeptResult): void {
     if (content !== undefined) this.#keep(fragment, content, result);
+    if (growing === undefined || handle.kind !== 'open' || result === 'few') return;
+    const rowCount = result.rowCount + (growing.base?.rowCount ?? 0);
+    const remembered = this.#rememberedOf({ ...result, rowCount }, fragment);
+    // A state that is dear now may be worth it once there are more rows.
+    if (typeof remembered === 'string') return;
+    const { content: open, rowCount: rowEnd } = handle;
+    this.#memo.keep(open, fragment.key, { ...remembered, rowEnd });
   }
 
   /**
@@ -141,7 +153,7 @@ export class MemoRuns {
   }
 
   /** To be told when a segment is no more. */
-  forget(content: SegmentContent): void {
+  forget(content: AnyContent): void {
     this.#memo.forget(content);
   }
 

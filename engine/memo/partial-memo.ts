@@ -1,4 +1,4 @@
-import type { SegmentContent } from '../column/segment.ts';
+import type { AnyContent } from '../column/segment.ts';
 import type { RememberedPartial } from './remembered-partial.ts';
 
 /**
@@ -19,24 +19,24 @@ export type MemoStats = {
 const ENTRY_BYTES = 256;
 
 type Entry = {
-  readonly content: SegmentContent;
+  readonly content: AnyContent;
   readonly key: string;
   readonly remembered: Remembered;
   readonly byteSize: number;
 };
 
 /**
- * The partial states of sealed segments, by content and by the key of their fragment: bounded by their
+ * The partial states of segments, by content and by the key of their fragment: bounded by their
  * bytes, the ones unused for longest leave first. Whatever is in it, answers are the same.
  *
  * Invariant: `#bytes` is the sum over `#byUse`, and at most `#bytesMax`; both indexes have the same entries.
  */
 export class PartialMemo {
   readonly #bytesMax: number;
-  readonly #byContent = new Map<SegmentContent, Map<string, Entry>>();
+  readonly #byContent = new Map<AnyContent, Map<string, Entry>>();
   /** In the order they were last used. */
   readonly #byUse = new Set<Entry>();
-  readonly #gone = new WeakSet<SegmentContent>();
+  readonly #gone = new WeakSet<AnyContent>();
   #bytes = 0;
   #hits = 0;
   #misses = 0;
@@ -51,7 +51,7 @@ export class PartialMemo {
   }
 
   /** Counts as use, and as a hit or a miss. */
-  find(content: SegmentContent, key: string): Remembered | undefined {
+  find(content: AnyContent, key: string): Remembered | undefined {
     const entry = this.#byContent.get(content)?.get(key);
     if (entry === undefined) {
       this.#misses += 1;
@@ -64,7 +64,7 @@ export class PartialMemo {
   }
 
   /** In the place of what was there. What is larger than all may be is not kept. */
-  keep(content: SegmentContent, key: string, remembered: Remembered): void {
+  keep(content: AnyContent, key: string, remembered: Remembered): void {
     const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);
     this.#remove(this.#byContent.get(content)?.get(key));
     if (byteSize > this.#bytesMax || this.#gone.has(content)) return;
@@ -80,7 +80,7 @@ export class PartialMemo {
   }
 
   /** The segment is no more; what still comes of it is not kept. */
-  forget(content: SegmentContent): void {
+  forget(content: AnyContent): void {
     this.#gone.add(content);
     for (const entry of this.#byContent.get(content)?.values() ?? []) this.#remove(entry);
   }

@@ -13,6 +13,8 @@ export type RememberedPartial = {
   readonly byteSize: number;
   /** There when it can be used for a part of its time. */
   readonly times?: GroupTimes | undefined;
+  /** Of an open segment: the first row that it does not stand for. */
+  readonly rowEnd?: number | undefined;
   /** The segments that it is of, where these are several. */
   readonly members?: readonly SegmentContent[] | undefined;
 };

@@ -13,9 +13,16 @@ export type PieceOrder = {
   readonly keptRowsMin?: number | undefined;
   /** These are all that it has, and few: one state is made of all such segments. */
   readonly isFew?: boolean | undefined;
+  /** There are rows to come: of few no state is kept, and all is said of those before. */
+  readonly isGrowing?: boolean | undefined;
+  /** The state of rows before these, which is taken into theirs. */
+  readonly base?: AggregatePartial | undefined;
 };
 
-/** `few`: its rows were taken together with those of others, for they are too few to be remembered. */
+/**
+ * `few`: its rows were taken together with those of others, for they are too few to be remembered. `rowCount`: rows
+ * looked at for it.
+ */
 export type KeptResult = 'few' | { readonly partial: AggregatePartial; readonly rowCount: number };
 
 export type PiecesResult = {
@@ -48,24 +55,30 @@ export function runPieces(
   const { projectKey } = context.bounds?.[scan.index] ?? scan;
   const areEnough = (segment: Segment, rowsMin: number): boolean =>
     segment.countRows({ projectKey, ...ALL_TIME }, rowsMin) >= rowsMin;
-  const run = (window: TimeWindow, some: readonly Segment[]): AggregatePartial =>
+  const run = (
+    window: TimeWindow,
+    some: readonly Segment[],
+    base?: AggregatePartial,
+  ): AggregatePartial =>
     executeFragment(
       plan,
       withinWindow({ ...context, segments: [some] }, scan, window),
+      base,
     ) as AggregatePartial;
   const kept: (KeptResult | undefined)[] = [];
   const few: number[] = [];
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();
-  for (const [index, { window, keptRowsMin, isFew }] of orders.entries()) {
+  for (const [index, { window, keptRowsMin, isFew, isGrowing, base }] of orders.entries()) {
     const segment = segments[index]!;
-    if (keptRowsMin !== undefined && areEnough(segment, keptRowsMin)) {
+    if (base !== undefined || (keptRowsMin !== undefined && areEnough(segment, keptRowsMin))) {
       const rowCountBefore = rowsSeen(context.counters);
-      const partial = run(window, [segment]);
+      const partial = run(window, [segment], base);
       kept[index] = { partial, rowCount: rowsSeen(context.counters) - rowCountBefore };
       continue;
     }
-    kept[index] = keptRowsMin === undefined ? undefined : 'few';
-    if (isFew === true || keptRowsMin !== undefined) {
+    const isKept = keptRowsMin !== undefined && isGrowing !== true;
+    kept[index] = isKept ? 'few' : undefined;
+    if (isFew === true || isKept) {
       few.push(index);
       continue;
     }

@@ -101,10 +101,18 @@ export function executeQuery(plan: PhysicalPlan, context: ExecutionContext, sink
   new Execution(context).drive(plan, sink);
 }
 
-/** Runs a plan up to the grouping it may be cut at, over these segments only: its partial state. */
-export function executeFragment(plan: PhysicalPlan, context: ExecutionContext): unknown {
-  const execution = new Execution(context);
+/**
+ * Runs a plan up to the grouping it may be cut at, over these segments only: its partial state. With `base`, that
+ * of these and of the rows that `base` is the state of.
+ */
+export function executeFragment(
+  plan: PhysicalPlan,
+  context: ExecutionContext,
+  base?: unknown,
+): unknown {
   const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
+  const beside = base === undefined ? undefined : { breaker, partials: [base], isBeside: true };
+  const execution = new Execution(context, beside);
   const partial = () => execution.group(breaker).partial();
   return context.profiler === undefined ? partial() : context.profiler.within(breaker, partial);
 }

@@ -120,6 +120,30 @@ test('the runs of a project are its published rows, mixed ones apart', () => {
   assert.equal(all!.isTimeOrdered, false);
 });
 
+test('a handle that begins at a row has the rows from there on, of every project and of all', () => {
+  const segment = freshSegment();
+  const keys = ['p', 'q', MIXED_PROJECTS, 'p', null, 'q', 'p'] as const;
+  appended(
+    segment,
+    keys.map((projectKey, n) => ({ timestampUs: n, projectKey })),
+  );
+  segment.publish();
+  const rowsFrom = (rowStart: number, projectKey?: string): readonly (readonly number[])[] =>
+    new OpenSegmentReader({ ...segment.handle(projectKey), rowStart }).runs(projectKey).map(rowsOf);
+  assert.deepEqual(rowsFrom(0, 'p'), [[0, 3, 6], [2]]);
+  assert.deepEqual(rowsFrom(2, 'p'), [[3, 6], [2]]);
+  assert.deepEqual(rowsFrom(3, 'p'), [[3, 6]]);
+  assert.deepEqual(rowsFrom(6, 'p'), [[6]]);
+  assert.deepEqual(rowsFrom(7, 'p'), []);
+  assert.deepEqual(rowsFrom(4), [[4, 5, 6]]);
+  assert.deepEqual(rowsFrom(7), []);
+  const reader = new OpenSegmentReader({ ...segment.handle('p'), rowStart: 3 });
+  assert.deepEqual(reader.runsOf(['p', 'q']).map(rowsOf), [[3, 5, 6]]);
+  const scope = { projectKey: 'p', startUs: Number.NEGATIVE_INFINITY, endUs: 9 };
+  assert.equal(reader.countRows(scope, 100), 2);
+  assert.equal(reader.countRows({ ...scope, projectKey: undefined }, 100), 4);
+});
+
 test('without chains a project is looked for in all rows', () => {
   const segment = freshSegment();
   appended(segment, [{ timestampUs: 1, projectKey: 'p' }]);

@@ -8,7 +8,7 @@ import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
-import type { SealedSegmentHandle, SegmentContent } from '../../engine/column/segment.ts';
+import type { AnyContent, SealedSegmentHandle } from '../../engine/column/segment.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
@@ -49,7 +49,7 @@ type Opened = {
   readonly store: LogStore;
   readonly folder: SegmentFolder;
   readonly damages: SegmentDamage[];
-  readonly gone: SegmentContent[];
+  readonly gone: AnyContent[];
 };
 
 /** A store over the segment files below `path`, without a log. */
@@ -64,7 +64,7 @@ async function opened(
     quarantinePath: join(path, 'quarantine'),
     pack: async (buffer) => packImage(buffer),
   });
-  const gone: SegmentContent[] = [];
+  const gone: AnyContent[] = [];
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, budget, summarize: summarizeSegment },
     onGone: (content) => gone.push(content),
@@ -188,7 +188,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   disk.put('/a/1', Buffer.concat(parts));
   const file = await SegmentFile.open(disk, '/a/1');
   const dropped: number[] = [];
-  const gone: SegmentContent[] = [];
+  const gone: AnyContent[] = [];
   let id = 0;
   const held = HeldSegment.stored(
     {
