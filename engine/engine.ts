@@ -5,6 +5,7 @@ import type {
   AnyContent,
   OpenSegmentHandle,
   SealedSegmentHandle,
+  SegmentContent,
   SegmentHandle,
 } from './column/segment.ts';
 import {
@@ -375,6 +376,11 @@ export class Engine {
         this.#statesFailed += 1;
       }
     }
+  }
+
+  /** To be told when what some segments held is in one segment from now on, before each of them is forgotten. */
+  inherit(from: readonly AnyContent[], to: SegmentContent): void {
+    void this.#memo.inherit(from, to);
   }
 
   /** To be told when what a segment held is no more, or is in another one. */

@@ -473,6 +473,12 @@ export const SKETCHES_BYTES_MAX = 256 * 1024 * 1024;
 export const TOP_VALUES_MAX = 10_000;
 
 /**
+ * States that a segment has of those that it was made of, at most: to combine one takes the main thread some tenths of a
+ * millisecond, and the calls in use have some dozens.
+ */
+export const INHERITED_STATES_MAX = 256;
+
+/**
  * Rows of a segment from which their partial state is remembered: to look at fewer takes less than the
  * 50 µs after which a state of its own has paid for itself.
  */

@@ -18,6 +18,8 @@ export type SegmentIds = {
   readonly next: () => number;
   /** `byteSize`: of the memory that is garbage once all threads have heard of it. */
   readonly drop: (id: number, byteSize: number) => void;
+  /** All rows of some segments are in one from now on, which takes their place. */
+  readonly became: (from: readonly AnyContent[], to: SegmentContent) => void;
   /** No row of it will be read again as part of this content. */
   readonly gone: (content: AnyContent) => void;
 };
@@ -76,6 +78,10 @@ export class HeldSegment {
   handle(): SealedSegmentHandle {
     this.#handle ??= this.#newHandle(absentBlocks(must(this.#file), this.#gauge));
     return this.#handle;
+  }
+
+  get content(): SegmentContent {
+    return this.#content;
   }
 
   /** `undefined` while no thread knows of it. */

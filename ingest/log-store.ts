@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
-import type { AnyContent, SegmentHandle } from '../engine/column/segment.ts';
+import type { AnyContent, SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
@@ -34,9 +34,17 @@ export type LogStoreOptions = Sealing & {
   readonly budget?: MemoryBudget | undefined;
   /** Called when much memory is garbage, in this thread and in those that were told of it. */
   readonly onGarbage?: (() => void) | undefined;
-  /** Called when what a sealed segment held is no more, or in another segment. */
-  readonly onGone?: ((content: AnyContent) => void) | undefined;
+  /** Who is told what becomes of what segments hold; asked for when there is something to tell. */
+  readonly remembered?: (() => ContentMemory) | undefined;
 };
+
+/** What is remembered of segments goes by what they hold. */
+export interface ContentMemory {
+  /** What some segments held is in one from now on; before each of them is forgotten. */
+  inherit(from: readonly AnyContent[], to: SegmentContent): void;
+  /** What a segment held is no more, or in another one. */
+  forget(content: AnyContent): void;
+}
 
 /** Where batches are made durable before anyone sees them. */
 export interface BatchLog {
@@ -81,7 +89,7 @@ export class LogStore implements SegmentCatalog {
   readonly #budget: MemoryBudget;
   readonly #memory: MemoryBalance;
   readonly #backlog: Backlog;
-  readonly #onGone: (content: AnyContent) => void;
+  readonly #remembered: LogStoreOptions['remembered'];
   #onPublished: (source: string) => void = () => {};
   #log: BatchLog | undefined;
   /** The last record of the log that became rows, or was left out. */
@@ -114,7 +122,7 @@ export class LogStore implements SegmentCatalog {
       heldBeside: () => this.#backlog.heldBeside(),
       onGarbage: options.onGarbage ?? (() => {}),
     });
-    this.#onGone = options.onGone ?? (() => {});
+    this.#remembered = options.remembered;
     this.#sealing = { seal: options.seal, summarize: options.summarize };
     for (const source of options.sources) this.#streams.set(source, this.#newStream(source));
   }
@@ -341,7 +349,8 @@ export class LogStore implements SegmentCatalog {
         return segmentCount;
       },
       drop: (id, byteSize) => this.#drop(id, byteSize),
-      gone: (content) => this.#onGone(content),
+      became: (from, to) => this.#remembered?.().inherit(from, to),
+      gone: (content) => this.#remembered?.().forget(content),
     };
     const budget = this.#budget;
     const onChange = (): void => this.#memory.balance();

@@ -1,5 +1,5 @@
 import { must } from '../engine/assert.ts';
-import type { SealedSegmentHandle } from '../engine/column/segment.ts';
+import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
 import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
@@ -106,19 +106,25 @@ export class SealedSegments {
 
   /**
    * Segments just sealed, of all rows of their origin. Throws when they hold another number of rows
-   * than `rowCount`; nothing has changed then.
+   * than `rowCount`; nothing has changed then. Gives what they hold.
    */
-  add(buffers: readonly SharedArrayBuffer[], origin: SealOrigin, rowCount: number): void {
+  add(
+    buffers: readonly SharedArrayBuffer[],
+    origin: SealOrigin,
+    rowCount: number,
+  ): readonly SegmentContent[] {
     const segments = buffers.map((buffer) => this.#segment(buffer));
     const sealedCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
     if (sealedCount !== rowCount) {
       throw new Error(`sealing made ${sealedCount} rows of ${rowCount}`);
     }
     for (const segment of segments) this.#partitions.insert(segment);
-    if (this.#storage === undefined) return;
+    const contents = segments.map(({ content }) => content);
+    if (this.#storage === undefined) return contents;
     const { firstSequence, lastSequence } = origin;
     this.#unstored.push({ origin: { firstSequence, lastSequence }, segments });
     this.#startStoring();
+    return contents;
   }
 
   /** Handles of the segments that may hold rows of the scope; oldest partitions first. */
@@ -307,12 +313,16 @@ export class SealedSegments {
     const held = this.#partitions.holding(must(segments[0]))?.segments;
     // Dropped meanwhile, before the files were replaced or since; late rows may have come since.
     if (held === undefined || !segments.every((segment) => held.includes(segment))) return;
+    const summary = this.#summarize(content.buffer);
+    const merged = HeldSegment.stored(this.#partsOf(summary), file);
+    this.#ids.became(
+      segments.map((segment) => segment.content),
+      merged.content,
+    );
     for (const segment of segments) {
       held.splice(held.indexOf(segment), 1);
       segment.drop();
     }
-    const summary = this.#summarize(content.buffer);
-    const merged = HeldSegment.stored(this.#partsOf(summary), file);
     merged.becomeStored(file, content);
     held.push(merged);
     this.#mergeCount += 1;

@@ -221,7 +221,8 @@ export class SegmentRing {
     for (const segment of this.#unsealed()) {
       const handle = segment.handle(scope.projectKey);
       if (handle.rowCount === 0 || !arrivedIn(lastArrival(handle), scope)) continue;
-      if (overlaps(handle, scope) && hasChain(handle)) handles.push(handle);
+      if (!overlaps(handle, scope) || !hasChain(handle)) continue;
+      handles.push(segment === this.#open?.segment ? handle : { ...handle, isEnded: true });
     }
     return handles;
   }
@@ -291,7 +292,9 @@ export class SegmentRing {
   async #sealOne(frozen: FrozenSegment): Promise<void> {
     try {
       const handle = frozen.segment.handle();
-      this.#sealed.add(await this.#seal(handle), frozen, handle.rowCount);
+      const sealed = this.#sealed.add(await this.#seal(handle), frozen, handle.rowCount);
+      const [only, ...others] = sealed;
+      if (only !== undefined && others.length === 0) this.#ids.became([handle.content], only);
       this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
       this.#ids.drop(handle.id, capacityOf(handle));
       this.#ids.gone(handle.content);

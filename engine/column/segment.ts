@@ -150,6 +150,8 @@ export type OpenSegmentHandle = {
   readonly rowCount: number;
   /** The first row to be read: who made the handle knows what those before come to. Absent: 0. */
   readonly rowStart?: number | undefined;
+  /** Whether no more rows will come. */
+  readonly isEnded?: boolean | undefined;
   readonly stringCount: number;
   readonly skeletonCount: number;
   readonly timestampUsMin: number;

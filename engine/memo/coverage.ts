@@ -131,7 +131,7 @@ function coverOpen(
     rowsMin,
   }: { readonly fragment: Fragment; readonly memo: PartialMemo; readonly rowsMin: number },
 ): { readonly before?: RememberedPartial; readonly piece?: Piece } {
-  const { content, rowCount } = handle;
+  const { content, rowCount, isEnded } = handle;
   if (rowCount < rowsMin || !isWithin(handle, window)) return { piece: { handle, window } };
   const before = memo.find(content, fragment.key);
   if (typeof before !== 'object') return { piece: { handle, window, growing: {} } };
@@ -140,7 +140,7 @@ function coverOpen(
   if (rowStart === rowCount) return { before };
   const rest = { handle: { ...handle, rowStart }, window };
   // To send the state along and back again costs as much as to look at some rows twice.
-  const isWorthIt = rowCount - rowStart >= rowsMin;
+  const isWorthIt = rowCount - rowStart >= rowsMin || isEnded === true;
   return { before, piece: isWorthIt ? { ...rest, growing: { base: before } } : rest };
 }
 

@@ -10,9 +10,12 @@ import {
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
 } from '../limits.ts';
+import type { AggregatePartial } from '../operator/aggregate.ts';
+import { combineFragments } from '../plan/execute.ts';
 import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.ts';
 import { Families, type Family, isWanted } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
+import { legaciesOf } from './legacies.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
 import type { PreparedState, StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
@@ -97,7 +100,10 @@ export class MemoRuns {
     const members = pieces.flatMap(({ content }) => content ?? []);
     const { rowsMin, bytesPerRowMax } = this.#limits;
     if (rowCount < rowsMin || members.length < 2) return;
-    const remembered = { ...rememberedPartial(partial, rowCount, undefined), members };
+    const remembered = {
+      ...rememberedPartial(partial, rowCount, fragment, 'as a whole'),
+      members,
+    };
     if (remembered.byteSize > bytesPerRowMax * rowCount) return;
     this.#memo.keep(members[0]!, togetherKey(fragment), remembered);
   }
@@ -146,10 +152,34 @@ export class MemoRuns {
         continue;
       }
       keptCount += 1;
-      this.#memo.keep(content, key, rememberedPartial(partial, rowCount, family.fragment.timeKey));
+      this.#memo.keep(content, key, rememberedPartial(partial, rowCount, family.fragment));
     }
     if (keptCount > 0) family.vainCount = 0;
     else if (states.length > 0) family.vainCount += 1;
+  }
+
+  /**
+   * To be told when all rows of some segments are in one in their place, before these are no more: what is
+   * remembered of each of them comes to what is so of that one. States are combined a few at a time, between what
+   * else this thread has to do.
+   */
+  async inherit(from: readonly AnyContent[], to: SegmentContent): Promise<void> {
+    const legacies = legaciesOf(this.#memo, from, to);
+    for (const [key, parts] of legacies) {
+      await new Promise(setImmediate);
+      const { fragment } = parts[0]!;
+      const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+      const partial =
+        parts.length === 1
+          ? parts[0]!.partial
+          : combineFragments(
+              fragment.breaker,
+              parts.map((part) => part.partial),
+            );
+      if (this.#memo.find(to, key) !== undefined) continue;
+      const result = { partial: partial as AggregatePartial, rowCount };
+      this.#memo.keep(to, key, this.#rememberedOf(result, fragment));
+    }
   }
 
   /** To be told when a segment is no more. */
@@ -165,9 +195,9 @@ export class MemoRuns {
     this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
   }
 
-  #rememberedOf(result: KeptResult, { timeKey }: Fragment): Remembered {
+  #rememberedOf(result: KeptResult, fragment: Fragment): Remembered {
     if (result === 'few') return 'few';
-    const remembered = rememberedPartial(result.partial, result.rowCount, timeKey);
+    const remembered = rememberedPartial(result.partial, result.rowCount, fragment);
     const bytesMax = this.#limits.bytesPerRowMax * remembered.rowCount;
     return remembered.byteSize > bytesMax ? 'dear' : remembered;
   }

@@ -63,6 +63,16 @@ export class PartialMemo {
     return entry.remembered;
   }
 
+  /** The same, unseen: it counts for nothing. */
+  peek(content: AnyContent, key: string): Remembered | undefined {
+    return this.#byContent.get(content)?.get(key)?.remembered;
+  }
+
+  /** Under which something is remembered of a segment. */
+  keysOf(content: AnyContent): readonly string[] {
+    return [...(this.#byContent.get(content)?.keys() ?? [])];
+  }
+
   /** In the place of what was there. What is larger than all may be is not kept. */
   keep(content: AnyContent, key: string, remembered: Remembered): void {
     const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);

@@ -2,12 +2,14 @@ import { distinctValue } from '../aggregate/distinct-values.ts';
 import type { SegmentContent } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import type { TimeKey } from './fragment.ts';
+import type { Fragment, TimeKey } from './fragment.ts';
 import { partialSize } from './partial-size.ts';
 
 /** The partial state of all rows of a segment that a fragment is over, ready to be used again. */
 export type RememberedPartial = {
   readonly partial: AggregatePartial;
+  /** Of which it is the state, or one that differs in its texts alone. */
+  readonly fragment: Fragment;
   /** Rows it stands for. */
   readonly rowCount: number;
   readonly byteSize: number;
@@ -25,11 +27,13 @@ export type GroupTimes = { readonly starts: Float64Array; readonly ends: Float64
 export function rememberedPartial(
   partial: AggregatePartial,
   rowCount: number,
-  timeKey: TimeKey | undefined,
+  fragment: Fragment,
+  use: 'by time' | 'as a whole' = 'by time',
 ): RememberedPartial {
-  const times = timeKey && groupTimes(partial, timeKey);
+  const { timeKey } = fragment;
+  const times = timeKey && use === 'by time' ? groupTimes(partial, timeKey) : undefined;
   const byteSize = partialSize(partial) + (times === undefined ? 0 : partialSize(times));
-  return { partial, rowCount, byteSize, times };
+  return { partial, fragment, rowCount, byteSize, times };
 }
 
 function groupTimes({ keys }: AggregatePartial, { index, steps }: TimeKey): GroupTimes | undefined {

@@ -48,14 +48,14 @@ export function smallCoverageOf(
 /** Takes note of the state of all segments that the window of a run holds. */
 export function keepSmallState(
   memo: PartialMemo,
-  { smallKey }: Fragment,
+  fragment: Fragment,
   { pieces, result }: { readonly pieces: readonly Piece[]; readonly result: TogetherResult },
 ): void {
   const members = pieces.flatMap(({ content }) => content ?? []);
   const { partial, rowCount } = result;
-  const remembered = { ...rememberedPartial(partial, rowCount, undefined), members };
+  const remembered = { ...rememberedPartial(partial, rowCount, fragment, 'as a whole'), members };
   const isDear = remembered.byteSize > SMALL_STATE_BYTES_MAX;
-  memo.keep(members[0]!, smallKey, isDear ? 'dear' : remembered);
+  memo.keep(members[0]!, fragment.smallKey, isDear ? 'dear' : remembered);
 }
 
 /** All are to be looked at, those inside of the window together. */

@@ -117,6 +117,13 @@ export function executeFragment(
   return context.profiler === undefined ? partial() : context.profiler.within(breaker, partial);
 }
 
+/** The partial state of all rows that these are the states of. */
+export function combineFragments(breaker: PhysicalPlan, partials: readonly unknown[]): unknown {
+  const grouping = must(breakerOf(breaker), 'a plan in fragments has a grouping to cut at');
+  const context = { segments: [], checkpoint: () => {} };
+  return new Execution(context, { breaker: grouping, partials }).group(grouping).partial();
+}
+
 /** Runs the rest of a plan over the partial states of all its fragments. */
 export function finishQuery(
   plan: PhysicalPlan,

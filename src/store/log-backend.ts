@@ -63,7 +63,7 @@ export function openBackend(options: {
       othersBytesMax: othersBytesMax(settings),
     }),
     onGarbage: () => engine.releaseDropped(),
-    onGone: (content) => engine.forget(content),
+    remembered: () => engine,
     log,
     nowMs,
     logFileBytesMax,

@@ -180,7 +180,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   const sealed = new SealedSegments({
     source: 'a',
     summarize: summarizeSegment,
-    ids: { next: () => ++nextId, drop: () => {}, gone: () => {} },
+    ids: { next: () => ++nextId, drop: () => {}, became: () => {}, gone: () => {} },
     budget: MemoryBudget.unlimited(),
     onChange: () => {},
   });

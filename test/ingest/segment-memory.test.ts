@@ -67,7 +67,7 @@ async function opened(
   const gone: AnyContent[] = [];
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, budget, summarize: summarizeSegment },
-    onGone: (content) => gone.push(content),
+    remembered: () => ({ inherit: () => {}, forget: (content) => gone.push(content) }),
     seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
   });
   for (const file of folder.segments('a')) store.restore('a', file, (await file.summary())!);
@@ -196,6 +196,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
       ids: {
         next: () => ++id,
         drop: (dropId) => dropped.push(dropId),
+        became: () => {},
         gone: (content) => gone.push(content),
       },
       gauge: newMemoryGauge(1e9),

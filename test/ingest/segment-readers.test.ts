@@ -260,7 +260,7 @@ async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Pr
   const sealed = new SealedSegments({
     source: 'a',
     summarize: summarizeSegment,
-    ids: { next: () => ++id, drop: () => {}, gone: () => {} },
+    ids: { next: () => ++id, drop: () => {}, became: () => {}, gone: () => {} },
     budget: MemoryBudget.unlimited(),
     onChange: () => {},
   });

@@ -1,24 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
-import { fragmentOf } from '../../engine/memo/fragment.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
-
-const sources = [{ name: 'logs', projectPath: ['project'] }];
-
-function fragment(sql: string) {
-  const bound = bindQuery(parseQuery(sql), { sources, parameters: [] });
-  const call = { parameters: new Map(), nowUs: 1e15, rowsMax: 100, sources };
-  const plan = physicalPlanOf(optimize(bound, call), EVERYTHING);
-  return fragmentOf({ plan, scans: scansOf(plan) });
-}
+import { fragmentOfText } from './fragment-of.ts';
 
 function keyOf(sql: string): string {
-  return must(fragment(sql)).key;
+  return must(fragmentOfText(sql)).key;
 }
 
 const FROM = 'FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m';
@@ -71,13 +57,14 @@ test('there is no fragment of what cannot be cut at a grouping over one scan', (
     `SELECT m.s, COUNT(*) ${FROM} CROSS JOIN logs AS u GROUP BY 1`,
     `SELECT COUNT(*) FROM (SELECT m.s ${FROM} ORDER BY t.timestamp DESC LIMIT 5)`,
   ]) {
-    assert.equal(fragment(sql), undefined, sql);
+    assert.equal(fragmentOfText(sql), undefined, sql);
   }
 });
 
 test('a time in a key of the grouping is found below what computes it', () => {
   const key = (expression: string) =>
-    fragment(`SELECT m.s, ${expression} AS b, COUNT(*) ${FROM} GROUP BY 1, b`)?.timeKey?.index;
+    fragmentOfText(`SELECT m.s, ${expression} AS b, COUNT(*) ${FROM} GROUP BY 1, b`)?.timeKey
+      ?.index;
   assert.equal(key('TIMESTAMP_TRUNC(t.timestamp, HOUR)'), 1);
   assert.equal(key('DATE(t.timestamp)'), 1);
   assert.equal(key('t.timestamp'), 1);

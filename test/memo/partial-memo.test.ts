@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { must } from '../../engine/assert.ts';
 import type { SegmentContent } from '../../engine/column/segment.ts';
 import { PartialMemo } from '../../engine/memo/partial-memo.ts';
 import type { RememberedPartial } from '../../engine/memo/remembered-partial.ts';
+import { fragmentOfText } from './fragment-of.ts';
+
+const FRAGMENT = must(fragmentOfText('SELECT COUNT(*) FROM logs'));
 
 function content(): SegmentContent {
   return { rowCount: 1, timestampUsMin: 0, timestampUsMax: 0 };
 }
 
 function partial(byteSize: number): RememberedPartial {
-  return { partial: { keys: { size: 0, columns: [] }, states: [] }, rowCount: 1, byteSize };
+  const state = { keys: { size: 0, columns: [] }, states: [] };
+  return { partial: state, fragment: FRAGMENT, rowCount: 1, byteSize };
 }
 
 test('what was used longest ago leaves first, by bytes', () => {
