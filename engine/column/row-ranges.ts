@@ -33,10 +33,27 @@ export class RangeCollector {
   }
 }
 
+/** One range of each of some rows, ascending, each perhaps more than once. */
+export function rangesOfRows(rows: Int32Array): RowRanges {
+  const bounds = new Int32Array(2 * rows.length);
+  let size = 0;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at]!;
+    if (size > 0 && row <= bounds[size - 1]!) bounds[size - 1] = row + 1;
+    else {
+      bounds[size++] = row;
+      bounds[size++] = row + 1;
+    }
+  }
+  return bounds.subarray(0, size);
+}
+
 /** The rows in either. */
 export function unionOf(left: RowRanges, right: RowRanges): RowRanges {
   if (left.length === 0) return right;
   if (right.length === 0) return left;
+  if (left.length === 2) return withRange(right, left[0]!, left[1]!);
+  if (right.length === 2) return withRange(left, right[0]!, right[1]!);
   const union = new RangeCollector();
   let leftAt = 0;
   let rightAt = 0;
@@ -51,8 +68,61 @@ export function unionOf(left: RowRanges, right: RowRanges): RowRanges {
   return union.ranges();
 }
 
+/** Some rows, and those of one range: as `unionOf`, without looking at each of many. */
+function withRange(ranges: RowRanges, start: number, end: number): RowRanges {
+  // Ranges that overlap the one, or touch it, are [from, to).
+  const from = firstEnding(ranges, start);
+  const to = firstBeginning(ranges, end + 1);
+  const union = new Int32Array(2 * (ranges.length / 2 - (to - from) + 1));
+  union.set(ranges.subarray(0, 2 * from));
+  union[2 * from] = from < to ? Math.min(start, ranges[2 * from]!) : start;
+  union[2 * from + 1] = from < to ? Math.max(end, ranges[2 * to - 1]!) : end;
+  union.set(ranges.subarray(2 * to), 2 * from + 2);
+  return union;
+}
+
+/** Those of some rows that are in one range: as `intersectionOf`. */
+function withinRange(ranges: RowRanges, start: number, end: number): RowRanges {
+  if (start >= end) return new Int32Array(0);
+  const from = firstEnding(ranges, start + 1);
+  const to = Math.max(from, firstBeginning(ranges, end));
+  const within = ranges.subarray(2 * from, 2 * to);
+  const { length } = within;
+  if (length === 0 || (within[0]! >= start && within[length - 1]! <= end)) return within;
+  const clipped = within.slice();
+  clipped[0] = Math.max(start, clipped[0]!);
+  clipped[length - 1] = Math.min(end, clipped[length - 1]!);
+  return clipped;
+}
+
+/** The first of some ranges that ends at `row` or behind it. */
+function firstEnding(ranges: RowRanges, row: number): number {
+  let low = 0;
+  let high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ranges[2 * middle + 1]! < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The first of some ranges that begins at `row` or behind it. */
+function firstBeginning(ranges: RowRanges, row: number): number {
+  let low = 0;
+  let high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ranges[2 * middle]! < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The rows in both. */
 export function intersectionOf(left: RowRanges, right: RowRanges): RowRanges {
+  if (left.length === 2) return withinRange(right, left[0]!, left[1]!);
+  if (right.length === 2) return withinRange(left, right[0]!, right[1]!);
   const both = new RangeCollector();
   let leftAt = 0;
   let rightAt = 0;

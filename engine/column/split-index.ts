@@ -1,7 +1,7 @@
 import type { ByteNeedle } from './byte-needle.ts';
 import { findingsGeneration } from './findings.ts';
 import { firstAtLeast } from './positions.ts';
-import { RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import { RangeCollector, type RowRanges, rangesOfRows, unionOf } from './row-ranges.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { SoughtText } from './sought-text.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
@@ -14,23 +14,57 @@ import type { SplitBlock, StringBlock } from './vector.ts';
  * the reference of a project, a name. Words are whole in shapes and in holes, so such a text is in a
  * head, in a shape, in a numbered word, or in a string with text that is not numbered.
  *
- * `blocks`: the strings that may hold the text, as far as blocks of them tell.
+ * `blocks`: the strings that may hold the text, as far as blocks of them tell, of those `among`.
  */
 export function splitStringsWith(
   split: SplitBlock,
   text: SoughtText,
   blocks: RowRanges,
+  among: StringSpan = { start: 0, end: split.shapeCodes.length },
 ): RowRanges | undefined {
   const { isOfWord, needle } = text;
   if (!isOfWord) return undefined;
-  if (blocks.length === 0) return blocks;
-  // Of texts that many strings have, blocks tell as much, in fewer ranges.
   const rare = new RareStrings(split.shapeCodes.length / STRINGS_PER_HIT_MIN);
-  for (const word of wordsWith(split, text)) addByWord(split, word, blocks, rare);
-  addByShapes(split, needle, blocks, rare);
-  addWithText(split, needle, blocks, rare);
-  if (rare.areTooMany) return undefined;
-  return unionOf(runsWith(split, needle, blocks), rare.ranges());
+  let isExact = true;
+  let ranges = blocks;
+  if (blocks.length > 0) {
+    // Of texts that many strings have, blocks tell as much, in fewer ranges.
+    const words = wordsWith(split, text);
+    isExact = words.length === 0 || split.hasWordsCutOff === undefined;
+    for (const word of words) addByWord(split, word, blocks, rare);
+    addByShapes(split, needle, blocks, rare);
+    isExact = addWithText(split, needle, blocks, rare) && isExact;
+    if (rare.areTooMany) return undefined;
+    ranges = unionOf(runsWith(split, needle, blocks), rare.ranges());
+  }
+  const generation = findingsGeneration();
+  lastTold.set(split, { text: text.text, generation, strings: { ranges, among, isExact } });
+  return ranges;
+}
+
+/** Some strings, [start, end). */
+export type StringSpan = { readonly start: number; readonly end: number };
+
+/** Strings that were told. */
+export type ToldStrings = {
+  readonly ranges: RowRanges;
+  /** None of these is left out. */
+  readonly among: StringSpan;
+  /** Whether each of them holds the text. */
+  readonly isExact: boolean;
+};
+
+/** What was told last: who asks which strings may hold a text then tests these. */
+const lastTold = new WeakMap<
+  SplitBlock,
+  { readonly text: string; readonly generation: number; readonly strings: ToldStrings }
+>();
+
+/** What `splitStringsWith` has told of a text, if that was asked for last. */
+export function toldStringsWith(split: SplitBlock, { text }: SoughtText): ToldStrings | undefined {
+  const last = lastTold.get(split);
+  const isKnown = last?.text === text && last.generation === findingsGeneration();
+  return isKnown ? last.strings : undefined;
 }
 
 /** What was looked for last: who asks which strings may hold a text then tests these. */
@@ -52,11 +86,15 @@ export function wordsWith(split: SplitBlock, { text, needle }: SoughtText): read
 /** Fewer strings for each that holds the text are as quickly read. */
 const STRINGS_PER_HIT_MIN = 16;
 
+/** More ascending stretches are sorted: each doubling moves all strings once, and V8 sorts in about as many moves. */
+const STRETCHES_MAX = 16;
+
 /** Strings in any order, some perhaps twice. */
 class RareStrings {
   readonly #countMax: number;
   readonly #codes: number[] = [];
-  #isAscending = true;
+  /** Where those end that ascend: each of a few lists does. */
+  readonly #stretchEnds: number[] = [];
   #last = -1;
 
   constructor(countMax: number) {
@@ -68,18 +106,41 @@ class RareStrings {
   }
 
   add(code: number): void {
-    this.#isAscending &&= code >= this.#last;
+    if (code < this.#last) this.#stretchEnds.push(this.#codes.length);
     this.#last = code;
     this.#codes.push(code);
   }
 
   ranges(): RowRanges {
     const codes = new Int32Array(this.#codes);
-    if (!this.#isAscending) codes.sort();
-    const ranges = new RangeCollector();
-    for (let at = 0; at < codes.length; at++) ranges.add(codes[at]!, codes[at]! + 1);
-    return ranges.ranges();
+    const ends = [...this.#stretchEnds, codes.length];
+    if (ends.length > STRETCHES_MAX) return rangesOfRows(codes.sort());
+    let stretches: Int32Array[] = ends.map((end, at) => codes.subarray(ends[at - 1] ?? 0, end));
+    while (stretches.length > 1) stretches = mergedByTwo(stretches);
+    return rangesOfRows(stretches[0]!);
   }
+}
+
+function mergedByTwo(stretches: readonly Int32Array[]): Int32Array[] {
+  const merged: Int32Array[] = [];
+  for (let at = 0; at < stretches.length; at += 2) {
+    const right = stretches[at + 1];
+    merged.push(right === undefined ? stretches[at]! : mergedOf(stretches[at]!, right));
+  }
+  return merged;
+}
+
+/** Of two that ascend. */
+function mergedOf(left: Int32Array, right: Int32Array): Int32Array {
+  const merged = new Int32Array(left.length + right.length);
+  let leftAt = 0;
+  let rightAt = 0;
+  for (let to = 0; to < merged.length; to++) {
+    const isLeft =
+      rightAt === right.length || (leftAt < left.length && left[leftAt]! <= right[rightAt]!);
+    merged[to] = isLeft ? left[leftAt++]! : right[rightAt++]!;
+  }
+  return merged;
 }
 
 /** Those from the first of the blocks to the last. */
@@ -117,16 +178,18 @@ function addByShapes(
   }
 }
 
-/** The strings that hold the text where it is in no table; all that may, if these are many. */
+/**
+ * The strings that hold the text where it is in no table; all that may, if these are many: then it gives false.
+ */
 function addWithText(
   { texts, textEntries }: SplitBlock,
   needle: ByteNeedle,
   blocks: RowRanges,
   rare: RareStrings,
-): void {
+): boolean {
   if (texts !== undefined && !areFew(blocks)) {
     for (const index of entriesWith(texts.block, needle)) rare.add(textEntries[index]!);
-    return;
+    return true;
   }
   const { length } = textEntries;
   for (let at = 0; at < blocks.length && !rare.areTooMany; at += 2) {
@@ -137,6 +200,7 @@ function addWithText(
       if (texts === undefined || holds(texts.find(code), needle)) rare.add(code);
     }
   }
+  return texts !== undefined;
 }
 
 function holds({ bytes, start, end }: ByteRange, needle: ByteNeedle): boolean {

@@ -153,10 +153,10 @@ export class TextIndex {
   /** The rows with values in a column that may hold a text, and perhaps others that are not `among` these. */
   #rowsOf(column: SignedColumn, text: SoughtText, among: RowSpan): RowRanges {
     const { signature, split, valueCount } = column;
+    const [start, end] = column.valuesOf(among);
     const all = signature.valuesWith(text.grams, valueCount);
-    const blocks =
-      among.count === this.#rowCount ? all : intersectionOf(all, column.valuesOf(among));
-    const values = (split && splitStringsWith(split, text, blocks)) ?? blocks;
+    const blocks = intersectionOf(all, Int32Array.of(start, end));
+    const values = (split && splitStringsWith(split, text, blocks, { start, end })) ?? blocks;
     const { positions, isInEveryRow } = column;
     if (isInEveryRow) return values;
     const rows = new RangeCollector();
@@ -260,9 +260,9 @@ class SignedColumn {
   }
 
   /** Where the values of some rows are. */
-  valuesOf({ start, count }: RowSpan): RowRanges {
-    if (this.isInEveryRow) return Int32Array.of(start, start + count);
-    return Int32Array.of(this.positions.first(start), this.positions.first(start + count));
+  valuesOf({ start, count }: RowSpan): readonly [number, number] {
+    if (this.isInEveryRow) return [start, start + count];
+    return [this.positions.first(start), this.positions.first(start + count)];
   }
 
   get positions(): Positions {

@@ -5,6 +5,7 @@ import {
   intersectionOf,
   RangeCollector,
   type RowRanges,
+  rangesOfRows,
   unionOf,
 } from '../../engine/column/row-ranges.ts';
 
@@ -71,4 +72,36 @@ test('union and intersection are what they are row by row', () => {
       );
     }),
   );
+});
+
+test('union and intersection with one range, or an empty one, are what they are row by row', () => {
+  const rows = fc.array(fc.boolean(), { minLength: ROWS, maxLength: ROWS });
+  fc.assert(
+    fc.property(rows, fc.nat(ROWS - 1), fc.nat(ROWS), (some, start, size) => {
+      const end = Math.min(ROWS, start + size);
+      const ranges = rangesOf(some);
+      const one = Int32Array.of(start, end);
+      const isInside = (row: number) => row >= start && row < end;
+      for (const both of [intersectionOf(ranges, one), intersectionOf(one, ranges)]) {
+        assert.deepEqual(
+          rowsOf(both),
+          some.map((isIn, row) => isIn && isInside(row)),
+        );
+      }
+      if (start === end) return;
+      for (const either of [unionOf(ranges, one), unionOf(one, ranges)]) {
+        assert.deepEqual(
+          rowsOf(either),
+          some.map((isIn, row) => isIn || isInside(row)),
+        );
+      }
+      assert.deepEqual([...ranges], [...rangesOf(some)]);
+    }),
+  );
+});
+
+test('ascending rows, some of them twice, are ranges of rows in a row', () => {
+  assert.deepEqual([...rangesOfRows(new Int32Array(0))], []);
+  assert.deepEqual([...rangesOfRows(Int32Array.of(0))], [0, 1]);
+  assert.deepEqual([...rangesOfRows(Int32Array.of(2, 2, 3, 5, 7, 7, 8))], [2, 4, 5, 6, 7, 9]);
 });

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SoughtText } from '../../engine/column/sought-text.ts';
+import { splitStringsWith } from '../../engine/column/split-index.ts';
 import { constantVector, TRUE, UNKNOWN, valueAt } from '../../engine/column/vector.ts';
 import { ByteSearch } from '../../engine/plan/evaluator/byte-search.ts';
 import { WordSearch } from '../../engine/plan/evaluator/word-search.ts';
@@ -24,12 +25,22 @@ function expectSame(text: string, { split, values }: SplitColumn, order: number)
   const ascending = [...values.keys()];
   const codes = Int32Array.from([...ascending.filter((code) => code % order === 0), -1]);
   const shuffled = Int32Array.from(ascending, (index) => (index * 7919) % values.length);
-  for (const some of [codes, shuffled]) {
-    const truths = search.testSplit(split, some, some.length);
-    for (const [index, code] of some.entries()) {
-      if (code < 0) equal(truths[index], UNKNOWN);
-      else equal(truths[index] === TRUE, values[code]!.includes(text), `${values[code]}: ${text}`);
+  const expectEach = () => {
+    for (const some of [codes, shuffled]) {
+      const truths = search.testSplit(split, some, some.length);
+      for (const [index, code] of some.entries()) {
+        if (code < 0) equal(truths[index], UNKNOWN);
+        else
+          equal(truths[index] === TRUE, values[code]!.includes(text), `${values[code]}: ${text}`);
+      }
     }
+  };
+  expectEach();
+  // The same where a scan has asked before which strings may hold the text: of all of them, or of some.
+  for (const end of [values.length, order]) {
+    const among = { start: 0, end };
+    splitStringsWith(split, new SoughtText(text), Int32Array.of(0, end), among);
+    expectEach();
   }
   for (const [start, end] of [
     [0, values.length],

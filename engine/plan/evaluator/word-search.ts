@@ -1,7 +1,8 @@
 import { findingsGeneration } from '../../column/findings.ts';
 import { firstAtLeast } from '../../column/positions.ts';
+import type { RowRanges } from '../../column/row-ranges.ts';
 import type { SoughtText } from '../../column/sought-text.ts';
-import { wordsWith } from '../../column/split-index.ts';
+import { type ToldStrings, toldStringsWith, wordsWith } from '../../column/split-index.ts';
 import { isInline } from '../../column/split-shape.ts';
 import {
   constantVector,
@@ -43,6 +44,9 @@ export class WordSearch {
 
   /** As `TextSearch.testSplit`; `undefined` where too many words hold the text. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array | undefined {
+    const told = toldStringsWith(split, this.#sought);
+    const toldTruths = told && testTold(told, codes, count);
+    if (toldTruths !== undefined) return toldTruths;
     const sought = this.#soughtIn(split);
     if (!sought.hasFewWords) return undefined;
     const truths = new Uint8Array(count);
@@ -74,6 +78,44 @@ export class WordSearch {
     }
     return this.#last!;
   }
+}
+
+/** The same by what a scan was told of the strings; `undefined` where it was not told of all of them. */
+function testTold(
+  { ranges, among, isExact }: ToldStrings,
+  codes: Int32Array,
+  count: number,
+): Uint8Array | undefined {
+  if (!isExact) return undefined;
+  const truths = new Uint8Array(count);
+  spendSteps(count);
+  // The first range that ends behind the string before.
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    const code = codes[i]!;
+    if (code < 0) {
+      truths[i] = UNKNOWN;
+      continue;
+    }
+    if (code < among.start || code >= among.end) return undefined;
+    if (at > 0 && ranges[at - 1]! > code) at = 0;
+    if (at < ranges.length && ranges[at + 1]! <= code) at = firstEndingBehind(ranges, at + 2, code);
+    truths[i] = at < ranges.length && ranges[at]! <= code ? TRUE : FALSE;
+  }
+  return truths;
+}
+
+/** Where the first range from `from` on is that ends behind a string; it is mostly the first. */
+function firstEndingBehind(ranges: RowRanges, from: number, code: number): number {
+  if (from >= ranges.length || ranges[from + 1]! > code) return from;
+  let low = from / 2;
+  let high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ranges[2 * middle + 1]! <= code) low = middle + 1;
+    else high = middle;
+  }
+  return 2 * low;
 }
 
 /** A text in the strings of one block. */
