@@ -135,6 +135,8 @@ function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
   const clock = backing === undefined ? 0 : backing.gauge[GAUGE_CLOCK]!;
   const known = passingReaders.get(id) ?? sealedReaders.get(id);
   const opened = known?.clock === clock ? known : opening(handle, clock, known?.image);
+  // A scan asks for one column after the other: it stands behind all others already.
+  if (opened === known && id === newestId && opened.image.passingSize === 0) return opened.reader;
   if (opened.image.passingSize > 0) {
     remember(passingReaders, Number.POSITIVE_INFINITY, id, opened);
     boundPassing();
@@ -240,8 +242,12 @@ function collectAll(): void {
   garbageSize = 0;
 }
 
+/** What was remembered last, of any kind. */
+let newestId: number | undefined;
+
 /** A Map lists its keys in the order they were set: the first is the one unused for longest. */
 function remember<T>(kept: Map<number, T>, countMax: number, id: number, value: T): void {
+  newestId = id;
   kept.delete(id);
   kept.set(id, value);
   if (kept.size > countMax) kept.delete(must(kept.keys().next().value));
