@@ -17,7 +17,7 @@ import { Families, type Family, isWanted } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
-import type { PreparedState, StatesOrder } from './prepare-states.ts';
+import { type PreparedState, partialOf, type StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
 import type { KeptResult, TogetherResult } from './run-pieces.ts';
 import { keepSmallState, smallCoverageOf } from './small-state.ts';
@@ -169,16 +169,11 @@ export class MemoRuns {
       await new Promise(setImmediate);
       const { fragment } = parts[0]!;
       const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
-      const partial =
-        parts.length === 1
-          ? parts[0]!.partial
-          : combineFragments(
-              fragment.breaker,
-              parts.map((part) => part.partial),
-            );
-      if (this.#memo.find(to, key) !== undefined) continue;
-      const result = { partial: partial as AggregatePartial, rowCount };
-      this.#memo.keep(to, key, this.#rememberedOf(result, fragment));
+      const partials = parts.map((part) => part.partial);
+      const combine = () => combineFragments(fragment.breaker, partials) as AggregatePartial;
+      const partial = partials.length === 1 ? partials[0] : partialOf(combine);
+      if (partial === undefined || this.#memo.peek(to, key) !== undefined) continue;
+      this.#memo.keep(to, key, this.#rememberedOf({ partial, rowCount }, fragment));
     }
   }
 

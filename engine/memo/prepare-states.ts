@@ -78,8 +78,8 @@ export function withProject(
   );
 }
 
-/** `undefined` where a row fails: so would a query that asks for it, and that shall tell. */
-function partialOf(make: () => AggregatePartial): AggregatePartial | undefined {
+/** `undefined` where a row, or a limit, fails: so would a query that asks for it, and that shall tell. */
+export function partialOf(make: () => AggregatePartial): AggregatePartial | undefined {
   try {
     return make();
   } catch (error) {
