@@ -8,6 +8,7 @@ import {
   isHole,
   isWhole,
   NOT_COUNTED,
+  noCountedHoles,
   PartReader,
   WORD,
 } from './split-shape.ts';
@@ -60,7 +61,7 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
   readonly #whole: SplitBlock;
   readonly #cut: Cut;
   readonly #reader = new PartReader();
-  readonly #countedHoles: Int16Array;
+  readonly holeCounts: Readonly<Int16Array>;
 
   constructor(whole: SplitBlock, cut: Cut) {
     this.#whole = whole;
@@ -80,7 +81,8 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     this.hasWordsCutOff = wordHoles(whole.shapes).map((count, shape) =>
       count > wordCounts[shape]! ? 1 : 0,
     );
-    this.#countedHoles = countedHoles(this.shapes);
+    // The parts of a path are the first of its URL, those of a query are not.
+    this.holeCounts = cut === 'path' ? countedHoles(this.shapes) : noCountedHoles(this.shapes);
   }
 
   get split(): SplitBlock {
@@ -106,11 +108,9 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     return (isText && this.texts?.find(code)) || this.range(code);
   }
 
-  /** The parts of a path are the first of its URL. */
   shortKey(code: number): number {
-    const partCount = this.#countedHoles[this.shapeCodes[code]!]!;
-    if (this.#cut !== 'path' || partCount === NOT_COUNTED) return NOT_COUNTED;
-    return this.#whole.partsKey(code, partCount);
+    const partCount = this.holeCounts[this.shapeCodes[code]!]!;
+    return partCount === NOT_COUNTED ? NOT_COUNTED : this.#whole.partsKey(code, partCount);
   }
 
   partsKey(code: number, partCount: number): number {

@@ -153,6 +153,11 @@ export function countedHoles({ bytes, offsets }: StringBlock): Int16Array {
   });
 }
 
+/** As `countedHoles` of strings that these do not tell apart. */
+export function noCountedHoles({ offsets }: StringBlock): Int16Array {
+  return new Int16Array(offsets.length - 1).fill(NOT_COUNTED);
+}
+
 /** Reads parts where they lie, one after the other: all that reads them shares one. */
 export class PartReader {
   /** Where the next part begins. */

@@ -7,6 +7,7 @@ import {
   isHole,
   isWhole,
   NOT_COUNTED,
+  noCountedHoles,
   PartReader,
   TEXT_BYTES_PER_PART_BYTE_MAX,
 } from './split-shape.ts';
@@ -19,9 +20,6 @@ import { decodeWtf8 } from './wtf8.ts';
 let scratch = new Uint8Array(4096);
 
 const partReader = new PartReader();
-
-/** None is the one after it. */
-const NO_ENTRY = -2;
 
 /** A byte at 2^40 is the last that leaves a number exact. */
 const KEY_SCALE_END = 2 ** 48;
@@ -45,13 +43,13 @@ export class SplitStrings implements StringEntries, SplitBlock {
   readonly parts: Uint8Array;
   readonly #partSizes: UnsignedArray;
   readonly #partStarts: Uint32Array;
-  readonly #countedHoles: Int16Array;
+  readonly holeCounts: Readonly<Int16Array>;
   /** Made when first asked for. */
   #texts: { readonly made: SplitTexts | undefined } | undefined;
   /** The run that was found last: the next string is often of the same. */
   #lastRun = 0;
-  /** The entry whose parts were found last, and where they begin: the next is often the one after it. */
-  #lastEntry = NO_ENTRY;
+  /** An entry, and where its parts begin: those found last, for the next is often soon after it. */
+  #lastEntry = 0;
   #lastStart = 0;
 
   constructor(source: SliceSource, footer: SplitFooter, size: number, isDistinct: boolean) {
@@ -72,7 +70,8 @@ export class SplitStrings implements StringEntries, SplitBlock {
     this.parts = source.bytes(footer.parts);
     this.#partSizes = source.unsigned(footer.partSizes, footer.partSizeWidth);
     this.#partStarts = source.unsigned32(footer.partStarts);
-    this.#countedHoles = countedHoles(this.shapes);
+    const isOfOneHead = this.heads.offsets.length === 2;
+    this.holeCounts = isOfOneHead ? countedHoles(this.shapes) : noCountedHoles(this.shapes);
   }
 
   get split(): SplitBlock {
@@ -139,8 +138,7 @@ export class SplitStrings implements StringEntries, SplitBlock {
   }
 
   shortKey(code: number): number {
-    const isOfOneHead = this.heads.offsets.length === 2;
-    const partCount = isOfOneHead ? this.#countedHoles[this.shapeCodes[code]!]! : NOT_COUNTED;
+    const partCount = this.holeCounts[this.shapeCodes[code]!]!;
     return partCount === NOT_COUNTED ? NOT_COUNTED : this.partsKey(code, partCount);
   }
 
@@ -187,10 +185,14 @@ export class SplitStrings implements StringEntries, SplitBlock {
   }
 
   partStart(code: number): number {
-    if (code !== this.#lastEntry + 1) this.#lastStart = this.#startInBlock(code);
-    else this.#lastStart += this.#partSizes[code - 1]!;
+    const last = this.#lastEntry;
+    let start = this.#lastStart;
+    if (code >= last && code - last < PART_BLOCK_ENTRIES) {
+      for (let entry = last; entry < code; entry++) start += this.#partSizes[entry]!;
+    } else start = this.#startInBlock(code);
     this.#lastEntry = code;
-    return this.#lastStart;
+    this.#lastStart = start;
+    return start;
   }
 
   #startInBlock(code: number): number {

@@ -142,6 +142,11 @@ export interface SplitBlock {
   readonly textEntries: Uint32Array;
   /** What is behind the head of each of `textEntries`, end to end; absent where that is too much. */
   readonly texts?: SplitTexts | undefined;
+  /**
+   * Of each shape how many counts fill its holes, where strings of it are told apart by these alone; else
+   * NOT_COUNTED.
+   */
+  readonly holeCounts: Readonly<Int16Array>;
   /** A number that only strings equal to this one have, though not all of them need to; -1: none. */
   shortKey(code: number): number;
   /** The shape of a string and the first of its parts in one number, if these are short counts; else -1. */

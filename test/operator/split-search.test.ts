@@ -91,10 +91,10 @@ function observed(
   { onRange = () => {}, onHead = () => {} }: { onRange?: () => void; onHead?: () => void },
 ): SplitBlock {
   const { heads, headStarts, headCodes, shapes, shapeCodes } = split;
-  const { parts, words, wordStarts, wordEntries, textEntries } = split;
+  const { parts, words, wordStarts, wordEntries, textEntries, holeCounts } = split;
   return {
     ...{ heads, headStarts, headCodes, shapes, shapeCodes },
-    ...{ parts, words, wordStarts, wordEntries, textEntries },
+    ...{ parts, words, wordStarts, wordEntries, textEntries, holeCounts },
     headRun: (code) => {
       onHead();
       return split.headRun(code);
