@@ -69,7 +69,7 @@ export class ByteRangeCount {
     const { least, end: codeEnd } = this.#range;
     let count = 0;
     for (let row = start; row < end; row++) {
-      count += codes[row]! >= least && codes[row]! < codeEnd ? 1 : 0;
+      count += Number(codes[row]! >= least) & Number(codes[row]! < codeEnd);
     }
     return count;
   }

@@ -64,8 +64,9 @@ export function countPresent(
       return;
     case 'boolean': {
       const { values } = vector;
+      const unknown = UNKNOWN;
       for (let row = 0; row < count; row++) {
-        counts[groups[row]!]! += values[row] === UNKNOWN ? 0 : 1;
+        counts[groups[row]!]! += Number(values[row] !== unknown);
       }
       return;
     }
@@ -77,7 +78,7 @@ export function countPresent(
       return;
     case 'value': {
       const { values } = vector;
-      for (let row = 0; row < count; row++) counts[groups[row]!]! += values[row] === null ? 0 : 1;
+      for (let row = 0; row < count; row++) counts[groups[row]!]! += Number(values[row] !== null);
       return;
     }
     case 'constant':

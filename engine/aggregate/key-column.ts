@@ -437,8 +437,9 @@ function collectUnmet(
     const code = codes[row]!;
     const id = idOfCode[code + 1]!;
     unmet[unmetCount] = code;
-    unmetCount += id === ABSENT ? 1 : 0;
-    idOfCode[code + 1] = id === ABSENT ? MET : id;
+    const isUnmet = Number(id === ABSENT);
+    unmetCount += isUnmet;
+    idOfCode[code + 1] = id + isUnmet * (MET - ABSENT);
   }
   idOfCode[0] = nullId;
   return unmetCount;

@@ -396,6 +396,6 @@ export class TokenSource implements NestedSource {
 
 function nullsOf(nodes: Int32Array, count: number): Uint8Array {
   const nulls = new Uint8Array(count);
-  for (let i = 0; i < count; i++) nulls[i] = nodes[i]! < 0 ? 1 : 0;
+  for (let i = 0; i < count; i++) nulls[i] = nodes[i]! >>> 31;
   return nulls;
 }

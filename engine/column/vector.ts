@@ -28,6 +28,7 @@ export type NumberVector = {
 export const FALSE = 0;
 export const TRUE = 1;
 export const UNKNOWN = 2;
+export const TRUTH_COUNT = 3;
 
 /** BOOL: each byte is FALSE, TRUE or UNKNOWN (NULL). */
 export type BooleanVector = {

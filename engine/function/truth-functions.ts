@@ -13,8 +13,6 @@ import { scalarFunction, typed } from './definition.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 
 /** V8 reads an imported constant anew in each round of a loop, ten times the cost of the test. */
-const NO = FALSE;
-const YES = TRUE;
 const NEITHER = UNKNOWN;
 
 export const truthFunctions: readonly ScalarFunction[] = [
@@ -86,15 +84,15 @@ function isNullKernel(vectors: readonly Vector[], count: number): Vector | undef
       truths.set(vector.nulls.subarray(0, count));
       break;
     case 'boolean':
-      for (let i = 0; i < count; i++) truths[i] = vector.values[i] === NEITHER ? YES : NO;
+      for (let i = 0; i < count; i++) truths[i] = Number(vector.values[i] === NEITHER);
       break;
     case 'dictionary':
       // A dictionary of other values than stored strings may hold NULL behind a code.
       if (!isOfStrings(vector.dictionary)) return undefined;
-      for (let i = 0; i < count; i++) truths[i] = vector.codes[i]! < 0 ? YES : NO;
+      for (let i = 0; i < count; i++) truths[i] = Number(vector.codes[i]! < 0);
       break;
     case 'nested':
-      for (let i = 0; i < count; i++) truths[i] = vector.nodes[i]! < 0 ? YES : NO;
+      for (let i = 0; i < count; i++) truths[i] = Number(vector.nodes[i]! < 0);
       break;
     case 'constant':
       return constantVector(vector.value === null, count);

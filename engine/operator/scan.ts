@@ -246,14 +246,14 @@ function positionsWithin(
     for (let i = 0; i < positions.length; i++) {
       const timestampUs = values[i]!;
       positions[count] = i;
-      count += timestampUs >= startUs && timestampUs < endUs ? 1 : 0;
+      count += Number(timestampUs >= startUs) & Number(timestampUs < endUs);
     }
     return count;
   }
   for (let i = 0; i < positions.length; i++) {
     const timestampUs = timestampOf(timestamps, i);
     positions[count] = i;
-    count += timestampUs >= startUs && timestampUs < endUs ? 1 : 0;
+    count += Number(timestampUs >= startUs) & Number(timestampUs < endUs);
   }
   return count;
 }

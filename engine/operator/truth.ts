@@ -23,14 +23,14 @@ export type Positions = { readonly positions: Int32Array; readonly count: number
 /** Where positions are written before it is known how many there are. */
 let scratch = new Int32Array(CHUNK_ROWS_MAX);
 
-/** Where `truths[0, count)` equals `wanted`, ascending. */
+/** Where `truths[0, count)` equals `wanted`, ascending: without a branch, for which do is not to be guessed. */
 export function positionsWhere(truths: Uint8Array, count: number, wanted: number): Positions {
   if (scratch.length < count) scratch = new Int32Array(count);
   const positions = scratch;
   let found = 0;
   for (let i = 0; i < count; i++) {
     positions[found] = i;
-    found += truths[i] === wanted ? 1 : 0;
+    found += Number(truths[i] === wanted);
   }
   return { positions: positions.slice(0, found), count: found };
 }

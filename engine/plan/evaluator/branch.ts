@@ -64,8 +64,12 @@ class Remainder {
     let takenCount = 0;
     let leftCount = 0;
     for (let i = 0; i < open.count; i++) {
-      if (flags[i] === TRUE) taken[takenCount++] = i;
-      else left[leftCount++] = i;
+      // Of FALSE, TRUE and UNKNOWN only TRUE is odd.
+      const isTaken = flags[i]! & 1;
+      taken[takenCount] = i;
+      left[leftCount] = i;
+      takenCount += isTaken;
+      leftCount += 1 - isTaken;
     }
     if (takenCount === 0) return;
     const vector = evaluate(taken, takenCount);

@@ -2,7 +2,7 @@ import type { VectorFunction } from '../../column/chunk.ts';
 import { CodedNumbers } from '../../column/coded-numbers.ts';
 import { CodedTruths } from '../../column/coded-truths.ts';
 import type { Vector } from '../../column/vector.ts';
-import { constantVector, numberVector, TRUE } from '../../column/vector.ts';
+import { constantVector, numberVector, TRUE, TRUTH_COUNT } from '../../column/vector.ts';
 import { truthBytes } from '../../operator/truth.ts';
 
 /** What stands for a row where the condition is TRUE, and what for all others. */
@@ -30,6 +30,8 @@ function choose(
   { then, otherwise }: NumberChoice,
 ): Float64Array {
   const numbers = new Float64Array(count);
-  for (let i = 0; i < count; i++) numbers[i] = truths[i] === TRUE ? then : otherwise;
+  const ofTruth = new Float64Array(TRUTH_COUNT).fill(otherwise);
+  ofTruth[TRUE] = then;
+  for (let i = 0; i < count; i++) numbers[i] = ofTruth[truths[i]!]!;
   return numbers;
 }

@@ -1,6 +1,6 @@
 import type { Chunk, VectorFunction } from '../../column/chunk.ts';
 import type { Vector } from '../../column/vector.ts';
-import { booleanVector, FALSE, TRUE, UNKNOWN } from '../../column/vector.ts';
+import { booleanVector, FALSE, TRUE, TRUTH_COUNT, UNKNOWN } from '../../column/vector.ts';
 import { truthBytes } from '../../operator/truth.ts';
 
 /** AND: FALSE as soon as one argument is, else NULL if one is. */
@@ -21,6 +21,8 @@ function combine(
 ): Vector {
   const { deciding, neutral } = truth;
   const verdicts = new Uint8Array(chunk.count).fill(neutral);
+  const together = truthsTogether(neutral);
+  const truthCount = TRUTH_COUNT;
   let open = chunk;
   /** Row of `chunk` for each row of `open`; `undefined` while they are the same. */
   let rows: Int32Array | undefined;
@@ -31,18 +33,27 @@ function combine(
     let undecidedCount = 0;
     for (let i = 0; i < open.count; i++) {
       const verdict = truths[i]!;
-      if (verdict !== neutral) {
-        const row = rows === undefined ? i : rows[i]!;
-        verdicts[row] = verdict === deciding ? deciding : UNKNOWN;
-      }
+      const row = rows === undefined ? i : rows[i]!;
+      verdicts[row] = together[truthCount * verdicts[row]! + verdict]!;
       undecided[undecidedCount] = i;
-      undecidedCount += verdict === deciding ? 0 : 1;
+      undecidedCount += Number(verdict !== deciding);
     }
     if (undecidedCount === open.count) continue;
     open = open.select(undecided, undecidedCount);
     rows = composePositions(rows, undecided, undecidedCount);
   }
   return booleanVector(verdicts, chunk.count);
+}
+
+/** The verdict of two: one so far, that is neutral or UNKNOWN, in threes, and that of the next term. */
+function truthsTogether(neutral: number): Uint8Array {
+  const together = new Uint8Array(TRUTH_COUNT ** 2);
+  for (const soFar of [neutral, UNKNOWN]) {
+    for (let next = 0; next < TRUTH_COUNT; next++) {
+      together[TRUTH_COUNT * soFar + next] = next === neutral ? soFar : next;
+    }
+  }
+  return together;
 }
 
 /** Where `positions`, which point into what `outer` selected, point in what it selected from. */
