@@ -342,7 +342,7 @@ export const INLINE_ROWS_MAX = 4096;
  * … and of a plan that calls share, more rows, where they took so many milliseconds before: for a worker to do it
  * takes the main thread some tenths of a millisecond, too.
  */
-export const INLINE_EXPECTED_MS_MAX = 0.6;
+export const INLINE_EXPECTED_MS_MAX = 1;
 export const INLINE_KNOWN_ROWS_MAX = 131_072;
 
 /** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
