@@ -62,6 +62,10 @@ export interface AggregateState {
    */
   updateRuns?(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean;
   /**
+   * As `update` with `count` values of one group that are not NULL, where it makes no difference what they are.
+   */
+  addPresent?(group: number, count: number, groupCount: number): void;
+  /**
    * Adds another state's partial result; its group `i` is our group `groups[i]`. `partial` is what
    * `partial()` of a state of the same overload gave, perhaps in another thread.
    */

@@ -76,6 +76,11 @@ class CountState implements AggregateState {
     return this.#runsKernel(this.#counts, runs, vectors);
   }
 
+  addPresent(group: number, count: number, groupCount: number): void {
+    this.#counts = grownFloat64(this.#counts, groupCount);
+    this.#counts[group]! += count;
+  }
+
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
     const theirs = partial as Float64Array; // By contract, what partial() of this class gave.
     this.#counts = grownFloat64(this.#counts, groupCount);

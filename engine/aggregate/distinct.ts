@@ -1,12 +1,24 @@
+import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { DISTINCT_VALUES_MAX } from '../limits.ts';
+import { dictionaryVector, isOfStrings } from '../column/vector.ts';
+import { DISTINCT_MARKS_BYTES_MAX, DISTINCT_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
 import type { GroupKeys } from './group-table.ts';
 import { GroupTable } from './group-table.ts';
+import { KeyColumn } from './key-column.ts';
+import {
+  type CodeMarks,
+  countMarks,
+  MarkedCodes,
+  markedCodes,
+  nullAndCodes,
+} from './marked-codes.ts';
 import { PairSet } from './pair-set.ts';
+import { countUuidUnion, type UuidSet } from './uuid-union.ts';
 
 /**
  * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
@@ -30,13 +42,15 @@ type DistinctPartial = {
 /**
  * Numbers the distinct arguments (one number for all groups) and keeps the distinct pairs of a group
  * and such a number; the plain aggregate sees them once, at the end. A repeated code of a dictionary
- * costs one look-up of its number and one of a bit.
+ * costs one look-up of its number and one of a bit; in runs of one group it is marked, and becomes a pair at
+ * the end, where a count of marks does not tell all that is wanted.
  */
 class DistinctState implements AggregateState {
   readonly #plain: AggregateState;
+  readonly #types: readonly SqlType[];
   readonly #tuples: GroupTable;
+  readonly #marked = new MarkedCodes();
   readonly #pairs = new PairSet();
-  readonly #argumentCount: number;
   /** Groups seen by `update` or `combine`. */
   #groupCount = 0;
   #isFed = false;
@@ -44,11 +58,20 @@ class DistinctState implements AggregateState {
   constructor(plain: AggregateState, types: readonly SqlType[]) {
     this.#plain = plain;
     this.#tuples = new GroupTable(types, VALUE_LIMIT);
-    this.#argumentCount = types.length;
+    this.#types = types;
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const [vector] = vectors;
+    if (vectors.length !== 1 || vector?.kind !== 'dictionary' || isReadingPassing()) return false;
+    if (!isOfStrings(vector.dictionary) || !this.#marked.add(runs, vector)) return false;
+    this.#groupCount = Math.max(this.#groupCount, groupCount);
+    if (this.#marked.byteSize > DISTINCT_MARKS_BYTES_MAX) this.#settleAll();
+    return true;
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
@@ -60,6 +83,7 @@ class DistinctState implements AggregateState {
   }
 
   partial(): DistinctPartial {
+    this.#settleAll();
     return {
       tuples: this.#tuples.keys(),
       groups: this.#pairs.groups(),
@@ -75,20 +99,81 @@ class DistinctState implements AggregateState {
   #add(groups: Int32Array, tuples: Int32Array, count: number, groupCount: number): void {
     this.#pairs.add(groups, tuples, count, { groupCount, valueCount: this.#tuples.size });
     this.#groupCount = Math.max(this.#groupCount, groupCount);
-    if (this.#pairs.size > VALUE_LIMIT.max) {
-      throw new QueryError(
-        'query_limit',
-        `there may be at most ${VALUE_LIMIT.max} ${VALUE_LIMIT.what}; got ${this.#pairs.size}`,
-      );
-    }
+    checkCount(this.#pairs.size);
   }
 
   #feed(): void {
-    const tuples = this.#pairs.values();
-    const vectors = Array.from({ length: this.#argumentCount }, (_, column) =>
-      this.#tuples.keyVector(tuples, column),
-    );
-    this.#plain.update(this.#pairs.groups(), tuples.length, this.#groupCount, vectors);
     this.#isFed = true;
+    if (this.#plain.addPresent === undefined) this.#settleAll();
+    else this.#countMarked();
+    const tuples = this.#pairs.values();
+    const vectors = this.#types.map((_, column) => this.#tuples.keyVector(tuples, column));
+    this.#plain.update(this.#pairs.groups(), tuples.length, this.#groupCount, vectors);
   }
+
+  /** Makes pairs of all that is marked. */
+  #settleAll(): void {
+    for (const [group, marked] of this.#marked.take()) this.#settle(group, marked);
+  }
+
+  #settle(group: number, marked: readonly CodeMarks[]): void {
+    for (const { dictionary, marks } of marked) {
+      const codes = nullAndCodes(marks);
+      const { length } = codes;
+      const tuples = this.#tuples.assign([dictionaryVector(codes, length, dictionary)], length);
+      this.#add(new Int32Array(length).fill(group), tuples, length, this.#groupCount);
+    }
+  }
+
+  /** Tells how many values are marked of each group that has no others. */
+  #countMarked(): void {
+    const hasPairs = new Uint8Array(this.#groupCount);
+    for (const group of this.#pairs.groups()) hasPairs[group] = 1;
+    let markedCount = 0;
+    for (const [group, marked] of this.#marked.take()) {
+      if (hasPairs[group] === 1) {
+        this.#settle(group, marked);
+        continue;
+      }
+      const count = countDistinct(marked, this.#types[0]!);
+      this.#plain.addPresent!(group, count, this.#groupCount);
+      markedCount += count;
+    }
+    checkCount(this.#pairs.size + markedCount);
+  }
+}
+
+/** How many values are marked, NULL left out. */
+function countDistinct(marked: readonly CodeMarks[], type: SqlType): number {
+  const [first] = marked;
+  if (marked.length === 1 && first!.dictionary.isDistinct) return countMarks(first!.marks);
+  return countUuids(marked) ?? countValues(marked, type);
+}
+
+function countUuids(marked: readonly CodeMarks[]): number | undefined {
+  const sets: UuidSet[] = [];
+  for (const { dictionary, marks } of marked) {
+    const { uuids, isDistinct } = dictionary;
+    if (uuids === undefined) return undefined;
+    sets.push({ uuids, codes: markedCodes(marks), isDistinct });
+  }
+  return countUuidUnion(sets);
+}
+
+function countValues(marked: readonly CodeMarks[], type: SqlType): number {
+  const values = new KeyColumn(type);
+  for (const { dictionary, marks } of marked) {
+    const codes = markedCodes(marks);
+    const { length } = codes;
+    values.assign(dictionaryVector(codes, length, dictionary), length, new Int32Array(length));
+  }
+  return values.size;
+}
+
+function checkCount(count: number): void {
+  if (count <= VALUE_LIMIT.max) return;
+  throw new QueryError(
+    'query_limit',
+    `there may be at most ${VALUE_LIMIT.max} ${VALUE_LIMIT.what}; got ${count}`,
+  );
 }

@@ -3,7 +3,7 @@ import { keyedHash, PROBES_MAX, randomHashKey } from '../column/string-hash.ts';
 import { FIRST_BYTES, grownInt32, NO_INT32 } from './growth.ts';
 import { mixBits } from './number-index.ts';
 
-const UUID_WORDS = UUID_BYTES / Int32Array.BYTES_PER_ELEMENT;
+export const UUID_WORDS = UUID_BYTES / Int32Array.BYTES_PER_ELEMENT;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(1);
@@ -171,7 +171,7 @@ function isSame(words: Int32Array, at: number, block: Int32Array, from: number):
 const KEY = randomHashKey();
 
 /** Someone who tries can make it collide. */
-function quickHash(first: number, second: number, third: number, fourth: number): number {
+export function quickHash(first: number, second: number, third: number, fourth: number): number {
   const left = mixBits(first ^ KEY.first) ^ second;
   const right = mixBits(third ^ KEY.second) ^ fourth;
   return mixBits(Math.imul(left, 0x9e3779b1) ^ right);
