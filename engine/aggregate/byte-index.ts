@@ -36,6 +36,19 @@ export class ByteIndex {
     return { bytes: this.#bytes.slice(0, offsets[this.#size]), offsets };
   }
 
+  /** The number of `bytes[start, end)`, or -1. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    const hash = this.#hash(bytes, start, end);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = (hash << 1) & mask;
+    for (let entry = slots[slot + 1]! - 1; entry >= 0; entry = slots[slot + 1]! - 1) {
+      if (slots[slot] === hash && this.#holds(entry, bytes, start, end)) return entry;
+      slot = (slot + 2) & mask;
+    }
+    return -1;
+  }
+
   /** The number of `bytes[start, end)`: `size`, as it was, when they are new. */
   add(bytes: Uint8Array, start: number, end: number): number {
     const hash = this.#hash(bytes, start, end);

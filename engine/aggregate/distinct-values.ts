@@ -4,6 +4,7 @@ import type { SqlValue } from '../column/value.ts';
 import type { StringBlock } from '../column/vector.ts';
 import { decodeWtf8 } from '../column/wtf8.ts';
 import { fromPortable, type PortableValue } from './portable-value.ts';
+import { type PatternedTexts, textOfKey } from './text-patterns.ts';
 
 /**
  * The distinct values of one column, fit for `postMessage`. `refs[i]` says where value `i` is: its place
@@ -14,8 +15,10 @@ export type DistinctValues = PlacedValues & { readonly refs: Int32Array };
 /** Distinct values by their forms, each absent where there is none: most partial states are small. */
 export type PlacedValues = {
   readonly numbers?: Float64Array | undefined;
-  /** Strings, but for those among `uuids`. */
+  /** Strings, but for those among `patterned` and `uuids`. */
   readonly texts?: StringBlock | undefined;
+  /** Strings with numbers in them. */
+  readonly patterned?: PatternedTexts | undefined;
   /** Strings that are UUIDs in their canonical form: 16 bytes each. */
   readonly uuids?: Uint8Array | undefined;
   readonly others?: readonly OtherKey[] | undefined;
@@ -27,8 +30,10 @@ export const NUMBER_FORM = 0;
 export const TEXT_FORM = 1;
 export const UUID_FORM = 2;
 export const OTHER_FORM = 3;
+export const PATTERN_FORM = 4;
 
-const FORM_COUNT = 4;
+const FORM_BITS = 3;
+const FORM_COUNT = 2 ** FORM_BITS;
 
 export function refTo(form: number, place: number): number {
   return place * FORM_COUNT + form;
@@ -39,7 +44,7 @@ export function formOf(ref: number): number {
 }
 
 export function placeOf(ref: number): number {
-  return ref >> 2;
+  return ref >> FORM_BITS;
 }
 
 /** The value that `ref` is of. */
@@ -51,6 +56,10 @@ export function distinctValue(values: PlacedValues, ref: number): SqlValue {
     case TEXT_FORM: {
       const { bytes, offsets } = must(values.texts);
       return decodeWtf8(bytes, offsets[place]!, offsets[place + 1]!);
+    }
+    case PATTERN_FORM: {
+      const { patterns, keys } = must(values.patterned);
+      return textOfKey(patterns, keys[place]!);
     }
     case UUID_FORM:
       unpackUuid(must(values.uuids), place * UUID_BYTES, uuidText, 0);

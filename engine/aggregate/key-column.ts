@@ -26,6 +26,7 @@ import {
   NUMBER_FORM,
   OTHER_FORM,
   type OtherKey,
+  PATTERN_FORM,
   type PlacedValues,
   placeOf,
   refTo,
@@ -38,6 +39,14 @@ import { KeyStrings } from './key-strings.ts';
 import { NumberIndex } from './number-index.ts';
 import { fromPortable, toPortable } from './portable-value.ts';
 import { SplitKeys } from './split-keys.ts';
+import {
+  bytesOfKey,
+  NO_KEY,
+  type PatternedTexts,
+  patternOf,
+  TextPatterns,
+  withPattern,
+} from './text-patterns.ts';
 import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
@@ -77,7 +86,8 @@ export class KeyColumn {
   readonly #codeIds = new DictionaryMemo((dictionary) =>
     new Int32Array(dictionary.size + 1).fill(ABSENT),
   );
-  readonly #splitKeys = new SplitKeys();
+  /** There once strings were met that are taken apart: most columns have none. */
+  #patterned: Patterned | undefined;
 
   constructor(type: SqlType) {
     this.#type = type;
@@ -144,7 +154,8 @@ export class KeyColumn {
       return valueVector(Array.from(ids, (id) => this.value(id)));
     }
     const nullId = this.#otherIds.get(null) ?? ABSENT;
-    if (this.#texts.size + this.#uuids.size === 0) return this.#numberVector(ids, nullId);
+    const isOfStrings = this.#texts.size + this.#uuids.size > 0 || this.#patterned !== undefined;
+    if (!isOfStrings) return this.#numberVector(ids, nullId);
     if (this.#numberCount > 0) return valueVector(Array.from(ids, (id) => this.value(id)));
     const codes = nullId < 0 ? ids : ids.map((id) => (id === nullId ? -1 : id));
     return dictionaryVector(codes, ids.length, new KeyStrings(this.#inPlace(), this.#refs));
@@ -155,14 +166,16 @@ export class KeyColumn {
       refs: this.#refs.slice(0, this.#size),
       numbers: this.#numberCount === 0 ? undefined : this.#numbers.slice(0, this.#numberCount),
       texts: this.#texts.size === 0 ? undefined : this.#texts.entries(),
+      patterned: this.#patterned && copyOf(this.#patterned),
       uuids: this.#uuids.size === 0 ? undefined : this.#uuids.bytes.slice(),
       others: this.#others.length === 0 ? undefined : this.#others.slice(),
     };
   }
 
   /** Our id for each of another column's values. */
-  combine({ refs, numbers, texts, uuids, others }: DistinctValues): Int32Array {
+  combine({ refs, numbers, texts, patterned, uuids, others }: DistinctValues): Int32Array {
     const ids = new Int32Array(refs.length);
+    const idOfKey = patterned && this.#keysOfOthers(patterned);
     for (let index = 0; index < ids.length; index++) {
       const place = placeOf(refs[index]!);
       switch (formOf(refs[index]!)) {
@@ -174,6 +187,9 @@ export class KeyColumn {
           ids[index] = this.#textId(bytes, offsets[place]!, offsets[place + 1]!);
           break;
         }
+        case PATTERN_FORM:
+          ids[index] = idOfKey!(patterned!.keys[place]!);
+          break;
         case UUID_FORM:
           ids[index] = this.#uuidId(uuids!, place * UUID_BYTES);
           break;
@@ -187,7 +203,14 @@ export class KeyColumn {
   /** All values where they are: good until the next is added. */
   #inPlace(): PlacedValues {
     const { bytes } = this.#uuids;
-    return { numbers: this.#numbers, texts: this.#texts.block, uuids: bytes, others: this.#others };
+    const { patterns, keys } = this.#patterned ?? {};
+    return {
+      numbers: this.#numbers,
+      texts: this.#texts.block,
+      patterned: patterns && keys && { patterns: patterns.block, keys },
+      uuids: bytes,
+      others: this.#others,
+    };
   }
 
   #numberVector(ids: Int32Array, nullId: number): Vector {
@@ -285,14 +308,57 @@ export class KeyColumn {
     return this.idOf(dictionary.value(code));
   }
 
-  /** Strings taken apart are put together only where their parts have not been met before. */
+  /** Strings taken apart are put together only where they have no key, and their parts have not been met before. */
   #assignSplit(vector: DictionaryVector, count: number, ids: Int32Array): void {
     const split = must(vector.dictionary.split);
-    this.#splitKeys.assign(vector, count, ids, (code) => {
-      if (code < 0) return this.idOf(null);
-      const { bytes, start, end } = split.range(code);
-      return this.#stringId(bytes, start, end);
+    const patterned = this.#patternedTexts();
+    patterned.splitKeys.assign(vector, count, ids, {
+      idOfKey: (key) => this.#patternId(patterned, key),
+      idOf: (code) => {
+        if (code < 0) return this.idOf(null);
+        const { bytes, start, end } = split.range(code);
+        return this.#stringId(bytes, start, end);
+      },
     });
+  }
+
+  /** From now on texts are looked for by their keys, those that are here already with them. */
+  #patternedTexts(): Patterned {
+    if (this.#patterned !== undefined) return this.#patterned;
+    const patterns = new TextPatterns();
+    const splitKeys = new SplitKeys(patterns);
+    const ids = new NumberIndex();
+    const { bytes, offsets } = this.#texts.block;
+    for (let place = 0; place < this.#texts.size; place++) {
+      const key = patterns.keyOf(bytes, offsets[place]!, offsets[place + 1]!);
+      if (key !== NO_KEY) ids.insert(key, this.#textIds[place]!);
+    }
+    this.#patterned = { patterns, splitKeys, ids, keys: NO_FLOAT64, size: 0 };
+    return this.#patterned;
+  }
+
+  /** Gives our id for the keys of another column. */
+  #keysOfOthers({ patterns: theirs }: PatternedTexts): (key: number) => number {
+    const patterned = this.#patternedTexts();
+    const ours = Int32Array.from({ length: theirs.offsets.length - 1 }, (_, pattern) => {
+      const { bytes, offsets } = theirs;
+      return patterned.patterns.numberOf(bytes, offsets[pattern]!, offsets[pattern + 1]!);
+    });
+    return (key) => {
+      const pattern = ours[patternOf(key)]!;
+      if (pattern !== ABSENT) return this.#patternId(patterned, withPattern(key, pattern));
+      const { bytes, size } = bytesOfKey(theirs, key);
+      return this.#textId(bytes, 0, size);
+    };
+  }
+
+  #patternId(patterned: Patterned, key: number): number {
+    const id = patterned.ids.add(key, this.#size);
+    if (id < this.#size) return id;
+    const place = patterned.size++;
+    patterned.keys = grownFloat64(patterned.keys, place + 1);
+    patterned.keys[place] = key;
+    return this.#add(refTo(PATTERN_FORM, place));
   }
 
   /** The id of a value, a new one if need be. */
@@ -323,6 +389,9 @@ export class KeyColumn {
 
   /** Of a string that is no UUID. */
   #textId(bytes: Uint8Array, start: number, end: number): number {
+    const patterned = this.#patterned;
+    const key = patterned === undefined ? NO_KEY : patterned.patterns.keyOf(bytes, start, end);
+    if (key !== NO_KEY) return this.#patternId(patterned!, key);
     const knownCount = this.#texts.size;
     const place = this.#texts.add(bytes, start, end);
     if (place < knownCount) return this.#textIds[place]!;
@@ -413,6 +482,21 @@ export class KeyColumn {
     this.#refs[this.#size] = ref;
     return this.#size++;
   }
+}
+
+/** Texts by their keys, and what is known of these. */
+type Patterned = {
+  readonly patterns: TextPatterns;
+  readonly splitKeys: SplitKeys;
+  /** Of all texts that have a key, those that came before there were keys among them. */
+  readonly ids: NumberIndex;
+  keys: Float64Array<ArrayBuffer>;
+  /** How many keys there are. */
+  size: number;
+};
+
+function copyOf({ patterns, keys, size }: Patterned): PatternedTexts | undefined {
+  return size === 0 ? undefined : { patterns: patterns.entries(), keys: keys.slice(0, size) };
 }
 
 /** Codes that are new, and where their UUIDs are: all columns share them. */

@@ -53,6 +53,22 @@ export class NumberIndex {
     }
   }
 
+  /** The id of `key`, which is `id` from now on where it had none. It must not be NaN. */
+  add(key: number, id: number): number {
+    if (!this.#isHashed) {
+      const known = this.find(key);
+      if (known === ABSENT) this.insert(key, id);
+      return known === ABSENT ? id : known;
+    }
+    const slot = this.#slot(key);
+    const known = this.#ids[slot]!;
+    if (known !== ABSENT) return known;
+    this.#put(slot, key, id);
+    this.#count++;
+    if (2 * (this.#count + 1) > this.#ids.length) this.#rehash(2 * this.#ids.length);
+    return id;
+  }
+
   /** For one key more, behind the others or, where these are to lie by slot from now on, there. */
   #makeRoom(key: number): void {
     const count = this.#count;

@@ -1,89 +1,84 @@
 import { must } from '../assert.ts';
-import { SHAPES_MAX } from '../column/split-footer.ts';
-import { isHole, NOT_COUNTED, NUMBER } from '../column/split-shape.ts';
-import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
-import { ByteIndex } from './byte-index.ts';
+import { NOT_COUNTED } from '../column/split-shape.ts';
+import type { DictionaryVector, SplitBlock } from '../column/vector.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
+import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
 
-/** Of a shape nobody has asked yet. */
-const NOT_ASKED = -2;
-
-/** Shapes that are numbered: a short key has 40 bits beside its shape, and a double holds 53. */
-const COMMON_SHAPES_MAX = 2 ** 12;
-
 /**
- * Ids of strings taken apart, by shape and parts: those that were met are not put together again. A shape
- * whose holes are all numbers, with its parts, is one string wherever it comes, so such strings are met
- * once for all dictionaries; words are numbered by dictionary, and so are strings that have some.
+ * Ids of strings taken apart, by shape and parts: they are not put together. Where all holes are for numbers these make
+ * a key of the string, which is one for all dictionaries (`TextPatterns`). Words are numbered by dictionary, so strings
+ * that have some are put together once for each.
  */
 export class SplitKeys {
-  /** The number of a shape that is one for all dictionaries; heads are part of it. */
-  readonly #shapes = new ByteIndex();
-  readonly #commonIds = new NumberIndex();
-  /** Of each shape its number, ABSENT where it has none, or NOT_ASKED. */
-  readonly #shapeNumbers = new DictionaryMemo(({ split }) =>
-    new Int32Array(must(split).shapes.offsets.length - 1).fill(NOT_ASKED),
-  );
+  readonly #forms: DictionaryMemo<KeyForms>;
   readonly #ownIds = new DictionaryMemo(() => new NumberIndex());
   /** In front of all others: most strings have no part, or one of a byte. */
   readonly #fewParts = new DictionaryMemo(({ split }) => new FewPartIds(must(split)));
 
+  constructor(patterns: TextPatterns) {
+    this.#forms = new DictionaryMemo((dictionary) => {
+      const split = must(dictionary.split);
+      const isOfOneHead = split.heads.offsets.length === 2;
+      return new KeyForms(split.shapes.offsets.length - 1, (shape) =>
+        isOfOneHead ? patterns.formOf(split, shape) : undefined,
+      );
+    });
+  }
+
   /**
-   * Writes the id of each entry; `idOf` gives that of a code whose string was not met before, or may not
-   * have been, and of -1, which is NULL.
+   * Writes the id of each entry: `idOfKey` gives that of a key, and `idOf` that of a code whose string has none and was
+   * not met before, or may not have been, and of -1, which is NULL.
    */
   assign(
     { codes, dictionary }: DictionaryVector,
     count: number,
     ids: Int32Array,
-    idOf: (code: number) => number,
+    {
+      idOfKey,
+      idOf,
+    }: { readonly idOfKey: (key: number) => number; readonly idOf: (code: number) => number },
   ): void {
-    const fewParts = this.#fewParts.get(dictionary);
-    for (let row = 0; row < count; row++) {
-      const code = codes[row]!;
-      const place = code < 0 ? NO_PLACE : fewParts.place(code);
-      let id = place === NO_PLACE ? ABSENT : fewParts.ids[place]!;
-      if (id === ABSENT) {
-        id = code < 0 ? idOf(code) : this.#idOf(dictionary, code, idOf);
-        if (place !== NO_PLACE) fewParts.ids[place] = id;
-      }
-      ids[row] = id;
-    }
-  }
-
-  #idOf(dictionary: Dictionary, code: number, idOf: (code: number) => number): number {
     const split = must(dictionary.split);
-    const key = split.shortKey(code);
-    if (key === NOT_COUNTED) return idOf(code);
-    const shape = split.shapeCodes[code]!;
-    const shapeNumbers = this.#shapeNumbers.get(dictionary);
-    let number = shapeNumbers[shape]!;
-    if (number === NOT_ASKED) {
-      number = this.#numberOf(split, shape);
-      shapeNumbers[shape] = number;
+    const fewParts = this.#fewParts.get(dictionary);
+    unmet = grownInt32(unmet, count);
+    unmetRows = grownInt32(unmetRows, count);
+    const unmetCount = fewParts.assign(codes, count, ids);
+    keys = grownFloat64(keys, unmetCount);
+    this.#forms.get(dictionary).keysOf(split, unmet, unmetCount, keys);
+    const ownIds = this.#ownIds.get(dictionary);
+    for (let index = 0; index < unmetCount; index++) {
+      const key = keys[index]!;
+      const code = unmet[index]!;
+      const id = key === NO_KEY ? ownId(ownIds, split, code, idOf) : idOfKey(key);
+      ids[unmetRows[index]!] = id;
+      if (code >= 0) fewParts.keep(code, id);
     }
-    const known = number < 0 ? this.#ownIds.get(dictionary) : this.#commonIds;
-    const knownKey = number < 0 ? key : ((key - shape) / SHAPES_MAX) * COMMON_SHAPES_MAX + number;
-    let id = known.find(knownKey);
-    if (id === ABSENT) {
-      id = idOf(code);
-      known.insert(knownKey, id);
-    }
-    return id;
   }
+}
 
-  /** Of a shape behind one head for all. */
-  #numberOf({ heads, shapes }: SplitBlock, shape: number): number {
-    const rest = shapes.bytes.subarray(shapes.offsets[shape]!, shapes.offsets[shape + 1]!);
-    if (rest.some((byte) => isHole(byte) && byte !== NUMBER)) return ABSENT;
-    const head = heads.bytes.subarray(heads.offsets[0]!, heads.offsets[1]!);
-    const text = head.length === 0 ? rest : Buffer.concat([head, rest]);
-    if (this.#shapes.size === COMMON_SHAPES_MAX) return ABSENT;
-    return this.#shapes.add(text, 0, text.length);
+/** Codes of one chunk whose ids are not known by place, their rows, and their keys: all columns share them. */
+let unmet: Int32Array<ArrayBuffer> = NO_INT32;
+let unmetRows: Int32Array<ArrayBuffer> = NO_INT32;
+let keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
+
+function ownId(
+  known: NumberIndex,
+  split: SplitBlock,
+  code: number,
+  idOf: (code: number) => number,
+): number {
+  const key = code < 0 ? NOT_COUNTED : split.shortKey(code);
+  if (key === NOT_COUNTED) return idOf(code);
+  let id = known.find(key);
+  if (id === ABSENT) {
+    id = idOf(code);
+    known.insert(key, id);
   }
+  return id;
 }
 
 /** Of a string that has more parts. */
@@ -98,7 +93,7 @@ const BYTE_COUNTS = 0x80;
 /** Ids of one dictionary's strings whose parts are none, or one count of a byte: by place, without a search. */
 class FewPartIds {
   /** At the place of a string its id, or ABSENT. */
-  ids = new Int32Array(2 * BYTE_COUNTS);
+  #ids = new Int32Array(2 * BYTE_COUNTS);
   readonly #split: SplitBlock;
   /** Of each shape the place of its string without parts, or of that whose part is 0. */
   readonly #places: Int32Array;
@@ -109,7 +104,27 @@ class FewPartIds {
     this.#places = new Int32Array(split.holeCounts.length).fill(NOT_MET);
   }
 
-  place(code: number): number {
+  /** Writes the ids that are known; gives how many are not, whose codes and rows are `unmet`. */
+  assign(codes: Int32Array, count: number, ids: Int32Array): number {
+    let unmetCount = 0;
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      const place = code < 0 ? NO_PLACE : this.#place(code);
+      const id = place === NO_PLACE ? ABSENT : this.#ids[place]!;
+      ids[row] = id;
+      if (id !== ABSENT) continue;
+      unmet[unmetCount] = code;
+      unmetRows[unmetCount++] = row;
+    }
+    return unmetCount;
+  }
+
+  keep(code: number, id: number): void {
+    const place = this.#place(code);
+    if (place !== NO_PLACE) this.#ids[place] = id;
+  }
+
+  #place(code: number): number {
     const { shapeCodes, holeCounts, parts } = this.#split;
     const shape = shapeCodes[code]!;
     let place = this.#places[shape]!;
@@ -126,15 +141,15 @@ class FewPartIds {
     const place = room === 0 ? NO_PLACE : this.#size;
     this.#places[shape] = place;
     this.#makeRoom(this.#size + room);
-    this.ids.fill(ABSENT, this.#size, this.#size + room);
+    this.#ids.fill(ABSENT, this.#size, this.#size + room);
     this.#size += room;
     return place;
   }
 
   #makeRoom(size: number): void {
-    if (size <= this.ids.length) return;
+    if (size <= this.#ids.length) return;
     const ids = new Int32Array(2 * size);
-    ids.set(this.ids);
-    this.ids = ids;
+    ids.set(this.#ids);
+    this.#ids = ids;
   }
 }

@@ -64,7 +64,7 @@ export function bytesInHole(hole: number): Uint8Array {
 }
 
 /** Longer digits might not be exact as a double. */
-const NUMBER_DIGITS_MAX = 15;
+export const NUMBER_DIGITS_MAX = 15;
 /** Shorter ones do not repay the byte that counts them. */
 const HEX_DIGITS_MIN = 4;
 
@@ -231,7 +231,8 @@ export class PartReader {
 /** Bytes of what fills a hole for each byte of its part, at most, but for a WORD. */
 export const TEXT_BYTES_PER_PART_BYTE_MAX = 3;
 
-function writeDigits(value: number, text: Uint8Array, to: number): number {
+/** Writes a number at `text[to]`; gives where it ends. */
+export function writeDigits(value: number, text: Uint8Array, to: number): number {
   let size = 1;
   for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) size++;
   let rest = value;

@@ -14,6 +14,8 @@ test('runs of bytes are numbered as they are first met, wherever they lie', () =
         const number = expected.get(name) ?? expected.size;
         expected.set(name, number);
         const lying = Uint8Array.of(...new Uint8Array(before), ...bytes, 7);
+        const found = number < index.size ? number : -1;
+        assert.equal(index.find(lying, before, before + bytes.length), found);
         assert.equal(index.add(lying, before, before + bytes.length), number);
         assert.equal(index.size, expected.size);
       }

@@ -27,6 +27,22 @@ test('each key is found under the id it was given, few of them and many', () => 
   );
 });
 
+test('a key that is added keeps the id it was given first', () => {
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 90 }), fc.boolean(), (drawn, isAscending) => {
+      const keys = isAscending ? drawn.toSorted((left, right) => left - right) : drawn;
+      const index = new NumberIndex();
+      const known = new Map<number, number>();
+      for (const [at, number] of keys.entries()) {
+        const id = known.get(number) ?? 3 * at;
+        known.set(number, id);
+        assert.equal(index.add(number, 3 * at), id);
+      }
+      for (const [number, id] of known) assert.equal(index.find(number), id);
+    }),
+  );
+});
+
 test('keys that ascend are found, and so are all once one comes that does not', () => {
   const count = fc.constantFrom(7, 8, 9, 100, 4095, 4096, 4097);
   fc.assert(

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
 import { STRING } from '../../engine/column/type.ts';
-import { dictionaryVector, type SplitBlock } from '../../engine/column/vector.ts';
+import {
+  dictionaryVector,
+  type SplitBlock,
+  type Vector,
+  valueVector,
+} from '../../engine/column/vector.ts';
 import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { splitColumn } from './split-column.ts';
 
@@ -86,6 +91,46 @@ test('strings taken apart are the same keys in each column that has them', () =>
         assert.equal(table.size, groupOf.size);
       },
     ),
+    { numRuns: 4 },
+  );
+});
+
+test('strings taken apart are the same keys as whole ones, also across tables', () => {
+  fc.assert(
+    fc.property(strings, strings, (some, more) => {
+      const tables = [new GroupTable([STRING]), new GroupTable([STRING])];
+      const all = new GroupTable([STRING]);
+      const expected = new Set<string>();
+      for (const [index, drawn] of [some, more].entries()) {
+        const table = tables[index]!;
+        const known = new Map<string, number>();
+        const expectGroups = (vector: Vector, values: readonly string[]): void => {
+          const groups = table.assign([vector], values.length);
+          for (const [row, value] of values.entries()) {
+            assert.equal(groups[row], known.get(value) ?? known.size);
+            known.set(value, groups[row]!);
+            expected.add(value);
+          }
+        };
+        const paths = drawn.map(([, rest]) => rest);
+        // Before, between and after those taken apart.
+        expectGroups(valueVector(paths.slice(0, 100)), paths.slice(0, 100));
+        for (const { split, values } of splitColumn(paths.map((path) => ({ url: path, path })))) {
+          const dictionary = { size: values.length, isDistinct: false, split };
+          const codes = Int32Array.from(values.keys());
+          const value = (code: number) => values[code]!;
+          expectGroups(dictionaryVector(codes, values.length, { ...dictionary, value }), values);
+          expectGroups(valueVector(paths), paths);
+        }
+      }
+      for (const table of tables) {
+        const groups = all.combine(structuredClone(table.keys()));
+        for (const [group, ours] of groups.entries()) {
+          assert.equal(all.key(ours, 0), table.key(group, 0));
+        }
+      }
+      assert.equal(all.size, expected.size);
+    }),
     { numRuns: 4 },
   );
 });
