@@ -38,20 +38,27 @@ export class ByteIndex {
 
   /** The number of `bytes[start, end)`, or -1. */
   find(bytes: Uint8Array, start: number, end: number): number {
-    const hash = this.#hash(bytes, start, end);
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let slot = (hash << 1) & mask;
-    for (let entry = slots[slot + 1]! - 1; entry >= 0; entry = slots[slot + 1]! - 1) {
-      if (slots[slot] === hash && this.#holds(entry, bytes, start, end)) return entry;
-      slot = (slot + 2) & mask;
-    }
-    return -1;
+    return Math.max(-1, this.#probe(bytes, { start, end, hash: this.#hash(bytes, start, end) }));
   }
 
   /** The number of `bytes[start, end)`: `size`, as it was, when they are new. */
   add(bytes: Uint8Array, start: number, end: number): number {
-    const hash = this.#hash(bytes, start, end);
+    const sought = { start, end, hash: this.#hash(bytes, start, end) };
+    const entry = this.#probe(bytes, sought);
+    if (entry >= 0) return entry;
+    const probes = -1 - entry;
+    if (probes > PROBES_MAX && !this.#isGuarded) {
+      this.#guard();
+      return this.add(bytes, start, end);
+    }
+    return this.#append(bytes, sought);
+  }
+
+  /** The number of `bytes[start, end)`, or, where they are new, -1 less the number of others that were in the way. */
+  #probe(
+    bytes: Uint8Array,
+    { start, end, hash }: { readonly start: number; readonly end: number; readonly hash: number },
+  ): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let slot = (hash << 1) & mask;
@@ -61,11 +68,7 @@ export class ByteIndex {
       slot = (slot + 2) & mask;
       probes++;
     }
-    if (probes > PROBES_MAX && !this.#isGuarded) {
-      this.#guard();
-      return this.add(bytes, start, end);
-    }
-    return this.#append(bytes, { start, end, hash });
+    return -1 - probes;
   }
 
   #hash(bytes: Uint8Array, start: number, end: number): number {

@@ -46,11 +46,8 @@ export class NumberIndex {
   insert(key: number, id: number): void {
     assert(this.find(key) === ABSENT, 'a key is inserted once');
     if (!this.#isHashed) this.#makeRoom(key);
-    this.#put(this.#isHashed ? this.#slot(key) : this.#count, key, id);
-    this.#count++;
-    if (this.#isHashed && 2 * (this.#count + 1) > this.#ids.length) {
-      this.#rehash(2 * this.#ids.length);
-    }
+    if (this.#isHashed) this.#putHashed(this.#slot(key), key, id);
+    else this.#put(this.#count++, key, id);
   }
 
   /** The id of `key`, which is `id` from now on where it had none. It must not be NaN. */
@@ -63,10 +60,14 @@ export class NumberIndex {
     const slot = this.#slot(key);
     const known = this.#ids[slot]!;
     if (known !== ABSENT) return known;
+    this.#putHashed(slot, key, id);
+    return id;
+  }
+
+  #putHashed(slot: number, key: number, id: number): void {
     this.#put(slot, key, id);
     this.#count++;
     if (2 * (this.#count + 1) > this.#ids.length) this.#rehash(2 * this.#ids.length);
-    return id;
   }
 
   /** For one key more, behind the others or, where these are to lie by slot from now on, there. */

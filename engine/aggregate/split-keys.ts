@@ -93,7 +93,7 @@ const BYTE_COUNTS = 0x80;
 /** Ids of one dictionary's strings whose parts are none, or one count of a byte: by place, without a search. */
 class FewPartIds {
   /** At the place of a string its id, or ABSENT. */
-  #ids = new Int32Array(2 * BYTE_COUNTS);
+  #ids: Int32Array<ArrayBuffer> = NO_INT32;
   readonly #split: SplitBlock;
   /** Of each shape the place of its string without parts, or of that whose part is 0. */
   readonly #places: Int32Array;
@@ -140,16 +140,8 @@ class FewPartIds {
     const room = holeCount === 0 ? 1 : holeCount === 1 ? BYTE_COUNTS : 0;
     const place = room === 0 ? NO_PLACE : this.#size;
     this.#places[shape] = place;
-    this.#makeRoom(this.#size + room);
-    this.#ids.fill(ABSENT, this.#size, this.#size + room);
     this.#size += room;
+    this.#ids = grownInt32(this.#ids, this.#size, ABSENT);
     return place;
-  }
-
-  #makeRoom(size: number): void {
-    if (size <= this.#ids.length) return;
-    const ids = new Int32Array(2 * size);
-    ids.set(this.#ids);
-    this.#ids = ids;
   }
 }
