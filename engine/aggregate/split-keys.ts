@@ -1,6 +1,6 @@
 import { must } from '../assert.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
-import type { DictionaryVector, SplitBlock } from '../column/vector.ts';
+import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
@@ -37,27 +37,52 @@ export class SplitKeys {
     { codes, dictionary }: DictionaryVector,
     count: number,
     ids: Int32Array,
-    {
-      idOfKey,
-      idOf,
-    }: { readonly idOfKey: (key: number) => number; readonly idOf: (code: number) => number },
+    { idOfKey, idOf }: FindIds,
   ): void {
-    const split = must(dictionary.split);
     const fewParts = this.#fewParts.get(dictionary);
     unmet = grownInt32(unmet, count);
     unmetRows = grownInt32(unmetRows, count);
-    const unmetCount = fewParts.assign(codes, count, ids);
-    keys = grownFloat64(keys, unmetCount);
-    this.#forms.get(dictionary).keysOf(split, unmet, unmetCount, keys);
+    const found = { ids, idOfKey, idOf };
+    let unmetCount = 0;
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      const place = code < 0 ? NO_PLACE : fewParts.place(code);
+      const id = place === NO_PLACE ? ABSENT : fewParts.ids[place]!;
+      ids[row] = id;
+      if (id !== ABSENT) continue;
+      unmet[unmetCount] = code;
+      unmetRows[unmetCount++] = row;
+      if (place === NO_PLACE) continue;
+      this.#resolve(dictionary, unmetCount, found);
+      unmetCount = 0;
+      fewParts.ids[place] = ids[row]!;
+    }
+    this.#resolve(dictionary, unmetCount, found);
+  }
+
+  /** Writes the ids of the rows gathered, in their order. */
+  #resolve(
+    dictionary: Dictionary,
+    count: number,
+    { ids, idOfKey, idOf }: FindIds & { readonly ids: Int32Array },
+  ): void {
+    if (count === 0) return;
+    const split = must(dictionary.split);
+    keys = grownFloat64(keys, count);
+    this.#forms.get(dictionary).keysOf(split, unmet, count, keys);
     const ownIds = this.#ownIds.get(dictionary);
-    for (let index = 0; index < unmetCount; index++) {
+    for (let index = 0; index < count; index++) {
       const key = keys[index]!;
-      const code = unmet[index]!;
-      const id = key === NO_KEY ? ownId(ownIds, split, code, idOf) : idOfKey(key);
-      ids[unmetRows[index]!] = id;
-      if (code >= 0) fewParts.keep(code, id);
+      ids[unmetRows[index]!] =
+        key === NO_KEY ? ownId(ownIds, split, unmet[index]!, idOf) : idOfKey(key);
     }
   }
+}
+
+interface FindIds {
+  readonly idOfKey: (key: number) => number;
+  /** Of the code of a string without a key, and of -1, which is NULL. */
+  readonly idOf: (code: number) => number;
 }
 
 /** Codes of one chunk whose ids are not known by place, their rows, and their keys: all columns share them. */
@@ -92,8 +117,8 @@ const BYTE_COUNTS = 0x80;
 
 /** Ids of one dictionary's strings whose parts are none, or one count of a byte: by place, without a search. */
 class FewPartIds {
-  /** At the place of a string its id, or ABSENT. */
-  #ids: Int32Array<ArrayBuffer> = NO_INT32;
+  /** At the place of a string its id, or ABSENT: its owner writes it. */
+  ids: Int32Array<ArrayBuffer> = NO_INT32;
   readonly #split: SplitBlock;
   /** Of each shape the place of its string without parts, or of that whose part is 0. */
   readonly #places: Int32Array;
@@ -104,27 +129,7 @@ class FewPartIds {
     this.#places = new Int32Array(split.holeCounts.length).fill(NOT_MET);
   }
 
-  /** Writes the ids that are known; gives how many are not, whose codes and rows are `unmet`. */
-  assign(codes: Int32Array, count: number, ids: Int32Array): number {
-    let unmetCount = 0;
-    for (let row = 0; row < count; row++) {
-      const code = codes[row]!;
-      const place = code < 0 ? NO_PLACE : this.#place(code);
-      const id = place === NO_PLACE ? ABSENT : this.#ids[place]!;
-      ids[row] = id;
-      if (id !== ABSENT) continue;
-      unmet[unmetCount] = code;
-      unmetRows[unmetCount++] = row;
-    }
-    return unmetCount;
-  }
-
-  keep(code: number, id: number): void {
-    const place = this.#place(code);
-    if (place !== NO_PLACE) this.#ids[place] = id;
-  }
-
-  #place(code: number): number {
+  place(code: number): number {
     const { shapeCodes, holeCounts, parts } = this.#split;
     const shape = shapeCodes[code]!;
     let place = this.#places[shape]!;
@@ -141,7 +146,7 @@ class FewPartIds {
     const place = room === 0 ? NO_PLACE : this.#size;
     this.#places[shape] = place;
     this.#size += room;
-    this.#ids = grownInt32(this.#ids, this.#size, ABSENT);
+    this.ids = grownInt32(this.ids, this.#size, ABSENT);
     return place;
   }
 }
