@@ -17,7 +17,7 @@ export class SplitKeys {
   readonly #forms: DictionaryMemo<KeyForms>;
   readonly #ownIds = new DictionaryMemo(() => new NumberIndex());
   /** In front of all others: most strings have no part, or one of a byte. */
-  readonly #fewParts = new DictionaryMemo(({ split }) => new FewPartIds(must(split)));
+  readonly #fewParts = new DictionaryMemo(({ split }) => new FewPartIds(must(split).holeCounts));
 
   constructor(patterns: TextPatterns) {
     this.#forms = new DictionaryMemo((dictionary) => {
@@ -39,25 +39,31 @@ export class SplitKeys {
     ids: Int32Array,
     { idOfKey, idOf }: FindIds,
   ): void {
+    const split = must(dictionary.split);
+    const { shapeCodes, parts } = split;
     const fewParts = this.#fewParts.get(dictionary);
-    unmet = grownInt32(unmet, count);
-    unmetRows = grownInt32(unmetRows, count);
-    const found = { ids, idOfKey, idOf };
+    makeRoom(count);
+    split.partStarts(codes, count, partStarts);
+    const gathered = { ids, idOfKey, idOf };
     let unmetCount = 0;
     for (let row = 0; row < count; row++) {
       const code = codes[row]!;
-      const place = code < 0 ? NO_PLACE : fewParts.place(code);
-      const id = place === NO_PLACE ? ABSENT : fewParts.ids[place]!;
+      const start = partStarts[row]!;
+      const shape = code < 0 ? fewParts.noShape : shapeCodes[code]!;
+      const firstPart = start < parts.length ? parts[start]! : 0;
+      const id = fewParts.id(shape, firstPart);
       ids[row] = id;
       if (id !== ABSENT) continue;
       unmet[unmetCount] = code;
+      unmetStarts[unmetCount] = start;
       unmetRows[unmetCount++] = row;
+      const place = fewParts.place(shape, firstPart);
       if (place === NO_PLACE) continue;
-      this.#resolve(dictionary, unmetCount, found);
+      this.#resolve(dictionary, unmetCount, gathered);
       unmetCount = 0;
-      fewParts.ids[place] = ids[row]!;
+      fewParts.keep(place, ids[row]!);
     }
-    this.#resolve(dictionary, unmetCount, found);
+    this.#resolve(dictionary, unmetCount, gathered);
   }
 
   /** Writes the ids of the rows gathered, in their order. */
@@ -68,8 +74,8 @@ export class SplitKeys {
   ): void {
     if (count === 0) return;
     const split = must(dictionary.split);
-    keys = grownFloat64(keys, count);
-    this.#forms.get(dictionary).keysOf(split, unmet, count, keys);
+    const entries = { codes: unmet, starts: unmetStarts, count };
+    this.#forms.get(dictionary).keysOf(split, entries, keys);
     const ownIds = this.#ownIds.get(dictionary);
     for (let index = 0; index < count; index++) {
       const key = keys[index]!;
@@ -85,10 +91,21 @@ interface FindIds {
   readonly idOf: (code: number) => number;
 }
 
-/** Codes of one chunk whose ids are not known by place, their rows, and their keys: all columns share them. */
+/** Where the parts of each row of a chunk begin. All columns share this and what follows. */
+let partStarts: Int32Array<ArrayBuffer> = NO_INT32;
+/** Codes of a chunk whose ids are not known by place, their parts, rows, and keys. */
 let unmet: Int32Array<ArrayBuffer> = NO_INT32;
+let unmetStarts: Int32Array<ArrayBuffer> = NO_INT32;
 let unmetRows: Int32Array<ArrayBuffer> = NO_INT32;
 let keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
+
+function makeRoom(count: number): void {
+  partStarts = grownInt32(partStarts, count);
+  unmet = grownInt32(unmet, count);
+  unmetStarts = grownInt32(unmetStarts, count);
+  unmetRows = grownInt32(unmetRows, count);
+  keys = grownFloat64(keys, count);
+}
 
 function ownId(
   known: NumberIndex,
@@ -106,47 +123,57 @@ function ownId(
   return id;
 }
 
-/** Of a string that has more parts. */
-const NO_PLACE = -1;
-
-/** Of a shape of which no string was met. */
-const NOT_MET = -2;
+/** Of a string that has more parts, or a longer one. */
+const NO_PLACE = 0;
 
 /** Counts of one byte are below. */
 const BYTE_COUNTS = 0x80;
 
-/** Ids of one dictionary's strings whose parts are none, or one count of a byte: by place, without a search. */
+/**
+ * Ids of one dictionary's strings whose parts are none, or one count of a byte: by place, without a search. Each shape
+ * of one part has a place for each byte, so that none is looked at.
+ */
 class FewPartIds {
-  /** At the place of a string its id, or ABSENT: its owner writes it. */
-  ids: Int32Array<ArrayBuffer> = NO_INT32;
-  readonly #split: SplitBlock;
-  /** Of each shape the place of its string without parts, or of that whose part is 0. */
+  readonly #holeCounts: Readonly<Int16Array>;
+  /** The shape of NULL, which no string has. */
+  readonly noShape: number;
+  /** At the place of a string its id, or ABSENT. */
+  #ids: Int32Array<ArrayBuffer> = Int32Array.of(ABSENT);
+  #size = 1;
+  /** Of each shape the place of its string without parts, or of that whose part is 0; NO_PLACE: none was met. */
   readonly #places: Int32Array;
-  #size = 0;
+  /** Of each shape all bits of a part that is to be added to its place. */
+  readonly #masks: Uint8Array;
 
-  constructor(split: SplitBlock) {
-    this.#split = split;
-    this.#places = new Int32Array(split.holeCounts.length).fill(NOT_MET);
+  constructor(holeCounts: Readonly<Int16Array>) {
+    this.#holeCounts = holeCounts;
+    this.noShape = holeCounts.length;
+    this.#places = new Int32Array(holeCounts.length + 1);
+    this.#masks = new Uint8Array(holeCounts.length + 1);
   }
 
-  place(code: number): number {
-    const { shapeCodes, holeCounts, parts } = this.#split;
-    const shape = shapeCodes[code]!;
-    let place = this.#places[shape]!;
-    if (place === NOT_MET) place = this.#begin(shape);
-    if (holeCounts[shape] !== 1) return place;
-    const part = parts[this.#split.partStart(code)]!;
-    return part < BYTE_COUNTS ? place + part : NO_PLACE;
+  /** The id of the string whose parts begin with this byte, or ABSENT. */
+  id(shape: number, firstPart: number): number {
+    return this.#ids[this.#places[shape]! + (firstPart & this.#masks[shape]!)]!;
   }
 
-  /** The place of a shape's first string. */
-  #begin(shape: number): number {
-    const holeCount = this.#split.holeCounts[shape]!;
-    const room = holeCount === 0 ? 1 : holeCount === 1 ? BYTE_COUNTS : 0;
-    const place = room === 0 ? NO_PLACE : this.#size;
-    this.#places[shape] = place;
-    this.#size += room;
-    this.ids = grownInt32(this.ids, this.#size, ABSENT);
-    return place;
+  keep(place: number, id: number): void {
+    this.#ids[place] = id;
+  }
+
+  place(shape: number, firstPart: number): number {
+    if (shape === this.noShape) return NO_PLACE;
+    const holeCount = this.#holeCounts[shape]!;
+    if (holeCount === NOT_COUNTED || holeCount > 1) return NO_PLACE;
+    if (this.#places[shape] === NO_PLACE) this.#begin(shape, holeCount);
+    if (holeCount === 0) return this.#places[shape]!;
+    return firstPart < BYTE_COUNTS ? this.#places[shape]! + firstPart : NO_PLACE;
+  }
+
+  #begin(shape: number, holeCount: number): void {
+    this.#places[shape] = this.#size;
+    this.#masks[shape] = holeCount === 0 ? 0 : 0xff;
+    this.#size += holeCount === 0 ? 1 : 256;
+    this.#ids = grownInt32(this.#ids, this.#size, ABSENT);
   }
 }

@@ -110,6 +110,13 @@ type Constant = { readonly value: number; readonly scale: number };
  */
 export type KeyForm = { readonly holeCount: number; readonly constants: readonly Constant[] };
 
+/** Codes of strings taken apart, and where the parts of each begin (`SplitBlock.partStarts`). */
+export interface SplitEntries {
+  readonly codes: Int32Array;
+  readonly starts: Int32Array;
+  readonly count: number;
+}
+
 /** The forms of the shapes of one dictionary, in arrays to be read row by row. */
 export class KeyForms {
   readonly #formOf: (shape: number) => KeyForm | undefined;
@@ -126,7 +133,11 @@ export class KeyForms {
   }
 
   /** Writes the key of the string of each code, or NO_KEY. */
-  keysOf(split: SplitBlock, codes: Int32Array, count: number, keys: Float64Array): void {
+  keysOf(
+    split: SplitBlock,
+    { codes, starts: partStarts, count }: SplitEntries,
+    keys: Float64Array,
+  ): void {
     const { shapeCodes, parts } = split;
     const starts = this.#starts;
     const holeCounts = this.#holeCounts;
@@ -144,7 +155,7 @@ export class KeyForms {
       let key = values[start]!;
       let scale = scales[start]!;
       const holeCount = holeCounts[shape]!;
-      let at = holeCount === 0 ? 0 : split.partStart(code);
+      let at = partStarts[row]!;
       for (let hole = 1; hole <= holeCount; hole++) {
         for (let isMore = true; isMore; at++) {
           const byte = parts[at]!;

@@ -135,6 +135,17 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     return this.#reader.at;
   }
 
+  partStarts(codes: Int32Array, count: number, starts: Int32Array): void {
+    if (this.#cut === 'path') {
+      this.#whole.partStarts(codes, count, starts);
+      return;
+    }
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      starts[row] = code < 0 ? 0 : this.partStart(code);
+    }
+  }
+
   writeJson(code: number, out: JsonWriter): void {
     const { bytes, start, end } = this.range(code);
     out.stringBytes(bytes, start, end);

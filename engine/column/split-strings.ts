@@ -19,6 +19,12 @@ import { decodeWtf8 } from './wtf8.ts';
 /** One string put together: read at once, and not kept. */
 let scratch = new Uint8Array(4096);
 
+/** Where the parts of a range of entries begin: read at once, and not kept. */
+let rangeStarts = new Int32Array(0);
+
+/** To step over an entry takes an eighth of the time to find where one begins. */
+const STEPS_PER_CODE_MAX = 8;
+
 const partReader = new PartReader();
 
 /** A byte at 2^40 is the last that leaves a number exact. */
@@ -193,6 +199,32 @@ export class SplitStrings implements StringEntries, SplitBlock {
     this.#lastEntry = code;
     this.#lastStart = start;
     return start;
+  }
+
+  partStarts(codes: Int32Array, count: number, starts: Int32Array): void {
+    let low = this.size;
+    let high = -1;
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      if (code >= 0 && code < low) low = code;
+      if (code > high) high = code;
+    }
+    const isDense = high - low < STEPS_PER_CODE_MAX * count;
+    if (isDense) this.#writeStarts(low, high);
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      starts[row] = code < 0 ? 0 : isDense ? rangeStarts[code - low]! : this.partStart(code);
+    }
+  }
+
+  /** Writes where the parts of each entry from `low` to `high` begin. */
+  #writeStarts(low: number, high: number): void {
+    if (high - low >= rangeStarts.length) rangeStarts = new Int32Array(2 * (high - low + 1));
+    let start = this.#startInBlock(low);
+    for (let entry = low; entry <= high; entry++) {
+      rangeStarts[entry - low] = start;
+      start += this.#partSizes[entry]!;
+    }
   }
 
   #startInBlock(code: number): number {

@@ -90,7 +90,10 @@ test('strings taken apart have the keys that they have whole', () => {
         );
         const codes = Int32Array.from({ length: values.length + 1 }, (_, row) => row - 1);
         const keys = new Float64Array(codes.length);
-        if (split.heads.offsets.length === 2) forms.keysOf(split, codes, codes.length, keys);
+        const starts = new Int32Array(codes.length);
+        split.partStarts(codes, codes.length, starts);
+        const entries = { codes, starts, count: codes.length };
+        if (split.heads.offsets.length === 2) forms.keysOf(split, entries, keys);
         else keys.fill(NO_KEY);
         assert.equal(keys[0], NO_KEY);
         for (const [code, value] of values.entries()) {

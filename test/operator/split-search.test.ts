@@ -100,6 +100,7 @@ function observed(
       return split.headRun(code);
     },
     partStart: (code) => split.partStart(code),
+    partStarts: (codes, count, starts) => split.partStarts(codes, count, starts),
     rest: (code) => split.rest(code),
     shortKey: (code) => split.shortKey(code),
     partsKey: (code, partCount) => split.partsKey(code, partCount),
