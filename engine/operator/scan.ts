@@ -117,14 +117,19 @@ export function countScannedRows(
   scope: ScanScope,
   { max, indexedMax }: { readonly max: number; readonly indexedMax: number },
 ): number {
+  if (!mayHoldRows(segment, scope)) return 0;
   const texts = scope.texts ?? [];
   const insideCount = segment.countRows(scope, texts.length === 0 ? max : indexedMax);
   if (insideCount <= max || insideCount > indexedMax || texts.length === 0) return insideCount;
   const textRows = new TextRows(segment, texts);
   let count = 0;
   for (const run of segment.runs(scope.projectKey)) {
-    count += rowsWithin(segment, run, { scope, texts: textRows }).rows.count;
-    if (count > max) break;
+    const { rows } = rowsWithin(segment, run, { scope, texts: textRows });
+    for (let from = 0; from < rows.count && count <= max; ) {
+      const part = partFrom(from, rows, { segment, run, options: scope });
+      count += countOf(part.rows);
+      from = part.end;
+    }
   }
   return count;
 }
@@ -134,7 +139,10 @@ function runsOf(segment: Segment, { projectKey, reach }: ScanOptions): readonly 
   return reach === undefined ? segment.runs(projectKey) : segment.runsOf(reach);
 }
 
-function mayHoldRows(segment: Segment, options: ScanOptions): boolean {
+/** The window of a scan, whose start moves up. */
+type MovingWindow = Pick<ScanOptions, 'startUs' | 'endUs' | 'floorUs'>;
+
+function mayHoldRows(segment: Segment, options: MovingWindow): boolean {
   return (
     segment.rowCount > 0 &&
     segment.timestampUsMax >= wantedStartUs(options) &&
@@ -143,7 +151,7 @@ function mayHoldRows(segment: Segment, options: ScanOptions): boolean {
 }
 
 /** The start of the window, as far as it has moved up by what the sink has seen already. */
-function wantedStartUs(options: ScanOptions): number {
+function wantedStartUs(options: MovingWindow): number {
   return Math.max(options.startUs, options.floorUs?.() ?? Number.NEGATIVE_INFINITY);
 }
 
@@ -178,19 +186,33 @@ function rowsWithin(
 }
 
 function scanForward(scan: RunScan, rows: RunRows): boolean {
-  const { rangeRowsMax = CHUNK_ROWS_MAX } = scan.options;
   for (let from = 0; from < rows.count; ) {
-    const range = rows.range(from, Math.min(from + rangeRowsMax, rows.count));
-    const to = range === undefined ? rows.listEnd(from) : from + range.count;
-    const pushed = range === undefined ? rows.rows(from, to) : withinWindow(scan, range);
-    if (countOf(pushed) > 0 && !pushRows(scan, pushed)) return false;
-    from = to;
+    const part = partFrom(from, rows, scan);
+    if (countOf(part.rows) > 0 && !pushRows(scan, part.rows)) return false;
+    from = part.end;
   }
   return true;
 }
 
+type RunWindow = Pick<RunScan, 'segment' | 'run'> & {
+  readonly options: MovingWindow & Pick<ScanOptions, 'rangeRowsMax'>;
+};
+
+/** What a forward scan pushes next, from row `from` of a run on, and where it goes on from. */
+function partFrom(
+  from: number,
+  rows: RunRows,
+  window: RunWindow,
+): { readonly rows: ChunkRows; readonly end: number } {
+  const { rangeRowsMax = CHUNK_ROWS_MAX } = window.options;
+  const range = rows.range(from, Math.min(from + rangeRowsMax, rows.count));
+  if (range !== undefined) return { rows: withinWindow(window, range), end: from + range.count };
+  const end = rows.listEnd(from);
+  return { rows: rows.rows(from, end), end };
+}
+
 /** The rows of a range that are inside the window, where time orders them; else the range. */
-function withinWindow({ segment, run, options }: RunScan, range: RowRange): RowRange {
+function withinWindow({ segment, run, options }: RunWindow, range: RowRange): RowRange {
   if (run.isTimeOrdered || !range.isTimeOrdered) return range;
   const ordered: RowRun = { ...run, ...range };
   const from = segment.positionAt(ordered, wantedStartUs(options));

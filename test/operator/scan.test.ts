@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
-import { newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
+import { countScannedRows, newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -343,7 +343,15 @@ test('reads of ranges in order of time, each of one project, the rows inside the
       areTimeOrdered: (start, count) => start >= half || start + count <= half,
     };
     const sink = new RowSink(2);
-    scanSegments([segment], optionsOf({ texts: NEEDED, startUs, endUs }), { rows: sink });
+    const counters = newScanCounters();
+    const scope = { texts: NEEDED, startUs, endUs };
+    scanSegments([segment], optionsOf({ ...scope, counters }), { rows: sink });
+    const max = 2 * half - 1;
+    assert.equal(
+      countScannedRows(segment, scope, { max, indexedMax: 2 * half }),
+      counters.rowsScanned,
+      'what is counted before a scan is what it looks at',
+    );
     const isIn = (row: number) => row === 3 || (row >= 100 && row < 4400) || row >= half;
     const expected = timestampsUs.flatMap((timestampUs, row) =>
       isIn(row) && timestampUs >= startUs && timestampUs < endUs ? [`s ${row}`] : [],
