@@ -86,13 +86,14 @@ export class MemoRuns {
     return smallCoverageOf(fragment, { handles, window: scans[0]!.window }, this.#memo);
   }
 
-  /** Takes note of the state of some segments with few rows, if together they have enough. */
-  keepTogether(
-    { fragment, isSmall }: Coverage,
-    pieces: readonly Piece[],
-    result: TogetherResult,
-  ): void {
-    if (isSmall === true) {
+  /**
+   * Takes note of the state of some segments with few rows, if together they have enough; in whatever order a thread
+   * looked at them: they are found in that of the snapshot.
+   */
+  keepTogether(coverage: Coverage, some: readonly Piece[], result: TogetherResult): void {
+    const { fragment } = coverage;
+    const pieces = coverage.pieces.filter((piece) => some.includes(piece));
+    if (coverage.isSmall === true) {
       keepSmallState(this.#memo, fragment, { pieces, result });
       return;
     }
