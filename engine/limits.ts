@@ -376,10 +376,16 @@ export const INLINE_LONG_MS_MAX = 4;
 
 /**
  * … and one that takes in remembered states. It may look at more rows besides, since these are what is left of
- * many: to hand over such a run would cost all of it again.
+ * many: to hand over such a run would cost all of it again. The first ones, whose code is not compiled yet, took 4 to 7.
  */
-export const INLINE_COVERED_MS_MAX = 4;
+export const INLINE_COVERED_MS_MAX = 8;
 export const INLINE_COVERED_ROWS_MAX = 16_384;
+
+/**
+ * Rows that a run may look at here if it tries regular expressions on them: of more it may try them on all that the
+ * strings of a segment are made of, and where the code for it is not compiled that took this thread 30 ms.
+ */
+export const INLINE_EXPRESSION_ROWS_MAX = 1024;
 
 /** Such runs of a plan that go to a worker after some were too large: the states may be others soon. */
 export const INLINE_COVERED_RUNS_APART_MAX = 8;

@@ -11,6 +11,7 @@ import {
   INLINE_COVERED_ROWS_MAX,
   INLINE_COVERED_RUNS_APART_MAX,
   INLINE_EXPECTED_MS_MAX,
+  INLINE_EXPRESSION_ROWS_MAX,
   INLINE_INDEXED_ROWS_MAX,
   INLINE_KNOWN_ROWS_MAX,
   INLINE_LONG_MS_MAX,
@@ -29,6 +30,7 @@ import {
   type ScanCounters,
   type ScanScope,
 } from '../operator/scan.ts';
+import { triesExpression } from '../plan/evaluator/pattern-test.ts';
 import {
   executeBeside,
   executeQuery,
@@ -36,9 +38,11 @@ import {
   PreparedPlan,
   withinWindow,
 } from '../plan/execute.ts';
+import type { Expression } from '../plan/expression.ts';
+import { childrenOf } from '../plan/expression-walk.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
-import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
+import { appliesOf, expressionsOf, operatorsOf } from '../plan/physical-walk.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
@@ -50,6 +54,8 @@ import { type TaskStats, taskStatsOf } from './task.ts';
 export type InlineLimits = {
   /** Rows that the scans of one run may look at; with 0 none is run here. */
   readonly rowsMax: number;
+  /** … if it tries regular expressions on them. */
+  readonly expressionRowsMax: number;
   /** Milliseconds that one run may take. */
   readonly runMsMax: number;
   /** … and those of one turn of the event loop together. */
@@ -58,6 +64,7 @@ export type InlineLimits = {
 
 const LIMITS: InlineLimits = {
   rowsMax: INLINE_ROWS_MAX,
+  expressionRowsMax: INLINE_EXPRESSION_ROWS_MAX,
   runMsMax: INLINE_MS_MAX,
   turnMsMax: INLINE_TURN_MS_MAX,
 };
@@ -79,6 +86,7 @@ type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
 type BegunRun = {
   readonly prepared: PreparedPlan;
   readonly startMs: number;
+  readonly rowsMax: number;
   /** How many times as long as any it may take. */
   readonly patience: number;
 };
@@ -87,6 +95,8 @@ type BegunRun = {
 type PlanRecord = {
   /** Whether all of it takes time in proportion to the rows of its scans and of its answer. */
   readonly isLinear: boolean;
+  /** Rows that its scans may look at, whatever is known of them. */
+  readonly rowsMax: number;
   /** Its next runs that are left to a worker unseen, as one was too large; of those covered by a memo apart. */
   readonly apart: Readonly<Record<'plain' | 'covered', RunsApart>>;
 };
@@ -132,7 +142,13 @@ export class InlineRuns {
     try {
       const answer = withoutLoading(() => {
         try {
-          return this.#answer(query, scans, { prepared, startMs, patience: apart.patience });
+          const { patience } = apart;
+          return this.#answer(query, scans, {
+            prepared,
+            startMs,
+            rowsMax: record.rowsMax,
+            patience,
+          });
         } finally {
           // Within: collecting garbage would hold up this thread, too.
           endReading();
@@ -164,6 +180,9 @@ export class InlineRuns {
     if (record === undefined) {
       record = {
         isLinear: isLinear(query.plan),
+        rowsMax: triesExpressions(query.plan)
+          ? this.#limits.expressionRowsMax
+          : Number.POSITIVE_INFINITY,
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
           covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),
@@ -180,10 +199,10 @@ export class InlineRuns {
     begun: BegunRun,
   ): InlineAnswer | undefined {
     const { plan, covered } = query;
-    const { prepared, startMs, patience } = begun;
+    const { prepared, startMs } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
-    const limits = this.#limitsOf(query, patience);
+    const limits = this.#limitsOf(query, begun);
     if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
     const counters = newScanCounters();
     const checkpoint = () => this.#checkpoint(counters, startMs, limits);
@@ -195,19 +214,16 @@ export class InlineRuns {
   }
 
   /** Of a run that takes in what is remembered, and looks at few rows beside it. */
-  #answerCovered(
-    query: QueryRun,
-    covered: CoveredRun,
-    { prepared, startMs, patience }: BegunRun,
-  ): InlineAnswer | undefined {
+  #answerCovered(query: QueryRun, covered: CoveredRun, begun: BegunRun): InlineAnswer | undefined {
+    const { prepared, startMs } = begun;
     const { coverage } = covered;
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
     const { pieces, fragment } = coverage;
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey, texts: neededTexts } = fragment.scan;
     const isSmall = coverage.isSmall === true;
-    const known = this.#limitsOf(query, patience);
-    const limits = isSmall ? known : this.#coveredLimits(known);
+    const known = this.#limitsOf(query, begun);
+    const limits = isSmall ? known : this.#coveredLimits(known, begun);
     const { rowsMax } = limits;
     const isFew = this.#isWithin(
       rowsMax,
@@ -292,20 +308,22 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(query: QueryRun, patience: number): RunLimits {
+  #limitsOf(query: QueryRun, begun: BegunRun): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
     const knownRows = this.#costs.rowsWithin(query.plan, INLINE_EXPECTED_MS_MAX);
+    const usualRowsMax = Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX));
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
+    const patientMs = Math.min(begun.patience * runMsMax, longMs);
     return {
-      rowsMax: Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX)),
-      runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : Math.min(patience * runMsMax, longMs),
+      rowsMax: Math.min(usualRowsMax, begun.rowsMax),
+      runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : patientMs,
     };
   }
 
-  #coveredLimits({ rowsMax }: RunLimits): RunLimits {
+  #coveredLimits({ rowsMax }: RunLimits, begun: BegunRun): RunLimits {
     return {
-      rowsMax: Math.max(rowsMax, INLINE_COVERED_ROWS_MAX),
+      rowsMax: Math.min(Math.max(rowsMax, INLINE_COVERED_ROWS_MAX), begun.rowsMax),
       runMsMax: INLINE_COVERED_MS_MAX,
     };
   }
@@ -379,6 +397,12 @@ class RunsApart {
     this.#patience = Math.min(2 * this.#patience, this.#countMax);
     this.#next = Math.min(2 * this.#next, this.#countMax);
   }
+}
+
+function triesExpressions(plan: PhysicalPlan): boolean {
+  const tries = (expression: Expression): boolean =>
+    (expression.op === 'call' && triesExpression(expression)) || childrenOf(expression).some(tries);
+  return operatorsOf(plan).some((operator) => expressionsOf(operator).some(tries));
 }
 
 /**

@@ -89,6 +89,21 @@ test('rows of the project in the window are counted, both sides of the bound', a
   equal(engine.stats().queriesInline, 1, 'a worker has run the second');
 });
 
+test('fewer rows may be counted where regular expressions with operators are tried on them', async () => {
+  const engine = engineWith({ expressionRowsMax: 10 });
+  const inlineRuns = async (pattern: string, seconds: number) => {
+    const before = engine.stats().queriesInline;
+    const start = `TIMESTAMP_SUB(TIMESTAMP '2026-01-15 12:00:00', INTERVAL ${seconds} SECOND)`;
+    const text = `${COUNT} AND t.timestamp >= ${start} AND REGEXP_CONTAINS(t.id, r'${pattern}')`;
+    const rowCount = Math.floor(seconds / 3) + 1;
+    equal((await textOf(engine, text)).json, `[{"n":${rowCount},"id":"e9"}]`);
+    return engine.stats().queriesInline - before;
+  };
+  equal(await inlineRuns('^e[0-9]+$', 29), 1);
+  equal(await inlineRuns('^e[0-9]+$', 30), 0, 'a worker has run it');
+  equal(await inlineRuns('e', 30), 1, 'a text is none');
+});
+
 test('calls that come again take in one state of sealed segments, and see what has come since', async () => {
   const engine = engineWith();
   const apart = engineWith({ rowsMax: 0 });
