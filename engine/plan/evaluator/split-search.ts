@@ -32,6 +32,9 @@ const BYTES_PER_STEP = 4;
  */
 export const RANGE_MIN = 16 * SHAPES_MAX;
 
+/** So few strings are read sooner than what they are made of is judged, where nothing is known of it. */
+const READ_MAX = 8;
+
 /** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
 const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
 
@@ -55,7 +58,8 @@ export class SplitSearch {
   /** As `TextSearch.testSplit`. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = new Uint8Array(count);
-    const known = this.#memory?.knownOf(split);
+    const isWorthIt = count >= READ_MAX || this.#memory?.isKnown(split) === true;
+    const known = isWorthIt ? this.#memory?.knownOf(split) : undefined;
     spendSteps(count);
     for (let from = 0; from < count; ) {
       const code = codes[from]!;
@@ -239,11 +243,19 @@ class SplitMemory {
     this.#digits = new DigitSteps(dfa);
   }
 
+  isKnown(split: SplitBlock): boolean {
+    this.#forgetOld();
+    return this.#known.has(split);
+  }
+
+  #forgetOld(): void {
+    if (this.#generation === findingsGeneration()) return;
+    this.#generation = findingsGeneration();
+    this.#known = new WeakMap();
+  }
+
   knownOf(split: SplitBlock): KnownOfSplit {
-    if (this.#generation !== findingsGeneration()) {
-      this.#generation = findingsGeneration();
-      this.#known = new WeakMap();
-    }
+    this.#forgetOld();
     let known = this.#known.get(split);
     if (known === undefined) {
       const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
