@@ -348,7 +348,7 @@ export const INLINE_ROWS_MAX = 4096;
  * … and of a plan that calls share, more rows, where they took so many milliseconds before: for a worker to do it
  * takes the main thread some tenths of a millisecond, too.
  */
-export const INLINE_EXPECTED_MS_MAX = 1;
+export const INLINE_EXPECTED_MS_MAX = 1.5;
 export const INLINE_KNOWN_ROWS_MAX = 131_072;
 
 /** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
@@ -379,7 +379,7 @@ export const INLINE_LONG_MS_MAX = 4;
  * many: to hand over such a run would cost all of it again. The first ones, whose code is not compiled yet, took 4 to 7.
  */
 export const INLINE_COVERED_MS_MAX = 8;
-export const INLINE_COVERED_ROWS_MAX = 16_384;
+export const INLINE_COVERED_ROWS_MAX = 32_768;
 
 /**
  * Rows that a run may look at here if it tries regular expressions on them: of more it may try them on all that the
