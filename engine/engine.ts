@@ -32,13 +32,12 @@ import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { PlanMemo } from './plan/plan-memo.ts';
 import { checkReach, EVERYTHING, type Reach } from './plan/reach.ts';
-import { giveBack } from './pool/answer-block.ts';
 import { digestOf } from './pool/answer-digest.ts';
-import { type InlineAnswer, type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
+import { type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
-import type { TaskStats } from './pool/task.ts';
+import type { RunAnswer, TaskStats } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
@@ -157,12 +156,13 @@ export class Engine {
     this.#sources = options.sources;
     this.#catalog = options.catalog;
     const costs = new RunCosts();
+    this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#pool = new QueryPool({
       workerCount: options.workerCount,
       limits: options.poolLimits,
       costs,
+      finishHere: (run, partials) => this.#inline.finish(run, partials),
     });
-    this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#memo = new MemoRuns(options.memoLimits);
     this.#isEachRunAnew = options.memoLimits?.bytesMax === 0;
   }
@@ -213,7 +213,7 @@ export class Engine {
     const answer =
       this.#runInline(this.#withSmallState(run, scans), scans, options.signal) ??
       (await this.#runCovered(run, scans, options.signal)) ??
-      (await this.#runInPool(run, options.signal));
+      (await this.#pool.run(run, options.signal));
     const { json, rowCount } = answer;
     const { profile, runMs } = answer.stats;
     const planMs = plannedMs - startMs;
@@ -254,7 +254,7 @@ export class Engine {
     run: QueryRun,
     scans: readonly PhysicalScan[],
     signal: AbortSignal | undefined,
-  ): InlineAnswer | undefined {
+  ): RunAnswer | undefined {
     if (signal?.aborted) return undefined;
     try {
       const answer = this.#inline.run(run, scans);
@@ -274,26 +274,16 @@ export class Engine {
     run: QueryRun,
     scans: readonly PhysicalScan[],
     signal: AbortSignal | undefined,
-  ): Promise<InlineAnswer | undefined> {
+  ): Promise<RunAnswer | undefined> {
     const coverage = this.#memo.cover(snapshotOf(run, scans));
     if (coverage === undefined) return undefined;
     const covered = { ...run, covered: { coverage, memo: this.#memo } };
     try {
-      return this.#runInline(covered, scans, signal) ?? (await this.#runInPool(covered, signal));
+      return this.#runInline(covered, scans, signal) ?? (await this.#pool.run(covered, signal));
     } catch (error) {
       if (mayFailForMemo(coverage, error)) return undefined;
       throw error;
     }
-  }
-
-  async #runInPool(run: QueryRun, signal: AbortSignal | undefined): Promise<InlineAnswer> {
-    const { json, rowCount, stats } = await this.#pool.run(run, signal);
-    return {
-      json: json.bytes,
-      rowCount,
-      stats,
-      release: () => giveBack(json),
-    };
   }
 
   stats(): EngineStats {

@@ -23,6 +23,7 @@ import {
   INLINE_TURN_MS_MAX,
 } from '../limits.ts';
 import { ordersOf } from '../memo/coverage.ts';
+import { partialSize } from '../memo/partial-size.ts';
 import { runPieces } from '../memo/run-pieces.ts';
 import {
   countScannedRows,
@@ -48,7 +49,7 @@ import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
-import { type TaskStats, taskStatsOf } from './task.ts';
+import { type RunAnswer, type TaskStats, taskStatsOf } from './task.ts';
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
 export type InlineLimits = {
@@ -67,15 +68,6 @@ const LIMITS: InlineLimits = {
   expressionRowsMax: INLINE_EXPRESSION_ROWS_MAX,
   runMsMax: INLINE_MS_MAX,
   turnMsMax: INLINE_TURN_MS_MAX,
-};
-
-/** The answer of a run on this thread. */
-export type InlineAnswer = {
-  /** A JSON array, UTF-8: on loan until `release`, after which it may be written over. */
-  readonly json: Uint8Array;
-  readonly rowCount: number;
-  readonly stats: TaskStats;
-  readonly release: () => void;
 };
 
 /** Thrown through a run that turned out larger than it looked; not an error of the query. */
@@ -98,7 +90,7 @@ type PlanRecord = {
   /** Rows that its scans may look at, whatever is known of them. */
   readonly rowsMax: number;
   /** Its next runs that are left to a worker unseen, as one was too large; of those covered by a memo apart. */
-  readonly apart: Readonly<Record<'plain' | 'covered', RunsApart>>;
+  readonly apart: Readonly<Record<'plain' | 'covered' | 'finish', RunsApart>>;
 };
 
 /**
@@ -127,38 +119,64 @@ export class InlineRuns {
    * it is one for a worker, and nothing has come of it. Throws a QueryError for whatever the text or
    * its values do wrong.
    */
-  run(query: QueryRun, scans: readonly PhysicalScan[]): InlineAnswer | undefined {
+  run(query: QueryRun, scans: readonly PhysicalScan[]): RunAnswer | undefined {
+    const isPlain = query.covered === undefined || query.covered.coverage.isSmall === true;
+    const answer = this.#try(query, isPlain ? 'plain' : 'covered', (begun) =>
+      this.#answer(query, scans, begun),
+    );
+    if (answer === undefined) return undefined;
+    const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
+    this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
+    const { covered } = query;
+    if (covered === undefined) return answer;
+    return { ...answer, stats: withRemembered(answer.stats, covered.coverage) };
+  }
+
+  /**
+   * What is left of a run when workers have made its partial states: combines them and does the rest. `undefined`: a
+   * worker is to do it; they are as they were.
+   */
+  finish(query: QueryRun, partials: readonly unknown[]): RunAnswer | undefined {
+    if (partialSize(partials) > INLINE_PARTIALS_BYTES_MAX) return undefined;
+    return this.#try(query, 'finish', (begun) => {
+      const { prepared, startMs } = begun;
+      const limits = this.#limitsOf(query, begun);
+      const counters = newScanCounters();
+      const checkpoint = () => this.#checkpoint(counters, startMs, limits);
+      const { bounds, texts } = query.template ?? {};
+      const context = { prepared, segments: [[]], bounds, texts, checkpoint, counters };
+      return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+        finishQuery(query.plan, context, partials, rows);
+      });
+    });
+  }
+
+  #try(
+    query: QueryRun,
+    how: keyof PlanRecord['apart'],
+    answer: (begun: BegunRun) => RunAnswer | undefined,
+  ): RunAnswer | undefined {
     const { rowsMax, turnMsMax } = this.#limits;
     if (rowsMax === 0 || query.isProfiled === true || this.#turnMs >= turnMsMax) return undefined;
-    const record = this.#recordOf(query);
-    const { isLinear } = record;
-    const isPlain = query.covered === undefined || query.covered.coverage.isSmall === true;
-    const apart = record.apart[isPlain ? 'plain' : 'covered'];
+    const { isLinear, rowsMax: planRowsMax, apart: aparts } = this.#recordOf(query);
+    const apart = aparts[how];
     if (!isLinear || apart.isNext()) return undefined;
     const startMs = performance.now();
     forgetDropped(query.dropped);
     if (query.isAnew === true) forgetFindings();
     const prepared = this.#prepared.of(query.plan, query.dropped) ?? new PreparedPlan();
+    const begun = { prepared, startMs, rowsMax: planRowsMax, patience: apart.patience };
     try {
-      const answer = withoutLoading(() => {
+      const found = withoutLoading(() => {
         try {
-          const { patience } = apart;
-          return this.#answer(query, scans, {
-            prepared,
-            startMs,
-            rowsMax: record.rowsMax,
-            patience,
-          });
+          return answer(begun);
         } finally {
           // Within: collecting garbage would hold up this thread, too.
           endReading();
         }
       });
-      if (answer === undefined) return undefined;
-      apart.succeeded();
-      const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
-      this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
-      return answer;
+      if (found !== undefined) apart.succeeded();
+      return found;
     } catch (error) {
       if (!(error instanceof NotInMemoryError) && !(error instanceof RunTooLarge)) throw error;
       apart.failed();
@@ -186,6 +204,7 @@ export class InlineRuns {
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
           covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),
+          finish: new RunsApart(INLINE_RUNS_APART_MAX),
         },
       };
       this.#records.set(identity, record);
@@ -193,11 +212,7 @@ export class InlineRuns {
     return record;
   }
 
-  #answer(
-    query: QueryRun,
-    scans: readonly PhysicalScan[],
-    begun: BegunRun,
-  ): InlineAnswer | undefined {
+  #answer(query: QueryRun, scans: readonly PhysicalScan[], begun: BegunRun): RunAnswer | undefined {
     const { plan, covered } = query;
     const { prepared, startMs } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
@@ -214,7 +229,7 @@ export class InlineRuns {
   }
 
   /** Of a run that takes in what is remembered, and looks at few rows beside it. */
-  #answerCovered(query: QueryRun, covered: CoveredRun, begun: BegunRun): InlineAnswer | undefined {
+  #answerCovered(query: QueryRun, covered: CoveredRun, begun: BegunRun): RunAnswer | undefined {
     const { prepared, startMs } = begun;
     const { coverage } = covered;
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
@@ -258,7 +273,7 @@ export class InlineRuns {
       readonly startMs: number;
     },
     push: (rows: RowWriter) => void,
-  ): InlineAnswer {
+  ): RunAnswer {
     const buffer = this.#buffers.pop() ?? new JsonBuffer();
     // A query that failed may have left the beginning of its answer.
     buffer.clear();
@@ -269,13 +284,7 @@ export class InlineRuns {
       this.#keep(buffer);
       throw error;
     }
-    const stats = taskStatsOf(run.counters, performance.now() - run.startMs);
-    const { covered } = query;
-    return this.#lend(
-      buffer,
-      rows,
-      covered === undefined ? stats : withRemembered(stats, covered.coverage),
-    );
+    return this.#lend(buffer, rows, taskStatsOf(run.counters, performance.now() - run.startMs));
   }
 
   /** Scans from the newest on mostly end early; what they look at is bounded while they run. */
@@ -333,7 +342,7 @@ export class InlineRuns {
     throw new RunTooLarge('the run is one for a worker');
   }
 
-  #lend(buffer: JsonBuffer, rows: RowWriter, stats: TaskStats): InlineAnswer {
+  #lend(buffer: JsonBuffer, rows: RowWriter, stats: TaskStats): RunAnswer {
     const { json, rowCount } = rows.finish();
     let isLent = true;
     return {

@@ -25,6 +25,7 @@ import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import type { SentTemplate } from '../plan/plan-memo.ts';
 import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
+import { giveBack } from './answer-block.ts';
 import {
   type CoveredRun,
   sharesOfPieces,
@@ -44,6 +45,7 @@ import {
   type PartialAnswer,
   type QueryPart,
   type RowsAnswer,
+  type RunAnswer,
   type SealTask,
   type SegmentTask,
   type StatesTask,
@@ -99,7 +101,11 @@ export type QueryPoolOptions = {
   readonly workerUrl?: URL | undefined;
   /** What is known of plans, and learned of their runs here. */
   readonly costs?: RunCosts | undefined;
+  /** Does what is left of a run when its partial states are made, on this thread; `undefined`: a worker is to do it. */
+  readonly finishHere?: FinishHere | undefined;
 };
+
+type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer | undefined;
 
 /**
  * The worker threads: those of queries, and those of the background, which seal, merge and pack and
@@ -117,6 +123,7 @@ export class QueryPool {
   readonly #background: ThreadGroup;
   readonly #counters = new PoolCounters();
   readonly #costs: RunCosts;
+  readonly #finishHere: FinishHere | undefined;
   /** Queries that no thread has taken up yet. */
   readonly #waiting = new TenantSets<QueryTasks>();
   readonly #drained = new DrainRate();
@@ -126,6 +133,7 @@ export class QueryPool {
     this.#workerCount = options.workerCount ?? availableParallelism();
     this.#limits = { ...LIMITS, ...options.limits };
     this.#costs = options.costs ?? new RunCosts();
+    this.#finishHere = options.finishHere;
     // The same file compiled and not: the extension follows our own.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const threads = {
@@ -151,7 +159,7 @@ export class QueryPool {
    * tenant's query takes the place of one of many of this tenant's; `query_cancelled` soon after
    * `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
    */
-  async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RowsAnswer> {
+  async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RunAnswer> {
     const { tenant = NO_TENANT } = query;
     const tasks = new QueryTasks({
       scheduler: this.#queries.scheduler,
@@ -287,7 +295,7 @@ export class QueryPool {
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 
-  async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RowsAnswer> {
+  async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
     const { plan, output, template, covered, tenant: _tenant, ...rest } = query;
     const part = {
       work: template ?? { plan, output },
@@ -297,7 +305,7 @@ export class QueryPool {
       ...rest,
     };
     if (covered !== undefined) {
-      const answer = await this.#runCovered(part, covered, tasks);
+      const answer = await this.#runCovered(query, { part, covered, tasks });
       this.#noteCost(query, [answer.stats]);
       return answer;
     }
@@ -305,19 +313,30 @@ export class QueryPool {
     if (shares === undefined) {
       const rows = rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
       this.#noteCost(query, [rows.stats]);
-      return rows;
+      return answerOf(rows);
     }
     const answers = await Promise.all(
       shares.map((share) => tasks.run('turn', { kind: 'fragment', ...part, segments: [share] })),
     );
     const fragments = answers.map(partialOf);
     const partials = fragments.map(({ partial }) => partial);
-    const finish = { kind: 'finish' as const, ...part, segments: [], partials };
-    const rows = rowsOf(await tasks.run('ahead', finish));
+    const answer = await this.#finish(query, partials, { part, tasks });
     const stats = fragments.map((fragment) => fragment.stats);
-    this.#noteCost(query, [...stats, rows.stats]);
+    this.#noteCost(query, [...stats, answer.stats]);
     this.#noteStates(query.plan, partials, stats);
-    return { ...rows, stats: statsOfAll(stats, rows.stats) };
+    return { ...answer, stats: statsOfAll(stats, answer.stats) };
+  }
+
+  /** Combines partial states and does the rest: here where that is little, else on a thread. */
+  async #finish(
+    query: QueryRun,
+    partials: readonly unknown[],
+    { part, tasks, line = 'ahead' }: PoolRun & { readonly line?: 'turn' | 'ahead' },
+  ): Promise<RunAnswer> {
+    const here = this.#finishHere?.(query, partials);
+    if (here !== undefined) return here;
+    const finish = { kind: 'finish' as const, ...part, segments: [], partials };
+    return answerOf(rowsOf(await tasks.run(line, finish)));
   }
 
   /** States of many small parts take a while to add up: they are looked at now and then. */
@@ -336,7 +355,10 @@ export class QueryPool {
   }
 
   /** Looks at what is not remembered, and combines it with what is. */
-  async #runCovered(part: QueryPart, covered: CoveredRun, tasks: QueryTasks): Promise<RowsAnswer> {
+  async #runCovered(
+    query: QueryRun,
+    { part, covered, tasks }: PoolRun & { readonly covered: CoveredRun },
+  ): Promise<RunAnswer> {
     const { coverage } = covered;
     const shares = sharesOfPieces(coverage.pieces, this.#workerCount);
     const answers = await Promise.all(
@@ -353,9 +375,9 @@ export class QueryPool {
       stats.push(answer.stats);
       partials.push(...takePieces(shares[index]!, answer.result, covered));
     }
-    const finish = { kind: 'finish' as const, ...part, segments: [[]], partials };
-    const rows = rowsOf(await tasks.run(shares.length === 0 ? 'turn' : 'ahead', finish));
-    return { ...rows, stats: withRemembered(statsOfAll(stats, rows.stats), coverage) };
+    const line = shares.length === 0 ? 'turn' : 'ahead';
+    const finished = await this.#finish(query, partials, { part, tasks, line });
+    return { ...finished, stats: withRemembered(statsOfAll(stats, finished.stats), coverage) };
   }
 
   #runSegmentTask(task: SegmentTask): Promise<DoneAnswer> {
@@ -399,6 +421,9 @@ export class QueryPool {
   }
 }
 
+/** A run, as its tasks are told of it. */
+type PoolRun = { readonly part: QueryPart; readonly tasks: QueryTasks };
+
 /** Threads, and who may have one. */
 type ThreadGroup = { readonly scheduler: TaskScheduler; readonly threads: WorkerThreads };
 
@@ -423,6 +448,11 @@ function cancellationOf(signal: AbortSignal | undefined): QueryError {
   const reason: unknown = signal?.reason;
   if (reason instanceof QueryError) return reason;
   return new QueryError('query_cancelled', 'the caller went away before the answer');
+}
+
+/** As its caller has it: given back to the thread that made it. */
+function answerOf({ json, rowCount, stats }: RowsAnswer): RunAnswer {
+  return { json: json.bytes, rowCount, stats, release: () => giveBack(json) };
 }
 
 function rowsOf(answer: DoneAnswer): RowsAnswer {

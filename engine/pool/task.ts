@@ -91,6 +91,15 @@ export type RowsAnswer = {
   readonly stats: TaskStats;
 };
 
+/** The answer of a run, for its caller. */
+export type RunAnswer = {
+  /** A JSON array, UTF-8: on loan until `release`, after which it may be written over. */
+  readonly json: Uint8Array;
+  readonly rowCount: number;
+  readonly stats: TaskStats;
+  readonly release: () => void;
+};
+
 export type PartialAnswer = {
   readonly kind: 'partial';
   readonly partial: unknown;

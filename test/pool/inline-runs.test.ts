@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Engine, type RunOptions } from '../../engine/engine.ts';
+import { Engine, type EngineOptions, type RunOptions } from '../../engine/engine.ts';
 import { INLINE_RUNS_APART_MAX } from '../../engine/limits.ts';
-import type { InlineLimits } from '../../engine/pool/inline-runs.ts';
+import { type InlineLimits, InlineRuns } from '../../engine/pool/inline-runs.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
@@ -18,9 +18,13 @@ let store: LogStore;
 const engines: Engine[] = [];
 
 /** The first runs of a process are slow, and are to be run here all the same. */
-function engineWith(limits: Partial<InlineLimits> = {}): Engine {
+function engineWith(
+  limits: Partial<InlineLimits> = {},
+  more: Pick<EngineOptions, 'memoLimits'> = {},
+): Engine {
   const inlineLimits = { runMsMax: 10_000, turnMsMax: 10_000, ...limits };
-  const engine = new Engine({ sources: SOURCES, catalog: store, workerCount: 1, inlineLimits });
+  const options = { sources: SOURCES, catalog: store, workerCount: 1, inlineLimits };
+  const engine = new Engine({ ...options, ...more });
   engines.push(engine);
   return engine;
 }
@@ -102,6 +106,35 @@ test('fewer rows may be counted where regular expressions with operators are tri
   equal(await inlineRuns('^e[0-9]+$', 29), 1);
   equal(await inlineRuns('^e[0-9]+$', 30), 0, 'a worker has run it');
   equal(await inlineRuns('e', 30), 1, 'a text is none');
+});
+
+test('states made by workers are combined here or there, with the same answer', async (t) => {
+  const finish = t.mock.method(InlineRuns.prototype, 'finish');
+  const text = `SELECT t.project, COUNT(*) AS n, MAX(t.id) AS id FROM ${SOURCE} AS t
+    WHERE REGEXP_CONTAINS(t.id, r'^e[0-9]+$') GROUP BY t.project ORDER BY n DESC`;
+  const memoLimits = { rowsMin: 20, bytesPerRowMax: 1000 };
+  const answersOf = async (inlineLimits: Partial<InlineLimits>) => {
+    const engine = engineWith(inlineLimits, { memoLimits });
+    const query = engine.prepare(text, []);
+    const answers = [];
+    for (let call = 0; call < 3; call++) {
+      const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+      const { json, stats, release } = await engine.run(query, options);
+      answers.push(Buffer.from(json).toString());
+      equal(stats.rowsScanned + stats.rowsFromMemo, ROWS);
+      release();
+    }
+    const isHere = finish.mock.calls.map(({ result }) => result !== undefined);
+    finish.mock.resetCalls();
+    return { answers, isHere };
+  };
+  const apart = await answersOf({ rowsMax: 0 });
+  const here = await answersOf({ expressionRowsMax: 10 });
+  const begunHere = await answersOf({ expressionRowsMax: 10, runMsMax: -1 });
+  equal(new Set([...apart.answers, ...here.answers, ...begunHere.answers]).size, 1);
+  deepEqual(apart.isHere, [false, false, false]);
+  deepEqual([...new Set(here.isHere)], [true]);
+  deepEqual([...new Set(begunHere.isHere)], [false], 'all of it took too long here');
 });
 
 test('calls that come again take in one state of sealed segments, and see what has come since', async () => {

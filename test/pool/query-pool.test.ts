@@ -2,7 +2,14 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
-import { type PoolLimits, QueryPool, type QueryRun } from '../../engine/pool/query-pool.ts';
+import { newScanCounters } from '../../engine/operator/scan.ts';
+import {
+  type PoolLimits,
+  QueryPool,
+  type QueryPoolOptions,
+  type QueryRun,
+} from '../../engine/pool/query-pool.ts';
+import { taskStatsOf } from '../../engine/pool/task.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Script } from './script-worker.ts';
 
@@ -20,12 +27,17 @@ afterEach(async () => {
   await pool.close();
 });
 
-function start(workerCount: number, limits: Partial<PoolLimits> = {}): void {
+function start(
+  workerCount: number,
+  limits: Partial<PoolLimits> = {},
+  more: Pick<QueryPoolOptions, 'finishHere'> = {},
+): void {
   shared = new Int32Array(new SharedArrayBuffer(8));
   pool = new QueryPool({
     workerCount,
     limits: { ...LIMITS, ...limits },
     workerUrl: new URL('./script-worker.ts', import.meta.url),
+    ...more,
   });
 }
 
@@ -145,6 +157,27 @@ test('a query in fragments that loses one fails as a whole, and its others stop'
   await other;
   await pool.run(query('answer'));
   equal(pool.stats().workersLost, 1);
+});
+
+test('what is left of a query in fragments is done by the calling thread, where it will', async () => {
+  const json = new TextEncoder().encode('[1]');
+  let isLittle = true;
+  let seen: readonly unknown[] = [];
+  const finishHere: QueryPoolOptions['finishHere'] = (_, partials) => {
+    seen = partials;
+    const stats = taskStatsOf(newScanCounters(), 1);
+    return isLittle ? { json, rowCount: 1, stats, release: () => {} } : undefined;
+  };
+  start(2, {}, { finishHere });
+  const answer = await pool.run(fragments('answer', 'answer'));
+  deepEqual([answer.json, answer.rowCount], [json, 1]);
+  deepEqual(seen, [1, 1], 'the state of each fragment');
+  equal(answer.stats.rowsScanned, 2 * 3);
+  equal(answer.stats.runMs, 5 + 1, 'the longest fragment, and what was left');
+  equal(begun(), 2, 'no thread was asked for more');
+  isLittle = false;
+  equal((await pool.run(fragments('answer', 'answer'))).rowCount, 0);
+  equal(begun(), 2 + 3);
 });
 
 for (const [does, code] of [
