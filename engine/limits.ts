@@ -376,11 +376,15 @@ export const INLINE_MS_MAX = 1;
 export const INLINE_LONG_MS_MAX = 4;
 
 /**
- * … and one that takes in remembered states. It may look at more rows besides, since these are what is left of
- * many: to hand over such a run would cost all of it again. The first ones, whose code is not compiled yet, took 4 to 7.
+ * … and one that takes in remembered states: to hand over such a run would cost all of it again.
  */
 export const INLINE_COVERED_MS_MAX = 8;
-export const INLINE_COVERED_ROWS_MAX = 32_768;
+
+/**
+ * Rows that such a run may look at, if it is not known what they take: they are what is left of many, and the code for
+ * many is seldom compiled for this thread. 3,600 of them took it more than 8 ms at first, and a worker 2.
+ */
+export const INLINE_COVERED_ROWS_MAX = 2048;
 
 /**
  * Rows that a run may look at here if it tries regular expressions on them: of more it may try them on all that the

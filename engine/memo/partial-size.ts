@@ -2,12 +2,15 @@
 const OBJECT_BYTES = 32;
 const ARRAY_BYTES = 160;
 
-/** About how many bytes a partial state takes, with all that its arrays keep in memory. */
-export function partialSize(partial: unknown): number {
+/**
+ * About how many bytes a partial state takes, with all that its arrays keep in memory; or some number above
+ * `bytesMax`, as soon as that is sure.
+ */
+export function partialSize(partial: unknown, bytesMax = Number.POSITIVE_INFINITY): number {
   const buffers = new Set<ArrayBufferLike>();
   let size = 0;
   const waiting: unknown[] = [partial];
-  while (waiting.length > 0) {
+  while (waiting.length > 0 && size <= bytesMax) {
     const value = waiting.pop();
     if (typeof value === 'string') size += 2 * value.length;
     if (typeof value !== 'object' || value === null) {
@@ -18,7 +21,10 @@ export function partialSize(partial: unknown): number {
       buffers.add(value.buffer);
     } else {
       size += OBJECT_BYTES;
-      for (const part of Object.values(value)) waiting.push(part);
+      const parts = Object.values(value);
+      // Each takes at least so many.
+      if (size + 8 * parts.length > bytesMax) return size + 8 * parts.length;
+      for (const part of parts) waiting.push(part);
     }
   }
   return size;

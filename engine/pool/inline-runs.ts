@@ -137,8 +137,9 @@ export class InlineRuns {
    * worker is to do it; they are as they were.
    */
   finish(query: QueryRun, partials: readonly unknown[]): RunAnswer | undefined {
-    if (partialSize(partials) > INLINE_PARTIALS_BYTES_MAX) return undefined;
     return this.#try(query, 'finish', (begun) => {
+      const byteSize = partialSize(partials, INLINE_PARTIALS_BYTES_MAX);
+      if (byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
       const { prepared, startMs } = begun;
       const limits = this.#limitsOf(query, begun);
       const counters = newScanCounters();
@@ -151,6 +152,7 @@ export class InlineRuns {
     });
   }
 
+  /** What `answer` gives, where the plan may be run here; `undefined` too where it turned out too large. */
   #try(
     query: QueryRun,
     how: keyof PlanRecord['apart'],
@@ -237,8 +239,7 @@ export class InlineRuns {
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey, texts: neededTexts } = fragment.scan;
     const isSmall = coverage.isSmall === true;
-    const known = this.#limitsOf(query, begun);
-    const limits = isSmall ? known : this.#coveredLimits(known, begun);
+    const limits = isSmall ? this.#limitsOf(query, begun) : this.#coveredLimits(query, begun);
     const { rowsMax } = limits;
     const isFew = this.#isWithin(
       rowsMax,
@@ -317,24 +318,25 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(query: QueryRun, begun: BegunRun): RunLimits {
+  #limitsOf(query: QueryRun, { patience, rowsMax: planRowsMax }: BegunRun): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
-    const knownRows = this.#costs.rowsWithin(query.plan, INLINE_EXPECTED_MS_MAX);
-    const usualRowsMax = Math.max(rowsMax, Math.min(knownRows, INLINE_KNOWN_ROWS_MAX));
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
-    const patientMs = Math.min(begun.patience * runMsMax, longMs);
+    const patientMs = Math.min(patience * runMsMax, longMs);
     return {
-      rowsMax: Math.min(usualRowsMax, begun.rowsMax),
+      rowsMax: Math.min(Math.max(rowsMax, this.#knownRows(query)), planRowsMax),
       runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : patientMs,
     };
   }
 
-  #coveredLimits({ rowsMax }: RunLimits, begun: BegunRun): RunLimits {
-    return {
-      rowsMax: Math.min(Math.max(rowsMax, INLINE_COVERED_ROWS_MAX), begun.rowsMax),
-      runMsMax: INLINE_COVERED_MS_MAX,
-    };
+  #coveredLimits(query: QueryRun, { rowsMax: planRowsMax }: BegunRun): RunLimits {
+    const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, this.#knownRows(query));
+    return { rowsMax: Math.min(rowsMax, planRowsMax), runMsMax: INLINE_COVERED_MS_MAX };
+  }
+
+  /** Rows that are known to take little time. */
+  #knownRows({ plan }: QueryRun): number {
+    return Math.min(this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX), INLINE_KNOWN_ROWS_MAX);
   }
 
   #checkpoint(counters: ScanCounters, startMs: number, { rowsMax, runMsMax }: RunLimits): void {
