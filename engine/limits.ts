@@ -381,10 +381,13 @@ export const INLINE_LONG_MS_MAX = 4;
 export const INLINE_COVERED_MS_MAX = 8;
 
 /**
- * Rows that such a run may look at, if it is not known what they take: they are what is left of many, and the code for
- * many is seldom compiled for this thread. 3,600 of them took it more than 8 ms at first, and a worker 2.
+ * Rows that such a run may look at, if it is not known what they take on the main thread: they are what is left of many,
+ * and the code for many is seldom compiled for it. 3,600 of them took it more than 8 ms at first, and a worker 2.
  */
 export const INLINE_COVERED_ROWS_MAX = 2048;
+
+/** Of such runs of a plan with more rows, one in so many is tried all the same, if it took workers little. */
+export const INLINE_LEARNING_RUNS = 16;
 
 /**
  * Rows that a run may look at here if it tries regular expressions on them: of more it may try them on all that the

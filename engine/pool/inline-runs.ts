@@ -14,6 +14,7 @@ import {
   INLINE_EXPRESSION_ROWS_MAX,
   INLINE_INDEXED_ROWS_MAX,
   INLINE_KNOWN_ROWS_MAX,
+  INLINE_LEARNING_RUNS,
   INLINE_LONG_MS_MAX,
   INLINE_MS_MAX,
   INLINE_PARTIALS_BYTES_MAX,
@@ -78,7 +79,7 @@ type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
 type BegunRun = {
   readonly prepared: PreparedPlan;
   readonly startMs: number;
-  readonly rowsMax: number;
+  readonly record: PlanRecord;
   /** How many times as long as any it may take. */
   readonly patience: number;
 };
@@ -89,6 +90,8 @@ type PlanRecord = {
   readonly isLinear: boolean;
   /** Rows that its scans may look at, whatever is known of them. */
   readonly rowsMax: number;
+  /** Runs that were to take in remembered states. */
+  coveredCount: number;
   /** Its next runs that are left to a worker unseen, as one was too large; of those covered by a memo apart. */
   readonly apart: Readonly<Record<'plain' | 'covered' | 'finish', RunsApart>>;
 };
@@ -126,7 +129,7 @@ export class InlineRuns {
     );
     if (answer === undefined) return undefined;
     const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
-    this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
+    this.#costs.note(query, { busyMs, rowCount, isHere: true }, query.covered === undefined);
     const { covered } = query;
     if (covered === undefined) return answer;
     return { ...answer, stats: withRemembered(answer.stats, covered.coverage) };
@@ -160,14 +163,14 @@ export class InlineRuns {
   ): RunAnswer | undefined {
     const { rowsMax, turnMsMax } = this.#limits;
     if (rowsMax === 0 || query.isProfiled === true || this.#turnMs >= turnMsMax) return undefined;
-    const { isLinear, rowsMax: planRowsMax, apart: aparts } = this.#recordOf(query);
-    const apart = aparts[how];
-    if (!isLinear || apart.isNext()) return undefined;
+    const record = this.#recordOf(query);
+    const apart = record.apart[how];
+    if (!record.isLinear || apart.isNext()) return undefined;
     const startMs = performance.now();
     forgetDropped(query.dropped);
     if (query.isAnew === true) forgetFindings();
     const prepared = this.#prepared.of(query.plan, query.dropped) ?? new PreparedPlan();
-    const begun = { prepared, startMs, rowsMax: planRowsMax, patience: apart.patience };
+    const begun = { prepared, startMs, record, patience: apart.patience };
     try {
       const found = withoutLoading(() => {
         try {
@@ -203,6 +206,7 @@ export class InlineRuns {
         rowsMax: triesExpressions(query.plan)
           ? this.#limits.expressionRowsMax
           : Number.POSITIVE_INFINITY,
+        coveredCount: 0,
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
           covered: new RunsApart(INLINE_COVERED_RUNS_APART_MAX),
@@ -318,25 +322,26 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(query: QueryRun, { patience, rowsMax: planRowsMax }: BegunRun): RunLimits {
+  #limitsOf(query: QueryRun, { patience, record }: BegunRun): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
+    const knownRows = this.#costs.rowsWithin(query.plan, INLINE_EXPECTED_MS_MAX);
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
-    const patientMs = Math.min(patience * runMsMax, longMs);
     return {
-      rowsMax: Math.min(Math.max(rowsMax, this.#knownRows(query)), planRowsMax),
-      runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : patientMs,
+      rowsMax: Math.min(Math.max(rowsMax, boundedRows(knownRows)), record.rowsMax),
+      runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : Math.min(patience * runMsMax, longMs),
     };
   }
 
-  #coveredLimits(query: QueryRun, { rowsMax: planRowsMax }: BegunRun): RunLimits {
-    const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, this.#knownRows(query));
-    return { rowsMax: Math.min(rowsMax, planRowsMax), runMsMax: INLINE_COVERED_MS_MAX };
-  }
-
-  /** Rows that are known to take little time. */
-  #knownRows({ plan }: QueryRun): number {
-    return Math.min(this.#costs.rowsWithin(plan, INLINE_EXPECTED_MS_MAX), INLINE_KNOWN_ROWS_MAX);
+  /** What rows take on other threads counts now and then only, so that the compiler learns of them here. */
+  #coveredLimits({ plan }: QueryRun, { record }: BegunRun): RunLimits {
+    const ms = INLINE_EXPECTED_MS_MAX;
+    const isLearning = ++record.coveredCount % INLINE_LEARNING_RUNS === 0;
+    const knownRows = isLearning
+      ? this.#costs.rowsWithin(plan, ms)
+      : this.#costs.rowsWithinHere(plan, ms);
+    const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, boundedRows(knownRows));
+    return { rowsMax: Math.min(rowsMax, record.rowsMax), runMsMax: INLINE_COVERED_MS_MAX };
   }
 
   #checkpoint(counters: ScanCounters, startMs: number, { rowsMax, runMsMax }: RunLimits): void {
@@ -408,6 +413,10 @@ class RunsApart {
     this.#patience = Math.min(2 * this.#patience, this.#countMax);
     this.#next = Math.min(2 * this.#next, this.#countMax);
   }
+}
+
+function boundedRows(knownRows: number): number {
+  return Math.min(knownRows, INLINE_KNOWN_ROWS_MAX);
 }
 
 function triesExpressions(plan: PhysicalPlan): boolean {

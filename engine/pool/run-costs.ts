@@ -3,7 +3,12 @@ import type { LateTexts } from '../plan/late-texts.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 
 /** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
-export type EndedRun = { readonly busyMs: number; readonly rowCount: number };
+export type EndedRun = {
+  readonly busyMs: number;
+  readonly rowCount: number;
+  /** Whether all of it was run on the main thread. */
+  readonly isHere?: boolean | undefined;
+};
 
 /** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */
 export type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
@@ -21,6 +26,8 @@ export function callIdentity({ plan, template }: PlannedCall): object {
 
 type Cost = {
   msPerRow: number | undefined;
+  /** … on the main thread, where the code for it may not be compiled yet. */
+  msPerRowHere: number | undefined;
   /** Of whole runs of all calls. */
   wholeMs: number | undefined;
   stateBytesPerRow: number | undefined;
@@ -43,10 +50,13 @@ export class RunCosts {
   readonly #wholeMs = new WeakMap<object, number>();
 
   /** `isWhole`: nothing of it was remembered from other runs. */
-  note(call: PlannedCall, { busyMs, rowCount }: EndedRun, isWhole: boolean): void {
+  note(call: PlannedCall, { busyMs, rowCount, isHere }: EndedRun, isWhole: boolean): void {
     const cost = this.#costOf(call.plan);
     if (++cost.runCount % STATES_KNOWN_RUNS === 0) cost.stateBytesPerRow = undefined;
-    if (rowCount >= COST_ROWS_MIN) cost.msPerRow = followed(cost.msPerRow, busyMs / rowCount);
+    if (rowCount >= COST_ROWS_MIN) {
+      cost.msPerRow = followed(cost.msPerRow, busyMs / rowCount);
+      if (isHere === true) cost.msPerRowHere = followed(cost.msPerRowHere, busyMs / rowCount);
+    }
     if (!isWhole) return;
     cost.wholeMs = followed(cost.wholeMs, busyMs);
     const identity = callIdentity(call);
@@ -59,8 +69,12 @@ export class RunCosts {
 
   /** How many rows take so long; 0 where it is not known. */
   rowsWithin(plan: PhysicalPlan, ms: number): number {
-    const msPerRow = this.#costs.get(plan)?.msPerRow;
-    return msPerRow === undefined ? 0 : Math.floor(ms / msPerRow);
+    return rowsIn(ms, this.#costs.get(plan)?.msPerRow);
+  }
+
+  /** … on the main thread. */
+  rowsWithinHere(plan: PhysicalPlan, ms: number): number {
+    return rowsIn(ms, this.#costs.get(plan)?.msPerRowHere);
   }
 
   /** How long a run takes of which nothing is remembered; `undefined` where it is not known. */
@@ -84,12 +98,21 @@ export class RunCosts {
   #costOf(plan: PhysicalPlan): Cost {
     let cost = this.#costs.get(plan);
     if (cost === undefined) {
-      const unknown = { msPerRow: undefined, wholeMs: undefined, stateBytesPerRow: undefined };
-      cost = { ...unknown, runCount: 0 };
+      cost = {
+        msPerRow: undefined,
+        msPerRowHere: undefined,
+        wholeMs: undefined,
+        stateBytesPerRow: undefined,
+        runCount: 0,
+      };
       this.#costs.set(plan, cost);
     }
     return cost;
   }
+}
+
+function rowsIn(ms: number, msPerRow: number | undefined): number {
+  return msPerRow === undefined ? 0 : Math.floor(ms / msPerRow);
 }
 
 /** A lower cost is believed at once: a higher one may be that of waiting for a processor. */
