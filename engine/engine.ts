@@ -211,7 +211,7 @@ export class Engine {
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
     const answer =
-      this.#runInline(this.#withSmallState(run, scans), scans, options.signal) ??
+      this.#runOverFew(run, scans, options.signal) ??
       (await this.#runCovered(run, scans, options.signal)) ??
       (await this.#pool.run(run, options.signal));
     const { json, rowCount } = answer;
@@ -240,13 +240,22 @@ export class Engine {
   }
 
   /**
-   * With what is remembered of it as a run over few rows, for whoever runs it on this thread: of plans that come
-   * again, as only these are worth the trouble.
+   * On this thread, as a run over few rows, with what is remembered of it as such. That is looked for of plans that
+   * come again, as only these are worth the trouble.
    */
-  #withSmallState(run: QueryRun, scans: readonly PhysicalScan[]): QueryRun {
-    if (run.template === undefined || run.isProfiled === true) return run;
-    const coverage = this.#memo.coverSmall(snapshotOf(run, scans));
-    return coverage === undefined ? run : { ...run, covered: { coverage, memo: this.#memo } };
+  #runOverFew(
+    run: QueryRun,
+    scans: readonly PhysicalScan[],
+    signal: AbortSignal | undefined,
+  ): RunAnswer | undefined {
+    if (run.template === undefined || run.isProfiled === true) {
+      return this.#runInline(run, scans, signal);
+    }
+    const snapshot = snapshotOf(run, scans);
+    if (this.#memo.hasOwnState(snapshot)) return undefined;
+    const coverage = this.#memo.coverSmall(snapshot);
+    const covered = coverage && { coverage, memo: this.#memo };
+    return this.#runInline(covered === undefined ? run : { ...run, covered }, scans, signal);
   }
 
   /** On this thread, where that is sooner done than told to another. */

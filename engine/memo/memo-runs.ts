@@ -76,6 +76,17 @@ export class MemoRuns {
     return coverageOf(fragment, { handles, window }, { memo: this.#memo, rowsMin });
   }
 
+  /** Whether a segment of a run has a state of its own: then it has rows enough to be no run over few. */
+  hasOwnState(run: RunSnapshot): boolean {
+    const fragment = this.#memo.isOn && run.scans.length === 1 ? fragmentOf(run) : undefined;
+    if (fragment === undefined) return false;
+    const handles = must(run.segments[0], 'each scan has its segments');
+    return handles.some(({ content }) => {
+      const remembered = content && this.#memo.peek(content, fragment.key);
+      return typeof remembered === 'object';
+    });
+  }
+
   /** … for a run over few rows: in little time, whatever the number of segments. */
   coverSmall(run: RunSnapshot): Coverage | undefined {
     const { scans, segments } = run;

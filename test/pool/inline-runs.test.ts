@@ -137,6 +137,26 @@ test('states made by workers are combined here or there, with the same answer', 
   deepEqual([...new Set(begunHere.isHere)], [false], 'all of it took too long here');
 });
 
+test('a run whose segments have states of their own is not tried as one over few rows', async (t) => {
+  const tried = t.mock.method(InlineRuns.prototype, 'run');
+  const memoLimits = { rowsMin: 20, bytesPerRowMax: 1000 };
+  const engine = engineWith({ rowsMax: 10 }, { memoLimits });
+  const query = engine.prepare(`${COUNT} AND t.timestamp <= CURRENT_TIMESTAMP()`, []);
+  const howTried = [];
+  for (let call = 0; call < 4; call++) {
+    const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+    const { json, release } = await engine.run(query, options);
+    equal(Buffer.from(json).toString(), '[{"n":100,"id":"e99"}]');
+    release();
+    const isOwn = tried.mock.calls.map(({ arguments: [{ covered }] }) =>
+      covered === undefined ? false : covered.coverage.isSmall !== true,
+    );
+    howTried.push(isOwn);
+    tried.mock.resetCalls();
+  }
+  deepEqual(howTried.at(-1), [true], JSON.stringify(howTried));
+});
+
 test('calls that come again take in one state of sealed segments, and see what has come since', async () => {
   const engine = engineWith();
   const apart = engineWith({ rowsMax: 0 });
