@@ -184,7 +184,7 @@ export class KeyForms {
 
 const NOT_ASKED = -2;
 
-/** The number of the pattern of a key, and what else is in it. */
+/** The number of the pattern of a key. */
 export function patternOf(key: number): number {
   return key % PATTERNS_MAX;
 }

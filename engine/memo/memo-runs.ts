@@ -65,12 +65,9 @@ export class MemoRuns {
 
   /** What is remembered for a run; `undefined` when it is to be run without. */
   cover(run: RunSnapshot): Coverage | undefined {
-    const { scans, segments } = run;
-    if (!this.#memo.isOn || scans.length !== 1) return undefined;
-    const fragment = fragmentOf(run);
-    if (fragment === undefined) return undefined;
-    const handles = must(segments[0], 'each scan has its segments');
-    const { window } = scans[0]!;
+    const scanned = this.#scannedBy(run);
+    if (scanned === undefined) return undefined;
+    const { fragment, handles, window } = scanned;
     this.#families.note(fragment, window);
     const { rowsMin } = this.#limits;
     return coverageOf(fragment, { handles, window }, { memo: this.#memo, rowsMin });
@@ -78,33 +75,42 @@ export class MemoRuns {
 
   /** Whether a segment of a run has a state of its own: then it has rows enough to be no run over few. */
   hasOwnState(run: RunSnapshot): boolean {
-    const fragment = this.#memo.isOn && run.scans.length === 1 ? fragmentOf(run) : undefined;
-    if (fragment === undefined) return false;
-    const handles = must(run.segments[0], 'each scan has its segments');
-    return handles.some(({ content }) => {
-      const remembered = content && this.#memo.peek(content, fragment.key);
+    const scanned = this.#scannedBy(run);
+    if (scanned === undefined) return false;
+    return scanned.handles.some(({ content }) => {
+      const remembered = content && this.#memo.peek(content, scanned.fragment.key);
       return typeof remembered === 'object';
     });
   }
 
-  /** … for a run over few rows: in little time, whatever the number of segments. */
+  /** As `cover`, for a run over few rows: in little time, whatever the number of segments. */
   coverSmall(run: RunSnapshot): Coverage | undefined {
+    const scanned = this.#scannedBy(run);
+    if (scanned === undefined) return undefined;
+    const { fragment, handles, window } = scanned;
+    return smallCoverageOf(fragment, { handles, window }, this.#memo);
+  }
+
+  /** The only scan of a run, where its states may be remembered. */
+  #scannedBy(run: RunSnapshot) {
     const { scans, segments } = run;
     if (!this.#memo.isOn || scans.length !== 1) return undefined;
     const fragment = fragmentOf(run);
     if (fragment === undefined) return undefined;
     const handles = must(segments[0], 'each scan has its segments');
-    return smallCoverageOf(fragment, { handles, window: scans[0]!.window }, this.#memo);
+    return { fragment, handles, window: scans[0]!.window };
   }
 
   /**
-   * Takes note of the state of some segments with few rows, if together they have enough; in whatever order a thread
-   * looked at them: they are found in that of the snapshot.
+   * Takes note of the state of some segments with few rows, if together they have enough. The pieces are in the order of
+   * the snapshot, in which the state is looked for.
    */
-  keepTogether(coverage: Coverage, some: readonly Piece[], result: TogetherResult): void {
-    const { fragment } = coverage;
-    const pieces = coverage.pieces.filter((piece) => some.includes(piece));
-    if (coverage.isSmall === true) {
+  keepTogether(
+    { fragment, isSmall }: Coverage,
+    pieces: readonly Piece[],
+    result: TogetherResult,
+  ): void {
+    if (isSmall === true) {
       keepSmallState(this.#memo, fragment, { pieces, result });
       return;
     }

@@ -34,6 +34,7 @@ import {
 } from '../operator/scan.ts';
 import { triesExpression } from '../plan/evaluator/pattern-test.ts';
 import {
+  type ExecutionContext,
   executeBeside,
   executeQuery,
   finishQuery,
@@ -75,6 +76,8 @@ const LIMITS: InlineLimits = {
 class RunTooLarge extends Error {}
 
 type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
+
+type RunContext = ExecutionContext & { readonly counters: ScanCounters };
 
 type BegunRun = {
   readonly prepared: PreparedPlan;
@@ -143,13 +146,8 @@ export class InlineRuns {
     return this.#try(query, 'finish', (begun) => {
       const byteSize = partialSize(partials, INLINE_PARTIALS_BYTES_MAX);
       if (byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
-      const { prepared, startMs } = begun;
       const limits = this.#limitsOf(query, begun);
-      const counters = newScanCounters();
-      const checkpoint = () => this.#checkpoint(counters, startMs, limits);
-      const { bounds, texts } = query.template ?? {};
-      const context = { prepared, segments: [[]], bounds, texts, checkpoint, counters };
-      return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+      return this.#written(query, { begun, limits, segments: [[]] }, (context, rows) => {
         finishQuery(query.plan, context, partials, rows);
       });
     });
@@ -220,23 +218,17 @@ export class InlineRuns {
 
   #answer(query: QueryRun, scans: readonly PhysicalScan[], begun: BegunRun): RunAnswer | undefined {
     const { plan, covered } = query;
-    const { prepared, startMs } = begun;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
     const limits = this.#limitsOf(query, begun);
     if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
-    const counters = newScanCounters();
-    const checkpoint = () => this.#checkpoint(counters, startMs, limits);
-    const { bounds, texts } = query.template ?? {};
-    const context = { prepared, segments, bounds, texts, checkpoint, counters };
-    return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+    return this.#written(query, { begun, limits, segments }, (context, rows) => {
       executeQuery(plan, context, rows);
     });
   }
 
   /** Of a run that takes in what is remembered, and looks at few rows beside it. */
   #answerCovered(query: QueryRun, covered: CoveredRun, begun: BegunRun): RunAnswer | undefined {
-    const { prepared, startMs } = begun;
     const { coverage } = covered;
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
     const { pieces, fragment } = coverage;
@@ -253,11 +245,7 @@ export class InlineRuns {
       })),
     );
     if (!isFew) return undefined;
-    const counters = newScanCounters();
-    const checkpoint = () => this.#checkpoint(counters, startMs, limits);
-    const { bounds, texts } = query.template ?? {};
-    const context = { prepared, segments: [segments], bounds, texts, checkpoint, counters };
-    return this.#written(query, { counters, checkpoint, startMs }, (rows) => {
+    return this.#written(query, { begun, limits, segments: [segments] }, (context, rows) => {
       if (isSmall && coverage.partials.length > 0) {
         const { window } = pieces[0] ?? { window: ALL_TIME };
         const within = withinWindow(context, fragment.scan, window);
@@ -270,26 +258,35 @@ export class InlineRuns {
     });
   }
 
+  /** What `push` writes of a run over these segments, within the limits. */
   #written(
     query: QueryRun,
-    run: {
-      readonly counters: ScanCounters;
-      readonly checkpoint: () => void;
-      readonly startMs: number;
+    {
+      begun: { prepared, startMs },
+      limits,
+      segments,
+    }: {
+      readonly begun: BegunRun;
+      readonly limits: RunLimits;
+      readonly segments: readonly (readonly Segment[])[];
     },
-    push: (rows: RowWriter) => void,
+    push: (context: RunContext, rows: RowWriter) => void,
   ): RunAnswer {
+    const counters = newScanCounters();
+    const checkpoint = () => this.#checkpoint(counters, startMs, limits);
+    const { bounds, texts } = query.template ?? {};
+    const context = { prepared, segments, bounds, texts, checkpoint, counters };
     const buffer = this.#buffers.pop() ?? new JsonBuffer();
     // A query that failed may have left the beginning of its answer.
     buffer.clear();
-    const rows = new RowWriter(query.output, query.plan, buffer, run.checkpoint);
+    const rows = new RowWriter(query.output, query.plan, buffer, checkpoint);
     try {
-      pausingEvery(INLINE_STEPS, run.checkpoint, () => push(rows));
+      pausingEvery(INLINE_STEPS, checkpoint, () => push(context, rows));
     } catch (error) {
       this.#keep(buffer);
       throw error;
     }
-    return this.#lend(buffer, rows, taskStatsOf(run.counters, performance.now() - run.startMs));
+    return this.#lend(buffer, rows, taskStatsOf(counters, performance.now() - startMs));
   }
 
   /** Scans from the newest on mostly end early; what they look at is bounded while they run. */

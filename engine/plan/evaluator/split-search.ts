@@ -58,8 +58,7 @@ export class SplitSearch {
   /** As `TextSearch.testSplit`. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = new Uint8Array(count);
-    const isWorthIt = count >= READ_MAX || this.#memory?.isKnown(split) === true;
-    const known = isWorthIt ? this.#memory?.knownOf(split) : undefined;
+    const known = count < READ_MAX ? this.#memory?.peek(split) : this.#memory?.knownOf(split);
     spendSteps(count);
     for (let from = 0; from < count; ) {
       const code = codes[from]!;
@@ -243,20 +242,17 @@ class SplitMemory {
     this.#digits = new DigitSteps(dfa);
   }
 
-  isKnown(split: SplitBlock): boolean {
-    this.#forgetOld();
-    return this.#known.has(split);
-  }
-
-  #forgetOld(): void {
-    if (this.#generation === findingsGeneration()) return;
-    this.#generation = findingsGeneration();
-    this.#known = new WeakMap();
+  /** What is known already. */
+  peek(split: SplitBlock): KnownOfSplit | undefined {
+    if (this.#generation !== findingsGeneration()) {
+      this.#generation = findingsGeneration();
+      this.#known = new WeakMap();
+    }
+    return this.#known.get(split);
   }
 
   knownOf(split: SplitBlock): KnownOfSplit {
-    this.#forgetOld();
-    let known = this.#known.get(split);
+    let known = this.peek(split);
     if (known === undefined) {
       const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
       const newWalk = () => new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
