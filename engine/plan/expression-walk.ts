@@ -34,6 +34,11 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
+/** Whether an expression or a part of it is such, not those of a subquery's plan. */
+export function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
+  return isSuch(expression) || childrenOf(expression).some((child) => someNode(child, isSuch));
+}
+
 /** The same expression with other children; as many as `childrenOf` gave. */
 export function withChildren(expression: Expression, children: readonly Expression[]): Expression {
   switch (expression.op) {

@@ -5,11 +5,11 @@ import { QueryError } from '../query-error.ts';
 import { compileExpression } from './evaluate.ts';
 import type { Expression } from './expression.ts';
 import {
-  childrenOf,
   columnsOf,
   conjunctionOf,
   conjunctsOf,
   rewrite,
+  someNode,
   subqueriesIn,
 } from './expression-walk.ts';
 import { lateNumberOf } from './late-number.ts';
@@ -130,10 +130,6 @@ function someExpression(plan: LogicalPlan, isSuch: (node: Expression) => boolean
 
 function readsLate(expression: Expression): boolean {
   return someNode(expression, isLate);
-}
-
-function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
-  return isSuch(expression) || childrenOf(expression).some((child) => someNode(child, isSuch));
 }
 
 /**

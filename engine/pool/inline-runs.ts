@@ -42,7 +42,7 @@ import {
   withinWindow,
 } from '../plan/execute.ts';
 import type { Expression } from '../plan/expression.ts';
-import { childrenOf } from '../plan/expression-walk.ts';
+import { someNode } from '../plan/expression-walk.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, expressionsOf, operatorsOf } from '../plan/physical-walk.ts';
@@ -417,9 +417,10 @@ function boundedRows(knownRows: number): number {
 }
 
 function triesExpressions(plan: PhysicalPlan): boolean {
-  const tries = (expression: Expression): boolean =>
-    (expression.op === 'call' && triesExpression(expression)) || childrenOf(expression).some(tries);
-  return operatorsOf(plan).some((operator) => expressionsOf(operator).some(tries));
+  const tries = (node: Expression) => node.op === 'call' && triesExpression(node);
+  return operatorsOf(plan).some((operator) =>
+    expressionsOf(operator).some((expression) => someNode(expression, tries)),
+  );
 }
 
 /**

@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
 import type { SegmentHandle } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import { MemoRuns } from '../../engine/memo/memo-runs.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
+import { sealedHandle } from '../memo/sealed-handle.ts';
 import { checkCases } from '../random-sql/check-cases.ts';
 import {
   engineJson,
@@ -38,14 +38,12 @@ function handlesOf(events: readonly TestEvent[], cuts: readonly number[]): Handl
   });
   const sealed: SegmentHandle[] = parts
     .slice(0, -1)
-    .flatMap((part) => sealSegment(part.handle(), { partitionUs: DAY_US }).map(sealedHandle));
+    .flatMap((part) => sealSegment(part.handle(), { partitionUs: DAY_US }).map(newHandle));
   return (scan) => [...sealed, parts.at(-1)!.handle(scan.projectKey)];
 }
 
-function sealedHandle(buffer: SharedArrayBuffer) {
-  const { rowCount, timestampUsMin, timestampUsMax } = readFooter(buffer);
-  const content = { rowCount, timestampUsMin, timestampUsMax };
-  return { kind: 'sealed', id: ++segmentCount, buffer, content } as const;
+function newHandle(buffer: SharedArrayBuffer) {
+  return sealedHandle(buffer, ++segmentCount);
 }
 
 function readersOf(handles: HandlesOf): SegmentsOf {
@@ -244,7 +242,7 @@ class GrowingSegment {
   /** In one piece, whatever days its rows are of. */
   sealed() {
     const [buffer] = sealSegment(this.#segment.handle(), { partitionUs: 1000 * DAY_US });
-    return sealedHandle(buffer!);
+    return newHandle(buffer!);
   }
 }
 
@@ -281,7 +279,7 @@ test('law 4: what a segment has of those it was made of never changes an answer'
           memo.forget(before.content!);
           ask(() => [handle]);
         }
-        const merged = sealedHandle(mergeSegments(parts.map(({ handle }) => handle.buffer)));
+        const merged = newHandle(mergeSegments(parts.map(({ handle }) => handle.buffer)));
         const contents = parts.map(({ handle }) => handle.content);
         await memo.inherit(contents, merged.content);
         for (const content of contents) memo.forget(content);

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
-import type { SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine } from '../../engine/engine.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
+import { sealedHandle } from './sealed-handle.ts';
 
 const DAY_US = 86_400_000_000;
 const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
@@ -27,15 +26,8 @@ before(() => {
   const rows = [100, 400, 900].flatMap((rowCount, day) => eventsOf(day, rowCount));
   open.append(batchOf(rows), 0, rows.length);
   open.publish();
-  const handles: readonly SegmentHandle[] = sealSegment(open.handle(), {
-    partitionUs: DAY_US,
-  }).map((buffer, index) => {
-    const { rowCount, timestampUsMin, timestampUsMax } = readFooter(buffer);
-    return {
-      ...{ kind: 'sealed', id: 10 + index, buffer },
-      content: { rowCount, timestampUsMin, timestampUsMax },
-    };
-  });
+  const sealed = sealSegment(open.handle(), { partitionUs: DAY_US });
+  const handles = sealed.map((buffer, index) => sealedHandle(buffer, 10 + index));
   engine = new Engine({
     sources: [{ name: 'logs', projectPath: ['project'] }],
     catalog: { segments: () => handles, dropped: () => ({ count: 0, ids: [] }) },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
 import type { SealedSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine } from '../../engine/engine.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
+import { sealedHandle } from './sealed-handle.ts';
 
 const DAY_US = 86_400_000_000;
 const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
@@ -31,11 +31,8 @@ before(() => {
   const rows = events();
   open.append(batchOf(rows), 0, rows.length);
   open.publish();
-  handles = sealSegment(open.handle(), { partitionUs: DAY_US }).map((buffer, index) => {
-    const { rowCount, timestampUsMin, timestampUsMax } = readFooter(buffer);
-    const content = { rowCount, timestampUsMin, timestampUsMax };
-    return { kind: 'sealed', id: 10 + index, buffer, content } as const;
-  });
+  const sealed = sealSegment(open.handle(), { partitionUs: DAY_US });
+  handles = sealed.map((buffer, index) => sealedHandle(buffer, 10 + index));
   const options = {
     sources: [{ name: 'logs', projectPath: ['project'] }],
     catalog: { segments: () => handles, dropped: () => ({ count: 0, ids: [] }) },
