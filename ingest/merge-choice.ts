@@ -7,6 +7,8 @@ export type MergeCandidate = {
   readonly byteSize: number;
 };
 
+type Total = { rowCount: number; byteSize: number };
+
 /** What a merge takes at most, all its segments together. */
 export type MergeBounds = MergeCandidate;
 
@@ -18,7 +20,8 @@ export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: M
  * Segments that grew to half of what a merge may take are left alone. Of the others those of about
  * one size, within a factor of MERGE_SEGMENTS_MIN, are merged once there are that many of them, or
  * once they fill a merge. So each row climbs by that factor with each writing: to a partition of
- * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times.
+ * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
+ * together are hardly more to write, and none of them is looked at by each query any more.
  *
  * A partition that gets no more rows (`isOver`) has what is left merged from the small end, as long
  * as a segment is at most twice all before it together: about one more writing of those rows, and
@@ -36,7 +39,8 @@ export function chooseMerge<T extends MergeCandidate>(
     .sort((left, right) => left.byteSize - right.byteSize);
   for (let start = 0; start < small.length; start++) {
     const { taken, isFilled } = takeAlike(small, start, bounds);
-    if (taken.length >= MERGE_SEGMENTS_MIN || isFilled) return taken;
+    if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
+    return [...taken, ...takeAlong(small.slice(0, start), taken, bounds)];
   }
   if (!isOver) return undefined;
   for (let start = 0; start < small.length; start++) {
@@ -53,16 +57,26 @@ function takeAlike<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): { readonly taken: readonly T[]; readonly isFilled: boolean } {
   const taken: T[] = [];
-  const total = { rowCount: 0, byteSize: 0 };
+  const total: Total = { rowCount: 0, byteSize: 0 };
   const byteSizeEnd = ascending[start]!.byteSize * MERGE_SEGMENTS_MIN;
   for (const segment of ascending.slice(start)) {
     if (segment.byteSize >= byteSizeEnd) break;
-    if (!fits(total, segment, bounds)) return { taken, isFilled: true };
+    if (!add(total, segment, bounds)) return { taken, isFilled: true };
     taken.push(segment);
-    total.rowCount += segment.rowCount;
-    total.byteSize += segment.byteSize;
   }
   return { taken, isFilled: false };
+}
+
+/** Of the segments smaller than those taken, from the smallest on, as many as the merge takes besides. */
+function takeAlong<T extends MergeCandidate>(
+  ascending: readonly T[],
+  taken: readonly T[],
+  bounds: MergeBounds,
+): readonly T[] {
+  const total: Total = { rowCount: 0, byteSize: 0 };
+  for (const segment of taken) add(total, segment, bounds);
+  const end = ascending.findIndex((segment) => !add(total, segment, bounds));
+  return end < 0 ? ascending : ascending.slice(0, end);
 }
 
 /** Segments from `start` on, each at most twice all before it together. */
@@ -72,23 +86,20 @@ function takeRest<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): readonly T[] {
   const taken: T[] = [];
-  const total = { rowCount: 0, byteSize: 0 };
+  const total: Total = { rowCount: 0, byteSize: 0 };
   for (const segment of ascending.slice(start)) {
     const isLarge = taken.length > 0 && segment.byteSize > 2 * total.byteSize;
-    if (isLarge || !fits(total, segment, bounds)) break;
+    if (isLarge || !add(total, segment, bounds)) break;
     taken.push(segment);
-    total.rowCount += segment.rowCount;
-    total.byteSize += segment.byteSize;
   }
   return taken;
 }
 
-function fits(
-  total: MergeCandidate,
-  { rowCount, byteSize }: MergeCandidate,
-  bounds: MergeBounds,
-): boolean {
-  return (
-    total.rowCount + rowCount <= bounds.rowCount && total.byteSize + byteSize <= bounds.byteSize
-  );
+/** Adds a segment to the total of a merge; changes nothing and is false where that takes no more. */
+function add(total: Total, { rowCount, byteSize }: MergeCandidate, bounds: MergeBounds): boolean {
+  if (total.rowCount + rowCount > bounds.rowCount) return false;
+  if (total.byteSize + byteSize > bounds.byteSize) return false;
+  total.rowCount += rowCount;
+  total.byteSize += byteSize;
+  return true;
 }

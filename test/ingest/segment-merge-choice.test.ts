@@ -10,10 +10,18 @@ function segment(byteSize: number, rowCount = Math.ceil(byteSize / 450)): MergeC
   return { byteSize, rowCount };
 }
 
-/** A day of segments, merged whenever there is something to; what was written per byte, what is left. */
-function merged(sizes: readonly number[]): { writes: number; left: readonly number[] } {
+/**
+ * A day of segments, merged whenever there is something to: what was written per byte, how many there are in
+ * the mean of the day, what is left.
+ */
+function merged(sizes: readonly number[]): {
+  readonly writes: number;
+  readonly countMean: number;
+  readonly left: readonly number[];
+} {
   let segments: MergeCandidate[] = [];
   let written = 0;
+  let countSum = 0;
   const mergeAll = (isOver: boolean): void => {
     for (;;) {
       const chosen = chooseMerge(segments, isOver);
@@ -29,10 +37,12 @@ function merged(sizes: readonly number[]): { writes: number; left: readonly numb
     segments.push(segment(size));
     written += size;
     mergeAll(false);
+    countSum += segments.length;
   }
   mergeAll(true);
   const left = segments.map(({ byteSize }) => byteSize).sort((a, b) => a - b);
-  return { writes: written / sizes.reduce((sum, size) => sum + size, 0), left };
+  const writes = written / sizes.reduce((sum, size) => sum + size, 0);
+  return { writes, countMean: countSum / sizes.length, left };
 }
 
 test('segments of one size are merged once there are enough of them', () => {
@@ -43,14 +53,22 @@ test('segments of one size are merged once there are enough of them', () => {
 });
 
 test('segments that fill a merge are merged before they are that many, and full ones never', () => {
-  const size = MERGE_BYTES_MAX / 8;
-  const some = Array.from({ length: 8 }, () => segment(size));
+  const size = Math.floor(MERGE_BYTES_MAX / 3);
+  const some = Array.from({ length: 3 }, () => segment(size));
   assert.equal(chooseMerge(some, false), undefined);
-  assert.equal(chooseMerge([...some, segment(size)], false)?.length, 8);
+  assert.equal(chooseMerge([...some, segment(size)], false)?.length, 3);
   const full = Array.from({ length: 20 }, () => segment(MERGE_BYTES_MAX / 2 + 1));
   assert.equal(chooseMerge(full, true), undefined);
   const narrow = Array.from({ length: 20 }, () => segment(MB, MERGE_ROWS_MAX / 2 + 1));
   assert.equal(chooseMerge(narrow, true), undefined);
+});
+
+test('smaller segments go along where others are merged, as many as the merge takes', () => {
+  const many = Array.from({ length: MERGE_SEGMENTS_MIN }, () => segment(MB));
+  const small = [segment(1000), segment(MB / MERGE_SEGMENTS_MIN - 1)];
+  assert.deepEqual(new Set(chooseMerge([...small, ...many], false)), new Set([...many, ...small]));
+  const filling = Array.from({ length: MERGE_SEGMENTS_MIN }, () => segment(MERGE_BYTES_MAX / 4));
+  assert.deepEqual(chooseMerge([segment(1), ...filling], false), filling);
 });
 
 test('what is left of a day that is over is merged from the small end', () => {
@@ -66,7 +84,7 @@ test('what is left of a day that is over is merged from the small end', () => {
   assert.equal(chooseMerge([segment(MB), segment(3 * MB), segment(9 * MB)], true), undefined);
 });
 
-test('each byte is written some three times, and few segments are left of a day', () => {
+test('each byte is written three to five times, and few segments wait or are left of a day', () => {
   const random = new Random(5);
   const days: readonly (readonly number[])[] = [
     Array.from({ length: 288 }, () => 10_000),
@@ -76,10 +94,11 @@ test('each byte is written some three times, and few segments are left of a day'
     Array.from({ length: 288 }, (_, n) => 50_000 * (1 + Math.sin(n / 46)) + 1000),
   ];
   for (const [day, sizes] of days.entries()) {
-    const { writes, left } = merged(sizes);
-    assert.ok(writes <= 3.3, `day ${day}: ${writes} writes`);
+    const { writes, countMean, left } = merged(sizes);
     const total = sizes.reduce((sum, size) => sum + size, 0);
-    const countMax = 8 + (2 * total) / MERGE_BYTES_MAX;
-    assert.ok(left.length <= countMax, `day ${day}: ${left.length} left`);
+    const fullCountMax = (2 * total) / MERGE_BYTES_MAX;
+    assert.ok(writes <= (fullCountMax > 8 ? 3 : 5), `day ${day}: ${writes} writes`);
+    assert.ok(countMean <= 8 + fullCountMax, `day ${day}: ${countMean} in the mean`);
+    assert.ok(left.length <= 5 + fullCountMax, `day ${day}: ${left.length} left`);
   }
 });
