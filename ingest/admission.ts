@@ -19,7 +19,7 @@ import {
 } from '../engine/column/token.ts';
 import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import { EventFields } from './event-fields.ts';
-import { yieldToEventLoop } from './event-loop.ts';
+import { Slices, yieldToEventLoop } from './event-loop.ts';
 import {
   ADDRESS_KEY_END,
   ADDRESS_KEY_START,
@@ -89,19 +89,16 @@ export function refusalSentences({ events, reasons }: Refusals): readonly string
 
 /**
  * Decides on each event of a body: its id, message, time and project, or why it is refused. Uses the
- * body up: the batch lies in its memory. Lets other work run every ADMIT_SLICE_TOKENS.
+ * body up: the batch lies in its memory. Lets other work run every ADMIT_SLICE_TOKENS or sooner.
  */
 export async function admitEvents(body: DecodedBody, options: AdmissionOptions): Promise<Admitted> {
   if (body.decoder.tokenCount > ADMIT_SLICE_TOKENS) await yieldToEventLoop();
   const admission = new Admission(body, options);
-  let sliceEnd = ADMIT_SLICE_TOKENS;
+  const slices = new Slices(ADMIT_SLICE_TOKENS);
   for (let event = 0; event < body.eventCount; event++) {
     admission.admit(event);
     const tokensDone = body.tokenStarts[event + 1]! + event * EVENT_TOKENS;
-    if (tokensDone >= sliceEnd) {
-      sliceEnd = tokensDone + ADMIT_SLICE_TOKENS;
-      await yieldToEventLoop();
-    }
+    if (slices.isOver(tokensDone)) await yieldToEventLoop();
   }
   return { batch: admission.batch(), refusals: admission.refusals() };
 }

@@ -33,14 +33,20 @@ export const PROJECT_ECHO_LENGTH_MAX = 64;
 /** Bytes decoded before other work of the thread may run: about a millisecond. */
 export const DECODE_SLICE_BYTES = 256 * 1024;
 
-/** Tokens admitted before other work of the thread may run: some milliseconds. */
-export const ADMIT_SLICE_TOKENS = 131_072;
+/** Tokens admitted before other work of the thread may run: some two milliseconds. */
+export const ADMIT_SLICE_TOKENS = 32_768;
 
 /** Events appended before other work of the thread may run … */
-export const APPEND_SLICE_ROWS = 2_000;
+export const APPEND_SLICE_ROWS = 500;
 
-/** … or bytes of them, as wide events cost by size: a few milliseconds either way. */
-export const APPEND_SLICE_BYTES = 1024 * 1024;
+/** … or bytes of them, as wide events cost by size: two to three milliseconds either way. */
+export const APPEND_SLICE_BYTES = 512 * 1024;
+
+/**
+ * Milliseconds of one turn of the event loop that such slices may go by in: with the last of them, and garbage collected
+ * meanwhile, a turn holds the thread for less than ten.
+ */
+export const LOOP_TURN_MS_MAX = 3;
 
 /** How far ahead of our clock a sender's may be: beyond, an event would stay "newest" for long. */
 export const AHEAD_US_MAX = 3_600_000_000;

@@ -4,7 +4,7 @@ import type { AnyContent, SegmentContent, SegmentHandle } from '../engine/column
 import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
-import { yieldToEventLoop } from './event-loop.ts';
+import { isTurnSpent, Slices, yieldToEventLoop } from './event-loop.ts';
 import type { HeldSegment, SegmentIds } from './held-segment.ts';
 import { OverloadError } from './ingest-error.ts';
 import {
@@ -421,15 +421,19 @@ async function appendNow(
   origin: BatchOrigin,
   ranges: readonly RowRange[] = [{ from: 0, to: batch.rowCount }],
 ): Promise<void> {
-  const sliceRows = sliceRowsOf(batch);
-  let mustYield = batchSize(batch) > APPEND_SLICE_BYTES;
+  const slices = new Slices(sliceRowsOf(batch));
+  let mustYield = batchSize(batch) > APPEND_SLICE_BYTES || isTurnSpent();
+  let doneCount = 0;
   try {
     ring.begin(origin);
     for (const { from, to } of ranges) {
-      for (let row = from; row < to; row += sliceRows) {
+      for (let row = from; row < to; ) {
         if (mustYield) await yieldToEventLoop();
-        mustYield = true;
-        ring.append(batch, row, Math.min(row + sliceRows, to));
+        const end = Math.min(row + slices.stepSize, to);
+        ring.append(batch, row, end);
+        doneCount += end - row;
+        row = end;
+        mustYield = slices.isOver(doneCount);
       }
     }
   } catch (error) {

@@ -2,7 +2,7 @@ import { assert } from '../engine/assert.ts';
 import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
 import { BodyText } from './body-text.ts';
-import { yieldToEventLoop } from './event-loop.ts';
+import { Slices, yieldToEventLoop } from './event-loop.ts';
 import { BodyLimitError } from './ingest-error.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
@@ -43,7 +43,7 @@ export type DecodedBody = {
 /**
  * Decodes a body: one object, a list of events, `{"batch": [events]}`, or, as `ndjson`, one event a
  * line with blank lines between. Everything is checked; nothing is decided. Lets other work run
- * every DECODE_SLICE_BYTES, between events. What comes of it lies in `memory` and is good until that
+ * every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
  * loan ends; the pieces of the body are not kept.
  *
  * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `BodyLimitError`.
@@ -79,7 +79,7 @@ class BodyDecoding {
   #tokenStarts: Uint32Array;
   #slotStarts: Uint32Array;
   #isSingle = false;
-  #sliceStart = 0;
+  readonly #slices = new Slices(DECODE_SLICE_BYTES);
 
   constructor(pieces: readonly Uint8Array[], isLines: boolean, memory: Loan) {
     this.#memory = memory;
@@ -122,7 +122,7 @@ class BodyDecoding {
       }
       if (end < bodySize) this.#text.bytes[end] = ascii.LINE_FEED;
       start = end + 1;
-      if (this.#isSliceDone()) await yieldToEventLoop();
+      if (this.#slices.isOver(cursor.position)) await yieldToEventLoop();
     }
   }
 
@@ -224,7 +224,7 @@ class BodyDecoding {
         cursor.position--;
         cursor.fail('"," or "]" after a value');
       }
-      if (this.#isSliceDone()) await yieldToEventLoop();
+      if (this.#slices.isOver(cursor.position)) await yieldToEventLoop();
     }
   }
 
@@ -257,11 +257,5 @@ class BodyDecoding {
     const grown = this.#memory.offsets(values.length * 2);
     grown.set(values);
     return grown;
-  }
-
-  #isSliceDone(): boolean {
-    if (this.#cursor.position - this.#sliceStart < DECODE_SLICE_BYTES) return false;
-    this.#sliceStart = this.#cursor.position;
-    return true;
   }
 }

@@ -7,7 +7,7 @@ import {
   type SegmentBacking,
 } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
-import { yieldToEventLoop } from './event-loop.ts';
+import { Slices, yieldToEventLoop } from './event-loop.ts';
 import { COPY_SLICE_BYTES } from './limits.ts';
 import type { SegmentFile } from './segment-file.ts';
 
@@ -79,7 +79,8 @@ export async function copyWithout(
     },
   };
   const count = blockCountOf(backing);
-  let copied = 0;
+  const slices = new Slices(COPY_SLICE_BYTES);
+  let copiedSize = 0;
   for (let index = 0; index <= count; index++) {
     if (leaving.has(index) || Atomics.load(states, index) !== RESIDENT) continue;
     const ranges: readonly Range[] =
@@ -87,14 +88,11 @@ export async function copyWithout(
         ? frameRanges(buffer, backing)
         : [{ offset: blocks[index * BLOCK_NUMBERS]!, size: blocks[index * BLOCK_NUMBERS + 1]! }];
     for (const { offset, size } of ranges) {
-      for (let done = 0; done < size; done += COPY_SLICE_BYTES) {
-        const part = Math.min(COPY_SLICE_BYTES, size - done);
+      for (let done = 0; done < size; done += slices.stepSize) {
+        const part = Math.min(slices.stepSize, size - done);
         copyBytes(buffer, copy.buffer, { offset: offset + done, size: part });
-        copied += part;
-        if (copied >= COPY_SLICE_BYTES) {
-          await yieldToEventLoop();
-          copied = 0;
-        }
+        copiedSize += part;
+        if (slices.isOver(copiedSize)) await yieldToEventLoop();
       }
     }
     copy.backing.states[index] = RESIDENT;

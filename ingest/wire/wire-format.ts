@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../event-loop.ts';
+import { Slices, yieldToEventLoop } from '../event-loop.ts';
 import { DECODE_SLICE_BYTES } from '../limits.ts';
 import type { Loan } from '../memory-pool.ts';
 import { EventTexts } from './event-texts.ts';
@@ -36,19 +36,17 @@ export interface WireFormat<Notes = void> {
 
 export type Translated<Notes> = { readonly events: EventTexts; readonly notes: Notes };
 
-/** Translates a body, letting other work run every DECODE_SLICE_BYTES. */
+/** Translates a body, letting other work run every DECODE_SLICE_BYTES or sooner. */
 export async function translateBody<Notes>(
   format: WireFormat<Notes>,
   body: WireBody,
 ): Promise<Translated<Notes>> {
   const events = new EventTexts();
   const steps = format.translate(body, events);
-  let sliceStart = 0;
+  const slices = new Slices(DECODE_SLICE_BYTES);
   for (;;) {
     const step = steps.next();
     if (step.done) return { events, notes: step.value };
-    if (step.value - sliceStart < DECODE_SLICE_BYTES) continue;
-    sliceStart = step.value;
-    await yieldToEventLoop();
+    if (slices.isOver(step.value)) await yieldToEventLoop();
   }
 }

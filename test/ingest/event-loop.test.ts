@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { yieldToEventLoop } from '../../ingest/event-loop.ts';
+import { LoopTurns } from '../../ingest/event-loop.ts';
+import { LOOP_TURN_MS_MAX } from '../../ingest/limits.ts';
 
-test('of all that wait a few go on at a turn, in order, with everything else between', async () => {
+/** What ran in which order, `-` where the event loop turned: work in slices that take so long each. */
+async function stepsOf(sliceMs: number): Promise<string> {
+  let nowMs = 0;
+  const turns = new LoopTurns(() => nowMs);
   const steps: string[] = [];
   const worker = async (name: string): Promise<void> => {
     for (let step = 1; step <= 2; step++) {
-      await yieldToEventLoop();
+      await turns.yield();
       steps.push(`${name}${step}`);
+      nowMs += sliceMs;
     }
   };
   let isDone = false;
@@ -19,5 +24,23 @@ test('of all that wait a few go on at a turn, in order, with everything else bet
   setImmediate(other);
   await workers;
   isDone = true;
-  assert.equal(steps.join(' '), 'a1 b1 c1 d1 - e1 a2 b2 c2 - d2 e2');
+  return steps.join(' ');
+}
+
+test('of all that wait as many go on at a turn as there is time for, in order, with everything else between', async () => {
+  assert.equal(await stepsOf(0), 'a1 b1 c1 d1 e1 - a2 b2 c2 d2 e2');
+  const half = await stepsOf(LOOP_TURN_MS_MAX / 2);
+  assert.equal(half, 'a1 b1 - c1 d1 - e1 a2 - b2 c2 - d2 e2');
+  const all = await stepsOf(LOOP_TURN_MS_MAX);
+  assert.equal(all, 'a1 - b1 - c1 - d1 - e1 - a2 - b2 - c2 - d2 - e2');
+});
+
+test('a turn that slices have used up is over when the event loop has turned', async () => {
+  let nowMs = 0;
+  const turns = new LoopTurns(() => nowMs);
+  assert.equal(turns.isSpent(), false, 'nothing has run');
+  nowMs += LOOP_TURN_MS_MAX;
+  assert.equal(turns.isSpent(), true, 'its time has gone by');
+  await new Promise(setImmediate);
+  assert.equal(turns.isSpent(), false, 'it is another turn');
 });
