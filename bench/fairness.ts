@@ -58,6 +58,7 @@ const CALLS: CallLoad = {
 
 const POSTS: PostLoad = {
   kind: 'posts',
+  of: 'lean',
   path: `/api/logs?source_name=${sourceOf('lean')}`,
   eventsPerPost: EVENTS_PER_POST,
   bodyCount: 64,

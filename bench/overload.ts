@@ -145,7 +145,10 @@ async function post(
   seconds: number,
 ): Promise<SendReport> {
   const path = `/api/logs?source_name=${sourceOf('lean')}`;
-  const load = { kind: 'posts' as const, path, eventsPerPost: EVENTS_PER_POST, bodyCount: 64 };
+  const load = {
+    ...{ kind: 'posts' as const, of: 'lean' as const, path },
+    ...{ eventsPerPost: EVENTS_PER_POST, bodyCount: 64 },
+  };
   const { url, token } = service;
   return await send({ url, seconds, streams: [{ token, load, ...of }] });
 }

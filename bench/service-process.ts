@@ -92,6 +92,10 @@ export class ServiceProcess {
     return Number(fields[11]) + Number(fields[12]);
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
   stop(): Promise<void> {
     return this.#end('SIGTERM');
   }

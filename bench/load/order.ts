@@ -1,3 +1,5 @@
+import type { Kind } from '../workload/workload.ts';
+
 /** What one tenant sends, and how often. */
 export type Stream = {
   readonly token: string;
@@ -8,9 +10,10 @@ export type Stream = {
   readonly connectionsMax: number;
 };
 
-/** Lean edge events, as NDJSON. */
+/** Events of one kind, as NDJSON. */
 export type PostLoad = {
   readonly kind: 'posts';
+  readonly of: Kind;
   readonly path: string;
   readonly eventsPerPost: number;
   /** Different bodies, sent in turn. */

@@ -144,7 +144,7 @@ function requestsOf(host: string, { token, load }: Stream): readonly Buffer[] {
   if (load.kind === 'calls') {
     return load.paths.map((path) => Buffer.from(`GET ${path} ${headText(host, token)}\r\n`));
   }
-  const bodies = ndjson('lean', {
+  const bodies = ndjson(load.of, {
     tenants: new Tenants(PROJECT_COUNT),
     eventCount: load.bodyCount * load.eventsPerPost,
     perText: load.eventsPerPost,

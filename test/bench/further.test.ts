@@ -22,6 +22,16 @@ test('the benchmark of taking in and asking at once tells the calls of both', as
   match(stdout, /at once with \d+ events\/s: calls p50 [\d.]+ ms.* event loop late by [\d.]+ ms/);
 });
 
+test('the benchmark of steps tells the longest while events of each kind come in', async () => {
+  const stdout = await outputOf('bench/steps.ts', '--uncompiled');
+  for (const part of ['lean events by 500', 'full events by 500', 'lean events one by one']) {
+    match(
+      stdout,
+      new RegExp(`^${part}: \\d+ steps, \\d+ longer than 10 ms; the longest in ms`, 'm'),
+    );
+  }
+});
+
 test('the benchmark of sizes tells what an event takes, of each kind', async () => {
   const stdout = await outputOf('bench/event-size.ts');
   for (const kind of ['lean', 'invocations', 'full']) {

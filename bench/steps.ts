@@ -1,0 +1,146 @@
+/**
+ * How long does a step of the main thread hold it, at most, while events come in?
+ *
+ *   npm run build && node --import tsx bench/steps.ts
+ *   node --import tsx bench/steps.ts --size small --uncompiled   as the tests run it
+ *
+ * The service is measured by a hook in it (`step-meter.mjs`), which takes some of its time itself. The sender is
+ * a process of its own on the same processors.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { showProgress } from '../src/command/progress.ts';
+import type { CallLoad, PostLoad, Stream } from './load/order.ts';
+import { send } from './load/send.ts';
+import { barText, environmentLine } from './measure.ts';
+import { ServiceProcess } from './service-process.ts';
+import { readSizeOptions } from './size-options.ts';
+import { NOW } from './workload/clock.ts';
+import { Tenants } from './workload/tenants.ts';
+import { type Kind, sourceOf } from './workload/workload.ts';
+
+const STEP_MS_MAX = 10;
+
+/** So many of the longest steps are told. */
+const TOLD_COUNT = 5;
+
+const SIZES = new Map([
+  ['small', { projectCount: 2_000, seconds: 1 }],
+  ['large', { projectCount: 2_000, seconds: 12 }],
+]);
+
+type Size = { readonly projectCount: number; readonly seconds: number };
+
+/** As `step-meter.mjs` writes them. */
+type Steps = {
+  readonly count: number;
+  readonly longest: readonly {
+    /** The class of what the event loop called. */
+    readonly kind: string;
+    /** Milliseconds without those in which another process had the processor, and with them. */
+    readonly ms: number;
+    readonly wallMs: number;
+  }[];
+};
+
+type Part = { readonly name: string; readonly streams: readonly Omit<Stream, 'token'>[] };
+
+async function main(): Promise<void> {
+  const { size, command } = readSizeOptions(SIZES);
+  const folder = mkdtempSync(join(tmpdir(), 'weir-steps-'));
+  const stepsTo = join(folder, 'steps.json');
+  const hooked = ['--import', join(import.meta.dirname, 'step-meter.mjs'), ...command];
+  const environment = { FROZEN_NOW: NOW, CACHE_LIMIT: '0', STEPS_TO: stepsTo };
+  const service = await ServiceProcess.start(hooked, environment, join(folder, 'data'));
+  try {
+    console.log(environmentLine());
+    for (const part of partsOf(size)) {
+      showProgress(part.name);
+      const steps = await measure(service, { part, stepsTo, seconds: size.seconds });
+      showProgress('');
+      tell(part, steps);
+    }
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function partsOf({ projectCount }: Size): readonly Part[] {
+  const lean = postsOf('lean', 500);
+  const { hot, median } = new Tenants(projectCount);
+  const calls: CallLoad = {
+    kind: 'calls',
+    paths: [hot, median].flatMap(({ ref }) => [
+      `/api/endpoints/logs.all?project=${ref}&project_tier=PRO`,
+      `/api/endpoints/usage.api-counts?project=${ref}&interval=daily`,
+      `/api/endpoints/usage.api-counts?project=${ref}&interval=hourly`,
+    ]),
+  };
+  const steady = (load: PostLoad | CallLoad, connectionsMax: number) => ({
+    ...{ load, perSecond: 0, connectionsMax },
+  });
+  return [
+    { name: 'lean events by 500', streams: [steady(lean, 4)] },
+    { name: 'full events by 500', streams: [steady(postsOf('full', 500), 4)] },
+    { name: 'lean events one by one', streams: [steady(postsOf('lean', 1), 32)] },
+    { name: 'lean events by 500, and calls', streams: [steady(lean, 4), steady(calls, 1)] },
+  ];
+}
+
+function postsOf(of: Kind, eventsPerPost: number): PostLoad {
+  const path = `/api/logs?source_name=${sourceOf(of)}`;
+  return { kind: 'posts', of, path, eventsPerPost, bodyCount: 64 };
+}
+
+/** @throws Error when anything is answered but 200 and, for a moment, 429. */
+async function measure(
+  service: ServiceProcess,
+  {
+    part,
+    stepsTo,
+    seconds,
+  }: { readonly part: Part; readonly stepsTo: string; readonly seconds: number },
+): Promise<Steps> {
+  rmSync(stepsTo, { force: true });
+  const { url, token } = service;
+  const streams = part.streams.map((stream) => ({ ...stream, token }));
+  service.signal('SIGUSR2');
+  const report = await send({ url, seconds, streams });
+  service.signal('SIGUSR2');
+  const others = report.streams
+    .flatMap(({ samples }) => samples)
+    .filter(({ status }) => status !== 200 && status !== 429);
+  if (others.length > 0) throw new Error(`${others.length} answers like ${others[0]!.status}`);
+  return await written(stepsTo);
+}
+
+/** The file is there once the service has handled the signal. */
+async function written(path: string): Promise<Steps> {
+  for (let look = 0; look < 100; look++) {
+    await wait(100);
+    try {
+      return JSON.parse(readFileSync(path, 'utf8')) as Steps;
+    } catch {
+      // Not there yet, or not all of it.
+    }
+  }
+  throw new Error('the service has not told its steps');
+}
+
+function tell({ name }: Part, { count, longest }: Steps): void {
+  const told = longest
+    .slice(0, TOLD_COUNT)
+    .map(({ kind, ms, wallMs }) => `${ms.toFixed(1)} (${wallMs.toFixed(1)} by the clock, ${kind})`);
+  const [first] = longest;
+  if (first === undefined) throw new Error('no step was seen');
+  const longCount = longest.filter(({ ms }) => ms > STEP_MS_MAX).length;
+  console.log(
+    `${name}: ${count} steps, ${longCount} longer than ${STEP_MS_MAX} ms; the longest in ms: ` +
+      `${told.join(', ')} ${barText(`<= ${STEP_MS_MAX}`, longCount === 0)}`,
+  );
+}
+
+await main();
