@@ -2,8 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpAnswer } from './http-client.ts';
 
-/** An answer, and its status line and headers as they came. */
+/** An answer, and its status line and headers as they came. Its body is written over by the next one. */
 export type BytesAnswer = HttpAnswer & { readonly head: string };
+
+/** Where answers are read to at first: it grows to the largest. */
+const MEMORY_BYTES = 64 * 1024;
 
 /** A sender that was told to come back does so after this. */
 const RETRY_MS = 20;
@@ -12,35 +15,48 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
  * One connection that asks one thing at a time, with bytes made ahead and hardly any reading: what
- * Node's own client costs for a call is more than what a small answer takes.
+ * Node's own client costs for a call is more than what a small answer takes. All answers are read to the
+ * same memory: a buffer for each part of a large one has V8 collect garbage every few dozen calls.
  */
 export class BytesClient {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #token: string;
-  #received: Buffer[] = [];
+  #memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
   #receivedSize = 0;
   /** Bytes of the whole answer; 0 while its head is not there. */
   #wantedSize = 0;
   #headSize = 0;
-  #waiting: Resolvers | undefined;
+  /** Of the last whole answer, from the start of the memory on. */
+  #answerSize = 0;
+  readonly #connected: Promise<void>;
+  #waiting: Omit<Resolvers, 'promise'> | undefined;
 
-  private constructor(socket: Socket, host: string, token: string) {
-    this.#socket = socket;
+  private constructor({ hostname, port, host }: URL, token: string) {
     this.#host = host;
     this.#token = token;
-    socket.on('data', (bytes) => this.#receive(bytes));
-    socket.on('close', () => this.#waiting?.reject(new Error('the service closed the connection')));
-    socket.on('error', (error) => this.#waiting?.reject(error));
+    this.#socket = connect({
+      ...{ host: hostname, port: Number(port), noDelay: true },
+      onread: {
+        buffer: () => this.#memory.subarray(this.#receivedSize),
+        callback: (size) => this.#receive(size),
+      },
+    });
+    const { promise, ...connected } = resolversOf();
+    this.#connected = promise;
+    this.#waiting = connected;
+    this.#socket.on('connect', connected.resolve);
+    this.#socket.on('close', () =>
+      this.#waiting?.reject(new Error('the service closed the connection')),
+    );
+    this.#socket.on('error', (error) => this.#waiting?.reject(error));
   }
 
-  static connect(url: string, token: string): Promise<BytesClient> {
-    const { hostname, port, host } = new URL(url);
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      socket.once('connect', () => resolve(new BytesClient(socket, host, token)));
-      socket.once('error', reject);
-    });
+  static async connect(url: string, token: string): Promise<BytesClient> {
+    const client = new BytesClient(new URL(url), token);
+    await client.#connected;
+    client.#waiting = undefined;
+    return client;
   }
 
   /** Whether the service has not closed it: it does where nothing was asked for some seconds. */
@@ -88,12 +104,8 @@ export class BytesClient {
     this.#socket.write(request);
     await answered.promise;
     this.#waiting = undefined;
-    const answer = this.#received.length === 1 ? this.#received[0]! : Buffer.concat(this.#received);
-    const head = answer.toString('latin1', 0, this.#headSize);
-    const body = answer.subarray(this.#headSize);
-    this.#received = [];
-    this.#receivedSize = 0;
-    this.#wantedSize = 0;
+    const head = this.#memory.toString('latin1', 0, this.#headSize);
+    const body = this.#memory.subarray(this.#headSize, this.#answerSize);
     // `HTTP/1.1 200 …`
     return { status: Number(head.slice(9, 12)), head, body };
   }
@@ -103,22 +115,37 @@ export class BytesClient {
     this.#socket.destroy();
   }
 
-  #receive(bytes: Buffer): void {
-    this.#received.push(bytes);
-    this.#receivedSize += bytes.length;
+  /** Whether to go on reading. */
+  #receive(size: number): boolean {
+    this.#receivedSize += size;
     if (this.#wantedSize === 0) this.#readHead();
-    if (this.#wantedSize > 0 && this.#receivedSize >= this.#wantedSize) this.#waiting?.resolve();
+    if (this.#wantedSize > 0 && this.#receivedSize >= this.#wantedSize) {
+      this.#answerSize = this.#receivedSize;
+      // Where the next answer is read to is asked for before anyone has seen this one.
+      this.#receivedSize = 0;
+      this.#wantedSize = 0;
+      this.#waiting?.resolve();
+    } else if (this.#receivedSize === this.#memory.length) {
+      this.#grow(2 * this.#receivedSize);
+    }
+    return true;
   }
 
   #readHead(): void {
-    if (this.#received.length > 1) this.#received = [Buffer.concat(this.#received)];
-    const end = this.#received[0]!.indexOf(HEAD_END);
+    const end = this.#memory.subarray(0, this.#receivedSize).indexOf(HEAD_END);
     if (end < 0) return;
-    const head = this.#received[0]!.toString('latin1', 0, end);
+    const head = this.#memory.toString('latin1', 0, end);
     const length = /content-length: (\d+)/i.exec(head)?.[1];
     if (length === undefined) throw new Error(`an answer must tell its length; got ${head}`);
     this.#headSize = end + HEAD_END.length;
     this.#wantedSize = this.#headSize + Number(length);
+    if (this.#wantedSize > this.#memory.length) this.#grow(this.#wantedSize);
+  }
+
+  #grow(size: number): void {
+    const memory = Buffer.allocUnsafeSlow(size);
+    this.#memory.copy(memory, 0, 0, this.#receivedSize);
+    this.#memory = memory;
   }
 }
 

@@ -17,7 +17,7 @@ import { loadedNameOf, type Measured, memoryEnvironment, mustMeasured } from './
 import type { MeasuredAnswer, MeasuredResult } from './result.ts';
 import { type Size, sizeOf } from './size.ts';
 import { type Subject, subjectOf } from './subject.ts';
-import { timeCalls, timeOnce } from './timing.ts';
+import { timeCalls, timeOnce, warmUpEvenly } from './timing.ts';
 import { WeirEngine, type WeirSubjectOptions } from './weir-engine.ts';
 import { loadWeir } from './weir-loading.ts';
 import { WeirService } from './weir-service.ts';
@@ -69,7 +69,10 @@ async function resultOf(task: string, stage: Stage): Promise<object> {
         (subject, all) => warmProcess(subject, all, stage.size),
       );
     case 'first-calls':
-      return await asking(stage, firstCall, warmAll);
+      return await asking(stage, firstCall, async (subject, all) => {
+        await warmProcess(subject, all, stage.size);
+        await warmAll(subject, all);
+      });
     default:
       throw new Error(`there is no task ${task}`);
   }
@@ -174,17 +177,14 @@ async function measure(subject: Subject, one: Asked, size: Size): Promise<Measur
   return { name, rows, timing: await timeCalls(() => subject.ask(question), size, firstMs) };
 }
 
-/** Asks of other projects, in turns. */
+/** Asks of other projects. */
 async function warmProcess(
   subject: Subject,
   all: readonly Asked[],
   { processWarmUpMs }: Size,
 ): Promise<void> {
-  const alike = all.flatMap((one) => one.alike);
-  const endMs = performance.now() + processWarmUpMs;
-  for (let call = 0; performance.now() < endMs; call++) {
-    await subject.ask(alike[call % alike.length]!);
-  }
+  const asks = all.flatMap((one) => one.alike).map((question) => () => subject.ask(question));
+  await warmUpEvenly(asks, processWarmUpMs);
 }
 
 /**

@@ -57,7 +57,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
       projectCount: 2_000,
       eventCounts: countsOf(500_000, { lean: 1e7, invocations: 1e7, floats: 5e6 }),
       ...{
-        processWarmUpMs: 10_000,
+        processWarmUpMs: 20_000,
         warmUpMs: 500,
         measuringMs: 700,
         callCountMax: 300,
