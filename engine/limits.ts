@@ -155,6 +155,12 @@ export const QUERY_TIME_MS_MAX = 30_000;
 export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 
 /**
+ * What the worker with most of such segments may have, as a multiple of what each has in the mean: beyond, all have a part
+ * of the rows of each segment, for which each reads it.
+ */
+export const FRAGMENT_EXCESS_MAX = 1.25;
+
+/**
  * … unless it is known to take less, in milliseconds, on one thread: half of it is little more than these hops, and
  * what the partial states leave to be collected is as much again of processor time. What took 1.5 ms on one took 2.4
  * on two.

@@ -38,6 +38,9 @@ export function addScanCounters(into: ScanCounters, from: ScanCounters): void {
   into.segmentsSkipped += from.segmentsSkipped;
 }
 
+/** One of so many parts of the rows of a scan, about equally large in each segment. */
+export type RowSlice = { readonly index: number; readonly count: number };
+
 export type ScanOptions = {
   readonly fields: readonly SegmentField[];
   /** Only rows that may belong to this project key; `undefined`: all rows. */
@@ -50,6 +53,8 @@ export type ScanOptions = {
   readonly startUs: number;
   readonly endUs: number;
   readonly direction: 'forward' | 'newest-first';
+  /** Only this part of them; absent: all. */
+  readonly slice?: RowSlice | undefined;
   /**
    * Rows strictly older than this many microseconds are not wanted any more, as a top-N below
    * learns while it fills; asked before each chunk.
@@ -88,13 +93,15 @@ export function scanSegments(
     ? segments.toSorted((left, right) => right.timestampUsMax - left.timestampUsMax)
     : segments;
   const chunkSize = { rows: isNewestFirst ? NEWEST_CHUNK_ROWS_MIN : CHUNK_ROWS_MAX };
+  // Of a segment whose rows several scans share, one counts it.
+  const isFirst = options.slice === undefined || options.slice.index === 0;
   for (const segment of ordered) {
     if (!mayHoldRows(segment, options)) {
-      options.counters.segmentsSkipped++;
+      options.counters.segmentsSkipped += Number(isFirst);
       continue;
     }
-    options.counters.segmentsScanned++;
-    options.onSegment?.(segment);
+    options.counters.segmentsScanned += Number(isFirst);
+    if (isFirst) options.onSegment?.(segment);
     options.checkpoint();
     const texts = new TextRows(segment, options.texts ?? []);
     for (const run of runsOf(segment, options)) {
@@ -105,8 +112,10 @@ export function scanSegments(
   return true;
 }
 
+const WHOLE: RowSlice = { index: 0, count: 1 };
+
 /** Which rows of a segment a scan wants. */
-export type ScanScope = Pick<ScanOptions, 'projectKey' | 'texts' | 'startUs' | 'endUs'>;
+export type ScanScope = Pick<ScanOptions, 'projectKey' | 'texts' | 'startUs' | 'endUs' | 'slice'>;
 
 /**
  * How many rows a scan would look at, or more than `max` where these are more: those inside the window, without those
@@ -173,14 +182,17 @@ function scanRun(scan: RunScan): boolean {
   return options.direction === 'forward' ? scanForward(scan, rows) : scanNewestFirst(scan, rows);
 }
 
-/** The rows of a run that are inside the window, where time orders them, and may hold the texts. */
+/** The rows of a run that are inside the window, where time orders them, of the slice, and may hold the texts. */
 function rowsWithin(
   segment: Segment,
   run: RowRun,
   { scope, texts }: { readonly scope: ScanScope; readonly texts: TextRows },
 ): { readonly rows: RunRows; readonly skippedCount: number } {
-  const start = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
-  const end = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
+  const first = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
+  const last = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
+  const { index, count } = scope.slice ?? WHOLE;
+  const start = first + Math.floor(((last - first) * index) / count);
+  const end = first + Math.floor(((last - first) * (index + 1)) / count);
   const rows = texts.within(run, start, end);
   return { rows, skippedCount: Math.max(0, end - start) - rows.count };
 }

@@ -15,6 +15,7 @@ import { ProjectOperator } from '../operator/project.ts';
 import {
   addScanCounters,
   newScanCounters,
+  type RowSlice,
   type ScanCounters,
   scanSegments,
 } from '../operator/scan.ts';
@@ -74,6 +75,8 @@ type Functions = Map<PhysicalPlan, Map<Expression, VectorFunction>>;
 export type ExecutionContext = {
   /** Segments by the index of the scan that reads them. */
   readonly segments: readonly (readonly Segment[])[];
+  /** The part of the rows of each scan; absent: all of them. */
+  readonly slice?: RowSlice | undefined;
   /** Of the same plan, where it is run again and again. */
   readonly prepared?: PreparedPlan | undefined;
   /** What the call says of each scan, by its index, where the plan is one that calls share. */
@@ -393,6 +396,7 @@ class Execution {
         startUs: window.startUs,
         endUs: window.endUs,
         direction: scan.newestFirst ? 'newest-first' : 'forward',
+        slice: this.#context.slice,
         floorUs,
         rangeRowsMax: this.#groupedScan === scan ? GROUPED_CHUNK_ROWS_MAX : undefined,
         checkpoint: this.#context.checkpoint,

@@ -1,6 +1,6 @@
 import { rowExpressionsOf } from './aggregate-call.ts';
 import type { Apply, Expression } from './expression.ts';
-import { appliesIn } from './expression-walk.ts';
+import { appliesIn, someNode } from './expression-walk.ts';
 import type { PhysicalPlan, PhysicalWindow } from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */
@@ -72,6 +72,13 @@ export function expressionsOf(plan: PhysicalPlan): readonly Expression[] {
     case 'top':
       return plan.keys.map((key) => key.expression);
   }
+}
+
+/** Whether a part of any expression of a plan, its subqueries among them, is such a one. */
+export function someExpression(plan: PhysicalPlan, isSuch: (node: Expression) => boolean): boolean {
+  return operatorsOf(plan).some((operator) =>
+    expressionsOf(operator).some((expression) => someNode(expression, isSuch)),
+  );
 }
 
 function windowExpressions({ partitionBy, orderBy, ties = [], calls }: PhysicalWindow) {

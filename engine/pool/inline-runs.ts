@@ -41,11 +41,9 @@ import {
   PreparedPlan,
   withinWindow,
 } from '../plan/execute.ts';
-import type { Expression } from '../plan/expression.ts';
-import { someNode } from '../plan/expression-walk.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
-import { appliesOf, expressionsOf, operatorsOf } from '../plan/physical-walk.ts';
+import { appliesOf, operatorsOf, someExpression } from '../plan/physical-walk.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
@@ -417,10 +415,7 @@ function boundedRows(knownRows: number): number {
 }
 
 function triesExpressions(plan: PhysicalPlan): boolean {
-  const tries = (node: Expression) => node.op === 'call' && triesExpression(node);
-  return operatorsOf(plan).some((operator) =>
-    expressionsOf(operator).some((expression) => someNode(expression, tries)),
-  );
+  return someExpression(plan, (node) => node.op === 'call' && triesExpression(node));
 }
 
 /**

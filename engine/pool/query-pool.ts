@@ -34,10 +34,10 @@ import {
   withRemembered,
 } from './covered-run.ts';
 import { DrainRate } from './drain-rate.ts';
+import { type FragmentShare, fragmentShares } from './fragment-shares.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
-import { sharesOf } from './shares.ts';
 import {
   type DoneAnswer,
   type MergeTask,
@@ -316,7 +316,9 @@ export class QueryPool {
       return answerOf(rows);
     }
     const answers = await Promise.all(
-      shares.map((share) => tasks.run('turn', { kind: 'fragment', ...part, segments: [share] })),
+      shares.map(({ segments, slice }) =>
+        tasks.run('turn', { kind: 'fragment', ...part, segments: [segments], slice }),
+      ),
     );
     const fragments = answers.map(partialOf);
     const partials = fragments.map(({ partial }) => partial);
@@ -405,11 +407,11 @@ export class QueryPool {
     }
   }
 
-  /** Segments dealt out by size; undefined: not worth it. */
-  #sharesOf(query: QueryRun): readonly (readonly SegmentHandle[])[] | undefined {
+  /** Segments dealt out by size, or, where these are too few or too unlike, their rows; undefined: not worth it. */
+  #sharesOf(query: QueryRun): readonly FragmentShare[] | undefined {
     const segments = query.segments[0];
     if (query.segments.length !== 1 || segments === undefined) return undefined;
-    if (this.#workerCount < 2 || segments.length < 2) return undefined;
+    if (this.#workerCount < 2) return undefined;
     if (breakerOf(query.plan) === undefined) return undefined;
     const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;
@@ -417,7 +419,7 @@ export class QueryPool {
     if (wholeMs !== undefined && wholeMs < FRAGMENTED_MS_MIN) return undefined;
     const stateBytesPerRow = this.#costs.stateBytesPerRow(query.plan) ?? 0;
     if (stateBytesPerRow > FRAGMENT_STATE_BYTES_PER_ROW_MAX) return undefined;
-    return sharesOf(segments, this.#workerCount, sizeOf);
+    return fragmentShares(query, segments, this.#workerCount);
   }
 }
 

@@ -3,7 +3,7 @@ import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../c
 import type { DroppedSegments } from '../column/snapshot.ts';
 import type { PreparedState, StatesOrder } from '../memo/prepare-states.ts';
 import type { PieceOrder, PiecesResult } from '../memo/run-pieces.ts';
-import type { ScanCounters } from '../operator/scan.ts';
+import type { RowSlice, ScanCounters } from '../operator/scan.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
@@ -31,8 +31,11 @@ export type QueryPart = {
 /** The whole of a query, to its bytes. */
 export type QueryTask = QueryPart & { readonly kind: 'query' };
 
-/** Some segments of a query, up to the partial state of its grouping. */
-export type FragmentTask = QueryPart & { readonly kind: 'fragment' };
+/** Some segments of a query, or a part of the rows of each, up to the partial state of its grouping. */
+export type FragmentTask = QueryPart & {
+  readonly kind: 'fragment';
+  readonly slice?: RowSlice | undefined;
+};
 
 /** The same, over pieces of segments, some of whose states are wanted one by one. */
 export type PiecesTask = QueryPart & {

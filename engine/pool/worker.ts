@@ -102,7 +102,8 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       return releaseGarbage().then(() => ({ kind: 'tidied' }));
     case 'fragment': {
       const run = startRun(task);
-      const partial = metered(run, () => executeFragment(run.plan, run.context));
+      const context = { ...run.context, slice: task.slice };
+      const partial = metered(run, () => executeFragment(run.plan, context));
       return { kind: 'partial', partial, stats: run.stats() };
     }
     case 'pieces': {

@@ -18,9 +18,10 @@ test('law 5: open, sealed, half and half, one worker or many: the same bytes', a
       if (got !== wanted) return { wrong: `with ${sealedCount} sealed ${got}, open ${wanted}` };
       const again = engineJson(sql, segments, 'optimized');
       if (again !== wanted) return { wrong: `from texts that were kept ${again}, first ${wanted}` };
-      const cut = fragmentedJson(sql, segments);
-      if (cut !== undefined && cut !== wanted) {
-        return { wrong: `in fragments with ${sealedCount} sealed ${cut}, in one ${wanted}` };
+      for (const by of ['segments', 'rows'] as const) {
+        const cut = fragmentedJson(sql, segments, by);
+        if (cut === undefined || cut === wanted) continue;
+        return { wrong: `in fragments by ${by}, ${sealedCount} sealed ${cut}, in one ${wanted}` };
       }
     }
     return { rowCount: wanted.length > 2 ? 1 + wanted.split('},{').length : 0 };
@@ -48,9 +49,10 @@ test('law 5: merged, reloaded from files, evicted and brought back, replayed fro
         const got = alone(() => engineJson(sql, segments, 'optimized'));
         wanted ??= got;
         if (got !== wanted) return { wrong: `${name}: ${got}, open: ${wanted}` };
-        const cut = alone(() => fragmentedJson(sql, segments));
-        if (cut !== undefined && cut !== wanted) {
-          return { wrong: `${name}, in fragments: ${cut}, in one: ${wanted}` };
+        for (const by of ['segments', 'rows'] as const) {
+          const cut = alone(() => fragmentedJson(sql, segments, by));
+          if (cut === undefined || cut === wanted) continue;
+          return { wrong: `${name}, in fragments by ${by}: ${cut}, in one: ${wanted}` };
         }
       }
       return { rowCount: wanted!.length > 2 ? 1 + wanted!.split('},{').length : 0 };

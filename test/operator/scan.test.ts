@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
@@ -89,6 +90,35 @@ test('tests each row of a run that is out of order, whether its time is asked fo
   for (const fields of [['id', 'timestamp'], ['id']] as const) {
     assert.deepEqual(idsOf([segment], { fields, startUs: 20, endUs: 40 }), ['s 2', 's 3']);
   }
+});
+
+test('the slices of a scan have each of its rows once, and one of them counts the segments', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 12 }), { maxLength: 3 }),
+      fc.record({ start: fc.integer({ min: 0, max: 50 }), length: fc.nat(50) }),
+      fc.integer({ min: 1, max: 5 }),
+      (timesOfSegments, { start, length }, count) => {
+        const window = { startUs: start, endUs: start + length };
+        const segments = timesOfSegments.map((times, index) =>
+          index === 1
+            ? segmentOf('1', times, [{}])
+            : segmentOf(
+                `${index}`,
+                times.toSorted((left, right) => left - right),
+              ),
+        );
+        const whole = newScanCounters();
+        const wanted = idsOf(segments, { ...window, counters: whole });
+        const counters = newScanCounters();
+        const slices = Array.from({ length: count }, (_, index) =>
+          idsOf(segments, { ...window, counters, slice: { index, count } }),
+        );
+        assert.deepEqual(slices.flat().sort(), wanted.sort());
+        assert.deepEqual(counters, whole);
+      },
+    ),
+  );
 });
 
 test('reads runs that list their rows, in order of time or not', () => {

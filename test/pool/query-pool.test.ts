@@ -3,6 +3,7 @@ import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
+import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
 import {
   type PoolLimits,
   QueryPool,
@@ -70,7 +71,9 @@ function fragments(...does: readonly Script['does'][]): QueryRun {
   });
 }
 
-const SCAN = { op: 'scan', index: 0, fields: [] } as unknown as QueryRun['plan'];
+const SCAN = {
+  ...{ op: 'scan', index: 0, fields: [], window: ALL_TIME },
+} as unknown as QueryRun['plan'];
 
 function seal(does: Script['does']): Promise<readonly SharedArrayBuffer[]> {
   const script: Script = { does, shared };

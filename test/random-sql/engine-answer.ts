@@ -9,6 +9,7 @@ import { runPieces } from '../../engine/memo/run-pieces.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
 import {
+  type ExecutionContext,
   executeBeside,
   executeFragment,
   executeQuery,
@@ -94,14 +95,22 @@ export function engineAnswer(sql: string, segmentsOf: SegmentsOf, form: PlanForm
  * The same as `engineJson`, the grouping cut into one fragment for each segment, whose partial states
  * meet as they do between workers; nothing when the plan cannot be cut.
  */
-export function fragmentedJson(sql: string, segmentsOf: SegmentsOf): string | undefined {
+export function fragmentedJson(
+  sql: string,
+  segmentsOf: SegmentsOf,
+  by: 'segments' | 'rows' = 'segments',
+): string | undefined {
   const { bound, physical } = prepared(sql, 'optimized');
   if (breakerOf(physical) === undefined) return undefined;
   const checkpoint = limitedCheckpoint();
   return orError(() => {
-    const [scan] = scansOf(physical);
-    const partials = segmentsOf(scan!).map((segment) =>
-      structuredClone(executeFragment(physical, { segments: [[segment]], checkpoint })),
+    const segments = segmentsOf(scansOf(physical)[0]!);
+    const fragments: readonly Pick<ExecutionContext, 'segments' | 'slice'>[] =
+      by === 'segments'
+        ? segments.map((segment) => ({ segments: [[segment]] }))
+        : [0, 1, 2].map((index) => ({ segments: [segments], slice: { index, count: 3 } }));
+    const partials = fragments.map((fragment) =>
+      structuredClone(executeFragment(physical, { ...fragment, checkpoint })),
     );
     return jsonOf(bound, physical, (rows) => {
       finishQuery(physical, { segments: [[]], checkpoint }, partials, rows);
