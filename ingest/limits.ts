@@ -130,8 +130,8 @@ export const MERGE_ROWS_MAX = 2_097_152;
 /**
  * Segments of about one size merged at a time. A query looks at each segment of its days, so few are
  * worth more than writing each row once or twice more: of sixteen at a time, up to 15 of each size wait,
- * 14 in the mean of a day of one segment in 5 minutes, where of four there are 6. That day is written
- * five times, and not three; a source whose open segments fill in less writes each row three times.
+ * 14 in the mean of a day of one segment in 5 minutes, where of four there are 6. That day is written six
+ * times, and not four; a source whose open segments fill in less writes each row three times.
  */
 export const MERGE_SEGMENTS_MIN = 4;
 

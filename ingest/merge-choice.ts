@@ -23,9 +23,8 @@ export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: M
  * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
  * together are hardly more to write, and none of them is looked at by each query any more.
  *
- * A partition that gets no more rows (`isOver`) has what is left merged from the small end, as long
- * as a segment is at most twice all before it together: about one more writing of those rows, and
- * what remains at least triples in size from one to the next, up to what a merge may take.
+ * A partition that gets no more rows (`isOver`) has what is left merged from the small end, as much as a merge takes:
+ * one more writing of those rows, once for each time that late rows have come and two hours have gone by since.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
@@ -40,14 +39,11 @@ export function chooseMerge<T extends MergeCandidate>(
   for (let start = 0; start < small.length; start++) {
     const { taken, isFilled } = takeAlike(small, start, bounds);
     if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
-    return [...taken, ...takeAlong(small.slice(0, start), taken, bounds)];
+    return [...taken, ...takeFitting(small.slice(0, start), taken, bounds)];
   }
   if (!isOver) return undefined;
-  for (let start = 0; start < small.length; start++) {
-    const rest = takeRest(small, start, bounds);
-    if (rest.length > 1) return rest;
-  }
-  return undefined;
+  const rest = takeFitting(small, [], bounds);
+  return rest.length > 1 ? rest : undefined;
 }
 
 /** Segments from `start` on up to a factor of MERGE_SEGMENTS_MIN larger, as many as a merge takes. */
@@ -67,8 +63,8 @@ function takeAlike<T extends MergeCandidate>(
   return { taken, isFilled: false };
 }
 
-/** Of the segments smaller than those taken, from the smallest on, as many as the merge takes besides. */
-function takeAlong<T extends MergeCandidate>(
+/** From the smallest on, as many as a merge takes besides what it has. */
+function takeFitting<T extends MergeCandidate>(
   ascending: readonly T[],
   taken: readonly T[],
   bounds: MergeBounds,
@@ -77,22 +73,6 @@ function takeAlong<T extends MergeCandidate>(
   for (const segment of taken) add(total, segment, bounds);
   const end = ascending.findIndex((segment) => !add(total, segment, bounds));
   return end < 0 ? ascending : ascending.slice(0, end);
-}
-
-/** Segments from `start` on, each at most twice all before it together. */
-function takeRest<T extends MergeCandidate>(
-  ascending: readonly T[],
-  start: number,
-  bounds: MergeBounds,
-): readonly T[] {
-  const taken: T[] = [];
-  const total: Total = { rowCount: 0, byteSize: 0 };
-  for (const segment of ascending.slice(start)) {
-    const isLarge = taken.length > 0 && segment.byteSize > 2 * total.byteSize;
-    if (isLarge || !add(total, segment, bounds)) break;
-    taken.push(segment);
-  }
-  return taken;
 }
 
 /** Adds a segment to the total of a merge; changes nothing and is false where that takes no more. */

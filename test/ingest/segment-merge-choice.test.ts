@@ -72,19 +72,19 @@ test('smaller segments go along where others are merged, as many as the merge ta
 });
 
 test('what is left of a day that is over is merged from the small end', () => {
-  const left = [10, 9, 25, 200, 150].map((size) => segment(size * MB));
+  const left = [100, 9, 1, 200, 121].map((size) => segment(size * MB));
   assert.equal(chooseMerge(left, false), undefined);
   const chosen = chooseMerge(left, true)!;
   assert.deepEqual(
     chosen.map(({ byteSize }) => byteSize / MB),
-    [9, 10, 25],
+    [1, 9, 100, 121],
   );
   assert.equal(chooseMerge([segment(MB)], true), undefined);
   assert.equal(chooseMerge([], true), undefined);
-  assert.equal(chooseMerge([segment(MB), segment(3 * MB), segment(9 * MB)], true), undefined);
+  assert.equal(chooseMerge([segment(MB), segment(MERGE_BYTES_MAX / 2 + 1)], true), undefined);
 });
 
-test('each byte is written three to five times, and few segments wait or are left of a day', () => {
+test('each byte is written three to six times, and few segments wait or are left of a day', () => {
   const random = new Random(5);
   const days: readonly (readonly number[])[] = [
     Array.from({ length: 288 }, () => 10_000),
@@ -97,8 +97,8 @@ test('each byte is written three to five times, and few segments wait or are lef
     const { writes, countMean, left } = merged(sizes);
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const fullCountMax = (2 * total) / MERGE_BYTES_MAX;
-    assert.ok(writes <= (fullCountMax > 8 ? 3 : 5), `day ${day}: ${writes} writes`);
+    assert.ok(writes <= (fullCountMax > 8 ? 3 : 6), `day ${day}: ${writes} writes`);
     assert.ok(countMean <= 8 + fullCountMax, `day ${day}: ${countMean} in the mean`);
-    assert.ok(left.length <= 5 + fullCountMax, `day ${day}: ${left.length} left`);
+    assert.ok(left.length <= 2 + fullCountMax, `day ${day}: ${left.length} left`);
   }
 });
