@@ -23,26 +23,25 @@ export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: M
  * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
  * together are hardly more to write, and none of them is looked at by each query any more.
  *
- * A partition that gets no more rows (`isOver`) has what is left merged from the small end, as much as a merge takes:
- * one more writing of those rows, once for each time that late rows have come and two hours have gone by since.
+ * A partition that gets no more rows (`isOver`) has what is left merged from the small end, large ones too, as much as
+ * a merge takes: one more writing of those rows, once for each time that late rows have come and two hours gone by.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
   isOver: boolean,
   bounds: MergeBounds = MERGE_BOUNDS,
 ): readonly T[] | undefined {
-  const small = segments
-    .filter(({ rowCount, byteSize }) => {
-      return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
-    })
-    .sort((left, right) => left.byteSize - right.byteSize);
+  const all = segments.toSorted((left, right) => left.byteSize - right.byteSize);
+  const small = all.filter(({ rowCount, byteSize }) => {
+    return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
+  });
   for (let start = 0; start < small.length; start++) {
     const { taken, isFilled } = takeAlike(small, start, bounds);
     if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
     return [...taken, ...takeFitting(small.slice(0, start), taken, bounds)];
   }
   if (!isOver) return undefined;
-  const rest = takeFitting(small, [], bounds);
+  const rest = takeFitting(all, [], bounds);
   return rest.length > 1 ? rest : undefined;
 }
 
