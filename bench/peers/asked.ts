@@ -14,6 +14,8 @@ export type Asked = {
   readonly alike: readonly Question[];
   /** The same of many, the most alike last: first calls like the one timed. */
   readonly firstOfOthers: readonly Question[];
+  /** The same of all further ones, for first calls before these. */
+  readonly firstOfFurther: readonly Question[];
   /**
    * Columns with quantiles, from which a sketch may differ a little, and the column with the number of
    * values each is of; only said of further definitions.
@@ -23,6 +25,10 @@ export type Asked = {
     | undefined;
 };
 
+type Others = Pick<Asked, 'alike' | 'firstOfOthers' | 'firstOfFurther'>;
+
+const NO_OTHERS: Others = { alike: [], firstOfOthers: [], firstOfFurther: [] };
+
 /** A query beside the three, in a file below `definitions`, called `bench.NAME`. */
 export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
   readonly isOfAllProjects: boolean;
@@ -31,7 +37,7 @@ export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
 /** How many projects next to one in rank are about as busy. */
 const ALIKE_COUNT = 4;
 
-/** First calls before one that is timed: V8 compiles what these run once it has run some hundred times. */
+/** First calls like one that is timed, just before it. */
 const FIRST_OF_OTHERS_COUNT = 200;
 
 export const FURTHER_DEFINITIONS: readonly FurtherDefinition[] = [
@@ -72,13 +78,13 @@ export function askedOf(tenants: Tenants): readonly Asked[] {
       ({ name, expression }): Asked => ({
         name: `api-counts daily, expression: ${name}`,
         question: { kind: 'api-counts', expression, interval: 'daily' },
-        ...{ alike: [], firstOfOthers: [] },
+        ...NO_OTHERS,
       }),
     ),
     ...ofEach(tenants, 'logs.all', ({ ref: project }) => ({ kind: 'logs-all', project })),
     {
       ...{ name: 'quantiles of floats', question: { kind: 'float-quantiles' } },
-      ...{ alike: [], firstOfOthers: [] },
+      ...NO_OTHERS,
     },
     ...FURTHER_DEFINITIONS.map((definition) => askedOfDefinition(definition, tenants)),
   ];
@@ -92,9 +98,7 @@ function askedOfDefinition(
   return {
     name: `definition ${name}`,
     question: isOfAllProjects ? { kind: 'definition', name } : of(tenants.hot.ref),
-    ...(isOfAllProjects
-      ? { alike: [], firstOfOthers: [] }
-      : othersThan(tenants, 0, ({ ref }) => of(ref))),
+    ...(isOfAllProjects ? NO_OTHERS : othersThan(tenants, 0, ({ ref }) => of(ref))),
     quantileColumns,
   };
 }
@@ -122,7 +126,7 @@ function othersThan(
   { projects }: Pick<Tenants, 'projects'>,
   rank: number,
   questionOf: (project: Project) => Question,
-): Pick<Asked, 'alike' | 'firstOfOthers'> {
+): Others {
   const distance = (other: number) => Math.abs(other - rank);
   const ranks = projects.map((_, other) => other).filter((other) => other !== rank);
   ranks.sort((left, right) => distance(left) - distance(right));
@@ -130,5 +134,6 @@ function othersThan(
   return {
     alike: questions.slice(0, ALIKE_COUNT),
     firstOfOthers: questions.slice(0, FIRST_OF_OTHERS_COUNT).reverse(),
+    firstOfFurther: questions.slice(FIRST_OF_OTHERS_COUNT),
   };
 }
