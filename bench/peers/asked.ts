@@ -14,8 +14,6 @@ export type Asked = {
   readonly alike: readonly Question[];
   /** The same of many, the most alike last: first calls like the one timed. */
   readonly firstOfOthers: readonly Question[];
-  /** The same of all further ones, for first calls before these. */
-  readonly firstOfFurther: readonly Question[];
   /**
    * Columns with quantiles, from which a sketch may differ a little, and the column with the number of
    * values each is of; only said of further definitions.
@@ -25,10 +23,6 @@ export type Asked = {
     | undefined;
 };
 
-type Others = Pick<Asked, 'alike' | 'firstOfOthers' | 'firstOfFurther'>;
-
-const NO_OTHERS: Others = { alike: [], firstOfOthers: [], firstOfFurther: [] };
-
 /** A query beside the three, in a file below `definitions`, called `bench.NAME`. */
 export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
   readonly isOfAllProjects: boolean;
@@ -37,7 +31,7 @@ export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
 /** How many projects next to one in rank are about as busy. */
 const ALIKE_COUNT = 4;
 
-/** First calls like one that is timed, just before it. */
+/** First calls before one that is timed: V8 compiles what these run once it has run some hundred times. */
 const FIRST_OF_OTHERS_COUNT = 200;
 
 export const FURTHER_DEFINITIONS: readonly FurtherDefinition[] = [
@@ -78,13 +72,13 @@ export function askedOf(tenants: Tenants): readonly Asked[] {
       ({ name, expression }): Asked => ({
         name: `api-counts daily, expression: ${name}`,
         question: { kind: 'api-counts', expression, interval: 'daily' },
-        ...NO_OTHERS,
+        ...{ alike: [], firstOfOthers: [] },
       }),
     ),
     ...ofEach(tenants, 'logs.all', ({ ref: project }) => ({ kind: 'logs-all', project })),
     {
       ...{ name: 'quantiles of floats', question: { kind: 'float-quantiles' } },
-      ...NO_OTHERS,
+      ...{ alike: [], firstOfOthers: [] },
     },
     ...FURTHER_DEFINITIONS.map((definition) => askedOfDefinition(definition, tenants)),
   ];
@@ -98,7 +92,9 @@ function askedOfDefinition(
   return {
     name: `definition ${name}`,
     question: isOfAllProjects ? { kind: 'definition', name } : of(tenants.hot.ref),
-    ...(isOfAllProjects ? NO_OTHERS : othersThan(tenants, 0, ({ ref }) => of(ref))),
+    ...(isOfAllProjects
+      ? { alike: [], firstOfOthers: [] }
+      : othersThan(tenants, 0, ({ ref }) => of(ref))),
     quantileColumns,
   };
 }
@@ -126,7 +122,7 @@ function othersThan(
   { projects }: Pick<Tenants, 'projects'>,
   rank: number,
   questionOf: (project: Project) => Question,
-): Others {
+): Pick<Asked, 'alike' | 'firstOfOthers'> {
   const distance = (other: number) => Math.abs(other - rank);
   const ranks = projects.map((_, other) => other).filter((other) => other !== rank);
   ranks.sort((left, right) => distance(left) - distance(right));
@@ -134,6 +130,5 @@ function othersThan(
   return {
     alike: questions.slice(0, ALIKE_COUNT),
     firstOfOthers: questions.slice(0, FIRST_OF_OTHERS_COUNT).reverse(),
-    firstOfFurther: questions.slice(FIRST_OF_OTHERS_COUNT),
   };
 }

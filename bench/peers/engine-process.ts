@@ -70,8 +70,8 @@ async function resultOf(task: string, stage: Stage): Promise<object> {
       );
     case 'first-calls':
       return await asking(stage, firstCall, async (subject, all) => {
+        await warmProcess(subject, all, stage.size);
         await warmAll(subject, all);
-        await warmFirstCalls(subject, all, stage.size);
       });
     default:
       throw new Error(`there is no task ${task}`);
@@ -184,21 +184,6 @@ async function warmProcess(
   { processWarmUpMs }: Size,
 ): Promise<void> {
   const asks = all.flatMap((one) => one.alike).map((question) => () => subject.ask(question));
-  await warmUpEvenly(asks, processWarmUpMs);
-}
-
-/** First calls of projects that are asked for nowhere else. */
-async function warmFirstCalls(
-  subject: Subject,
-  all: readonly Asked[],
-  { processWarmUpMs }: Size,
-): Promise<void> {
-  const asks = all
-    .filter(({ firstOfFurther }) => firstOfFurther.length > 0)
-    .map(({ firstOfFurther }) => {
-      let next = 0;
-      return () => subject.ask(firstOfFurther[next++ % firstOfFurther.length]!);
-    });
   await warmUpEvenly(asks, processWarmUpMs);
 }
 

@@ -49,7 +49,6 @@ export async function warmUpEvenly(
   asks: readonly (() => Promise<unknown>)[],
   forMs: number,
 ): Promise<void> {
-  if (asks.length === 0) return;
   const takenMs = asks.map(() => 0);
   const endMs = performance.now() + forMs;
   while (performance.now() < endMs) {
