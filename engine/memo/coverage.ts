@@ -1,7 +1,7 @@
 import { assert, must } from '../assert.ts';
 import type {
+  AnyContent,
   OpenSegmentHandle,
-  SealedSegmentHandle,
   SegmentContent,
   SegmentHandle,
 } from '../column/segment.ts';
@@ -51,12 +51,12 @@ export type Coverage = {
  */
 export function coverageOf(
   fragment: Fragment,
-  { handles, window }: { readonly handles: readonly SegmentHandle[]; readonly window: TimeWindow },
+  { handles, window }: WindowOfSegments,
   { memo, rowsMin }: { readonly memo: PartialMemo; readonly rowsMin: number },
 ): Coverage | undefined {
   const partials: AggregatePartial[] = [];
   const pieces: Piece[] = [];
-  const few = new Map<SegmentContent, SealedSegmentHandle>();
+  const together = new TogetherStates(memo, fragment, { handles, window });
   const sum = { byteSize: 0, rowCount: 0, segmentCount: 0 };
   for (const handle of handles) {
     if (handle.kind === 'open') {
@@ -74,14 +74,23 @@ export function coverageOf(
       continue;
     }
     const { content } = handle;
+    if (together.passes(content)) continue;
     const isWhole = isWithin(content, window);
+    const ofFew = isWhole ? together.take(content) : undefined;
+    if (ofFew !== undefined) {
+      partials.push(ofFew.partial);
+      sum.byteSize += ofFew.byteSize;
+      sum.rowCount += ofFew.rowCount;
+      sum.segmentCount += ofFew.members.length;
+      continue;
+    }
     const remembered = memo.find(content, fragment.key);
     if (remembered === undefined) {
       pieces.push({ handle, window, content: isWhole ? content : undefined });
       continue;
     }
     if (remembered === 'few' && isWhole) {
-      few.set(content, handle);
+      pieces.push({ handle, window, content, isFew: true });
       continue;
     }
     if (typeof remembered === 'string') {
@@ -99,23 +108,56 @@ export function coverageOf(
     sum.rowCount += remembered.rowCount;
     if (slice.edges.length === 0) sum.segmentCount += 1;
   }
-  for (const [content, handle] of few) {
-    const together = memo.find(content, togetherKey(fragment));
-    if (typeof together !== 'object' || !together.members?.every((member) => few.has(member))) {
-      pieces.push({ handle, window, content, isFew: true });
-      few.delete(content);
-      continue;
-    }
-    partials.push(together.partial);
-    sum.byteSize += together.byteSize;
-    sum.rowCount += together.rowCount;
-    sum.segmentCount += together.members.length;
-    for (const member of together.members) few.delete(member);
-  }
   const isOfUse =
     partials.length > 0 ||
     pieces.some(({ content, growing }) => content !== undefined || growing !== undefined);
   return isOfUse ? { fragment, partials, ...sum, pieces, rowsMin } : undefined;
+}
+
+/** The segments of a run, and how much of their time it asks for. */
+type WindowOfSegments = {
+  readonly handles: readonly SegmentHandle[];
+  readonly window: TimeWindow;
+};
+
+/** The states that are of several segments with few rows each, as a snapshot is gone through. */
+class TogetherStates {
+  readonly #memo: PartialMemo;
+  readonly #key: string;
+  readonly #snapshot: WindowOfSegments;
+  /** All that the window holds whole; `undefined`: nobody has asked yet. */
+  #wholes: ReadonlySet<AnyContent | undefined> | undefined;
+  readonly #taken = new Set<SegmentContent>();
+  /** Those that were come to, taken or not. */
+  readonly #passed = new Set<SegmentContent>();
+
+  constructor(memo: PartialMemo, fragment: Fragment, snapshot: WindowOfSegments) {
+    this.#memo = memo;
+    this.#key = togetherKey(fragment);
+    this.#snapshot = snapshot;
+  }
+
+  /** To be asked of each segment once: whether it is in a state that was taken. */
+  passes(content: SegmentContent): boolean {
+    this.#passed.add(content);
+    return this.#taken.has(content);
+  }
+
+  /** The one whose first segment this is, where all of its segments are there and whole. */
+  take(content: SegmentContent) {
+    const remembered = this.#memo.peek(content, this.#key);
+    if (typeof remembered !== 'object' || remembered.members === undefined) return undefined;
+    const { members } = remembered;
+    const { handles, window } = this.#snapshot;
+    this.#wholes ??= new Set(handles.map((handle) => wholeContentOf(handle, window)));
+    for (const member of members) {
+      const isAhead = member === content || !this.#passed.has(member);
+      if (!isAhead || this.#taken.has(member) || !this.#wholes.has(member)) return undefined;
+    }
+    this.#memo.find(content, this.#key);
+    for (const member of members) this.#taken.add(member);
+    return { ...remembered, members };
+  }
 }
 
 /**

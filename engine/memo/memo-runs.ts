@@ -124,6 +124,8 @@ export class MemoRuns {
     };
     if (remembered.byteSize > bytesPerRowMax * rowCount) return;
     this.#memo.keep(members[0]!, togetherKey(fragment), remembered);
+    // It says itself of which segments it is: a mark for each would take as much as all of it.
+    for (const member of members) this.#memo.drop(member, fragment.key);
   }
 
   /** Takes note of what came of a piece that is to be remembered. */

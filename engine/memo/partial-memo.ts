@@ -89,6 +89,11 @@ export class PartialMemo {
     }
   }
 
+  /** Forgets what is remembered of a segment under a key. */
+  drop(content: AnyContent, key: string): void {
+    this.#remove(this.#byContent.get(content)?.get(key));
+  }
+
   /** The segment is no more; what still comes of it is not kept. */
   forget(content: AnyContent): void {
     this.#gone.add(content);

@@ -47,5 +47,6 @@ test('the state of all segments with few rows is found again, in whatever order 
     assert.equal(Buffer.from(json).toString(), `[{"n":${3 * ROWS_OF_FEW}}]`);
     assert.equal(stats.rowsFromMemo, rowsFromMemo, 'rows whose state was remembered');
     assert.equal(stats.rowsScanned, 3 * ROWS_OF_FEW - rowsFromMemo, 'rows looked at');
+    assert.equal(engine.stats().memo.entries, 1, 'the state tells of which segments it is');
   }
 });
