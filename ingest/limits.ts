@@ -128,12 +128,12 @@ export const MERGE_BYTES_MAX = 256 * 1024 * 1024;
 export const MERGE_ROWS_MAX = 2_097_152;
 
 /**
- * Segments of about one size merged at a time. A query looks at each segment of its days, so few are
- * worth more than writing each row once or twice more: of sixteen at a time, up to 15 of each size wait,
- * 14 in the mean of a day of one segment in 5 minutes, where of four there are 6. That day is written six
- * times, and not four; a source whose open segments fill in less writes each row three times.
+ * Segments of about one size merged at a time. A query over days looks at each of their segments, so few are worth writing
+ * each row once more: of sixteen at a time there are 14 in the mean of a day of one segment in 5 minutes, of eight 9. A
+ * query over the last hour looks at what is as old in the same segment, too: of four at a time, references of an hour
+ * took two to four times as long. Such a day is written four to five times.
  */
-export const MERGE_SEGMENTS_MIN = 4;
+export const MERGE_SEGMENTS_MIN = 8;
 
 /** Ticks between two tries to merge what could not be: a merge takes seconds of a thread. */
 export const MERGE_RETRY_TICKS_MAX = 600;
