@@ -151,8 +151,13 @@ test('no snapshot ever holds a part of a batch', async () => {
   const sizes = [7_000, 1, 5_000, 9_000];
   const batches = await Promise.all(sizes.map((size) => rows(size)));
   const done = Promise.all(batches.map((batch) => store.append('a', batch)));
-  // The batch of one row is published in the turn of the event loop that publishes the first.
-  assert.deepEqual(await watch(sealer, store, done), [0, 7_001, 12_001, 21_001]);
+  const seen = await watch(sealer, store, done);
+  // Whether the batch of one row is published in the turn of the one before is for the clock to say.
+  assert.deepEqual(
+    seen.filter((count) => count !== 7_000 && count !== 7_001),
+    [0, 12_001, 21_001],
+  );
+  assert.ok(seen.includes(7_000) || seen.includes(7_001), `seen were ${seen}`);
 });
 
 test('nor when a batch fills one segment and goes on in the next, which is sealed meanwhile', async () => {
