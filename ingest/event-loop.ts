@@ -74,17 +74,15 @@ const LOOKS_PER_SLICE = 8;
 
 /** Cuts long work into slices of some size, in whatever it is counted, and shorter ones where a turn is used up. */
 export class Slices {
+  /** How much to do between two questions, at most. */
+  readonly stepSize: number;
   readonly #size: number;
   #start = 0;
   #looked = 0;
 
   constructor(size: number) {
     this.#size = size;
-  }
-
-  /** How much to do between two questions, at most. */
-  get stepSize(): number {
-    return Math.max(1, Math.floor(this.#size / LOOKS_PER_SLICE));
+    this.stepSize = Math.max(1, Math.floor(size / LOOKS_PER_SLICE));
   }
 
   /** Whether to let other work run, now that so much is done of all. */

@@ -127,8 +127,7 @@ class TogetherStates {
   readonly #snapshot: WindowOfSegments;
   /** All that the window holds whole; `undefined`: nobody has asked yet. */
   #wholes: ReadonlySet<AnyContent | undefined> | undefined;
-  readonly #taken = new Set<SegmentContent>();
-  /** Those that were come to, taken or not. */
+  /** The segments that were come to, and those of states that were taken. */
   readonly #passed = new Set<SegmentContent>();
 
   constructor(memo: PartialMemo, fragment: Fragment, snapshot: WindowOfSegments) {
@@ -139,8 +138,9 @@ class TogetherStates {
 
   /** To be asked of each segment once: whether it is in a state that was taken. */
   passes(content: SegmentContent): boolean {
+    if (this.#passed.has(content)) return true;
     this.#passed.add(content);
-    return this.#taken.has(content);
+    return false;
   }
 
   /** The one whose first segment this is, where all of its segments are there and whole. */
@@ -152,10 +152,10 @@ class TogetherStates {
     this.#wholes ??= new Set(handles.map((handle) => wholeContentOf(handle, window)));
     for (const member of members) {
       const isAhead = member === content || !this.#passed.has(member);
-      if (!isAhead || this.#taken.has(member) || !this.#wholes.has(member)) return undefined;
+      if (!isAhead || !this.#wholes.has(member)) return undefined;
     }
     this.#memo.find(content, this.#key);
-    for (const member of members) this.#taken.add(member);
+    for (const member of members) this.#passed.add(member);
     return { ...remembered, members };
   }
 }

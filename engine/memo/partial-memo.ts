@@ -76,7 +76,7 @@ export class PartialMemo {
   /** In the place of what was there. What is larger than all may be is not kept. */
   keep(content: AnyContent, key: string, remembered: Remembered): void {
     const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);
-    this.#remove(this.#byContent.get(content)?.get(key));
+    this.drop(content, key);
     if (byteSize > this.#bytesMax || this.#gone.has(content)) return;
     const entry: Entry = { content, key, remembered, byteSize };
     const entries = this.#byContent.get(content) ?? new Map<string, Entry>();

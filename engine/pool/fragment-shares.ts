@@ -45,7 +45,7 @@ export function fragmentShares(
 
 function takesTimeApart(plan: PhysicalPlan, texts: PhysicalScan['texts']): boolean {
   if (texts !== undefined && texts.length > 0) return true;
-  return someExpression(plan, (node) => node.op === 'call' && triesExpression(node));
+  return someExpression(plan, triesExpression);
 }
 
 /** The part of a segment's time that is inside a window. */

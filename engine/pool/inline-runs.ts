@@ -199,7 +199,7 @@ export class InlineRuns {
     if (record === undefined) {
       record = {
         isLinear: isLinear(query.plan),
-        rowsMax: triesExpressions(query.plan)
+        rowsMax: someExpression(query.plan, triesExpression)
           ? this.#limits.expressionRowsMax
           : Number.POSITIVE_INFINITY,
         coveredCount: 0,
@@ -412,10 +412,6 @@ class RunsApart {
 
 function boundedRows(knownRows: number): number {
   return Math.min(knownRows, INLINE_KNOWN_ROWS_MAX);
-}
-
-function triesExpressions(plan: PhysicalPlan): boolean {
-  return someExpression(plan, (node) => node.op === 'call' && triesExpression(node));
 }
 
 /**

@@ -110,7 +110,7 @@ type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer |
 /**
  * The worker threads: those of queries, and those of the background, which seal, merge and pack and
  * let the others go first. A query over little data is one task; one that groups much data is cut by
- * segments into a fragment for each worker, whose partial states a last task combines. The answer
+ * segments, or by their rows, into a fragment for each worker, whose partial states a last task combines. The answer
  * is the same either way.
  *
  * Whatever becomes of one query, a lost thread included, the others do not notice; see

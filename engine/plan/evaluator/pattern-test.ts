@@ -33,13 +33,9 @@ export function patternTest(call: Call): StringTest | undefined {
  * as an automaton is tried on what strings are made of; more where the code for it is not compiled yet. A pattern that
  * each call puts in is a text without operators (`late-texts.ts`).
  */
-export function triesExpression(call: Call): boolean {
-  const [, pattern] = call.arguments;
-  return (
-    call.name === 'regexp_contains' &&
-    pattern?.op === 'literal' &&
-    containedText(call) === undefined
-  );
+export function triesExpression(node: Expression): boolean {
+  if (node.op !== 'call' || node.name !== 'regexp_contains') return false;
+  return node.arguments[1]?.op === 'literal' && containedText(node) === undefined;
 }
 
 /** A string, and what is looked for in it. */
