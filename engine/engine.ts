@@ -188,7 +188,7 @@ export class Engine {
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
     for (let triesLeft = UNREADABLE_TRIES_MAX; ; triesLeft--) {
       try {
-        return await this.#reading(() => this.#runOnce(query, options));
+        return await this.#runOnce(query, options);
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         if (triesLeft > 0 && (await this.#isMended(error))) continue;
@@ -210,10 +210,10 @@ export class Engine {
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
+    // What is answered in this turn reads no segment later on.
     const answer =
       this.#runOverFew(run, scans, options.signal) ??
-      (await this.#runCovered(run, scans, options.signal)) ??
-      (await this.#pool.run(run, options.signal));
+      (await this.#reading(() => this.#runOverMany(run, scans, options.signal)));
     const { json, rowCount } = answer;
     const { profile, runMs } = answer.stats;
     const planMs = plannedMs - startMs;
@@ -276,6 +276,15 @@ export class Engine {
       if (!isRunAgain) this.#pool.countFailure(error);
       throw error;
     }
+  }
+
+  /** With what is remembered of its segments where that helps, else over all of them. */
+  async #runOverMany(
+    run: QueryRun,
+    scans: readonly PhysicalScan[],
+    signal: AbortSignal | undefined,
+  ): Promise<RunAnswer> {
+    return (await this.#runCovered(run, scans, signal)) ?? (await this.#pool.run(run, signal));
   }
 
   /** With what is remembered of its segments; `undefined` where that is nothing, or does not help. */
@@ -394,7 +403,7 @@ export class Engine {
     await this.#preparing;
   }
 
-  /** `work` takes its snapshot in the turn of the call, so that no reader goes unseen. */
+  /** The snapshot that `work` reads is taken in the turn of the call, so that no reader goes unseen. */
   async #reading<T>(work: () => Promise<T>): Promise<T> {
     const reading = work();
     const ended = reading.then(

@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import { NumberLists } from '../column/number-lists.ts';
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, INT64 } from '../column/type.ts';
@@ -190,7 +191,7 @@ class QuantilesState implements AggregateState {
     const ranks = { n: this.#quantileCount, wanted: this.#wanted };
     const length = this.#wanted?.length ?? this.#quantileCount + 1;
     if (groups.length * length > LISTED_ELEMENTS_MAX) return undefined;
-    const elements = new Float64Array(groups.length * length);
+    const elements = carvedFloat64(groups.length * length);
     let nulls: Uint8Array | undefined;
     let listCount = 0;
     for (let index = 0; index < groups.length; index++) {
@@ -203,7 +204,7 @@ class QuantilesState implements AggregateState {
         writeQuantiles(sorted, ranks, elements, index * length);
         listCount++;
       } else {
-        nulls ??= new Uint8Array(groups.length);
+        nulls ??= carvedUint8(groups.length);
         nulls[index] = 1;
       }
     }

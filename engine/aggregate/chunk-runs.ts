@@ -1,7 +1,7 @@
 import { PackedNumbers } from '../column/packed-numbers.ts';
 import { StringRange } from '../column/string-range.ts';
 import type { Vector } from '../column/vector.ts';
-import { type RunTally, tallyRuns } from './run-tally.ts';
+import { isLatest, type RunTally, tallyRuns } from './run-tally.ts';
 
 /** How many tests of the same integers there were in a chunk of a grouping, at most so far. */
 export type KnownTests = { countMax: number };
@@ -62,10 +62,10 @@ export class ChunkRuns {
    */
   tally(numbers: Vector): RunTally | undefined {
     if (!(numbers instanceof PackedNumbers)) return undefined;
-    if (this.#tallied === undefined || !isSame(this.#tallied, numbers)) {
-      this.#tallied = numbers;
-      this.#tally = tallyRuns(numbers, this.ends);
-    }
+    const isKnown = this.#tallied !== undefined && isSame(this.#tallied, numbers);
+    if (isKnown && (this.#tally === undefined || isLatest(this.#tally))) return this.#tally;
+    this.#tallied = numbers;
+    this.#tally = tallyRuns(numbers, this.ends);
     return this.#tally;
   }
 }

@@ -23,6 +23,10 @@ export class CountTable {
   #slotCount = SLOTS_MIN;
   #size = 0;
 
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
   /** Adds to a value's count. A value that is not there yet is added only if `isNewAllowed`. */
   add(group: number, value: number, count: number, isNewAllowed: boolean): CountTableAnswer {
     const at = this.#find(group, value);

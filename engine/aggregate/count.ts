@@ -1,3 +1,4 @@
+import { carvedFloat64 } from '../column/carved-arrays.ts';
 import { BOOL, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector } from '../column/vector.ts';
@@ -98,7 +99,7 @@ class CountState implements AggregateState {
   }
 
   finalizeAll(groups: Int32Array): Vector {
-    const answers = new Float64Array(groups.length);
+    const answers = carvedFloat64(groups.length);
     for (let index = 0; index < groups.length; index++) {
       answers[index] = this.#counts[groups[index]!] ?? 0;
     }

@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import { BOOL } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -185,7 +186,7 @@ export class ExtremeState implements AggregateState {
   /** Where they are numbers, none beyond doubles, or NULL: not NULL alone, which tells of no form. */
   finalizeAll(groups: Int32Array): Vector | undefined {
     if (this.#wide.size + this.#strings.size + this.#intervals.size > 0) return undefined;
-    const answers = new Float64Array(groups.length);
+    const answers = carvedFloat64(groups.length);
     let nulls: Uint8Array | undefined;
     let numberCount = 0;
     for (let index = 0; index < groups.length; index++) {
@@ -196,7 +197,7 @@ export class ExtremeState implements AggregateState {
         answers[index] = this.#numbers[group]! + 0;
         numberCount++;
       } else {
-        nulls ??= new Uint8Array(groups.length);
+        nulls ??= carvedUint8(groups.length);
         nulls[index] = 1;
       }
     }

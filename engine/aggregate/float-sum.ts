@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
@@ -125,14 +126,14 @@ export class FloatSumState implements AggregateState {
   /** Where all values were integers, whose sums are exact as they are. */
   finalizeAll(groups: Int32Array): Vector | undefined {
     if (!this.#exact.isEmpty) return undefined;
-    const answers = new Float64Array(groups.length);
+    const answers = carvedFloat64(groups.length);
     const isAverage = this.#finish === 'avg';
     let nulls: Uint8Array | undefined;
     for (let index = 0; index < groups.length; index++) {
       const group = groups[index]!;
       const count = this.#counts[group] ?? 0;
       if (count === 0) {
-        nulls ??= new Uint8Array(groups.length);
+        nulls ??= carvedUint8(groups.length);
         nulls[index] = 1;
       } else {
         if (this.#specials[group] !== 0) return undefined;

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import { RunNumbers } from '../column/run-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -111,8 +112,8 @@ export class GroupTable {
 
   #groupsFor(count: number): Int32Array {
     if (this.#groups.length < count) {
-      this.#groups = new Int32Array(count);
-      if (this.#pairs.length > 0) this.#ids = new Int32Array(count);
+      this.#groups = carvedInt32(count);
+      if (this.#pairs.length > 0) this.#ids = carvedInt32(count);
     }
     return this.#groups;
   }
@@ -128,7 +129,7 @@ export class GroupTable {
       return;
     }
     const otherCount = writeTuples(varying, count, groups);
-    const groupOfTuple = new Int32Array(otherCount * last.codeCount).fill(ABSENT);
+    const groupOfTuple = carvedInt32(otherCount * last.codeCount).fill(ABSENT);
     const lookup = { last, groupOfTuple, groups, count };
     for (let row = 0; ; ) {
       row = lookUpGroups(lookup, row);
@@ -197,9 +198,9 @@ export class GroupTable {
     if (dictionary.split !== undefined || ends.length * codeCount * ROWS_PER_CODE > count) {
       return false;
     }
-    const groupOfCode = new Int32Array(codeCount);
-    const lefts = new Int32Array(ends.length);
-    const ids = new Int32Array(ends.length);
+    const groupOfCode = carvedInt32(codeCount);
+    const lefts = carvedInt32(ends.length);
+    const ids = carvedInt32(ends.length);
     this.#assignColumns(rowOfRun, ends.length, lefts, ids);
     let row = 0;
     for (let run = 0; run < ends.length; run++) {
@@ -231,7 +232,7 @@ export class GroupTable {
   combine(theirs: GroupKeys): Int32Array {
     assert(theirs.columns.length === this.#columns.length, 'both tables have the same keys');
     const { size } = theirs;
-    let groups = new Int32Array(size);
+    let groups = carvedInt32(size);
     for (let column = 0; column < this.#columns.length; column++) {
       const { ids, values } = theirs.columns[column]!;
       const ourIds = this.#columns[column]!.combine(values);

@@ -1,3 +1,11 @@
+import {
+  carvedFloat64,
+  carvedInt32,
+  carvedUint8,
+  carvedUint32,
+  HEAP_BYTES_MAX,
+} from '../column/carved-arrays.ts';
+
 /** What arrays begin as: most states of a small query never grow some of theirs. */
 export const NO_FLOAT64: Float64Array<ArrayBuffer> = new Float64Array(0);
 export const NO_INT32: Int32Array<ArrayBuffer> = new Int32Array(0);
@@ -5,8 +13,9 @@ export const NO_UINT8: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 export const NO_UINT32: Uint32Array<ArrayBuffer> = new Uint32Array(0);
 
 /**
- * Arrays with an entry per group, grown by doubling as groups appear. Each gives back `array`
- * itself while it is long enough, else a longer copy whose new entries hold `fill`.
+ * Arrays with an entry per group, grown by doubling as groups appear: of one run, and copied by `slice` where they
+ * are to leave it (`carved-arrays.ts`). Each gives back `array` itself while it is long enough, else a longer copy
+ * whose new entries hold `fill`.
  */
 export function grownFloat64(
   array: Float64Array<ArrayBuffer>,
@@ -14,7 +23,7 @@ export function grownFloat64(
   fill = 0,
 ): Float64Array<ArrayBuffer> {
   if (array.length >= length) return array;
-  const grown = new Float64Array(grownLength(array, length));
+  const grown = carvedFloat64(grownLength(array, length));
   grown.set(array);
   if (fill !== 0) grown.fill(fill, array.length);
   return grown;
@@ -26,7 +35,7 @@ export function grownInt32(
   fill = 0,
 ): Int32Array<ArrayBuffer> {
   if (array.length >= length) return array;
-  const grown = new Int32Array(grownLength(array, length));
+  const grown = carvedInt32(grownLength(array, length));
   grown.set(array);
   if (fill !== 0) grown.fill(fill, array.length);
   return grown;
@@ -37,7 +46,7 @@ export function grownUint8(
   length: number,
 ): Uint8Array<ArrayBuffer> {
   if (array.length >= length) return array;
-  const grown = new Uint8Array(grownLength(array, length));
+  const grown = carvedUint8(grownLength(array, length));
   grown.set(array);
   return grown;
 }
@@ -47,16 +56,13 @@ export function grownUint32(
   length: number,
 ): Uint32Array<ArrayBuffer> {
   if (array.length >= length) return array;
-  const grown = new Uint32Array(grownLength(array, length));
+  const grown = carvedUint32(grownLength(array, length));
   grown.set(array);
   return grown;
 }
 
-/**
- * Bytes of the first array: V8 has so many in its own heap, where one is made in a tenth of the time it takes
- * elsewhere, and most states of a small query need no more.
- */
-export const FIRST_BYTES = 64;
+/** Bytes of the first array: most states of a small query need no more. */
+export const FIRST_BYTES = HEAP_BYTES_MAX;
 
 function grownLength(
   { length, BYTES_PER_ELEMENT }: { readonly length: number; readonly BYTES_PER_ELEMENT: number },

@@ -1,3 +1,4 @@
+import { carvedUint32 } from '../column/carved-arrays.ts';
 import { HISTOGRAM_COUNTERS_MAX } from '../limits.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
@@ -208,7 +209,7 @@ export class Histograms {
     if (capacity > COUNTERS_PER_MISS * this.#misses[group]!) return false;
     if (this.#used + capacity > HISTOGRAM_COUNTERS_MAX) return false;
     if (this.#used + capacity > this.#counters.length) {
-      const grown = new Uint32Array(Math.max(this.#used + capacity, 2 * this.#counters.length));
+      const grown = carvedUint32(Math.max(this.#used + capacity, 2 * this.#counters.length));
       grown.set(this.#counters.subarray(0, this.#used));
       this.#counters = grown;
     }

@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
 import { sortStretches } from './ascending-stretches.ts';
 import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
@@ -98,7 +99,7 @@ export class IntegerLog {
   }
 
   #asTheyCame(): GroupedIntegers {
-    const starts = new Int32Array(this.#groupCount + 1);
+    const starts = carvedInt32(this.#groupCount + 1);
     for (let stretch = 0, group = 0; stretch < this.#stretchCount; stretch++) {
       // Groups before it that have no entries begin where it does.
       for (; group <= this.#groups[stretch]!; group++) starts[group] = this.#starts[stretch]!;
@@ -110,10 +111,10 @@ export class IntegerLog {
 
   #inOrder(): GroupedIntegers {
     const { ends, ordered } = this.#stretchesByGroup();
-    const starts = new Int32Array(this.#groupCount + 1);
+    const starts = carvedInt32(this.#groupCount + 1);
     const united = {
-      values: new Uint16Array(this.#size),
-      counts: new Uint32Array(this.#size),
+      values: carvedUint16(this.#size),
+      counts: carvedUint32(this.#size),
       size: 0,
     };
     for (let group = 0, first = 0; group < this.#groupCount; group++) {
@@ -131,10 +132,10 @@ export class IntegerLog {
   #stretchesByGroup(): { readonly ends: Int32Array; readonly ordered: Int32Array } {
     const groups = this.#groups;
     // Where each group's stretches begin while they are dealt out, then where they end.
-    const ends = new Int32Array(this.#groupCount + 1);
+    const ends = carvedInt32(this.#groupCount + 1);
     for (let stretch = 0; stretch < this.#stretchCount; stretch++) ends[groups[stretch]! + 1]!++;
     for (let group = 0; group < this.#groupCount; group++) ends[group + 1]! += ends[group]!;
-    const ordered = new Int32Array(this.#stretchCount);
+    const ordered = carvedInt32(this.#stretchCount);
     for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
       ordered[ends[groups[stretch]!]!++] = stretch;
     }
@@ -149,7 +150,7 @@ export class IntegerLog {
       mergeSpans(this.#values, this.#counts, [first, second], to);
       return;
     }
-    const keys = new Float64Array(stretches.reduce((sum, each) => sum + this.#lengthOf(each), 0));
+    const keys = carvedFloat64(stretches.reduce((sum, each) => sum + this.#lengthOf(each), 0));
     let at = 0;
     for (const stretch of stretches) {
       const { start, end } = this.#spanOf(stretch);
@@ -186,10 +187,7 @@ export class IntegerLog {
     const isDense = 2 * values.length >= capacity;
     const roomMin = Math.max(CAPACITY_MIN, values.length + count);
     const room = Math.max(roomMin, isDense ? 2 * capacity : capacity);
-    this.#values = new Uint16Array(room);
-    this.#values.set(values);
-    this.#counts = new Uint32Array(room);
-    this.#counts.set(counts);
+    this.#replace(room, values, counts);
     this.#stretchCount = 0;
     this.#areInOrder = true;
     for (let group = 0; group + 1 < starts.length; group++) {
@@ -201,12 +199,15 @@ export class IntegerLog {
 
   /** With all entries as they are. */
   #growTo(room: number): void {
-    const values = new Uint16Array(room);
-    const counts = new Uint32Array(room);
-    values.set(this.#values);
-    counts.set(this.#counts);
-    this.#values = values;
-    this.#counts = counts;
+    this.#replace(room, this.#values, this.#counts);
+  }
+
+  /** Has arrays for so many entries, the first of which are these. */
+  #replace(room: number, values: Uint16Array, counts: Uint32Array): void {
+    this.#values = carvedUint16(room);
+    this.#counts = carvedUint32(room);
+    this.#values.set(values);
+    this.#counts.set(counts);
   }
 }
 

@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import { CodedNumbers } from '../column/coded-numbers.ts';
 import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
 import { PackedNumbers } from '../column/packed-numbers.ts';
@@ -174,7 +175,7 @@ export class KeyColumn {
 
   /** Our id for each of another column's values. */
   combine({ refs, numbers, texts, patterned, uuids, others }: DistinctValues): Int32Array {
-    const ids = new Int32Array(refs.length);
+    const ids = carvedInt32(refs.length);
     const idOfKey = patterned && this.#keysOfOthers(patterned);
     for (let index = 0; index < ids.length; index++) {
       const place = placeOf(refs[index]!);
@@ -214,8 +215,8 @@ export class KeyColumn {
   }
 
   #numberVector(ids: Int32Array, nullId: number): Vector {
-    const values = new Float64Array(ids.length);
-    const nulls = nullId < 0 ? undefined : new Uint8Array(ids.length);
+    const values = carvedFloat64(ids.length);
+    const nulls = nullId < 0 ? undefined : carvedUint8(ids.length);
     for (let row = 0; row < ids.length; row++) {
       const id = ids[row]!;
       if (id === nullId) nulls![row] = 1;

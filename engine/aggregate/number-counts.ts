@@ -140,9 +140,11 @@ export class NumberCounts {
     if ((this.#nans[group] ?? 0) > 0 || this.#wide.has(group) || this.#digests.has(group)) {
       return undefined;
     }
-    this.#grouped ??= this.#table.grouped(this.#distinct.length);
-    const { starts } = this.#grouped;
-    if (starts[group] !== starts[group + 1]) return undefined;
+    if (!this.#table.isEmpty) {
+      this.#grouped ??= this.#table.grouped(this.#distinct.length);
+      const { starts } = this.#grouped;
+      if (starts[group] !== starts[group + 1]) return undefined;
+    }
     const span = this.#histograms.logged(group);
     if (span === undefined) return this.#countedInPlace(group);
     const { values, counts, start, end } = span;

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
 import { FIRST_BYTES } from './growth.ts';
 
 const ABSENT = -1;
@@ -95,8 +96,8 @@ export class NumberIndex {
 
   #growTo(length: number): void {
     const [keys, ids] = [this.#keys, this.#ids];
-    this.#keys = new Float64Array(length);
-    this.#ids = new Int32Array(length);
+    this.#keys = carvedFloat64(length);
+    this.#ids = carvedInt32(length);
     this.#keys.set(keys);
     this.#ids.set(ids);
   }
@@ -128,8 +129,8 @@ export class NumberIndex {
   #rehash(slotCount: number): void {
     const keys = this.#keys;
     const ids = this.#ids;
-    this.#keys = new Float64Array(slotCount);
-    this.#ids = new Int32Array(slotCount).fill(ABSENT);
+    this.#keys = carvedFloat64(slotCount);
+    this.#ids = carvedInt32(slotCount).fill(ABSENT);
     for (let from = 0; from < ids.length; from++) {
       if (ids[from] === ABSENT) continue;
       this.#put(this.#slot(keys[from]!), keys[from]!, ids[from]!);

@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { numberVector } from '../column/vector.ts';
@@ -98,7 +99,7 @@ export class NumberReader {
 
   #reserve(count: number): void {
     if (this.#values.length >= count) return;
-    this.#values = new Float64Array(count);
-    this.#nulls = new Uint8Array(count);
+    this.#values = carvedFloat64(count);
+    this.#nulls = carvedUint8(count);
   }
 }

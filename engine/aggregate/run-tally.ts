@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
 import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import { TALLY_CODES_MAX } from '../limits.ts';
@@ -5,10 +6,12 @@ import { type CodeEntries, countFewCodes } from './few-codes.ts';
 
 /**
  * How often each integer came in each run of a chunk. Those of run `r` are entries
- * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some.
+ * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some. The entries are
+ * written over by the next tally.
  */
 export type RunTally = {
   readonly ends: Int32Array;
+  /** As long as the entries, or longer. */
   readonly values: Float64Array;
   readonly counts: Uint32Array;
   /** Sum of the integers of each run, exact. */
@@ -41,8 +44,16 @@ let counters = newCounters(0);
  */
 const byteCounters = newCounters(256);
 
-/** Where the entries of one chunk are collected: the codes of a run, then what they stand for. */
+/** Where the entries of a tally are: the codes of a run, then what they stand for. */
 let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Array(0) };
+
+/** Whose entries these are. */
+let latest: RunTally | undefined;
+
+/** Whether a tally has its entries still: none was made since. */
+export function isLatest(tally: RunTally): boolean {
+  return tally === latest;
+}
 
 /**
  * Counts the integers of runs that end at `runEnds`; `undefined` where they have too many codes, or their
@@ -55,10 +66,11 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
   const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
   if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
   if (entries.counts.length < count) {
-    entries = { values: new Float64Array(count), counts: new Uint32Array(count) };
+    const room = Math.max(count, 2 * entries.counts.length);
+    entries = { values: new Float64Array(room), counts: new Uint32Array(room) };
   }
-  const ends = new Int32Array(runEnds.length);
-  const sums = new Float64Array(runEnds.length);
+  const ends = carvedInt32(runEnds.length);
+  const sums = carvedFloat64(runEnds.length);
   let entry = 0;
   let rowStart = start;
   for (let run = 0; run < runEnds.length; run++) {
@@ -72,8 +84,8 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     entry = end;
     rowStart = rowEnd;
   }
-  const { values, counts } = entries;
-  return { ends, values: values.slice(0, entry), counts: counts.slice(0, entry), sums };
+  latest = { ends, values: entries.values, counts: entries.counts, sums };
+  return latest;
 }
 
 /** Writes a run's codes and how often each came from entry `first` on; gives the end. */

@@ -29,7 +29,8 @@ export class UuidIndex {
 
   /** All of them, where they lie: to be read at once, or copied. */
   get bytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#words.buffer, 0, this.#size * UUID_BYTES);
+    const { buffer, byteOffset } = this.#words;
+    return new Uint8Array(buffer, byteOffset, this.#size * UUID_BYTES);
   }
 
   /** The number of the UUID at `bytes[start]`: `size`, as it was, when it is new. */

@@ -1,3 +1,4 @@
+import { carvedInt32 } from './carved-arrays.ts';
 import type { Vector } from './vector.ts';
 import { takeVector } from './vector.ts';
 
@@ -201,7 +202,7 @@ class ProjectionSource implements ColumnSource {
 
 /** Positions `start`, `start + 1`, … `end - 1`. */
 export function consecutivePositions(start: number, end: number): Int32Array {
-  const positions = new Int32Array(end - start);
+  const positions = carvedInt32(end - start);
   for (let i = 0; i < positions.length; i++) positions[i] = start + i;
   return positions;
 }

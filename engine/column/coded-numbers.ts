@@ -1,3 +1,4 @@
+import { carvedFloat64 } from './carved-arrays.ts';
 import type { PackedNumbers } from './packed-numbers.ts';
 
 /**
@@ -28,7 +29,7 @@ export class CodedNumbers {
   #spread(): Float64Array {
     const { codes, start, count } = this.numbers;
     const numberOfCode = this.numberOfCode;
-    const values = new Float64Array(count);
+    const values = carvedFloat64(count);
     if (codes instanceof Uint8Array) {
       for (let i = 0; i < count; i++) values[i] = numberOfCode[codes[start + i]!]!;
     } else if (codes instanceof Uint16Array) {

@@ -1,3 +1,4 @@
+import { carvedUint8 } from './carved-arrays.ts';
 import type { PackedNumbers } from './packed-numbers.ts';
 import { FALSE, TRUE } from './vector.ts';
 
@@ -29,7 +30,7 @@ export class CodedTruths {
   #spread(): Uint8Array {
     const { codes, start, count } = this.numbers;
     const truthOfCode = this.truthOfCode;
-    const values = new Uint8Array(count);
+    const values = carvedUint8(count);
     if (codes instanceof Uint8Array) {
       for (let i = 0; i < count; i++) values[i] = truthOfCode[codes[start + i]!]!;
     } else {

@@ -1,3 +1,4 @@
+import { carvedFloat64 } from './carved-arrays.ts';
 import { type NumberVector, numberVector } from './vector.ts';
 
 /**
@@ -31,7 +32,7 @@ export class NumberLists {
 
   /** Element `index`, below `length`, of each list. */
   element(index: number): NumberVector {
-    const values = new Float64Array(this.count);
+    const values = carvedFloat64(this.count);
     for (let entry = 0, at = index; entry < this.count; entry++, at += this.length) {
       values[entry] = this.elements[at]!;
     }

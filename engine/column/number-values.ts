@@ -1,4 +1,5 @@
 import { AscendingNumbers } from './ascending-numbers.ts';
+import { carvedFloat64, carvedInt32 } from './carved-arrays.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
 import {
   type Slice,
@@ -212,12 +213,12 @@ export class NumberValues {
    * so that each sees one kind of array: the slow form is `value` for each.
    */
   gather(positions: Int32Array, count: number): Float64Array {
-    return this.#gatherInto(new Float64Array(count), positions, count);
+    return this.#gatherInto(carvedFloat64(count), positions, count);
   }
 
   /** As `gather`, of a column whose values are all integers of 32 bits. */
   gatherIntegers(positions: Int32Array, count: number): Int32Array {
-    return this.#gatherInto(new Int32Array(count), positions, count);
+    return this.#gatherInto(carvedInt32(count), positions, count);
   }
 
   #gatherInto<T extends Float64Array | Int32Array>(

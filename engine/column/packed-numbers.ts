@@ -1,3 +1,4 @@
+import { carvedFloat64 } from './carved-arrays.ts';
 import type { UnsignedArray } from './slice.ts';
 import { type NumberVector, numberVector } from './vector.ts';
 
@@ -117,7 +118,7 @@ function decode(
   count: number,
   { base, step, table }: IntegerCoding,
 ): Float64Array {
-  const values = new Float64Array(count);
+  const values = carvedFloat64(count);
   if (table !== undefined) {
     for (let i = 0; i < count; i++) values[i] = table[codes[start + i]!]!;
   } else if (codes instanceof Uint8Array) {

@@ -1,3 +1,4 @@
+import { carvedInt32 } from './carved-arrays.ts';
 import type { Slice, SliceSink, SliceSource } from './slice.ts';
 
 /**
@@ -116,7 +117,7 @@ class Bitmap implements Positions {
   }
 
   locate(rows: Int32Array, count: number): Int32Array {
-    const positions = new Int32Array(count);
+    const positions = carvedInt32(count);
     for (let i = 0; i < count; i++) positions[i] = this.first(rows[i]!);
     return positions;
   }
@@ -138,7 +139,7 @@ class SparseRows implements Positions {
   }
 
   locate(rows: Int32Array, count: number): Int32Array {
-    const positions = new Int32Array(count);
+    const positions = carvedInt32(count);
     for (let i = 0; i < count; i++) positions[i] = this.first(rows[i]!);
     return positions;
   }
@@ -160,7 +161,7 @@ class Offsets implements Positions {
   }
 
   locate(rows: Int32Array, count: number): Int32Array {
-    const positions = new Int32Array(count);
+    const positions = carvedInt32(count);
     for (let i = 0; i < count; i++) positions[i] = this.#offsets[rows[i]!]!;
     return positions;
   }

@@ -1,3 +1,4 @@
+import { carvedFloat64 } from './carved-arrays.ts';
 /**
  * Numbers that come in runs: entries `[runEnds[r - 1], runEnds[r])`, from 0 for the first, are
  * `runValues[r]`. None is NULL. `values`, the plain form, is made when somebody reads it.
@@ -23,7 +24,7 @@ export class RunNumbers {
   }
 
   #spread(): Float64Array {
-    const values = new Float64Array(this.count);
+    const values = carvedFloat64(this.count);
     let start = 0;
     for (let run = 0; run < this.runEnds.length; run++) {
       values.fill(this.runValues[run]!, start, this.runEnds[run]!);

@@ -8,6 +8,7 @@ import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { NumberValues } from './number-values.ts';
 import { rangeStart } from './positions.ts';
 import type { SealedFooter } from './sealed-layout.ts';
+import type { RowSpan } from './segment.ts';
 import type { SliceSource } from './slice.ts';
 import type { ByteRange, SlotStore } from './slot-store.ts';
 import type { StringEntries } from './string-entries.ts';
@@ -74,10 +75,10 @@ export class SealedSlotStore implements SlotStore {
     return dictionaryVector(codes, count, strings.entries);
   }
 
-  range(start: number, count: number, places: Int32Array): Vector | undefined {
-    const id = this.#commonColumn(places, places.length);
+  range({ start, count }: RowSpan, places: Int32Array, placeCount: number): Vector | undefined {
+    const id = this.#commonColumn(places, placeCount);
     if (id === undefined || id === RESIDUAL_COLUMN) return undefined;
-    for (let i = 0; i < places.length; i++) {
+    for (let i = 0; i < placeCount; i++) {
       if (this.#slotOrdinals.value(places[i]!) !== 0) return undefined;
     }
     const { positions, numbers, strings } = this.#leaves.column(id);

@@ -33,11 +33,21 @@ type OpenedSegment = {
   readonly reader: SealedSegmentReader;
   readonly image: SegmentImage;
   readonly clock: number;
+  /** What `useCount` was then. */
+  usedAt: number;
 };
 
-/** What this thread has opened, by id; the one unused for longest goes first. */
+/**
+ * Counts up each time that a sealed segment is asked for which is not the one asked for before: a scan asks for one
+ * column after the other.
+ */
+let useCount = 0;
+
+const NEVER = -1;
+
+/** What this thread has opened, by id; those unused for longest go first. */
 const sealedReaders = new Map<number, OpenedSegment>();
-/** Those of them that this task has read, in part, into memory of its own; in the same order. */
+/** Those of them that this task has read, in part, into memory of its own. */
 const passingReaders = new Map<number, OpenedSegment>();
 /** Of an open segment only what its skeletons and chains say is kept: its rows grow. */
 const openMemories = new Map<number, OpenSegmentMemory>();
@@ -62,7 +72,7 @@ export function readSegment(handle: SegmentHandle): Segment {
     return new BackedSegment(handle.backing, () => openSealed(handle));
   }
   const memory = openMemories.get(handle.id) ?? memoryOf(handle);
-  remember(openMemories, OPEN_READERS_MAX, handle.id, memory);
+  rememberOpen(handle.id, memory);
   memory.skeletons.extend(skeletonArraysOf(handle));
   return new OpenSegmentReader(handle, memory);
 }
@@ -135,15 +145,30 @@ function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
   const clock = backing === undefined ? 0 : backing.gauge[GAUGE_CLOCK]!;
   const known = passingReaders.get(id) ?? sealedReaders.get(id);
   const opened = known?.clock === clock ? known : opening(handle, clock, known?.image);
-  // A scan asks for one column after the other: it stands behind all others already.
-  if (opened === known && id === newestId && opened.image.passingSize === 0) return opened.reader;
+  if (opened.usedAt !== useCount) opened.usedAt = ++useCount;
   if (opened.image.passingSize > 0) {
-    remember(passingReaders, Number.POSITIVE_INFINITY, id, opened);
+    passingReaders.set(id, opened);
     boundPassing();
-  } else {
-    remember(sealedReaders, SEALED_READERS_MAX, id, opened);
+  } else if (opened !== known) {
+    sealedReaders.set(id, opened);
+    if (sealedReaders.size > SEALED_READERS_MAX) {
+      letGoUnused(sealedReaders, Math.ceil(SEALED_READERS_MAX / READERS_PART));
+    }
   }
   return opened.reader;
+}
+
+/** Of so many readers one goes where there are too many: to look for those unused for longest takes a while. */
+const READERS_PART = 8;
+
+/** Lets go of so many readers, those unused for longest. */
+function letGoUnused(readers: Map<number, OpenedSegment>, count: number): void {
+  for (const [id] of byUse(readers).slice(0, count)) readers.delete(id);
+}
+
+/** Those unused for longest first. */
+function byUse(readers: ReadonlyMap<number, OpenedSegment>): [number, OpenedSegment][] {
+  return [...readers].sort(([, left], [, right]) => left.usedAt - right.usedAt);
 }
 
 function opening(
@@ -152,7 +177,7 @@ function opening(
   image: SegmentImage = SegmentImage.open(handle, () => setApart(handle.id)),
 ): OpenedSegment {
   boundReaders();
-  return { reader: new SealedSegmentReader(image.buffer, image.need), image, clock };
+  return { reader: new SealedSegmentReader(image.buffer, image.need), image, clock, usedAt: NEVER };
 }
 
 /** A reader that had all of its memory from others goes with the task now. */
@@ -178,11 +203,7 @@ function boundReaders(): void {
   if (bytes <= readersBytesMax) return;
   for (const readers of [sealedReaders, passingReaders]) {
     // The last one stays: the task at hand may be in the middle of it.
-    let count = Math.floor(readers.size / 2);
-    for (const id of readers.keys()) {
-      if (count-- <= 0) break;
-      readers.delete(id);
-    }
+    letGoUnused(readers, Math.floor(readers.size / 2));
   }
   if (mayWait()) collectAll();
   readersBytesMax = bytesMore;
@@ -217,10 +238,12 @@ let garbageSize = 0;
 function boundPassing(): void {
   let total = 0;
   for (const { image } of passingReaders.values()) total += image.passingSize;
-  for (const [id, { image }] of passingReaders) {
-    if (total <= PASSING_BYTES_MAX || passingReaders.size === 1) break;
-    total -= image.passingSize;
-    letGo(passingReaders, id, image.passingSize);
+  if (total > PASSING_BYTES_MAX) {
+    for (const [id, { image }] of byUse(passingReaders)) {
+      if (total <= PASSING_BYTES_MAX || passingReaders.size === 1) break;
+      total -= image.passingSize;
+      letGo(passingReaders, id, image.passingSize);
+    }
   }
   collectWhatWasLetGo();
 }
@@ -242,13 +265,11 @@ function collectAll(): void {
   garbageSize = 0;
 }
 
-/** What was remembered last, of any kind. */
-let newestId: number | undefined;
-
 /** A Map lists its keys in the order they were set: the first is the one unused for longest. */
-function remember<T>(kept: Map<number, T>, countMax: number, id: number, value: T): void {
-  newestId = id;
-  kept.delete(id);
-  kept.set(id, value);
-  if (kept.size > countMax) kept.delete(must(kept.keys().next().value));
+function rememberOpen(id: number, memory: OpenSegmentMemory): void {
+  openMemories.delete(id);
+  openMemories.set(id, memory);
+  if (openMemories.size > OPEN_READERS_MAX) {
+    openMemories.delete(must(openMemories.keys().next().value));
+  }
 }

@@ -1,3 +1,4 @@
+import { carvedInt32 } from './carved-arrays.ts';
 import { KeyPattern } from './key-pattern.ts';
 import { FIELD_IN_TEXT, type Found, NOTHING, type Skeletons } from './skeleton.ts';
 import { HUGE_NUMBER, KIND_MASK, NULL_KIND } from './token.ts';
@@ -73,7 +74,7 @@ export abstract class SkeletonStep {
   /** The node of each row, given its skeleton, all of which `kinds` has seen; -1 for NULL. */
   nodes(codes: Int32Array, count: number): Int32Array {
     const entries = this.#entries;
-    const nodes = new Int32Array(count);
+    const nodes = carvedInt32(count);
     for (let i = 0; i < count; i++) nodes[i] = entries[ENTRY_SIZE * codes[i]! + 1]!;
     return nodes;
   }

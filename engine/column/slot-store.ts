@@ -1,6 +1,7 @@
 import type { JsonBuffer } from './json-buffer.ts';
 import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
+import type { RowSpan } from './segment.ts';
 import type { Vector } from './vector.ts';
 
 /** Bytes `bytes[start, end)`. */
@@ -23,7 +24,7 @@ export interface SlotStore {
    * Numbers or strings of consecutive rows as they lie, given the place of each skeleton among them, all
    * of which have one; `undefined` where they are to be read by rows.
    */
-  range?(start: number, count: number, places: Int32Array): Vector | undefined;
+  range?(rows: RowSpan, places: Int32Array, placeCount: number): Vector | undefined;
   /** A slot of kind INTEGER or FLOAT. */
   number(row: number, place: number): number;
   /** A slot of kind TEXT. */

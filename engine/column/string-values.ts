@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { carvedInt32 } from './carved-arrays.ts';
 import { DeflatedStrings } from './deflated-strings.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
 import type { JsonWriter } from './json-writer.ts';
@@ -54,7 +55,7 @@ export class StringValues implements RangedStrings {
   }
 
   codesOf(start: number, count: number): Int32Array {
-    const codes = new Int32Array(count);
+    const codes = carvedInt32(count);
     if (this.codes !== undefined) codes.set(this.codes.subarray(start, start + count));
     else if (!this.isConstant) for (let i = 0; i < count; i++) codes[i] = this.code(start + i);
     return codes;
@@ -64,7 +65,7 @@ export class StringValues implements RangedStrings {
   gather(positions: Int32Array, count: number): Int32Array {
     const codes = this.codes;
     if (this.hasEntryEach) return positions.slice(0, count);
-    const taken = new Int32Array(count);
+    const taken = carvedInt32(count);
     for (let i = 0; i < count; i++) {
       const position = positions[i]!;
       if (position < 0) taken[i] = -1;

@@ -1,3 +1,4 @@
+import { carvedInt32, carvedUint8 } from './carved-arrays.ts';
 import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';
@@ -233,12 +234,9 @@ export class TokenSource implements NestedSource {
     if ((valueKinds & ~NESTED) === 0) return records.follow(step);
     const isOfOneForm = (valueKinds & ~TEXTS) === 0 || (valueKinds & ~NUMBERS) === 0;
     if (chunk.start !== undefined && isOfOneForm && kinds === valueKinds) {
-      const places = step.places(chunk.distinct, chunk.distinct.length);
-      const range = this.#store.range?.(
-        chunk.start,
-        count,
-        places.subarray(0, chunk.distinct.length),
-      );
+      const placeCount = chunk.distinct.length;
+      const places = step.places(chunk.distinct, placeCount);
+      const range = this.#store.range?.({ start: chunk.start, count }, places, placeCount);
       if (range !== undefined) return range;
     }
     const { rows, codes } = chunk;
@@ -256,8 +254,8 @@ export class TokenSource implements NestedSource {
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {
     const memo = this.#skeletons.memo(name);
     const { tokens } = this.#skeletons.arrays;
-    const fields = new Int32Array(count);
-    const places = new Int32Array(count);
+    const fields = carvedInt32(count);
+    const places = carvedInt32(count);
     let kinds = 0;
     let someInText = false;
     let nodeBefore = -2;
@@ -291,7 +289,7 @@ export class TokenSource implements NestedSource {
 
   #booleans(nodes: Int32Array, count: number): Vector {
     const { tokens } = this.#skeletons.arrays;
-    const values = new Uint8Array(count);
+    const values = carvedUint8(count);
     for (let i = 0; i < count; i++) {
       const node = nodes[i]!;
       if (node < 0) values[i] = UNKNOWN;
@@ -329,7 +327,7 @@ export class TokenSource implements NestedSource {
   /** The one element of each entry, when each is a record or a list of one record. */
   #onlyElements(nodes: Int32Array, count: number): Int32Array | undefined {
     const skeletons = this.#skeletons;
-    const only = new Int32Array(count);
+    const only = carvedInt32(count);
     let nodeBefore = -1;
     let element = -1;
     for (let i = 0; i < count; i++) {
@@ -395,7 +393,7 @@ export class TokenSource implements NestedSource {
 }
 
 function nullsOf(nodes: Int32Array, count: number): Uint8Array {
-  const nulls = new Uint8Array(count);
+  const nulls = carvedUint8(count);
   for (let i = 0; i < count; i++) nulls[i] = nodes[i]! >>> 31;
   return nulls;
 }

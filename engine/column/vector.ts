@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedInt32, carvedUint8 } from './carved-arrays.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { SplitTexts } from './split-texts.ts';
@@ -236,7 +237,7 @@ export function takeVector(vector: Vector, positions: Int32Array, count: number)
     case 'number':
       return takeNumbers(vector, positions, count);
     case 'boolean': {
-      const values = new Uint8Array(count);
+      const values = carvedUint8(count);
       for (let i = 0; i < count; i++) {
         const position = positions[i]!;
         values[i] = position < 0 ? UNKNOWN : vector.values[position]!;
@@ -268,13 +269,12 @@ export function takeVector(vector: Vector, positions: Int32Array, count: number)
 }
 
 function takeNumbers(vector: NumberVector, positions: Int32Array, count: number): NumberVector {
-  const values = new Float64Array(count);
-  let nulls: Uint8Array | undefined =
-    vector.nulls === undefined ? undefined : new Uint8Array(count);
+  const values = carvedFloat64(count);
+  let nulls: Uint8Array | undefined = vector.nulls === undefined ? undefined : carvedUint8(count);
   for (let i = 0; i < count; i++) {
     const position = positions[i]!;
     if (position < 0) {
-      nulls ??= new Uint8Array(count);
+      nulls ??= carvedUint8(count);
       nulls[i] = 1;
     } else {
       values[i] = vector.values[position]!;
@@ -290,7 +290,7 @@ function takeIntegers(
   count: number,
   absent: number,
 ): Int32Array {
-  const taken = new Int32Array(count);
+  const taken = carvedInt32(count);
   for (let i = 0; i < count; i++) {
     const position = positions[i]!;
     taken[i] = position < 0 ? absent : source[position]!;

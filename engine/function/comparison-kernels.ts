@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../column/carved-arrays.ts';
 import type { NumberVector, Vector } from '../column/vector.ts';
 import { booleanVector, constantVector, UNKNOWN } from '../column/vector.ts';
 import type { Kernel } from './definition.ts';
@@ -22,7 +23,7 @@ export function comparisonKernel(operator: Comparison): Kernel {
   return (vectors, count) => {
     const [left, right] = vectors as [Vector, Vector];
     if (isNull(left) || isNull(right)) return constantVector(null, count);
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     if (left.kind === 'number' && right.kind === 'number') {
       compareColumns(operator, left.values, right.values, truths);
       return withNulls(truths, mergeNulls(left.nulls, right.nulls, count));

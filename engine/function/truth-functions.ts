@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../column/carved-arrays.ts';
 import { BOOL } from '../column/type.ts';
 import type { Vector } from '../column/vector.ts';
 import {
@@ -69,7 +70,7 @@ function truthKernel(ofFalse: number, ofTrue: number, ofUnknown: number): Kernel
   const table = Uint8Array.of(ofFalse, ofTrue, ofUnknown);
   return ([vector], count) => {
     if (vector?.kind !== 'boolean') return undefined;
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     for (let i = 0; i < count; i++) truths[i] = table[vector.values[i]!]!;
     return booleanVector(truths, count);
   };
@@ -77,7 +78,7 @@ function truthKernel(ofFalse: number, ofTrue: number, ofUnknown: number): Kernel
 
 function isNullKernel(vectors: readonly Vector[], count: number): Vector | undefined {
   const vector = vectors[0] as Vector;
-  const truths = new Uint8Array(count);
+  const truths = carvedUint8(count);
   switch (vector.kind) {
     case 'number':
       if (vector.nulls === undefined) return constantVector(false, count);

@@ -2,6 +2,7 @@ import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
 import { assert, must } from '../assert.ts';
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { Chunk, ColumnSource, VectorFunction } from '../column/chunk.ts';
 import { consecutivePositions, LazyChunk, VectorChunk } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
@@ -103,7 +104,7 @@ export class AggregateSink implements Sink {
   #combineKeys({ keys, wanted }: AggregatePartial): Int32Array {
     if (wanted === undefined) return this.#table.combine(keys);
     const ours = this.#table.combine(selectedKeys(keys, wanted));
-    const groups = new Int32Array(keys.size).fill(UNWANTED);
+    const groups = carvedInt32(keys.size).fill(UNWANTED);
     for (let group = 0, next = 0; group < keys.size; group++) {
       if (wanted[group] === 1) groups[group] = ours[next++]!;
     }
@@ -181,7 +182,7 @@ class FinishedGroups implements ColumnSource {
   }
 
   select(positions: Int32Array, count: number): ColumnSource {
-    const groups = new Int32Array(count);
+    const groups = carvedInt32(count);
     for (let i = 0; i < count; i++) groups[i] = this.#groups[positions[i]!]!;
     return new FinishedGroups(this.#aggregation, groups);
   }

@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
@@ -23,14 +24,14 @@ export function vectorOfValues(values: readonly SqlValue[], type: SqlType): Vect
 
 /** `undefined` when a value is a bigint: no double holds it. */
 function numbersOf(values: readonly SqlValue[]): Vector | undefined {
-  const numbers = new Float64Array(values.length);
+  const numbers = carvedFloat64(values.length);
   let nulls: Uint8Array | undefined;
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     if (typeof value === 'number') {
       numbers[i] = value;
     } else if (value === null) {
-      nulls ??= new Uint8Array(values.length);
+      nulls ??= carvedUint8(values.length);
       nulls[i] = 1;
     } else {
       return undefined;

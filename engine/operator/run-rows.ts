@@ -1,3 +1,5 @@
+import { carvedInt32 } from '../column/carved-arrays.ts';
+import { consecutivePositions } from '../column/chunk.ts';
 import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
 import type { NeededText, RowRange, RowRun, RowSpan, Segment } from '../column/segment.ts';
 import { CHUNK_ROWS_MAX, TEXT_ROWS_MIN } from '../limits.ts';
@@ -8,8 +10,50 @@ type AreOrdered = (start: number, count: number) => boolean;
  * Some rows of a run, in its order, counted from 0: those at its positions `[start, end)`, or fewer
  * of them.
  */
-export class RunRows {
+export interface RunRows {
   /** How many rows there are. */
+  readonly count: number;
+  /** Rows [from, to) of them, in an array of their own. */
+  rows(from: number, to: number): Int32Array;
+  /** Rows [from, to) of them, or the first of these, as consecutive rows; `undefined`: those are few. */
+  range(from: number, to: number): RowRange | undefined;
+  /** Where rows from `from` on that are read one by one end: before the next that are many in a row. */
+  listEnd(from: number): number;
+}
+
+/** Those at the positions `[start, end)` of a run: of most scans of a segment these are all. */
+export class SpanRows implements RunRows {
+  readonly count: number;
+  readonly #run: RowRun;
+  readonly #start: number;
+
+  constructor(run: RowRun, start: number, end: number) {
+    this.#run = run;
+    this.#start = start;
+    this.count = Math.max(0, end - start);
+  }
+
+  rows(from: number, to: number): Int32Array {
+    const first = this.#start + from;
+    const listed = this.#run.rows;
+    if (listed !== undefined) return listed.slice(first, this.#start + to);
+    return consecutivePositions(this.#run.start + first, this.#run.start + this.#start + to);
+  }
+
+  range(from: number, to: number): RowRange | undefined {
+    if (this.#run.rows !== undefined || from >= to) return undefined;
+    const start = this.#run.start + this.#start + from;
+    const count = Math.min(to, this.count) - from;
+    return { start, count, isTimeOrdered: this.#run.isTimeOrdered };
+  }
+
+  listEnd(from: number): number {
+    return Math.min(from + CHUNK_ROWS_MAX, this.count);
+  }
+}
+
+/** Those in ranges of positions of a run. */
+export class RangedRows implements RunRows {
   readonly count: number;
   readonly #run: RowRun;
   /** Ranges of positions of the run. */
@@ -19,7 +63,7 @@ export class RunRows {
   readonly #areOrdered: AreOrdered;
 
   /** `areOrdered`: whether consecutive rows of a run that is not ordered by time are. */
-  constructor(run: RowRun, ranges: RowRanges, areOrdered: AreOrdered = () => false) {
+  constructor(run: RowRun, ranges: RowRanges, areOrdered: AreOrdered) {
     this.#run = run;
     this.#ranges = ranges;
     this.#areOrdered = areOrdered;
@@ -32,9 +76,8 @@ export class RunRows {
     this.count = count;
   }
 
-  /** Rows [from, to) of them, in an array of their own. */
   rows(from: number, to: number): Int32Array {
-    const rows = new Int32Array(to - from);
+    const rows = carvedInt32(to - from);
     const starts = this.#starts;
     let range = this.#rangeOf(from);
     for (let index = from; index < to; range++) {
@@ -52,7 +95,6 @@ export class RunRows {
     return rows;
   }
 
-  /** Rows [from, to) of them, or the first of these, as consecutive rows; `undefined`: those are few. */
   range(from: number, to: number): RowRange | undefined {
     if (this.#run.rows !== undefined || from >= to) return undefined;
     const range = this.#rangeOf(from);
@@ -64,7 +106,6 @@ export class RunRows {
     return { start, count, isTimeOrdered };
   }
 
-  /** Where rows from `from` on that are read one by one end: before the next that are many in a row. */
   listEnd(from: number): number {
     const end = Math.min(from + CHUNK_ROWS_MAX, this.count);
     const starts = this.#starts;
@@ -105,17 +146,17 @@ export class TextRows {
 
   /** The rows at positions [start, end) of a run without those that lack a text. */
   within(run: RowRun, start: number, end: number): RunRows {
-    const ranges = Int32Array.of(start, Math.max(start, end));
     const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
     const rows =
       isWorthIt && this.#texts.length > 0
         ? this.#wanted({ start: run.start + start, count: end - start })
         : undefined;
-    if (rows === undefined) return new RunRows(run, ranges);
+    if (rows === undefined) return new SpanRows(run, start, end);
+    const ranges = Int32Array.of(start, end);
     const segment = this.#segment;
     const areOrdered = (start: number, count: number) =>
       segment.areTimeOrdered?.(start, count) === true;
-    return new RunRows(run, intersectionOf(shifted(rows, -run.start), ranges), areOrdered);
+    return new RangedRows(run, intersectionOf(shifted(rows, -run.start), ranges), areOrdered);
   }
 
   /** Of all rows at once where it is asked of a large part of them, as it may be of further runs. */

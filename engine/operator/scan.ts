@@ -1,3 +1,4 @@
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { NeededText, RowRange, RowRun, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
@@ -261,7 +262,7 @@ function pushRows(scan: RunScan, rows: ChunkRows): boolean {
   const timestampIndex = options.fields.indexOf('timestamp');
   const timestamps =
     timestampIndex < 0 ? readColumn(segment, 'timestamp', rows) : chunk.column(timestampIndex);
-  const positions = new Int32Array(rowCount);
+  const positions = carvedInt32(rowCount);
   const count = positionsWithin(timestamps, startUs, options.endUs, positions);
   if (count === 0) return true;
   return sink.push(count === chunk.count ? chunk : chunk.select(positions, count));

@@ -1,4 +1,5 @@
 import { unreachable } from '../assert.ts';
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { Chunk, ColumnSource } from '../column/chunk.ts';
 import { consecutivePositions, LazyChunk } from '../column/chunk.ts';
 import type { RowRange, Segment, SegmentColumn } from '../column/segment.ts';
@@ -51,7 +52,7 @@ class SegmentSource implements ColumnSource {
   }
 
   select(positions: Int32Array, count: number): ColumnSource {
-    const rows = new Int32Array(count);
+    const rows = carvedInt32(count);
     if (this.#rows instanceof Int32Array) {
       for (let i = 0; i < count; i++) rows[i] = this.#rows[positions[i]!]!;
     } else {

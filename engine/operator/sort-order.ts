@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import type { VectorFunction } from '../column/chunk.ts';
 import type { DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
@@ -16,7 +17,7 @@ export function sortedRows(
   vectors: readonly Vector[],
   count: number,
 ): Int32Array {
-  const rows = new Int32Array(count);
+  const rows = carvedInt32(count);
   for (let row = 0; row < count; row++) rows[row] = row;
   const comparators = keys.flatMap((key, index) => {
     const comparator = rowComparator(key, vectors[index]!);
@@ -106,8 +107,8 @@ function compareNumbers(left: number, right: number): number {
 /** Sorts the distinct codes once, so that rows compare by rank; equal values have equal ranks. */
 function dictionaryRanks(vector: DictionaryVector): NumberVector {
   const { codes, count, dictionary } = vector;
-  const ranks = new Float64Array(count);
-  const nulls = new Uint8Array(count);
+  const ranks = carvedFloat64(count);
+  const nulls = carvedUint8(count);
   const used = Array.from(new Set(codes.subarray(0, count))).filter((code) => code >= 0);
   const entries = used
     .map((code) => ({ code, value: dictionary.value(code) }))

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { Chunk } from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -134,7 +135,7 @@ export class TopSink implements Sink {
     if (floor === undefined) return chunk;
     const key = this.#keys[0]!;
     const vector = key.expression(chunk);
-    const positions = new Int32Array(chunk.count);
+    const positions = carvedInt32(chunk.count);
     let count = 0;
     for (let row = 0; row < chunk.count; row++) {
       positions[count] = row;
@@ -251,7 +252,7 @@ function runsOf(entries: readonly Entry[]): Run[] {
   for (let start = 0, end = 0; start < entries.length; start = end) {
     const { held } = entries[start]!;
     while (end < entries.length && entries[end]!.held === held) end++;
-    const positions = new Int32Array(end - start);
+    const positions = carvedInt32(end - start);
     for (let i = start; i < end; i++) positions[i - start] = entries[i]!.position;
     runs.push({ held, positions });
   }

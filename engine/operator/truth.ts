@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../column/carved-arrays.ts';
 import type { Vector } from '../column/vector.ts';
 import { FALSE, TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
@@ -6,9 +7,9 @@ import { CHUNK_ROWS_MAX } from '../limits.ts';
 export function truthBytes(vector: Vector): Uint8Array {
   if (vector.kind === 'boolean') return vector.values;
   if (vector.kind === 'constant') {
-    return new Uint8Array(vector.count).fill(truthOf(vector.value));
+    return carvedUint8(vector.count).fill(truthOf(vector.value));
   }
-  const truths = new Uint8Array(vector.count);
+  const truths = carvedUint8(vector.count);
   for (let i = 0; i < vector.count; i++) truths[i] = truthOf(valueAt(vector, i));
   return truths;
 }

@@ -1,3 +1,4 @@
+import { carvedFloat64 } from '../column/carved-arrays.ts';
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import { consecutivePositions, PairChunk, VectorChunk } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -149,7 +150,7 @@ function elementsOf(value: SqlValue): readonly SqlValue[] {
 
 /** The position of each element within its parent's list. */
 function offsetsWithin(parents: Int32Array, count: number): Vector {
-  const offsets = new Float64Array(count);
+  const offsets = carvedFloat64(count);
   for (let i = 1; i < count; i++) {
     offsets[i] = parents[i] === parents[i - 1] ? offsets[i - 1]! + 1 : 0;
   }

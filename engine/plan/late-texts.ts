@@ -23,7 +23,12 @@ export type LateTexts = {
 export const NO_TEXTS: LateTexts = lateTexts(new Map());
 
 export function lateTexts(values: ReadonlyMap<string, string>): LateTexts {
-  return { values, key: JSON.stringify([...values].sort()) };
+  const entries = [...values];
+  if (entries.length > 1) entries.sort();
+  let key = '';
+  // With its length before it a text ends where it says, whatever it holds.
+  for (const [name, text] of entries) key += `${name.length}:${name}${text.length}:${text}`;
+  return { values, key };
 }
 
 /** What a scan takes of late texts. */

@@ -1,14 +1,20 @@
-type Item<Value> = { readonly value: Value; readonly size: number };
+type Item<Value> = {
+  readonly value: Value;
+  readonly size: number;
+  /** Whether it was asked for since it last had its turn to leave. */
+  isWanted: boolean;
+};
 
 /**
- * Values by key, bounded by what they are said to weigh together: the ones asked for longest ago
- * leave first.
+ * Values by key, bounded by what they are said to weigh together. They leave in the order they came, but who was
+ * asked for meanwhile goes to the end of the line instead (the "clock" of Corbató, 1968): to keep a line in the
+ * order they were asked for would take longer than to find one.
  *
  * Invariant: `#size` is the sum over the items, and at most `#sizeMax`.
  */
 export class SizedMemory<Key, Value> {
   readonly #sizeMax: number;
-  /** In the order they were last asked for. */
+  /** A Map lists its keys in the order they were set: the line. */
   readonly #items = new Map<Key, Item<Value>>();
   #size = 0;
 
@@ -19,9 +25,7 @@ export class SizedMemory<Key, Value> {
   find(key: Key): Value | undefined {
     const item = this.#items.get(key);
     if (item === undefined) return undefined;
-    // A Map lists its keys in the order they were set.
-    this.#items.delete(key);
-    this.#items.set(key, item);
+    item.isWanted = true;
     return item.value;
   }
 
@@ -29,11 +33,22 @@ export class SizedMemory<Key, Value> {
   set(key: Key, value: Value, size: number): void {
     this.#remove(key);
     if (size > this.#sizeMax) return;
-    this.#items.set(key, { value, size });
+    this.#items.set(key, { value, size, isWanted: false });
     this.#size += size;
-    for (const oldest of this.#items.keys()) {
+    this.#makeRoom(key);
+  }
+
+  /** Has others than `kept` leave until there is room for all. */
+  #makeRoom(kept: Key): void {
+    for (const [next, item] of this.#items) {
       if (this.#size <= this.#sizeMax) return;
-      this.#remove(oldest);
+      this.#items.delete(next);
+      if (item.isWanted || next === kept) {
+        item.isWanted = false;
+        this.#items.set(next, item);
+      } else {
+        this.#size -= item.size;
+      }
     }
   }
 

@@ -235,7 +235,7 @@ export class InlineRuns {
     const isSmall = coverage.isSmall === true;
     const limits = isSmall ? this.#limitsOf(query, begun) : this.#coveredLimits(query, begun);
     const { rowsMax } = limits;
-    const isFew = this.#isWithin(
+    const isFew = isWithin(
       rowsMax,
       segments.map((segment, index) => ({
         segment,
@@ -293,27 +293,14 @@ export class InlineRuns {
     scans: readonly PhysicalScan[],
     segments: readonly (readonly Segment[])[],
   ): boolean {
-    return this.#isWithin(
-      rowsMax,
-      scans.flatMap(({ index, projectKey, texts, window, newestFirst }) => {
-        const scope = { projectKey, texts, ...window };
-        return newestFirst ? [] : segments[index]!.map((segment) => ({ segment, scope }));
-      }),
-    );
-  }
-
-  #isWithin(
-    rowsMax: number,
-    parts: readonly { readonly segment: Segment; readonly scope: ScanScope }[],
-  ): boolean {
-    let count = 0;
-    let indexedMax = INLINE_INDEXED_ROWS_MAX;
-    for (const { segment, scope } of parts) {
-      count += countScannedRows(segment, scope, { max: rowsMax - count, indexedMax });
-      indexedMax -= segment.rowCount;
-      if (count > rowsMax) return false;
+    const parts: ScannedPart[] = [];
+    for (const { index, projectKey, texts, window, newestFirst } of scans) {
+      if (newestFirst) continue;
+      const { startUs, endUs } = window;
+      const scope = { projectKey, texts, startUs, endUs };
+      for (const segment of segments[index]!) parts.push({ segment, scope });
     }
-    return true;
+    return isWithin(rowsMax, parts);
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
@@ -408,6 +395,20 @@ class RunsApart {
     this.#patience = Math.min(2 * this.#patience, this.#countMax);
     this.#next = Math.min(2 * this.#next, this.#countMax);
   }
+}
+
+type ScannedPart = { readonly segment: Segment; readonly scope: ScanScope };
+
+/** Whether scans look at so many rows at most. */
+function isWithin(rowsMax: number, parts: readonly ScannedPart[]): boolean {
+  let count = 0;
+  let indexedMax = INLINE_INDEXED_ROWS_MAX;
+  for (const { segment, scope } of parts) {
+    count += countScannedRows(segment, scope, { max: rowsMax - count, indexedMax });
+    indexedMax -= segment.rowCount;
+    if (count > rowsMax) return false;
+  }
+  return true;
 }
 
 function boundedRows(knownRows: number): number {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
-import { tallyRuns } from '../../engine/aggregate/run-tally.ts';
+import { type RunTally, tallyRuns } from '../../engine/aggregate/run-tally.ts';
 import { must } from '../../engine/assert.ts';
 import { CodedTruths } from '../../engine/column/coded-truths.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
@@ -145,9 +145,24 @@ test('as many rows of one code are counted as a counter can count, and no more',
       Int32Array.of(count),
     );
   };
-  assert.deepEqual([...must(tally(rowsMax)).counts], [rowsMax]);
-  assert.deepEqual([...must(tally(rowsMax - 1)).counts], [rowsMax - 1]);
+  const countsOf = ({ counts, ends }: RunTally) => [...counts.slice(0, ends.at(-1))];
+  assert.deepEqual(countsOf(must(tally(rowsMax))), [rowsMax]);
+  assert.deepEqual(countsOf(must(tally(rowsMax - 1))), [rowsMax - 1]);
   assert.equal(tally(rowsMax + 1), undefined);
+});
+
+test('a tally that another has written over is made anew', () => {
+  const range = { start: 0, count: 3, isAscending: false };
+  const coding = IntegerCoding.inSteps(0, 1, 200);
+  const numbers = new PackedNumbers(Uint8Array.of(9, 2, 9), range, coding);
+  const others = new PackedNumbers(Uint8Array.of(100, 101, 102), range, coding);
+  const runs = new ChunkRuns(Int32Array.of(0), Int32Array.of(3), 3);
+  const before = must(runs.tally(numbers));
+  assert.equal(runs.tally(numbers), before, 'as long as none was made since');
+  new ChunkRuns(Int32Array.of(0), Int32Array.of(3), 3).tally(others);
+  const { values, counts, ends } = must(runs.tally(numbers));
+  assert.deepEqual([...values.slice(0, ends[0])], [2, 9]);
+  assert.deepEqual([...counts.slice(0, ends[0])], [1, 2]);
 });
 
 const AGGREGATES = [

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { SizedMemory } from '../../engine/plan/sized-memory.ts';
 
-test('what was asked for longest ago leaves when the sizes come to more than they may', () => {
+test('what came first leaves first, unless it was asked for meanwhile', () => {
   const memory = new SizedMemory<string, number>(10);
   memory.set('a', 1, 4);
   memory.set('b', 2, 6);
@@ -11,6 +11,17 @@ test('what was asked for longest ago leaves when the sizes come to more than the
   deepEqual(
     ['a', 'b', 'c'].map((key) => memory.find(key)),
     [1, undefined, 3],
+  );
+});
+
+test('where all were asked for, what comes stays, and who was asked for first leaves', () => {
+  const memory = new SizedMemory<string, number>(3);
+  for (const [index, key] of ['a', 'b', 'c'].entries()) memory.set(key, index, 1);
+  for (const key of ['a', 'b', 'c']) memory.find(key);
+  memory.set('d', 3, 1);
+  deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => memory.find(key)),
+    [undefined, 1, 2, 3],
   );
 });
 

@@ -39,7 +39,10 @@ test('so many plans are kept, the last ones', () => {
   const first = plans.of(plan, NONE_DROPPED);
   for (let other = 1; other < PREPARED_PLANS_MAX; other++) plans.of({ ...plan }, NONE_DROPPED);
   equal(plans.of(plan, NONE_DROPPED), first);
-  for (let other = 0; other < PREPARED_PLANS_MAX; other++) plans.of({ ...plan }, NONE_DROPPED);
+  // It was asked for, so it goes to the end of the line once.
+  for (let other = 0; other < 2 * PREPARED_PLANS_MAX; other++) {
+    plans.of({ ...plan }, NONE_DROPPED);
+  }
   notEqual(plans.of(plan, NONE_DROPPED), first);
 });
 

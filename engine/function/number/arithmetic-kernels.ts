@@ -1,3 +1,4 @@
+import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
 import { PackedNumbers } from '../../column/packed-numbers.ts';
 import type { ConstantVector, NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, numberVector } from '../../column/vector.ts';
@@ -19,7 +20,7 @@ export function integerKernel(operation: '+' | '-' | '*'): Kernel {
     if (vectors.some(isNull)) return constantVector(null, count);
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
-    const results = new Float64Array(count);
+    const results = carvedFloat64(count);
     compute(operation, operands, results);
     for (let i = 0; i < count; i++) {
       if (!(Math.abs(results[i]!) <= Number.MAX_SAFE_INTEGER) && operands.nulls?.[i] !== 1) {
@@ -38,7 +39,7 @@ export function floatKernel(operation: Operation): Kernel {
     if (vectors.some(isNull)) return constantVector(null, count);
     const operands = operandsOf(vectors, count);
     if (operands === undefined) return undefined;
-    const results = new Float64Array(count);
+    const results = carvedFloat64(count);
     compute(operation, operands, results);
     const { nulls, right } = operands;
     const isDivision = operation === '/';
@@ -72,9 +73,9 @@ export const safeDivideKernel: Kernel = (vectors, count) => {
   if (vectors.some(isNull)) return constantVector(null, count);
   const operands = operandsOf(vectors, count);
   if (operands === undefined) return undefined;
-  const results = new Float64Array(count);
+  const results = carvedFloat64(count);
   compute('/', operands, results);
-  const nulls = operands.nulls?.slice(0, count) ?? new Uint8Array(count);
+  const nulls = operands.nulls?.slice(0, count) ?? carvedUint8(count);
   for (let i = 0; i < count; i++) {
     if (operands.right[i] === 0) nulls[i] = 1;
     else if (Math.abs(results[i]!) === Number.POSITIVE_INFINITY && nulls[i] !== 1) return undefined;
@@ -118,7 +119,7 @@ function operandsOf(vectors: readonly Vector[], count: number): Operands | undef
 function spread(vector: Vector, count: number): Float64Array | undefined {
   if (vector.kind === 'number') return vector.values;
   if (vector.kind !== 'constant' || typeof vector.value !== 'number') return undefined;
-  return new Float64Array(count).fill(vector.value);
+  return carvedFloat64(count).fill(vector.value);
 }
 
 function nullsOf(vector: Vector): NumberVector['nulls'] {
@@ -132,7 +133,7 @@ export function mergeNulls(
   count: number,
 ): Uint8Array | undefined {
   if (left === undefined || right === undefined) return left ?? right;
-  const nulls = new Uint8Array(count);
+  const nulls = carvedUint8(count);
   for (let i = 0; i < count; i++) nulls[i] = left[i]! | right[i]!;
   return nulls;
 }

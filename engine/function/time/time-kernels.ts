@@ -1,3 +1,4 @@
+import { carvedFloat64 } from '../../column/carved-arrays.ts';
 import type { Vector } from '../../column/vector.ts';
 import { numberVector } from '../../column/vector.ts';
 import { CALENDAR_PARTS, fixedPartUs, partFinder } from './time-part.ts';
@@ -17,7 +18,7 @@ export function truncateKernel(vectors: readonly Vector[], count: number): Vecto
   if (lengthUs === undefined) return undefined;
   const runs = truncateInRuns(times, lengthUs);
   if (runs !== undefined) return runs;
-  const starts = new Float64Array(count);
+  const starts = carvedFloat64(count);
   for (let i = 0; i < count; i++) starts[i] = Math.floor(times.values[i]! / lengthUs) * lengthUs;
   for (let i = 0; i < count; i++) if (starts[i]! < Number.MIN_SAFE_INTEGER) return undefined;
   return numberVector(starts, count, times.nulls);

@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../../column/carved-arrays.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { DictionaryVector, Vector } from '../../column/vector.ts';
 import { booleanVector } from '../../column/vector.ts';
@@ -26,7 +27,7 @@ export class BooleanMemo {
   /** The verdict on each entry; throws the error of the first that has one. */
   apply({ codes, count }: DictionaryVector): Vector {
     const states = this.#states;
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
       if (states[code + 1] === UNSET) this.#ask(code);

@@ -1,3 +1,4 @@
+import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { Chunk, VectorFunction } from '../../column/chunk.ts';
 import { consecutivePositions } from '../../column/chunk.ts';
 import type { Vector } from '../../column/vector.ts';
@@ -59,8 +60,8 @@ class Remainder {
   /** Gives the open rows whose flag is TRUE the values `evaluate` makes of their positions. */
   take(flags: Uint8Array, evaluate: (taken: Int32Array, count: number) => Vector): void {
     const { open } = this;
-    const taken = new Int32Array(open.count);
-    const left = new Int32Array(open.count);
+    const taken = carvedInt32(open.count);
+    const left = carvedInt32(open.count);
     let takenCount = 0;
     let leftCount = 0;
     for (let i = 0; i < open.count; i++) {
@@ -95,7 +96,7 @@ class Remainder {
 /** TRUE for each entry that is not NULL. */
 function presence(vector: Vector): Uint8Array {
   const { count } = vector;
-  const flags = new Uint8Array(count).fill(TRUE);
+  const flags = carvedUint8(count).fill(TRUE);
   if (vector.kind === 'number') {
     const { nulls } = vector;
     if (nulls === undefined) return flags;

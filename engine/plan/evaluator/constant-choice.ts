@@ -1,3 +1,4 @@
+import { carvedFloat64 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
 import { CodedNumbers } from '../../column/coded-numbers.ts';
 import { CodedTruths } from '../../column/coded-truths.ts';
@@ -29,7 +30,7 @@ function choose(
   count: number,
   { then, otherwise }: NumberChoice,
 ): Float64Array {
-  const numbers = new Float64Array(count);
+  const numbers = carvedFloat64(count);
   const ofTruth = new Float64Array(TRUTH_COUNT).fill(otherwise);
   ofTruth[TRUE] = then;
   for (let i = 0; i < count; i++) numbers[i] = ofTruth[truths[i]!]!;

@@ -1,3 +1,4 @@
+import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { Chunk, VectorFunction } from '../../column/chunk.ts';
 import type { Vector } from '../../column/vector.ts';
 import { booleanVector, FALSE, TRUE, TRUTH_COUNT, UNKNOWN } from '../../column/vector.ts';
@@ -20,7 +21,7 @@ function combine(
   truth: { readonly deciding: number; readonly neutral: number },
 ): Vector {
   const { deciding, neutral } = truth;
-  const verdicts = new Uint8Array(chunk.count).fill(neutral);
+  const verdicts = carvedUint8(chunk.count).fill(neutral);
   const together = truthsTogether(neutral);
   const truthCount = TRUTH_COUNT;
   let open = chunk;
@@ -29,7 +30,7 @@ function combine(
   for (const term of terms) {
     if (open.count === 0) break;
     const truths = truthBytes(term(open));
-    const undecided = new Int32Array(open.count);
+    const undecided = carvedInt32(open.count);
     let undecidedCount = 0;
     for (let i = 0; i < open.count; i++) {
       const verdict = truths[i]!;
@@ -63,7 +64,7 @@ export function composePositions(
   count: number,
 ): Int32Array {
   if (outer === undefined) return positions.subarray(0, count);
-  const composed = new Int32Array(count);
+  const composed = carvedInt32(count);
   for (let i = 0; i < count; i++) composed[i] = outer[positions[i]!]!;
   return composed;
 }

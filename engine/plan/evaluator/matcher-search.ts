@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../../column/carved-arrays.ts';
 import {
   FALSE,
   type SplitBlock,
@@ -21,7 +22,7 @@ export abstract class MatcherSearch implements TextSearch {
   protected abstract matcher(): TextMatcher;
 
   testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
       if (code < 0) truths[i] = UNKNOWN;

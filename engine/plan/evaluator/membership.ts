@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../../column/carved-arrays.ts';
 import { BOOL } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
@@ -54,7 +55,7 @@ function testNumbers(
   absent: number,
 ): Vector {
   const { values, nulls } = vector;
-  const truths = new Uint8Array(count);
+  const truths = carvedUint8(count);
   for (let i = 0; i < count; i++) {
     truths[i] = members.has(matchKey(values[i]!)) ? TRUE : absent;
   }

@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../../column/carved-arrays.ts';
 import { CodedTruths } from '../../column/coded-truths.ts';
 import { findingsGeneration } from '../../column/findings.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
@@ -57,7 +58,7 @@ export class SplitSearch {
 
   /** As `TextSearch.testSplit`. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     const known = count < READ_MAX ? this.#memory?.peek(split) : this.#memory?.knownOf(split);
     spendSteps(count);
     for (let from = 0; from < count; ) {

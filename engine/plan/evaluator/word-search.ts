@@ -1,3 +1,4 @@
+import { carvedUint8 } from '../../column/carved-arrays.ts';
 import { findingsGeneration } from '../../column/findings.ts';
 import { firstAtLeast } from '../../column/positions.ts';
 import type { RowRanges } from '../../column/row-ranges.ts';
@@ -49,7 +50,7 @@ export class WordSearch {
     if (toldTruths !== undefined) return toldTruths;
     const sought = this.#soughtIn(split);
     if (!sought.hasFewWords) return undefined;
-    const truths = new Uint8Array(count);
+    const truths = carvedUint8(count);
     spendSteps(count);
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
@@ -87,7 +88,7 @@ function testTold(
   count: number,
 ): Uint8Array | undefined {
   if (!isExact) return undefined;
-  const truths = new Uint8Array(count);
+  const truths = carvedUint8(count);
   spendSteps(count);
   // The first range that ends behind the string before.
   let at = 0;
