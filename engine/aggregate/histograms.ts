@@ -1,4 +1,4 @@
-import { carvedUint32 } from '../column/carved-arrays.ts';
+import { carvedInt32, carvedUint32 } from '../column/carved-arrays.ts';
 import { HISTOGRAM_COUNTERS_MAX } from '../limits.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
@@ -56,7 +56,7 @@ export class Histograms {
   #misses: Int32Array<ArrayBuffer> = NO_INT32;
   /** Parts of partials, as these have them: nobody changes them. */
   readonly #lists = new Map<number, IntegerCounts[]>();
-  #log = new IntegerLog();
+  readonly #log = new IntegerLog();
   /** Whether no group with a histogram has integers in the log that this one holds. */
   #isSettled = true;
 
@@ -91,17 +91,21 @@ export class Histograms {
     this.#isSettled = true;
     if (this.#used === 0) return;
     const { starts, values, counts } = this.#log.grouped();
-    const left = new IntegerLog();
+    const moved = carvedInt32(starts.length - 1);
+    let movedCount = 0;
     for (let group = 0; group + 1 < starts.length; group++) {
-      let entry = starts[group]!;
-      const end = starts[group + 1]!;
       const capacity = this.#capacities[group]!;
+      if (capacity === 0) continue;
+      const base = this.#starts[group]!;
+      const end = starts[group + 1]!;
+      let entry = starts[group]!;
       for (; entry < end && values[entry]! < capacity; entry++) {
-        this.#counters[this.#starts[group]! + values[entry]!]! += counts[entry]!;
+        this.#counters[base + values[entry]!]! += counts[entry]!;
       }
-      left.addAll(group, { values, counts }, entry, end);
+      moved[group] = entry - starts[group]!;
+      movedCount += moved[group]!;
     }
-    this.#log = left;
+    if (movedCount > 0) this.#log.dropFirst(moved);
   }
 
   /** The integers of a group where they lie, where all of them are in the log. */
@@ -172,8 +176,7 @@ export class Histograms {
     if (start === end) return;
     const { values, counts } = partial;
     const greatest = values[end - 1]!;
-    const misses = Math.ceil((end - start) / LISTED_PER_MISS);
-    if (greatest >= this.#capacities[group]! && !this.#earn(group, greatest, misses)) {
+    if (greatest >= this.#capacities[group]! && !this.#earnByList(group, greatest, end - start)) {
       this.#log.addAll(group, partial, start, end);
       this.#isSettled = false;
       return;
@@ -200,6 +203,17 @@ export class Histograms {
       counts: partial.counts.subarray(start, end),
     });
     this.#lists.set(group, lists);
+  }
+
+  /**
+   * As `#earn`, for a list of so many values. The first of a group earns nothing: if none follows, as in a bucket
+   * of time whose events are in one segment, it is in order, and shorter than a histogram.
+   */
+  #earnByList(group: number, greatest: number, length: number): boolean {
+    const misses = Math.ceil(length / LISTED_PER_MISS);
+    if (this.#misses[group] !== 0) return this.#earn(group, greatest, misses);
+    this.#misses[group] = misses;
+    return false;
   }
 
   /** Grows the group's histogram to hold `value`, when enough values have missed it. */

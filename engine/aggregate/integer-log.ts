@@ -72,6 +72,36 @@ export class IntegerLog {
     this.#grouped = undefined;
   }
 
+  /** Takes the first `counts[g]` of each group `g` away, of what `grouped` gives. */
+  dropFirst(dropped: Int32Array): void {
+    const { starts, values, counts } = this.grouped();
+    const left = dropped.reduce((sum, count) => sum - count, values.length);
+    const kept = {
+      starts: carvedInt32(starts.length),
+      values: carvedUint16(left),
+      counts: carvedUint32(left),
+    };
+    let size = 0;
+    for (let group = 0; group + 1 < starts.length; ) {
+      // As many groups as lie together, up to the next of which some are dropped.
+      const start = starts[group]! + dropped[group]!;
+      const shift = size - start;
+      kept.starts[group++] = size;
+      for (; group + 1 < starts.length && dropped[group] === 0; group++) {
+        kept.starts[group] = starts[group]! + shift;
+      }
+      const end = starts[group]!;
+      kept.values.set(values.subarray(start, end), size);
+      kept.counts.set(counts.subarray(start, end), size);
+      size += end - start;
+    }
+    kept.starts[starts.length - 1] = size;
+    this.#values = kept.values;
+    this.#counts = kept.counts;
+    this.#beginAnew(kept.starts);
+    this.#grouped = kept;
+  }
+
   /** All entries by group and integer, each integer of a group once. Good until the next is added. */
   grouped(): GroupedIntegers {
     this.#grouped ??= this.#areInOrder ? this.#asTheyCame() : this.#inOrder();
@@ -188,13 +218,19 @@ export class IntegerLog {
     const roomMin = Math.max(CAPACITY_MIN, values.length + count);
     const room = Math.max(roomMin, isDense ? 2 * capacity : capacity);
     this.#replace(room, values, counts);
+    this.#beginAnew(starts);
+  }
+
+  /** With one stretch for each group that has entries, which are all in order. */
+  #beginAnew(starts: Int32Array): void {
     this.#stretchCount = 0;
     this.#areInOrder = true;
+    this.#groupCount = 0;
     for (let group = 0; group + 1 < starts.length; group++) {
       this.#size = starts[group]!;
       if (starts[group + 1]! > this.#size) this.#beginStretch(group);
     }
-    this.#size = values.length;
+    this.#size = starts.at(-1)!;
   }
 
   /** With all entries as they are. */

@@ -77,3 +77,43 @@ test('entries of a list are logged as one by one, however much room there is', (
     }),
   );
 });
+
+test('what is dropped of a log is gone, whatever comes behind it', () => {
+  fc.assert(
+    fc.property(ENTRIES, ENTRIES, fc.array(fc.nat(4), { maxLength: 7 }), (before, after, drops) => {
+      const [log, expected] = [new IntegerLog(), new IntegerLog()];
+      for (const { group, value, count } of before) log.add(group, value, count);
+      const { starts, values, counts } = log.grouped();
+      const dropped = new Int32Array(starts.length - 1);
+      for (let group = 0; group < dropped.length; group++) {
+        const length = starts[group + 1]! - starts[group]!;
+        dropped[group] = Math.min(drops[group] ?? 0, length);
+        expected.addAll(
+          group,
+          { values, counts },
+          starts[group]! + dropped[group]!,
+          starts[group + 1]!,
+        );
+      }
+      log.dropFirst(dropped);
+      assert.deepEqual(entriesOf(log), entriesOf(expected));
+      for (const { group, value, count } of after) {
+        log.add(group, value, count);
+        expected.add(group, value, count);
+      }
+      assert.deepEqual(entriesOf(log), entriesOf(expected));
+    }),
+  );
+});
+
+/** All entries: group, integer, count. */
+function entriesOf(log: IntegerLog): [number, number, number][] {
+  const { starts, values, counts } = log.grouped();
+  const entries: [number, number, number][] = [];
+  for (let group = 0; group + 1 < starts.length; group++) {
+    for (let at = starts[group]!; at < starts[group + 1]!; at++) {
+      entries.push([group, values[at]!, counts[at]!]);
+    }
+  }
+  return entries;
+}
