@@ -50,22 +50,16 @@ export class IntegerLog {
     this.#grouped = undefined;
   }
 
-  /** Adds entries [start, end) of lists to a group. */
+  /** Adds entries [start, end) of lists, which ascend, to a group. */
   addAll(group: number, { values, counts }: CountedIntegers, start: number, end: number): void {
+    if (start === end) return;
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
+    if (!this.#goesOn(group, values[start]!)) this.#beginStretch(group);
     const ourValues = this.#values;
     const ourCounts = this.#counts;
     let size = this.#size;
-    // The greatest that does not go on: of the first entry, that is for the stretch before to say.
-    let last = start < end && this.#goesOn(group, values[start]!) ? -1 : Number.POSITIVE_INFINITY;
     for (let entry = start; entry < end; entry++) {
-      const value = values[entry]!;
-      if (value <= last) {
-        this.#size = size;
-        this.#beginStretch(group);
-      }
-      last = value;
-      ourValues[size] = value;
+      ourValues[size] = values[entry]!;
       ourCounts[size++] = counts[entry]!;
     }
     this.#size = size;
@@ -149,8 +143,10 @@ export class IntegerLog {
     };
     for (let group = 0, first = 0; group < this.#groupCount; group++) {
       starts[group] = united.size;
-      this.#unite(ordered.subarray(first, ends[group]), united);
-      first = ends[group]!;
+      const end = ends[group]!;
+      if (end - first === 1) this.#copy(ordered[first]!, united);
+      else if (end > first) this.#unite(ordered.subarray(first, end), united);
+      first = end;
     }
     const { size } = united;
     starts[this.#groupCount] = size;
@@ -172,12 +168,24 @@ export class IntegerLog {
     return { ends, ordered };
   }
 
-  /** Writes the entries of all stretches of one group, in order, equal integers as one. */
+  /** Writes the entries of the one stretch that a group has. */
+  #copy(stretch: number, to: UnitedEntries): void {
+    const [values, counts] = [this.#values, this.#counts];
+    const { values: toValues, counts: toCounts } = to;
+    const end = this.#endOf(stretch);
+    let { size } = to;
+    for (let entry = this.#starts[stretch]!; entry < end; entry++) {
+      toValues[size] = values[entry]!;
+      toCounts[size++] = counts[entry]!;
+    }
+    to.size = size;
+  }
+
+  /** Writes the entries of several stretches of one group, in order, equal integers as one. */
   #unite(stretches: Int32Array, to: UnitedEntries): void {
-    if (stretches.length === 0) return;
-    const [first, second] = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1] ?? -1)];
-    if (stretches.length <= 2) {
-      mergeSpans(this.#values, this.#counts, [first, second], to);
+    if (stretches.length === 2) {
+      const both = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1]!)] as const;
+      mergeSpans(this.#values, this.#counts, both, to);
       return;
     }
     const keys = carvedFloat64(stretches.reduce((sum, each) => sum + this.#lengthOf(each), 0));
@@ -192,9 +200,8 @@ export class IntegerLog {
     uniteKeys(keys, to);
   }
 
-  /** The entries of a stretch; none where there is no such. */
+  /** The entries of a stretch. */
   #spanOf(stretch: number): Span {
-    if (stretch < 0) return { start: 0, end: 0 };
     return { start: this.#starts[stretch]!, end: this.#endOf(stretch) };
   }
 

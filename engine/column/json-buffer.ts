@@ -151,19 +151,15 @@ export class JsonBuffer implements JsonWriter {
 
   /** A safe integer from 0 on, without a string made of it. */
   #digits(value: number): void {
-    let count = 1;
-    for (let limit = 10; limit <= value; limit *= 10) count++;
-    this.#reserve(count);
-    const start = this.#size;
-    this.#size = start + count;
-    const high = Math.floor(value / BILLION);
-    if (high === 0) {
-      writeDigits(this.#bytes, value, start, this.#size);
-    } else {
-      const middle = this.#size - BILLION_DIGITS;
-      writeDigits(this.#bytes, high, start, middle);
-      writeDigits(this.#bytes, value - high * BILLION, middle, this.#size);
-    }
+    const high = value < BILLION ? 0 : Math.floor(value / BILLION);
+    const highCount = high === 0 ? 0 : digitCount(high);
+    const low = value - high * BILLION;
+    const lowCount = high === 0 ? digitCount(low) : BILLION_DIGITS;
+    this.#reserve(highCount + lowCount);
+    const middle = this.#size + highCount;
+    if (highCount > 0) writeDigits(this.#bytes, high, this.#size, middle);
+    this.#size = middle + lowCount;
+    writeDigits(this.#bytes, low, middle, this.#size);
   }
 
   string(text: string): void {
@@ -271,14 +267,33 @@ function isNegative(value: number): boolean {
   return value < 0 || Object.is(value, -0);
 }
 
+/** Powers of ten below 2^31. */
+const POWERS = Int32Array.from({ length: BILLION_DIGITS + 1 }, (_, power) => 10 ** power);
+
+/** How many digits an integer below 2^31 has: by its bits, then by one comparison (Warren, "Hacker's Delight", 11-4). */
+function digitCount(value: number): number {
+  // 0 has one, too.
+  const positive = value | 1;
+  const fewer = ((32 - Math.clz32(positive)) * 1233) >> 12;
+  return positive >= POWERS[fewer]! ? fewer + 1 : fewer;
+}
+
+/** Both digits of the integers below 100. */
+const TENS = Uint8Array.from({ length: 100 }, (_, value) => ZERO + Math.floor(value / 10));
+const ONES = Uint8Array.from({ length: 100 }, (_, value) => ZERO + (value % 10));
+
 /** Fills `bytes[start, end)` with the last digits of an integer below 2^31. */
 function writeDigits(bytes: Uint8Array, value: number, start: number, end: number): void {
   let rest = value | 0;
-  for (let at = end - 1; at >= start; at--) {
-    const tenth = (rest / 10) | 0;
-    bytes[at] = ZERO + rest - 10 * tenth;
-    rest = tenth;
+  let at = end - 2;
+  for (; at >= start; at -= 2) {
+    const hundredth = (rest / 100) | 0;
+    const two = rest - 100 * hundredth;
+    bytes[at] = TENS[two]!;
+    bytes[at + 1] = ONES[two]!;
+    rest = hundredth;
   }
+  if (at + 1 === start) bytes[start] = ONES[rest % 100]!;
 }
 
 /** The number as JSON writes it: JavaScript's shortest form, but `-0` keeps its sign. */

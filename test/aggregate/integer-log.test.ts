@@ -59,13 +59,10 @@ test('a log of a few integers that come often stays small', () => {
 test('entries of a list are logged as one by one, however much room there is', () => {
   const sizes = fc.array(fc.constantFrom(0, 1, 5, 255, 256, 257, 3000), { maxLength: 4 });
   fc.assert(
-    fc.property(sizes, fc.constantFrom(7, 65_536), (lengths, distinct) => {
+    fc.property(sizes, fc.constantFrom(1, 20), (lengths, step) => {
       const [whole, each] = [new IntegerLog(), new IntegerLog()];
       for (const [group, length] of lengths.entries()) {
-        const values = Uint16Array.from(
-          { length: length + 2 },
-          (_, entry) => (37 * entry) % distinct,
-        );
+        const values = Uint16Array.from({ length: length + 2 }, (_, entry) => step * entry);
         const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
         whole.addAll(group, { values, counts }, 1, length + 1);
         for (let entry = 1; entry <= length; entry++) {

@@ -192,3 +192,23 @@ test('a hundred thousand levels are written and stepped into without recursion',
   assert.equal(renderedText(maps), expected);
   assert.equal(mustNested(mustNested(nestedOf(maps).field('a')).field('a')).isList, false);
 });
+
+test('integers are written digit by digit as JavaScript writes them', () => {
+  const powers = Array.from({ length: 16 }, (_, power) => 10 ** power);
+  const near = powers.flatMap((power) => [power - 1, power, power + 1]);
+  for (const integer of [0, 9, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, ...near]) {
+    assert.equal(
+      written((out) => out.number(integer)),
+      String(integer),
+    );
+  }
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.nat(53), (large, bits) => {
+      const integer = Math.floor(large / 2 ** bits);
+      assert.equal(
+        written((out) => out.number(integer)),
+        String(integer),
+      );
+    }),
+  );
+});
