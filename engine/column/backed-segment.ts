@@ -6,6 +6,7 @@ import type {
   RowRun,
   RowScope,
   RowSpan,
+  RowWindow,
   Segment,
   SegmentColumn,
 } from './segment.ts';
@@ -55,6 +56,10 @@ export class BackedSegment implements Segment {
 
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
     return this.#open().rowsWith(needed, among);
+  }
+
+  rowsInside(window: RowWindow): RowRanges {
+    return this.#open().rowsInside(window);
   }
 
   areTimeOrdered(start: number, count: number): boolean {

@@ -1,7 +1,7 @@
 import { unreachable } from '../assert.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
-import type { RowRanges } from './row-ranges.ts';
+import { RangeCollector, type RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
 import type {
@@ -10,6 +10,7 @@ import type {
   RowRun,
   RowScope,
   RowSpan,
+  RowWindow,
   Segment,
   SegmentColumn,
 } from './segment.ts';
@@ -161,6 +162,16 @@ export class SealedSegmentReader implements Segment {
     return this.#texts().rowsWith(needed, among);
   }
 
+  rowsInside({ startUs, endUs }: RowWindow): RowRanges {
+    const isFromStart = startUs <= this.timestampUsMin;
+    const isToEnd = endUs > this.timestampUsMax;
+    const times = this.#timestampsUs;
+    return this.#groups.rangesOfEach((first, end) => {
+      const from = isFromStart ? first : times.firstFrom(first, end, startUs);
+      return { from, to: isToEnd ? end : times.firstFrom(from, end, endUs) };
+    });
+  }
+
   areTimeOrdered(start: number, count: number): boolean {
     return this.#groups.areOfOne(start, count);
   }
@@ -193,6 +204,18 @@ class Groups {
   areOfOne(start: number, count: number): boolean {
     const next = firstAtLeast(this.#starts, 0, this.#starts.length, start + 1);
     return start + count <= this.#starts[next]!;
+  }
+
+  /** What `rangeOf` says of the rows [first, end) of each group. */
+  rangesOfEach(
+    rangeOf: (first: number, end: number) => { readonly from: number; readonly to: number },
+  ): RowRanges {
+    const ranges = new RangeCollector();
+    for (let group = 0; group + 1 < this.#starts.length; group++) {
+      const { from, to } = rangeOf(this.#starts[group]!, this.#starts[group + 1]!);
+      ranges.add(from, to);
+    }
+    return ranges.ranges();
   }
 
   /** Asked for the same key more than once in a run: how many rows there are, and which. */

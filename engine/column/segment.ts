@@ -54,6 +54,8 @@ export interface Segment {
    * first time for a path some more, and as much more as rows hold it.
    */
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined;
+  /** The rows inside a window; absent: to find them is to look at each. Takes a microsecond for each group of rows. */
+  rowsInside?(window: RowWindow): RowRanges;
   /** Whether the times of consecutive rows are known to ascend; absent: they are not known to. */
   areTimeOrdered?(start: number, count: number): boolean;
 }
@@ -61,13 +63,11 @@ export interface Segment {
 /** Consecutive rows. */
 export type RowSpan = Pick<RowRange, 'start' | 'count'>;
 
-/** Rows of a project key, or of all where it is `undefined`, in a window [startUs, endUs). */
-export type RowScope = {
-  readonly projectKey?: string | undefined;
-  /** Microseconds; -Infinity and Infinity when open. */
-  readonly startUs: number;
-  readonly endUs: number;
-};
+/** [startUs, endUs), microseconds; -Infinity and Infinity when open. */
+export type RowWindow = { readonly startUs: number; readonly endUs: number };
+
+/** Rows of a project key, or of all where it is `undefined`, in a window. */
+export type RowScope = RowWindow & { readonly projectKey?: string | undefined };
 
 /** A column that every segment has: declared ones, the root record, and when the event came in. */
 export type SegmentColumn = 'id' | 'timestamp' | 'event_message' | 'project' | 'root' | 'arrival';

@@ -144,19 +144,21 @@ export class TextRows {
     this.#texts = texts;
   }
 
-  /** The rows at positions [start, end) of a run without those that lack a text. */
-  within(run: RowRun, start: number, end: number): RunRows {
+  /** The rows at positions [start, end) of a run without those that lack a text, of some rows where they are given. */
+  within(run: RowRun, start: number, end: number, among?: RowRanges | undefined): RunRows {
     const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
-    const rows =
+    const wanted =
       isWorthIt && this.#texts.length > 0
         ? this.#wanted({ start: run.start + start, count: end - start })
         : undefined;
-    if (rows === undefined) return new SpanRows(run, start, end);
-    const ranges = Int32Array.of(start, end);
+    if (wanted === undefined && among === undefined) return new SpanRows(run, start, end);
+    let ranges: RowRanges = Int32Array.of(start, end);
+    if (among !== undefined) ranges = intersectionOf(shifted(among, -run.start), ranges);
+    if (wanted !== undefined) ranges = intersectionOf(shifted(wanted, -run.start), ranges);
     const segment = this.#segment;
     const areOrdered = (start: number, count: number) =>
       segment.areTimeOrdered?.(start, count) === true;
-    return new RangedRows(run, intersectionOf(shifted(rows, -run.start), ranges), areOrdered);
+    return new RangedRows(run, ranges, areOrdered);
   }
 
   /** Of all rows at once where it is asked of a large part of them, as it may be of further runs. */

@@ -1,5 +1,6 @@
 import { carvedInt32 } from '../column/carved-arrays.ts';
-import type { NeededText, RowRange, RowRun, Segment } from '../column/segment.ts';
+import { lengthOf } from '../column/row-ranges.ts';
+import type { NeededText, RowRange, RowRun, RowWindow, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
@@ -134,9 +135,9 @@ export function countScannedRows(
   const textRows = new TextRows(segment, texts);
   let count = 0;
   for (const run of segment.runs(scope.projectKey)) {
-    const { rows } = rowsWithin(segment, run, { scope, texts: textRows });
-    for (let from = 0; from < rows.count && count <= max; ) {
-      const part = partFrom(from, rows, { segment, run, options: scope });
+    const { rows, end } = rowsWithin(segment, run, { scope, texts: textRows });
+    for (let from = 0; from < end && count <= max; ) {
+      const part = partFrom(from, { rows, end }, { segment, run, options: scope });
       count += countOf(part.rows);
       from = part.end;
     }
@@ -178,31 +179,52 @@ type RunScan = {
 /** Pushes one run; false when the sink wants no more. */
 function scanRun(scan: RunScan): boolean {
   const { segment, run, texts, options } = scan;
-  const { rows, skippedCount } = rowsWithin(segment, run, { scope: options, texts });
-  options.counters.rowsSkipped += skippedCount;
-  return options.direction === 'forward' ? scanForward(scan, rows) : scanNewestFirst(scan, rows);
+  const part = rowsWithin(segment, run, { scope: options, texts });
+  options.counters.rowsSkipped += part.skippedCount;
+  return options.direction === 'forward' ? scanForward(scan, part) : scanNewestFirst(scan, part);
 }
 
-/** The rows of a run that are inside the window, where time orders them, of the slice, and may hold the texts. */
+/** Rows [start, end) of some rows of a run. */
+type RowsPart = {
+  readonly rows: RunRows;
+  readonly start: number;
+  readonly end: number;
+  /** Whether all of them are known to be inside the window. */
+  readonly areInside: boolean;
+};
+
+/**
+ * The rows of a run that are inside the window, as far as can be told without looking at each, of the slice, and may
+ * hold the texts. Of a run whose rows several scans share, one counts what it skips.
+ */
 function rowsWithin(
   segment: Segment,
   run: RowRun,
   { scope, texts }: { readonly scope: ScanScope; readonly texts: TextRows },
-): { readonly rows: RunRows; readonly skippedCount: number } {
+): RowsPart & { readonly skippedCount: number } {
   const first = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
   const last = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
+  const areInside = run.isTimeOrdered || isInside(segment, scope);
+  const inside = areInside || run.rows !== undefined ? undefined : segment.rowsInside?.(scope);
+  const rows = texts.within(run, first, Math.max(first, last), inside);
   const { index, count } = scope.slice ?? WHOLE;
-  const start = first + Math.floor(((last - first) * index) / count);
-  const end = first + Math.floor(((last - first) * (index + 1)) / count);
-  const rows = texts.within(run, start, end);
-  return { rows, skippedCount: Math.max(0, end - start) - rows.count };
+  const start = Math.floor((rows.count * index) / count);
+  const end = Math.floor((rows.count * (index + 1)) / count);
+  const insideCount = inside === undefined ? Math.max(0, last - first) : lengthOf(inside);
+  const skippedCount = index === 0 ? insideCount - rows.count : 0;
+  return { rows, start, end, areInside: areInside || inside !== undefined, skippedCount };
 }
 
-function scanForward(scan: RunScan, rows: RunRows): boolean {
-  for (let from = 0; from < rows.count; ) {
-    const part = partFrom(from, rows, scan);
-    if (countOf(part.rows) > 0 && !pushRows(scan, part.rows)) return false;
-    from = part.end;
+/** Whether all rows of a segment are inside the window. */
+function isInside(segment: Segment, { startUs, endUs }: RowWindow): boolean {
+  return segment.timestampUsMin >= startUs && segment.timestampUsMax < endUs;
+}
+
+function scanForward(scan: RunScan, part: RowsPart): boolean {
+  for (let from = part.start; from < part.end; ) {
+    const next = partFrom(from, part, scan);
+    if (countOf(next.rows) > 0 && !pushRows(scan, next.rows, part.areInside)) return false;
+    from = next.end;
   }
   return true;
 }
@@ -214,13 +236,13 @@ type RunWindow = Pick<RunScan, 'segment' | 'run'> & {
 /** What a forward scan pushes next, from row `from` of a run on, and where it goes on from. */
 function partFrom(
   from: number,
-  rows: RunRows,
+  { rows, end: endOfAll }: Pick<RowsPart, 'rows' | 'end'>,
   window: RunWindow,
 ): { readonly rows: ChunkRows; readonly end: number } {
   const { rangeRowsMax = CHUNK_ROWS_MAX } = window.options;
-  const range = rows.range(from, Math.min(from + rangeRowsMax, rows.count));
+  const range = rows.range(from, Math.min(from + rangeRowsMax, endOfAll));
   if (range !== undefined) return { rows: withinWindow(window, range), end: from + range.count };
-  const end = rows.listEnd(from);
+  const end = Math.min(rows.listEnd(from), endOfAll);
   return { rows: rows.rows(from, end), end };
 }
 
@@ -233,32 +255,32 @@ function withinWindow({ segment, run, options }: RunWindow, range: RowRange): Ro
   return { ...range, start: range.start + from, count: Math.max(0, to - from) };
 }
 
-function scanNewestFirst(scan: RunScan, rows: RunRows): boolean {
+function scanNewestFirst(scan: RunScan, { rows, start, end, areInside }: RowsPart): boolean {
   const { segment, run, options, chunkSize } = scan;
-  for (let to = rows.count; to > 0; ) {
+  for (let to = end; to > start; ) {
     const newest = rows.rows(to - 1, to);
     if (run.isTimeOrdered && timestampAt(segment, newest) < wantedStartUs(options)) break;
-    const from = Math.max(0, to - chunkSize.rows);
-    if (!pushRows(scan, rows.rows(from, to))) return false;
+    const from = Math.max(start, to - chunkSize.rows);
+    if (!pushRows(scan, rows.rows(from, to), areInside)) return false;
     chunkSize.rows = Math.min(chunkSize.rows * 2, CHUNK_ROWS_MAX);
     to = from;
   }
   return true;
 }
 
-/** Pushes those of the rows that are inside the window, as a range in order of time is; keeps the array. */
-function pushRows(scan: RunScan, rows: ChunkRows): boolean {
-  const { segment, run, options, sink } = scan;
+/** Pushes those of the rows that are inside the window, where that is not known of all; keeps the array. */
+function pushRows(scan: RunScan, rows: ChunkRows, areInside: boolean): boolean {
+  const { segment, options, sink } = scan;
   const rowCount = countOf(rows);
   options.checkpoint();
   options.counters.rowsScanned += rowCount;
   const chunk = segmentChunk(segment, options.fields, rows);
   const startUs = wantedStartUs(options);
-  const isInside =
-    run.isTimeOrdered ||
+  const areKnown =
+    areInside ||
     (!(rows instanceof Int32Array) && rows.isTimeOrdered) ||
-    (segment.timestampUsMin >= startUs && segment.timestampUsMax < options.endUs);
-  if (isInside) return sink.push(chunk);
+    isInside(segment, { startUs, endUs: options.endUs });
+  if (areKnown) return sink.push(chunk);
   const timestampIndex = options.fields.indexOf('timestamp');
   const timestamps =
     timestampIndex < 0 ? readColumn(segment, 'timestamp', rows) : chunk.column(timestampIndex);
