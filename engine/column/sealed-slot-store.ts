@@ -3,17 +3,17 @@ import { FlatRows } from './flat-rows.ts';
 import { type JsonBuffer, numberText } from './json-buffer.ts';
 import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
-import { LeafColumns } from './leaf-columns.ts';
+import { type LeafColumn, LeafColumns } from './leaf-columns.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { NumberValues } from './number-values.ts';
 import { rangeStart } from './positions.ts';
 import type { SealedFooter } from './sealed-layout.ts';
 import type { RowSpan } from './segment.ts';
 import type { SliceSource } from './slice.ts';
-import type { ByteRange, SlotStore } from './slot-store.ts';
+import type { ByteRange, ListedPlaces, SlotStore } from './slot-store.ts';
 import type { StringEntries } from './string-entries.ts';
 import { TEXT } from './token.ts';
-import { dictionaryVector, type Vector, valueVector } from './vector.ts';
+import { dictionaryVector, numberVector, type Vector, valueVector } from './vector.ts';
 
 /** A longer constant is not worth its copy in each template. */
 const CONSTANT_SIZE_MAX = 64;
@@ -76,16 +76,22 @@ export class SealedSlotStore implements SlotStore {
   }
 
   range({ start, count }: RowSpan, places: Int32Array, placeCount: number): Vector | undefined {
-    const id = this.#commonColumn(places, placeCount);
-    if (id === undefined || id === RESIDUAL_COLUMN) return undefined;
-    for (let i = 0; i < placeCount; i++) {
-      if (this.#slotOrdinals.value(places[i]!) !== 0) return undefined;
-    }
-    const { positions, numbers, strings } = this.#leaves.column(id);
+    const column = this.#columnOfFirsts(places, placeCount);
+    if (column === undefined) return undefined;
+    const { positions, numbers, strings } = column;
     const first = rangeStart(positions, start, count);
     if (first < 0) return undefined;
     if (strings !== undefined) return strings.range(first, count);
     return must(numbers).range({ start: first, count, isAscending: false });
+  }
+
+  list({ rows, count, places, placeCount }: ListedPlaces): Vector | undefined {
+    const column = this.#columnOfFirsts(places, placeCount);
+    if (column === undefined) return undefined;
+    const { positions, numbers, strings } = column;
+    const located = positions.locate(rows, count);
+    if (strings === undefined) return numberVector(must(numbers).gather(located, count), count);
+    return dictionaryVector(strings.gather(located, count), count, strings.entries);
   }
 
   number(row: number, place: number): number {
@@ -143,6 +149,16 @@ export class SealedSlotStore implements SlotStore {
 
   writeRow(template: JsonTemplate, row: number, place: number, out: JsonBuffer): void {
     this.#rows.write(template, row, place, this, out);
+  }
+
+  /** The leaf column in which each place has the first value of its row; `undefined` where there is none such. */
+  #columnOfFirsts(places: Int32Array, placeCount: number): LeafColumn | undefined {
+    const id = this.#commonColumn(places, placeCount);
+    if (id === undefined || id === RESIDUAL_COLUMN) return undefined;
+    for (let i = 0; i < placeCount; i++) {
+      if (this.#slotOrdinals.value(places[i]!) !== 0) return undefined;
+    }
+    return this.#leaves.column(id);
   }
 
   /** The column that all places are in; `undefined` when they are in several. */

@@ -11,6 +11,14 @@ export type ByteRange = {
   readonly end: number;
 };
 
+/** Rows `rows[0, count)`, and the places `places[0, placeCount)` of the skeletons among them. */
+export type ListedPlaces = {
+  readonly rows: Int32Array;
+  readonly count: number;
+  readonly places: Int32Array;
+  readonly placeCount: number;
+};
+
 /**
  * Where a segment keeps the slots of its rows. Places are as `SkeletonArrays` has them; a place
  * must belong to the skeleton of its row, and to a slot of the kind asked for.
@@ -25,6 +33,8 @@ export interface SlotStore {
    * of which have one; `undefined` where they are to be read by rows.
    */
   range?(rows: RowSpan, places: Int32Array, placeCount: number): Vector | undefined;
+  /** The same of rows one by one; `undefined` where each is to be read by its own place. */
+  list?(rows: ListedPlaces): Vector | undefined;
   /** A slot of kind INTEGER or FLOAT. */
   number(row: number, place: number): number;
   /** A slot of kind TEXT. */

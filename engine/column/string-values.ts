@@ -66,10 +66,15 @@ export class StringValues implements RangedStrings {
     const codes = this.codes;
     if (this.hasEntryEach) return positions.slice(0, count);
     const taken = carvedInt32(count);
-    for (let i = 0; i < count; i++) {
-      const position = positions[i]!;
-      if (position < 0) taken[i] = -1;
-      else taken[i] = codes === undefined ? this.code(position) : codes[position]!;
+    // One loop per width, so that each sees one kind of array.
+    if (codes instanceof Uint8Array) {
+      for (let i = 0; i < count; i++) taken[i] = positions[i]! < 0 ? -1 : codes[positions[i]!]!;
+    } else if (codes instanceof Uint16Array) {
+      for (let i = 0; i < count; i++) taken[i] = positions[i]! < 0 ? -1 : codes[positions[i]!]!;
+    } else {
+      for (let i = 0; i < count; i++) {
+        taken[i] = positions[i]! < 0 ? -1 : this.code(positions[i]!);
+      }
     }
     return taken;
   }

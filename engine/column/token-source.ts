@@ -233,11 +233,9 @@ export class TokenSource implements NestedSource {
     if (valueKinds === 0) return constantVector(null, count);
     if ((valueKinds & ~NESTED) === 0) return records.follow(step);
     const isOfOneForm = (valueKinds & ~TEXTS) === 0 || (valueKinds & ~NUMBERS) === 0;
-    if (chunk.start !== undefined && isOfOneForm && kinds === valueKinds) {
-      const placeCount = chunk.distinct.length;
-      const places = step.places(chunk.distinct, placeCount);
-      const range = this.#store.range?.({ start: chunk.start, count }, places, placeCount);
-      if (range !== undefined) return range;
+    if (isOfOneForm && kinds === valueKinds) {
+      const together = this.#readTogether(chunk, step);
+      if (together !== undefined) return together;
     }
     const { rows, codes } = chunk;
     if ((valueKinds & ~TEXTS) === 0) {
@@ -249,6 +247,18 @@ export class TokenSource implements NestedSource {
       return numberVector(this.#store.numbers(rows, places, count), count, nulls);
     }
     return undefined;
+  }
+
+  /** A field that all rows have, read without looking at each row's place; `undefined` where it is to be looked at. */
+  #readTogether(chunk: ChunkRows, step: SkeletonStep): Vector | undefined {
+    const { start, count, distinct } = chunk;
+    const places = step.places(distinct, distinct.length);
+    const range =
+      start === undefined
+        ? undefined
+        : this.#store.range?.({ start, count }, places, distinct.length);
+    if (range !== undefined) return range;
+    return this.#store.list?.({ rows: chunk.rows, count, places, placeCount: distinct.length });
   }
 
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {

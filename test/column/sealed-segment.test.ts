@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
+import { rangesOfRows } from '../../engine/column/row-ranges.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter, type SealedFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
@@ -104,6 +106,28 @@ test('rows are sorted by project key, time and arrival, mixed ones last', () => 
   const ordered = [reader.areTimeOrdered(2, 3), reader.areTimeOrdered(3, 2)];
   assert.deepEqual([...ordered, reader.areTimeOrdered(6, 1)], [true, true, true]);
   assert.deepEqual([reader.areTimeOrdered(1, 2), reader.areTimeOrdered(2, 4)], [false, false]);
+});
+
+test('the rows inside a window are those that a look at each time finds', () => {
+  const events = fc.array(
+    fc.record({
+      timestampUs: fc.integer({ min: 0, max: 30 }),
+      projectKey: fc.constantFrom<TestEvent['projectKey']>('a', 'b', null, MIXED_PROJECTS),
+    }),
+    { minLength: 1, maxLength: 60 },
+  );
+  const bound = fc.oneof(fc.integer({ min: -2, max: 33 }), fc.constantFrom(-Infinity, Infinity));
+  fc.assert(
+    fc.property(events, bound, bound, (given, startUs, endUs) => {
+      const reader = new SealedSegmentReader(sealedOf(given));
+      const times = valuesOf(reader.timestamps(allRows(reader), given.length)) as number[];
+      const rows = times.flatMap((time, row) => (time >= startUs && time < endUs ? [row] : []));
+      assert.deepEqual(
+        reader.rowsInside({ startUs, endUs }),
+        rangesOfRows(Int32Array.from(rows)).slice(),
+      );
+    }),
+  );
 });
 
 test('numbers are kept in the narrowest form that is exact', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { rangesOfRows } from '../../engine/column/row-ranges.ts';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
@@ -391,4 +392,45 @@ test('reads of ranges in order of time, each of one project, the rows inside the
       expected,
     );
   }
+});
+
+test('looks at the rows inside the window alone where the segment tells them', () => {
+  const times = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(
+      fc.array(times, { minLength: 1, maxLength: 4 }),
+      fc.record({ start: fc.integer({ min: -1, max: 50 }), length: fc.nat(52) }),
+      fc.record({
+        sliceCount: fc.integer({ min: 1, max: 3 }),
+        isNewestFirst: fc.boolean(),
+        repeated: fc.constantFrom(1, 300),
+      }),
+      (timesOfGroups, { start, length }, { sliceCount, isNewestFirst, repeated }) => {
+        const window = { startUs: start, endUs: start + length };
+        const timestampsUs = timesOfGroups.flatMap((group) =>
+          group
+            .flatMap((time) => Array<number>(repeated).fill(time))
+            .sort((left, right) => left - right),
+        );
+        const isInside = (time: number) => time >= window.startUs && time < window.endUs;
+        const inside = timestampsUs.flatMap((time, row) => (isInside(time) ? [row] : []));
+        const segment: Segment = {
+          ...segmentOf('s', timestampsUs, [{}]),
+          rowsInside: () => rangesOfRows(Int32Array.from(inside)),
+        };
+        const counters = newScanCounters();
+        const direction = isNewestFirst ? 'newest-first' : 'forward';
+        const ids = Array.from({ length: sliceCount }, (_, index) =>
+          idsOf([segment], {
+            ...window,
+            ...{ direction, counters, slice: { index, count: sliceCount } },
+          }),
+        ).flat();
+        const expected = inside.map((row) => `s ${row}`);
+        assert.deepEqual(ids.sort(), expected.sort());
+        assert.equal(counters.rowsScanned, expected.length);
+        assert.equal(counters.rowsSkipped, 0);
+      },
+    ),
+  );
 });
