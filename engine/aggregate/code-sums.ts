@@ -1,5 +1,8 @@
-import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
+import { carvedFloat64 } from '../column/carved-arrays.ts';
+import { CodedNumbers } from '../column/coded-numbers.ts';
+import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
+import type { Vector } from '../column/vector.ts';
 import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 
 /** What the integers of the rows of each group come to, exact, and how many they are. */
@@ -14,35 +17,116 @@ const ROWS_PER_GROUP = 8;
  */
 let turns: Float64Array<ArrayBuffer> = NO_FLOAT64;
 
-/** `undefined` where there are many groups, sums may not be exact, or codes are not steps. */
+/** `undefined` where a vector has no codes, there are many groups, or sums may not be exact. */
 export function sumCodes(
-  numbers: PackedNumbers,
+  vector: Vector,
   groups: Int32Array,
   count: number,
   groupCount: number,
 ): CodeSums | undefined {
-  const { start, coding } = numbers;
-  if (coding.table !== undefined) return undefined;
-  const codeBits = Math.ceil(Math.log2(coding.codeMax + 1));
-  // So many rows at a time: their codes add up to less than `row`, and all that is added to 2^52 at most.
-  const rowsMax = 2 ** Math.floor((52 - codeBits) / 2);
-  const row = 2 ** codeBits * rowsMax;
+  const summands = summandsOf(vector);
+  if (summands === undefined || !areExact(summands, count)) return undefined;
+  const bits = Math.ceil(Math.log2(summands.offsetMax + 1));
+  // So many rows at a time: their offsets add up to less than `row`, and all that is added to 2^52 at most.
+  const rowsMax = 2 ** Math.floor((52 - bits) / 2);
+  const row = 2 ** bits * rowsMax;
   if (groupCount * ROWS_PER_GROUP > Math.min(count, rowsMax)) return undefined;
-  const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
-  if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
   turns = grownFloat64(turns, 4 * groupCount);
-  const sums = new Float64Array(groupCount);
-  const counts = new Float64Array(groupCount);
+  const sums = carvedFloat64(groupCount);
+  const counts = carvedFloat64(groupCount);
   for (let from = 0; from < count; from += rowsMax) {
     const some = groups.subarray(from, Math.min(count, from + rowsMax));
-    addRows(numbers.codes, { start: start + from, groups: some, groupCount, row });
-    takeTurns({ sums, counts }, row, coding);
+    addRows(summands, { start: summands.start + from, groups: some, groupCount, row });
+    takeTurns({ sums, counts }, row, summands);
   }
   return { sums, counts };
 }
 
+/** What the rows of each run come to that end at `runEnds`; `undefined` as for `sumCodes`, and where codes are steps. */
+export function sumCodesOfRuns(vector: Vector, runEnds: Int32Array): Float64Array | undefined {
+  const summands = summandsOf(vector);
+  if (summands?.offsetOfCode === undefined || !areExact(summands, vector.count)) return undefined;
+  const { codes, start, base, offsetOfCode } = summands;
+  const sums = carvedFloat64(runEnds.length);
+  let rowStart = start;
+  for (let run = 0; run < runEnds.length; run++) {
+    const rowEnd = start + runEnds[run]!;
+    const offsets =
+      codes instanceof Uint8Array
+        ? sumBytes(codes, rowStart, rowEnd, offsetOfCode)
+        : sumShorts(codes as Uint16Array, rowStart, rowEnd, offsetOfCode);
+    sums[run] = base * (rowEnd - rowStart) + offsets;
+    rowStart = rowEnd;
+  }
+  return sums;
+}
+
+/**
+ * Integers by codes: row `i` is `base + step * offset`, where the offset, from 0 to `offsetMax`, is `codes[start + i]`,
+ * or what `offsetOfCode` says of that; in this case codes have 16 bits at most.
+ */
+type Summands = {
+  readonly codes: UnsignedArray;
+  readonly start: number;
+  readonly base: number;
+  readonly step: number;
+  readonly offsetMax: number;
+  readonly offsetOfCode: Float64Array | undefined;
+};
+
+/** Beyond it codes may not be the offsets of others: most integers that are chosen among are small. */
+const OFFSET_MAX = 2 ** 31;
+
+function summandsOf(vector: Vector): Summands | undefined {
+  if (vector instanceof CodedNumbers) return chosenSummands(vector.numbers, vector.numberOfCode);
+  if (!(vector instanceof PackedNumbers)) return undefined;
+  const { codes, start, coding } = vector;
+  const { base, step, codeMax, table } = coding;
+  if (table !== undefined) return chosenSummands(vector, table);
+  return { codes, start, base, step, offsetMax: codeMax, offsetOfCode: undefined };
+}
+
+function chosenSummands(
+  { codes, start }: PackedNumbers,
+  numberOfCode: Float64Array,
+): Summands | undefined {
+  if (codes instanceof Uint32Array) return undefined;
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (let code = 0; code < numberOfCode.length; code++) {
+    const number = numberOfCode[code]!;
+    if (!Number.isSafeInteger(number)) return undefined;
+    least = Math.min(least, number);
+    greatest = Math.max(greatest, number);
+  }
+  if (greatest - least > OFFSET_MAX) return undefined;
+  const offsetOfCode = carvedFloat64(numberOfCode.length);
+  for (let code = 0; code < numberOfCode.length; code++) {
+    offsetOfCode[code] = numberOfCode[code]! - least;
+  }
+  return { codes, start, base: least, step: 1, offsetMax: greatest - least, offsetOfCode };
+}
+
+/** Whether so many of them have a sum that a double holds. */
+function areExact({ base, step, offsetMax }: Summands, count: number): boolean {
+  const greatest = Math.max(Math.abs(base), Math.abs(base + step * offsetMax));
+  return greatest * count <= Number.MAX_SAFE_INTEGER;
+}
+
+function sumBytes(codes: Uint8Array, start: number, end: number, offsets: Float64Array): number {
+  let sum = 0;
+  for (let row = start; row < end; row++) sum += offsets[codes[row]!]!;
+  return sum;
+}
+
+function sumShorts(codes: Uint16Array, start: number, end: number, offsets: Float64Array): number {
+  let sum = 0;
+  for (let row = start; row < end; row++) sum += offsets[codes[row]!]!;
+  return sum;
+}
+
 /** Adds to sums and counts of all groups what `turns` has of them. */
-function takeTurns({ sums, counts }: CodeSums, row: number, { base, step }: IntegerCoding): void {
+function takeTurns({ sums, counts }: CodeSums, row: number, { base, step }: Summands): void {
   const groupCount = sums.length;
   for (let group = 0; group < groupCount; group++) {
     let both = 0;
@@ -64,8 +148,11 @@ type Rows = {
   readonly row: number;
 };
 
-function addRows(codes: UnsignedArray, rows: Rows): void {
-  if (codes instanceof Uint8Array) addBytes(codes, rows, turns);
+function addRows({ codes, offsetOfCode }: Summands, rows: Rows): void {
+  if (offsetOfCode !== undefined) {
+    if (codes instanceof Uint8Array) addChosenBytes(codes, offsetOfCode, rows, turns);
+    else addChosenShorts(codes as Uint16Array, offsetOfCode, rows, turns);
+  } else if (codes instanceof Uint8Array) addBytes(codes, rows, turns);
   else if (codes instanceof Uint16Array) addShorts(codes, rows, turns);
   else addWords(codes, rows, turns);
 }
@@ -85,6 +172,40 @@ function addBytes(
     sums[3 * groupCount + groups[at + 3]!]! += row + codes[start + at + 3]!;
   }
   for (; at < length; at++) sums[groups[at]!]! += row + codes[start + at]!;
+}
+
+function addChosenBytes(
+  codes: Uint8Array,
+  offsets: Float64Array,
+  { start, groups, groupCount, row }: Rows,
+  sums: Float64Array,
+): void {
+  const { length } = groups;
+  let at = 0;
+  for (; at + 3 < length; at += 4) {
+    sums[groups[at]!]! += row + offsets[codes[start + at]!]!;
+    sums[groupCount + groups[at + 1]!]! += row + offsets[codes[start + at + 1]!]!;
+    sums[2 * groupCount + groups[at + 2]!]! += row + offsets[codes[start + at + 2]!]!;
+    sums[3 * groupCount + groups[at + 3]!]! += row + offsets[codes[start + at + 3]!]!;
+  }
+  for (; at < length; at++) sums[groups[at]!]! += row + offsets[codes[start + at]!]!;
+}
+
+function addChosenShorts(
+  codes: Uint16Array,
+  offsets: Float64Array,
+  { start, groups, groupCount, row }: Rows,
+  sums: Float64Array,
+): void {
+  const { length } = groups;
+  let at = 0;
+  for (; at + 3 < length; at += 4) {
+    sums[groups[at]!]! += row + offsets[codes[start + at]!]!;
+    sums[groupCount + groups[at + 1]!]! += row + offsets[codes[start + at + 1]!]!;
+    sums[2 * groupCount + groups[at + 2]!]! += row + offsets[codes[start + at + 2]!]!;
+    sums[3 * groupCount + groups[at + 3]!]! += row + offsets[codes[start + at + 3]!]!;
+  }
+  for (; at < length; at++) sums[groups[at]!]! += row + offsets[codes[start + at]!]!;
 }
 
 function addShorts(

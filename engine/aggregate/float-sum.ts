@@ -1,12 +1,11 @@
 import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
-import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { numberVector, valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { type CodeSums, sumCodes } from './code-sums.ts';
+import { type CodeSums, sumCodes, sumCodesOfRuns } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
@@ -55,7 +54,7 @@ export class FloatSumState implements AggregateState {
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#reserve(groupCount);
     const vector = vectors[0]!;
-    if (vector instanceof PackedNumbers && !comesInRuns(groups, count)) {
+    if (!comesInRuns(groups, count)) {
       const coded = sumCodes(vector, groups, count, groupCount);
       if (coded !== undefined) {
         this.#addSums(coded);
@@ -73,12 +72,11 @@ export class FloatSumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const tally = runs.tally(vectors[0]!);
-    if (tally === undefined) return false;
+    const vector = vectors[0]!;
+    const sums = runs.tally(vector)?.sums ?? sumCodesOfRuns(vector, runs.ends);
+    if (sums === undefined) return false;
     this.#reserve(groupCount);
-    for (let run = 0; run < tally.sums.length; run++) {
-      this.#addNumber(runs.groups[run]!, tally.sums[run]!);
-    }
+    for (let run = 0; run < sums.length; run++) this.#addNumber(runs.groups[run]!, sums[run]!);
     return countRunRows(this.#counts, runs);
   }
 

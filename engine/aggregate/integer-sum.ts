@@ -1,11 +1,10 @@
-import { PackedNumbers } from '../column/packed-numbers.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { checkedInt64 } from '../function/number/int64.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { type CodeSums, sumCodes } from './code-sums.ts';
+import { type CodeSums, sumCodes, sumCodesOfRuns } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import { comesInRuns } from './group-runs.ts';
@@ -39,7 +38,7 @@ export class IntegerSumState implements AggregateState {
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#reserve(groupCount);
     const vector = vectors[0]!;
-    if (vector instanceof PackedNumbers && !comesInRuns(groups, count)) {
+    if (!comesInRuns(groups, count)) {
       const coded = sumCodes(vector, groups, count, groupCount);
       if (coded !== undefined) {
         this.#addSums(coded);
@@ -61,12 +60,11 @@ export class IntegerSumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const tally = runs.tally(vectors[0]!);
-    if (tally === undefined) return false;
+    const vector = vectors[0]!;
+    const sums = runs.tally(vector)?.sums ?? sumCodesOfRuns(vector, runs.ends);
+    if (sums === undefined) return false;
     this.#reserve(groupCount);
-    for (let run = 0; run < tally.sums.length; run++) {
-      this.#addInteger(runs.groups[run]!, tally.sums[run]!);
-    }
+    for (let run = 0; run < sums.length; run++) this.#addInteger(runs.groups[run]!, sums[run]!);
     return countRunRows(this.#counts, runs);
   }
 

@@ -1,5 +1,5 @@
 import { AscendingNumbers } from './ascending-numbers.ts';
-import { carvedFloat64, carvedInt32 } from './carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './carved-arrays.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
 import {
   type Slice,
@@ -216,6 +216,18 @@ export class NumberValues {
     return this.#gatherInto(carvedFloat64(count), positions, count);
   }
 
+  /** As `gather`, by their codes where these are short. */
+  take(positions: Int32Array, count: number): Vector {
+    if (this.isConstant) return constantVector(this.#base, count);
+    const codes = this.#bytes ?? this.#shorts;
+    if (codes === undefined) return numberVector(this.gather(positions, count), count);
+    const taken =
+      codes instanceof Uint8Array
+        ? takeBytes(codes, positions, count)
+        : takeShorts(codes, positions, count);
+    return new PackedNumbers(taken, { start: 0, count, isAscending: false }, this.coding);
+  }
+
   /** As `gather`, of a column whose values are all integers of 32 bits. */
   gatherIntegers(positions: Int32Array, count: number): Int32Array {
     return this.#gatherInto(carvedInt32(count), positions, count);
@@ -255,4 +267,16 @@ export class NumberValues {
     }
     return values;
   }
+}
+
+function takeBytes(codes: Uint8Array, positions: Int32Array, count: number): Uint8Array {
+  const taken = carvedUint8(count);
+  for (let i = 0; i < count; i++) taken[i] = codes[positions[i]!]!;
+  return taken;
+}
+
+function takeShorts(codes: Uint16Array, positions: Int32Array, count: number): Uint16Array {
+  const taken = carvedUint16(count);
+  for (let i = 0; i < count; i++) taken[i] = codes[positions[i]!]!;
+  return taken;
 }

@@ -13,7 +13,7 @@ import type { SliceSource } from './slice.ts';
 import type { ByteRange, ListedPlaces, SlotStore } from './slot-store.ts';
 import type { StringEntries } from './string-entries.ts';
 import { TEXT } from './token.ts';
-import { dictionaryVector, numberVector, type Vector, valueVector } from './vector.ts';
+import { dictionaryVector, type Vector, valueVector } from './vector.ts';
 
 /** A longer constant is not worth its copy in each template. */
 const CONSTANT_SIZE_MAX = 64;
@@ -90,7 +90,7 @@ export class SealedSlotStore implements SlotStore {
     if (column === undefined) return undefined;
     const { positions, numbers, strings } = column;
     const located = positions.locate(rows, count);
-    if (strings === undefined) return numberVector(must(numbers).gather(located, count), count);
+    if (strings === undefined) return must(numbers).take(located, count);
     return dictionaryVector(strings.gather(located, count), count, strings.entries);
   }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sumCodes } from '../../engine/aggregate/code-sums.ts';
+import { sumCodes, sumCodesOfRuns } from '../../engine/aggregate/code-sums.ts';
+import { CodedNumbers } from '../../engine/column/coded-numbers.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
 import { numberVector } from '../../engine/column/vector.ts';
@@ -46,6 +47,56 @@ test('sums of integers by their codes are those of the integers', () => {
       }
     }),
   );
+});
+
+test('sums of integers that codes choose are those of the integers, of rows in runs, too', () => {
+  const anyRow = fc.tuple(fc.nat(6), fc.nat(GROUPS - 1));
+  const anyRows = fc.array(anyRow, { minLength: 40, maxLength: 300 });
+  const anyNumbers = fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constant(1e9)), {
+    ...{ minLength: 7, maxLength: 7 },
+  });
+  const anyWidth = fc.constantFrom(Uint8Array, Uint16Array);
+  fc.assert(
+    fc.property(anyRows, anyNumbers, anyWidth, fc.boolean(), (rows, chosen, Width, isTable) => {
+      const codes = Width.from(rows.map(([code]) => code));
+      const table = Float64Array.from(chosen);
+      const vector = isTable
+        ? packed(codes, 0, IntegerCoding.byTable(table))
+        : new CodedNumbers(packed(codes, 0, IntegerCoding.inSteps(200, 1, 6)), table);
+      const groups = Int32Array.from(rows, ([, group]) => group);
+      const { sums, counts } = sumCodes(vector, groups, rows.length, GROUPS)!;
+      for (let group = 0; group < GROUPS; group++) {
+        const ours = rows.flatMap(([code, each]) => (each === group ? [chosen[code]!] : []));
+        assert.equal(counts[group], ours.length);
+        assert.equal(
+          sums[group],
+          ours.reduce((sum, value) => sum + value, 0),
+        );
+      }
+      const ends = Int32Array.of(3, 4, rows.length);
+      const sumOf = (from: number, to: number) =>
+        rows.slice(from, to).reduce((sum, [code]) => sum + chosen[code]!, 0);
+      assert.deepEqual(
+        [...sumCodesOfRuns(vector, ends)!],
+        [sumOf(0, 3), sumOf(3, 4), sumOf(4, rows.length)],
+      );
+    }),
+  );
+});
+
+test('numbers that are no integers, or too far apart, are left alone', () => {
+  const groups = new Int32Array(64);
+  const numbers = packed(new Uint8Array(64), 0, IntegerCoding.inSteps(0, 1, 1));
+  for (const chosen of [
+    [0, 0.5],
+    [0, Number.NaN],
+    [0, Number.POSITIVE_INFINITY],
+    [0, 2 ** 31 + 1],
+  ]) {
+    const vector = new CodedNumbers(numbers, Float64Array.from(chosen));
+    assert.equal(sumCodes(vector, groups, 64, 1), undefined);
+    assert.equal(sumCodesOfRuns(vector, Int32Array.of(64)), undefined);
+  }
 });
 
 test('codes whose sums may not be exact are left alone', () => {

@@ -1,4 +1,5 @@
-import { carvedFloat64 } from '../../column/carved-arrays.ts';
+import { carvedFloat64, carvedUint16 } from '../../column/carved-arrays.ts';
+import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
 import type { Vector } from '../../column/vector.ts';
 import { numberVector } from '../../column/vector.ts';
 import { CALENDAR_PARTS, fixedPartUs, partFinder } from './time-part.ts';
@@ -18,10 +19,51 @@ export function truncateKernel(vectors: readonly Vector[], count: number): Vecto
   if (lengthUs === undefined) return undefined;
   const runs = truncateInRuns(times, lengthUs);
   if (runs !== undefined) return runs;
-  const starts = carvedFloat64(count);
-  for (let i = 0; i < count; i++) starts[i] = Math.floor(times.values[i]! / lengthUs) * lengthUs;
-  for (let i = 0; i < count; i++) if (starts[i]! < Number.MIN_SAFE_INTEGER) return undefined;
-  return numberVector(starts, count, times.nulls);
+  const units = carvedFloat64(count);
+  const { least, greatest } = writeUnits(times.values, lengthUs, units);
+  if (least * lengthUs < Number.MIN_SAFE_INTEGER) return undefined;
+  // Few starts, as of times that are near each other, are told by codes.
+  const unitCount = greatest - least + 1;
+  if (times.nulls === undefined && unitCount <= Math.min(count, CODED_UNITS_MAX)) {
+    return codedStarts(units, { least, greatest, lengthUs });
+  }
+  for (let i = 0; i < count; i++) units[i]! *= lengthUs;
+  return numberVector(units, count, times.nulls);
+}
+
+/** What 16 bits tell apart. */
+const CODED_UNITS_MAX = 65_536;
+
+/** Writes how many whole units each time is from the epoch. */
+function writeUnits(
+  times: Float64Array,
+  lengthUs: number,
+  units: Float64Array,
+): { readonly least: number; readonly greatest: number } {
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < units.length; i++) {
+    const unit = Math.floor(times[i]! / lengthUs);
+    units[i] = unit;
+    if (unit < least) least = unit;
+    if (unit > greatest) greatest = unit;
+  }
+  return { least, greatest };
+}
+
+function codedStarts(
+  units: Float64Array,
+  {
+    least,
+    greatest,
+    lengthUs,
+  }: { readonly least: number; readonly greatest: number; readonly lengthUs: number },
+): PackedNumbers {
+  const count = units.length;
+  const codes = carvedUint16(count);
+  for (let i = 0; i < count; i++) codes[i] = units[i]! - least;
+  const coding = IntegerCoding.inSteps(least * lengthUs, lengthUs, greatest - least);
+  return new PackedNumbers(codes, { start: 0, count, isAscending: false }, coding);
 }
 
 function isUtc(zone: Vector | undefined): boolean {
