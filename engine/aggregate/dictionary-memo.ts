@@ -8,7 +8,8 @@ import type { Dictionary } from '../column/vector.ts';
  */
 export class DictionaryMemo<T> {
   readonly #make: (dictionary: Dictionary) => T;
-  #known = new WeakMap<Dictionary, { readonly value: T }>();
+  /** Made for the first: most readers meet none. */
+  #known: WeakMap<Dictionary, { readonly value: T }> | undefined;
   #generation = findingsGeneration();
   #last: Dictionary | undefined;
   #lastValue: T | undefined;
@@ -20,6 +21,7 @@ export class DictionaryMemo<T> {
   get(dictionary: Dictionary): T {
     if (this.#generation !== findingsGeneration()) this.#forget();
     if (dictionary === this.#last) return this.#lastValue as T;
+    this.#known ??= new WeakMap();
     let known = this.#known.get(dictionary);
     if (known === undefined) {
       known = { value: this.#make(dictionary) };
@@ -32,7 +34,7 @@ export class DictionaryMemo<T> {
 
   #forget(): void {
     this.#generation = findingsGeneration();
-    this.#known = new WeakMap();
+    this.#known = undefined;
     this.#last = undefined;
     this.#lastValue = undefined;
   }

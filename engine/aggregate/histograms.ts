@@ -114,8 +114,8 @@ export class Histograms {
     this.#settle();
     const { starts, values, counts } = this.#log.grouped();
     // The log may know of no group so high.
-    const start = starts[group] ?? values.length;
-    return { values, counts, start, end: starts[group + 1] ?? values.length };
+    const size = starts.at(-1)!;
+    return { values, counts, start: starts[group] ?? size, end: starts[group + 1] ?? size };
   }
 
   /** How often each integer from 0 on came in a group, where they lie, where all of them are counted. */
@@ -131,8 +131,9 @@ export class Histograms {
     this.#settle();
     const { starts, values, counts } = this.#log.grouped();
     const parts: IntegerCounts[] = [...(this.#lists.get(group) ?? [])];
-    const start = starts[group] ?? values.length;
-    const end = starts[group + 1] ?? values.length;
+    const size = starts.at(-1)!;
+    const start = starts[group] ?? size;
+    const end = starts[group + 1] ?? size;
     if (start < end) {
       parts.push({ values: values.subarray(start, end), counts: counts.subarray(start, end) });
     }

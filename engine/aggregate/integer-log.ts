@@ -18,7 +18,10 @@ const KEY_OF_INTEGER = 2 ** 32;
 
 const NO_UINT16 = new Uint16Array(0);
 
-/** Integers and how often each came, by group: those of group `g` are entries [starts[g], starts[g + 1]). */
+/**
+ * Integers and how often each came, by group: those of group `g` are entries [starts[g], starts[g + 1]). There is room
+ * for more behind the last.
+ */
 export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 
 /**
@@ -69,7 +72,7 @@ export class IntegerLog {
   /** Takes the first `counts[g]` of each group `g` away, of what `grouped` gives. */
   dropFirst(dropped: Int32Array): void {
     const { starts, values, counts } = this.grouped();
-    const left = dropped.reduce((sum, count) => sum - count, values.length);
+    const left = dropped.reduce((sum, count) => sum - count, starts.at(-1)!);
     const kept = {
       starts: carvedInt32(starts.length),
       values: carvedUint16(left),
@@ -129,8 +132,7 @@ export class IntegerLog {
       for (; group <= this.#groups[stretch]!; group++) starts[group] = this.#starts[stretch]!;
     }
     starts[this.#groupCount] = this.#size;
-    const values = this.#values.subarray(0, this.#size);
-    return { starts, values, counts: this.#counts.subarray(0, this.#size) };
+    return { starts, values: this.#values, counts: this.#counts };
   }
 
   #inOrder(): GroupedIntegers {
@@ -148,10 +150,8 @@ export class IntegerLog {
       else if (end > first) this.#unite(ordered.subarray(first, end), united);
       first = end;
     }
-    const { size } = united;
-    starts[this.#groupCount] = size;
-    const values = united.values.subarray(0, size);
-    return { starts, values, counts: united.counts.subarray(0, size) };
+    starts[this.#groupCount] = united.size;
+    return { starts, values: united.values, counts: united.counts };
   }
 
   /** The stretches of each group, in the order they came: those of group `g` end at `ends[g]`. */
@@ -221,10 +221,11 @@ export class IntegerLog {
     }
     const { starts, values, counts } = this.grouped();
     const capacity = this.#values.length;
-    const isDense = 2 * values.length >= capacity;
-    const roomMin = Math.max(CAPACITY_MIN, values.length + count);
+    const size = starts.at(-1)!;
+    const isDense = 2 * size >= capacity;
+    const roomMin = Math.max(CAPACITY_MIN, size + count);
     const room = Math.max(roomMin, isDense ? 2 * capacity : capacity);
-    this.#replace(room, values, counts);
+    this.#replace(room, values.subarray(0, size), counts.subarray(0, size));
     this.#beginAnew(starts);
   }
 

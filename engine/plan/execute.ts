@@ -55,18 +55,26 @@ import { frameOf, windowRunOf } from './window-call.ts';
  * and read of a chunk, and keep the last of these alive; so it should not outlive the segments of its runs for long.
  */
 export class PreparedPlan {
+  /** Of those expressions that read no late texts. */
   readonly functions: Functions = new Map();
-  readonly #ofTexts = new SizedMemory<string, Functions>(PREPARED_TEXTS_MAX);
+  readonly #ofTexts = new SizedMemory<string, PreparedTexts>(PREPARED_TEXTS_MAX);
 
-  /** Of those expressions that read late texts. */
-  functionsOf({ key }: LateTexts): Functions {
+  ofTexts({ key }: LateTexts): PreparedTexts {
     const known = this.#ofTexts.find(key);
     if (known !== undefined) return known;
-    const functions: Functions = new Map();
-    this.#ofTexts.set(key, functions, 1);
-    return functions;
+    const prepared: PreparedTexts = { functions: new Map(), parts: new Map() };
+    this.#ofTexts.set(key, prepared, 1);
+    return prepared;
   }
 }
+
+/** What runs with the same late texts have in common. */
+type PreparedTexts = {
+  /** Of those expressions that read them. */
+  readonly functions: Functions;
+  /** What each operator is made of that is the same in all of them: its functions, and what follows from its plan. */
+  readonly parts: Map<PhysicalPlan, unknown>;
+};
 
 /** By the operator that an expression stands above. */
 type Functions = Map<PhysicalPlan, Map<Expression, VectorFunction>>;
@@ -180,19 +188,29 @@ type OuterRows = { readonly rows: Chunk; readonly captures: readonly ColumnId[] 
 class RunMemory {
   /** What functions remember is theirs. */
   readonly functions: Functions;
-  readonly functionsOfTexts: Functions;
-  /** By the operator that an expression stands above. */
-  readonly fields = new Map<PhysicalPlan, ReadFields>();
-  /** Of joins in subqueries, when they do not depend on the rows outside. */
-  readonly tables = new Map<HashJoin, JoinTable>();
-  /** Subqueries without captures, by their plans. */
-  readonly constants = new Map<PhysicalPlan, ConstantSubquery>();
+  readonly ofTexts: PreparedTexts;
+  #compiling: CompilingMemory | undefined;
 
   constructor(prepared: PreparedPlan = new PreparedPlan(), texts: LateTexts = NO_TEXTS) {
     this.functions = prepared.functions;
-    this.functionsOfTexts = prepared.functionsOf(texts);
+    this.ofTexts = prepared.ofTexts(texts);
+  }
+
+  /** Made when it is asked for: a run of a plan that comes again has no need of it. */
+  get compiling(): CompilingMemory {
+    this.#compiling ??= { fields: new Map(), tables: new Map(), constants: new Map() };
+    return this.#compiling;
   }
 }
+
+type CompilingMemory = {
+  /** By the operator that an expression stands above. */
+  readonly fields: Map<PhysicalPlan, ReadFields>;
+  /** Of joins in subqueries, when they do not depend on the rows outside. */
+  readonly tables: Map<HashJoin, JoinTable>;
+  /** Subqueries without captures, by their plans. */
+  readonly constants: Map<PhysicalPlan, ConstantSubquery>;
+};
 
 type PhysicalTop = Extract<PhysicalPlan, { op: 'top' }>;
 
@@ -247,22 +265,21 @@ class Execution {
       case 'filter':
         return this.drive(plan.input, this.#filter(plan, sink));
       case 'project': {
-        const expressions = plan.columns.map((item) => item.expression);
-        return this.drive(
-          plan.input,
-          new ProjectOperator(this.#compileAll(expressions, plan.input), sink),
-        );
+        const functions = this.#prepared(plan, () => {
+          const expressions = plan.columns.map((item) => item.expression);
+          return this.#compileAll(expressions, plan.input);
+        });
+        return this.drive(plan.input, new ProjectOperator(functions, sink));
       }
       case 'unnest': {
-        const options = {
+        const options = this.#prepared(plan, () => ({
           array: this.#compile(plan.array, plan.input),
           inputWidth: layoutOf(plan.input).length,
           withOffset: plan.offset !== undefined,
           outer: plan.outer,
           on: plan.on === undefined ? undefined : this.#compile(plan.on, plan),
-          checkpoint,
-        };
-        return this.drive(plan.input, new UnnestOperator(options, sink));
+        }));
+        return this.drive(plan.input, new UnnestOperator({ ...options, checkpoint }, sink));
       }
       case 'join':
         return this.#join(plan, sink);
@@ -299,7 +316,7 @@ class Execution {
 
   /** Runs a grouping: over its input, or over the partial states given for it. */
   group(plan: Breaker): AggregateSink {
-    const sink = new AggregateSink({
+    const { keys, aggregates } = this.#prepared(plan, () => ({
       keys: plan.keys.map(({ column, expression }) => ({
         expression: this.#compile(expression, plan.input),
         type: column.type,
@@ -309,8 +326,8 @@ class Execution {
         type: column.type,
         create: () => aggregateStateOf(call),
       })),
-      checkpoint: this.#context.checkpoint,
-    });
+    }));
+    const sink = new AggregateSink({ keys, aggregates, checkpoint: this.#context.checkpoint });
     const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
     if (replacement === undefined || replacement.isBeside === true) {
       this.#groupedScan = rowWiseScanOf(plan.input);
@@ -342,11 +359,12 @@ class Execution {
 
   #top(plan: PhysicalTop): TopSink {
     this.#orderedGroups = groupingBelow(plan.input);
-    const top = new TopSink({
+    const options = this.#prepared(plan, () => ({
       keys: [...this.#orderKeys(plan.keys, plan.input), ...groupOrderBehind(plan)],
       width: layoutOf(plan).length,
       count: plan.count,
-    });
+    }));
+    const top = new TopSink(options);
     // Of a function that stands where it is assigned to a property V8 expects that it stays, and puts it where only
     // a full collection takes it away, with all that it can see.
     const floorUs = (): number | undefined => {
@@ -361,10 +379,13 @@ class Execution {
   }
 
   #filter(plan: Extract<PhysicalPlan, { op: 'filter' }>, sink: Sink): Sink {
-    const conjuncts = this.#compileAll(plan.conjuncts, plan.input);
+    const { conjuncts, rest } = this.#prepared(plan, () => {
+      const compiled = this.#compileAll(plan.conjuncts, plan.input);
+      const isLeft = (index: number) => !plan.impliedByProject.includes(index);
+      return { conjuncts: compiled, rest: compiled.filter((_, index) => isLeft(index)) };
+    });
     const all = new FilterOperator(conjuncts, sink);
     if (plan.impliedByProject.length === 0) return all;
-    const rest = conjuncts.filter((_, index) => !plan.impliedByProject.includes(index));
     // The chunk at hand is one of the scan below: between them rows go up as they come.
     return new ChoosingFilter({ all, keyed: new FilterOperator(rest, sink) }, () => this.#isKeyed);
   }
@@ -451,13 +472,14 @@ class Execution {
 
   /** In a subquery, a table that is the same for all rows outside is made once. */
   #joinTable(plan: HashJoin): JoinTable {
-    const known = this.#memory.tables.get(plan);
+    const { tables } = this.#memory.compiling;
+    const known = tables.get(plan);
     if (known !== undefined) return known;
     const rows = new CollectSink(layoutOf(plan.right).length);
     this.drive(plan.right, rows);
     const keys = plan.equalities.map((pair) => this.#compile(pair.right, plan.right));
     const table = new JoinTable(rows.materialize(), keys, this.#context.checkpoint);
-    if (this.#outer !== undefined && !readsOuter(plan.right)) this.#memory.tables.set(plan, table);
+    if (this.#outer !== undefined && !readsOuter(plan.right)) tables.set(plan, table);
     return table;
   }
 
@@ -479,8 +501,9 @@ class Execution {
       execution.drive(apply.plan, sink);
     };
     if (captures.length > 0) return correlatedFunction(apply, compile, run);
-    const known = this.#memory.constants.get(apply.plan) ?? new ConstantSubquery(apply, run);
-    this.#memory.constants.set(apply.plan, known);
+    const { constants } = this.#memory.compiling;
+    const known = constants.get(apply.plan) ?? new ConstantSubquery(apply, run);
+    constants.set(apply.plan, known);
     return known.compile(apply.input === undefined ? undefined : compile(apply.input));
   }
 
@@ -492,9 +515,20 @@ class Execution {
     }));
   }
 
+  /** What an operator is made of: of the same plan and texts made once. Nothing of one run may be in it. */
+  #prepared<T>(plan: PhysicalPlan, make: () => T): T {
+    const { parts } = this.#memory.ofTexts;
+    // By contract, what this operator made before.
+    const known = parts.get(plan) as T | undefined;
+    if (known !== undefined) return known;
+    const made = make();
+    parts.set(plan, made);
+    return made;
+  }
+
   #compile(expression: Expression, input: PhysicalPlan): VectorFunction {
     const isOpen = readsTexts(expression);
-    const all = isOpen ? this.#memory.functionsOfTexts : this.#memory.functions;
+    const all = isOpen ? this.#memory.ofTexts.functions : this.#memory.functions;
     const known = all.get(input)?.get(expression);
     if (known !== undefined) return known;
     const closed = isOpen ? withTexts(expression, this.#context.texts ?? NO_TEXTS) : expression;
@@ -506,8 +540,9 @@ class Execution {
 
   #newFunction(expression: Expression, input: PhysicalPlan): VectorFunction {
     const layout = layoutOf(input);
-    const fields = this.#memory.fields.get(input) ?? new ReadFields();
-    this.#memory.fields.set(input, fields);
+    const all = this.#memory.compiling.fields;
+    const fields = all.get(input) ?? new ReadFields();
+    all.set(input, fields);
     return compileExpression(
       expression,
       (id) => layout.indexOf(id),

@@ -48,8 +48,8 @@ test('a log gives each integer of a group once, in order, with the sum of its co
 test('a log of a few integers that come often stays small', () => {
   const log = new IntegerLog();
   for (let row = 0; row < 100_000; row++) log.add(row % 3, row % 5, 1);
-  const { values, counts } = log.grouped();
-  assert.equal(values.length, 15);
+  const { starts, counts } = log.grouped();
+  assert.equal(starts.at(-1), 15);
   assert.equal(
     counts.reduce((sum, count) => sum + count, 0),
     100_000,
@@ -69,8 +69,7 @@ test('entries of a list are logged as one by one, however much room there is', (
           each.add(group, values[entry]!, counts[entry]!);
         }
       }
-      const [{ values, counts }, expected] = [whole.grouped(), each.grouped()];
-      assert.deepEqual({ values, counts }, { values: expected.values, counts: expected.counts });
+      assert.deepEqual(entriesOf(whole), entriesOf(each));
     }),
   );
 });
