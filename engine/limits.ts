@@ -435,6 +435,12 @@ export const QUERIES_WAITING_MAX = 256;
 export const TEXT_PATHS_MAX = 64;
 
 /**
+ * Rows of a run of all projects from which its segment is asked which of them are inside a window: two searches for each
+ * of some thousand projects take as long as to look at so many times.
+ */
+export const INSIDE_ROWS_MIN = 16_384;
+
+/**
  * Rows of a run from which its segment is asked which of them may hold a text: the answer takes some
  * microseconds, as does looking at 100 rows.
  */

@@ -3,7 +3,7 @@ import { lengthOf } from '../column/row-ranges.ts';
 import type { NeededText, RowRange, RowRun, RowWindow, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
-import { CHUNK_ROWS_MAX, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
+import { CHUNK_ROWS_MAX, INSIDE_ROWS_MIN, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
 import { type RunRows, TextRows } from './run-rows.ts';
 import type { ChunkRows, SegmentField } from './segment-chunk.ts';
 import { countOf, readColumn, segmentChunk } from './segment-chunk.ts';
@@ -205,8 +205,10 @@ function rowsWithin(
   const first = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
   const last = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
   const areInside = run.isTimeOrdered || isInside(segment, scope);
-  const inside = areInside || run.rows !== undefined ? undefined : segment.rowsInside?.(scope);
-  const rows = texts.within(run, first, Math.max(first, last), inside);
+  const all = texts.within(run, first, Math.max(first, last));
+  const isAsked = !areInside && run.rows === undefined && all.count >= INSIDE_ROWS_MIN;
+  const inside = isAsked ? segment.rowsInside?.(scope) : undefined;
+  const rows = inside === undefined ? all : texts.within(run, first, last, inside);
   const { index, count } = scope.slice ?? WHOLE;
   const start = Math.floor((rows.count * index) / count);
   const end = Math.floor((rows.count * (index + 1)) / count);
@@ -270,14 +272,15 @@ function scanNewestFirst(scan: RunScan, { rows, start, end, areInside }: RowsPar
 
 /** Pushes those of the rows that are inside the window, where that is not known of all; keeps the array. */
 function pushRows(scan: RunScan, rows: ChunkRows, areInside: boolean): boolean {
-  const { segment, options, sink } = scan;
+  const { segment, run, options, sink } = scan;
   const rowCount = countOf(rows);
   options.checkpoint();
   options.counters.rowsScanned += rowCount;
   const chunk = segmentChunk(segment, options.fields, rows);
   const startUs = wantedStartUs(options);
   const areKnown =
-    areInside ||
+    run.isTimeOrdered ||
+    (areInside && startUs === options.startUs) ||
     (!(rows instanceof Int32Array) && rows.isTimeOrdered) ||
     isInside(segment, { startUs, endUs: options.endUs });
   if (areKnown) return sink.push(chunk);

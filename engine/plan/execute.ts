@@ -189,21 +189,22 @@ class RunMemory {
   /** What functions remember is theirs. */
   readonly functions: Functions;
   readonly ofTexts: PreparedTexts;
-  #compiling: CompilingMemory | undefined;
+  #ofRun: OfRun | undefined;
 
   constructor(prepared: PreparedPlan = new PreparedPlan(), texts: LateTexts = NO_TEXTS) {
     this.functions = prepared.functions;
     this.ofTexts = prepared.ofTexts(texts);
   }
 
-  /** Made when it is asked for: a run of a plan that comes again has no need of it. */
-  get compiling(): CompilingMemory {
-    this.#compiling ??= { fields: new Map(), tables: new Map(), constants: new Map() };
-    return this.#compiling;
+  /** Made when it is asked for: a run of a plan that comes again mostly has no need of it. */
+  get ofRun(): OfRun {
+    this.#ofRun ??= { fields: new Map(), tables: new Map(), constants: new Map() };
+    return this.#ofRun;
   }
 }
 
-type CompilingMemory = {
+/** What one run alone has. */
+type OfRun = {
   /** By the operator that an expression stands above. */
   readonly fields: Map<PhysicalPlan, ReadFields>;
   /** Of joins in subqueries, when they do not depend on the rows outside. */
@@ -272,14 +273,15 @@ class Execution {
         return this.drive(plan.input, new ProjectOperator(functions, sink));
       }
       case 'unnest': {
-        const options = this.#prepared(plan, () => ({
+        const { array, inputWidth, withOffset, outer, on } = this.#prepared(plan, () => ({
           array: this.#compile(plan.array, plan.input),
           inputWidth: layoutOf(plan.input).length,
           withOffset: plan.offset !== undefined,
           outer: plan.outer,
           on: plan.on === undefined ? undefined : this.#compile(plan.on, plan),
         }));
-        return this.drive(plan.input, new UnnestOperator({ ...options, checkpoint }, sink));
+        const options = { array, inputWidth, withOffset, outer, on, checkpoint };
+        return this.drive(plan.input, new UnnestOperator(options, sink));
       }
       case 'join':
         return this.#join(plan, sink);
@@ -472,7 +474,7 @@ class Execution {
 
   /** In a subquery, a table that is the same for all rows outside is made once. */
   #joinTable(plan: HashJoin): JoinTable {
-    const { tables } = this.#memory.compiling;
+    const { tables } = this.#memory.ofRun;
     const known = tables.get(plan);
     if (known !== undefined) return known;
     const rows = new CollectSink(layoutOf(plan.right).length);
@@ -501,7 +503,7 @@ class Execution {
       execution.drive(apply.plan, sink);
     };
     if (captures.length > 0) return correlatedFunction(apply, compile, run);
-    const { constants } = this.#memory.compiling;
+    const { constants } = this.#memory.ofRun;
     const known = constants.get(apply.plan) ?? new ConstantSubquery(apply, run);
     constants.set(apply.plan, known);
     return known.compile(apply.input === undefined ? undefined : compile(apply.input));
@@ -540,7 +542,7 @@ class Execution {
 
   #newFunction(expression: Expression, input: PhysicalPlan): VectorFunction {
     const layout = layoutOf(input);
-    const all = this.#memory.compiling.fields;
+    const all = this.#memory.ofRun.fields;
     const fields = all.get(input) ?? new ReadFields();
     all.set(input, fields);
     return compileExpression(
