@@ -3,6 +3,7 @@ import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays
 import { CodedNumbers } from '../column/coded-numbers.ts';
 import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
 import { PackedNumbers } from '../column/packed-numbers.ts';
+import { RunNumbers } from '../column/run-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Interval, Nested, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -102,7 +103,9 @@ export class KeyColumn {
   assign(vector: Vector, count: number, ids: Int32Array): void {
     switch (vector.kind) {
       case 'number':
-        if (vector instanceof PackedNumbers && vector.coding.codeMax < count) {
+        if (vector instanceof RunNumbers) {
+          this.#assignRuns(vector, ids);
+        } else if (vector instanceof PackedNumbers && vector.coding.codeMax < count) {
           this.#assignPacked(vector, (code) => vector.coding.value(code), ids);
         } else if (vector instanceof CodedNumbers) {
           this.#assignPacked(vector.numbers, (code) => vector.numberOfCode[code]!, ids);
@@ -243,6 +246,15 @@ export class KeyColumn {
         last = value;
       }
       ids[row] = lastId;
+    }
+  }
+
+  #assignRuns({ runValues, runEnds }: RunNumbers, ids: Int32Array): void {
+    let row = 0;
+    for (let run = 0; run < runEnds.length; run++) {
+      const id = this.#numberId(runValues[run]!);
+      // Most runs are too short for `fill` to pay.
+      for (const end = runEnds[run]!; row < end; row++) ids[row] = id;
     }
   }
 

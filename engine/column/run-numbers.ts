@@ -1,4 +1,5 @@
 import { carvedFloat64 } from './carved-arrays.ts';
+
 /**
  * Numbers that come in runs: entries `[runEnds[r - 1], runEnds[r])`, from 0 for the first, are
  * `runValues[r]`. None is NULL. `values`, the plain form, is made when somebody reads it.
