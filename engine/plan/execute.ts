@@ -3,7 +3,7 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
-import { GROUPED_CHUNK_ROWS_MAX, PREPARED_TEXTS_MAX } from '../limits.ts';
+import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
 import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
@@ -46,38 +46,8 @@ import {
 } from './physical-plan.ts';
 import { rowInputsOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
-import { SizedMemory } from './sized-memory.ts';
+import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
-
-/**
- * What runs of one plan on one thread have in common: its expressions, compiled. For plans without
- * subqueries, whose functions are of one run. They remember what they computed of the entries of dictionaries
- * and read of a chunk, and keep the last of these alive; so it should not outlive the segments of its runs for long.
- */
-export class PreparedPlan {
-  /** Of those expressions that read no late texts. */
-  readonly functions: Functions = new Map();
-  readonly #ofTexts = new SizedMemory<string, PreparedTexts>(PREPARED_TEXTS_MAX);
-
-  ofTexts({ key }: LateTexts): PreparedTexts {
-    const known = this.#ofTexts.find(key);
-    if (known !== undefined) return known;
-    const prepared: PreparedTexts = { functions: new Map(), parts: new Map() };
-    this.#ofTexts.set(key, prepared, 1);
-    return prepared;
-  }
-}
-
-/** What runs with the same late texts have in common. */
-type PreparedTexts = {
-  /** Of those expressions that read them. */
-  readonly functions: Functions;
-  /** What each operator is made of that is the same in all of them: its functions, and what follows from its plan. */
-  readonly parts: Map<PhysicalPlan, unknown>;
-};
-
-/** By the operator that an expression stands above. */
-type Functions = Map<PhysicalPlan, Map<Expression, VectorFunction>>;
 
 /** What a plan runs over. */
 export type ExecutionContext = {

@@ -38,12 +38,12 @@ import {
   executeBeside,
   executeQuery,
   finishQuery,
-  PreparedPlan,
   withinWindow,
 } from '../plan/execute.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf, someExpression } from '../plan/physical-walk.ts';
+import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';

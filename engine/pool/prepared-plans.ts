@@ -1,8 +1,8 @@
 import type { DroppedSegments } from '../column/snapshot.ts';
 import { PREPARED_PLANS_MAX } from '../limits.ts';
-import { PreparedPlan } from '../plan/execute.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
+import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
 
 /**

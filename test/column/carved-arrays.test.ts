@@ -43,5 +43,5 @@ test('arrays are zeros, as long as was asked for, and no two have a byte in comm
 
 test('small and large arrays have memory of their own, those between share it', () => {
   const sizes = [64, 65, 72, 4_096, 4_097].map((bytes) => carvedUint8(bytes).buffer.byteLength);
-  deepEqual(sizes, [64, 16_384, 16_384, 16_384, 4_097]);
+  deepEqual(sizes, [64, 32_768, 32_768, 32_768, 4_097]);
 });
