@@ -1,6 +1,7 @@
 import { PackedNumbers } from '../column/packed-numbers.ts';
 import { StringRange } from '../column/string-range.ts';
 import type { Vector } from '../column/vector.ts';
+import { sumCodesOfRuns } from './code-sums.ts';
 import { isLatest, type RunTally, tallyRuns } from './run-tally.ts';
 
 /** How many tests of the same integers there were in a chunk of a grouping, at most so far. */
@@ -67,6 +68,11 @@ export class ChunkRuns {
     this.#tallied = numbers;
     this.#tally = tallyRuns(numbers, this.ends);
     return this.#tally;
+  }
+
+  /** The sum of each run, exact; `undefined` where a vector does not tell it by its codes. */
+  sums(vector: Vector): Float64Array | undefined {
+    return this.tally(vector)?.sums ?? sumCodesOfRuns(vector, this.ends);
   }
 }
 

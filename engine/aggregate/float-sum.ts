@@ -5,7 +5,7 @@ import { numberVector, valueAt } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { type CodeSums, sumCodes, sumCodesOfRuns } from './code-sums.ts';
+import { type CodeSums, sumCodes } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
@@ -72,8 +72,7 @@ export class FloatSumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const vector = vectors[0]!;
-    const sums = runs.tally(vector)?.sums ?? sumCodesOfRuns(vector, runs.ends);
+    const sums = runs.sums(vectors[0]!);
     if (sums === undefined) return false;
     this.#reserve(groupCount);
     for (let run = 0; run < sums.length; run++) this.#addNumber(runs.groups[run]!, sums[run]!);

@@ -4,7 +4,7 @@ import { valueAt } from '../column/vector.ts';
 import { checkedInt64 } from '../function/number/int64.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { type CodeSums, sumCodes, sumCodesOfRuns } from './code-sums.ts';
+import { type CodeSums, sumCodes } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
 import { comesInRuns } from './group-runs.ts';
@@ -60,8 +60,7 @@ export class IntegerSumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const vector = vectors[0]!;
-    const sums = runs.tally(vector)?.sums ?? sumCodesOfRuns(vector, runs.ends);
+    const sums = runs.sums(vectors[0]!);
     if (sums === undefined) return false;
     this.#reserve(groupCount);
     for (let run = 0; run < sums.length; run++) this.#addInteger(runs.groups[run]!, sums[run]!);

@@ -112,12 +112,7 @@ type Range = { readonly start: number; readonly count: number };
 /** Each skeleton of some consecutive rows once, of a segment with so many. */
 function distinctOfRange(skeletons: NumberValues, range: Range, skeletonCount: number): Int32Array {
   const { codes, coding } = skeletons;
-  if (codes === undefined) {
-    // `Int32Array.of` takes ten times as long.
-    const only = new Int32Array(1);
-    only[0] = skeletons.value(range.start);
-    return only;
-  }
+  if (codes === undefined) return Int32Array.of(skeletons.value(range.start));
   const distinct = distinctOf(codes, range, skeletonCount);
   for (let i = 0; i < distinct.length; i++) distinct[i] = coding.value(distinct[i]!);
   return distinct;

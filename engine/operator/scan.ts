@@ -189,7 +189,7 @@ type RowsPart = {
   readonly rows: RunRows;
   readonly start: number;
   readonly end: number;
-  /** Whether all of them are known to be inside the window. */
+  /** Whether the segment told which rows are inside the window, and they are of these. */
   readonly areInside: boolean;
 };
 
@@ -204,9 +204,9 @@ function rowsWithin(
 ): RowsPart & { readonly skippedCount: number } {
   const first = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
   const last = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
-  const areInside = run.isTimeOrdered || isInside(segment, scope);
   const all = texts.within(run, first, Math.max(first, last));
-  const isAsked = !areInside && run.rows === undefined && all.count >= INSIDE_ROWS_MIN;
+  const isCut = !run.isTimeOrdered && !isInside(segment, scope);
+  const isAsked = isCut && run.rows === undefined && all.count >= INSIDE_ROWS_MIN;
   const inside = isAsked ? segment.rowsInside?.(scope) : undefined;
   const rows = inside === undefined ? all : texts.within(run, first, last, inside);
   const { index, count } = scope.slice ?? WHOLE;
@@ -214,7 +214,7 @@ function rowsWithin(
   const end = Math.floor((rows.count * (index + 1)) / count);
   const insideCount = inside === undefined ? Math.max(0, last - first) : lengthOf(inside);
   const skippedCount = index === 0 ? insideCount - rows.count : 0;
-  return { rows, start, end, areInside: areInside || inside !== undefined, skippedCount };
+  return { rows, start, end, areInside: inside !== undefined, skippedCount };
 }
 
 /** Whether all rows of a segment are inside the window. */

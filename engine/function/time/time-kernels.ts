@@ -20,12 +20,12 @@ export function truncateKernel(vectors: readonly Vector[], count: number): Vecto
   const runs = truncateInRuns(times, lengthUs);
   if (runs !== undefined) return runs;
   const units = carvedFloat64(count);
-  const { least, greatest } = writeUnits(times.values, lengthUs, units);
-  if (least * lengthUs < Number.MIN_SAFE_INTEGER) return undefined;
+  const span = writeUnits(times.values, lengthUs, units);
+  if (span.least * lengthUs < Number.MIN_SAFE_INTEGER) return undefined;
   // Few starts, as of times that are near each other, are told by codes.
-  const unitCount = greatest - least + 1;
+  const unitCount = span.greatest - span.least + 1;
   if (times.nulls === undefined && unitCount <= Math.min(count, CODED_UNITS_MAX)) {
-    return codedStarts(units, { least, greatest, lengthUs });
+    return codedStarts(units, span, lengthUs);
   }
   for (let i = 0; i < count; i++) units[i]! *= lengthUs;
   return numberVector(units, count, times.nulls);
@@ -34,12 +34,10 @@ export function truncateKernel(vectors: readonly Vector[], count: number): Vecto
 /** What 16 bits tell apart. */
 const CODED_UNITS_MAX = 65_536;
 
+type UnitSpan = { readonly least: number; readonly greatest: number };
+
 /** Writes how many whole units each time is from the epoch. */
-function writeUnits(
-  times: Float64Array,
-  lengthUs: number,
-  units: Float64Array,
-): { readonly least: number; readonly greatest: number } {
+function writeUnits(times: Float64Array, lengthUs: number, units: Float64Array): UnitSpan {
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < units.length; i++) {
@@ -53,11 +51,8 @@ function writeUnits(
 
 function codedStarts(
   units: Float64Array,
-  {
-    least,
-    greatest,
-    lengthUs,
-  }: { readonly least: number; readonly greatest: number; readonly lengthUs: number },
+  { least, greatest }: UnitSpan,
+  lengthUs: number,
 ): PackedNumbers {
   const count = units.length;
   const codes = carvedUint16(count);
