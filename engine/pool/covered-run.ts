@@ -15,6 +15,11 @@ export type CoveredRun = {
   readonly memo: Pick<MemoRuns, 'keep' | 'keepTogether'>;
 };
 
+/** Whether a run looks at all of its rows: nothing of it is remembered yet, if anything is to be. */
+export function isOfAllRows(covered: CoveredRun | undefined): boolean {
+  return covered === undefined || covered.coverage.partials.length === 0;
+}
+
 /** Pieces dealt out by size; one share of little. */
 export function sharesOfPieces(
   pieces: readonly Piece[],

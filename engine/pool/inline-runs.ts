@@ -45,7 +45,7 @@ import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf, someExpression } from '../plan/physical-walk.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
-import { type CoveredRun, takePieces, withRemembered } from './covered-run.ts';
+import { type CoveredRun, isOfAllRows, takePieces, withRemembered } from './covered-run.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
@@ -130,7 +130,7 @@ export class InlineRuns {
     );
     if (answer === undefined) return undefined;
     const { runMs: busyMs, rowsScanned: rowCount } = answer.stats;
-    this.#costs.note(query, { busyMs, rowCount, isHere: true }, query.covered === undefined);
+    this.#costs.note(query, { busyMs, rowCount, isHere: true }, isOfAllRows(query.covered));
     const { covered } = query;
     if (covered === undefined) return answer;
     return { ...answer, stats: withRemembered(answer.stats, covered.coverage) };
@@ -219,7 +219,8 @@ export class InlineRuns {
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
     const limits = this.#limitsOf(query, begun);
-    if (!this.#areFewRows(limits.rowsMax, scans, segments)) return undefined;
+    const isInTime = timeCheckOf(begun, limits);
+    if (!this.#areFewRows(limits.rowsMax, { scans, segments, isInTime })) return undefined;
     return this.#written(query, { begun, limits, segments }, (context, rows) => {
       executeQuery(plan, context, rows);
     });
@@ -241,6 +242,7 @@ export class InlineRuns {
         segment,
         scope: { projectKey, texts: neededTexts, ...pieces[index]!.window },
       })),
+      timeCheckOf(begun, limits),
     );
     if (!isFew) return undefined;
     return this.#written(query, { begun, limits, segments: [segments] }, (context, rows) => {
@@ -290,8 +292,15 @@ export class InlineRuns {
   /** Scans from the newest on mostly end early; what they look at is bounded while they run. */
   #areFewRows(
     rowsMax: number,
-    scans: readonly PhysicalScan[],
-    segments: readonly (readonly Segment[])[],
+    {
+      scans,
+      segments,
+      isInTime,
+    }: {
+      readonly scans: readonly PhysicalScan[];
+      readonly segments: readonly (readonly Segment[])[];
+      readonly isInTime: () => boolean;
+    },
   ): boolean {
     const parts: ScannedPart[] = [];
     for (const { index, projectKey, texts, window, newestFirst } of scans) {
@@ -300,7 +309,7 @@ export class InlineRuns {
       const scope = { projectKey, texts, startUs, endUs };
       for (const segment of segments[index]!) parts.push({ segment, scope });
     }
-    return isWithin(rowsMax, parts);
+    return isWithin(rowsMax, parts, isInTime);
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
@@ -399,16 +408,28 @@ class RunsApart {
 
 type ScannedPart = { readonly segment: Segment; readonly scope: ScanScope };
 
-/** Whether scans look at so many rows at most. */
-function isWithin(rowsMax: number, parts: readonly ScannedPart[]): boolean {
+/**
+ * Whether scans look at so many rows at most. Throws where that takes so long that a worker should have the run: how
+ * long it takes to look up a text depends on what else there is.
+ */
+function isWithin(
+  rowsMax: number,
+  parts: readonly ScannedPart[],
+  isInTime: () => boolean,
+): boolean {
   let count = 0;
   let indexedMax = INLINE_INDEXED_ROWS_MAX;
   for (const { segment, scope } of parts) {
+    if (!isInTime()) throw new RunTooLarge('to count its rows takes long');
     count += countScannedRows(segment, scope, { max: rowsMax - count, indexedMax });
     indexedMax -= segment.rowCount;
     if (count > rowsMax) return false;
   }
   return true;
+}
+
+function timeCheckOf({ startMs }: BegunRun, { runMsMax }: RunLimits): () => boolean {
+  return () => performance.now() - startMs <= runMsMax;
 }
 
 function boundedRows(knownRows: number): number {

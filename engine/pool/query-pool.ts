@@ -28,6 +28,7 @@ import { QueryError } from '../query-error.ts';
 import { giveBack } from './answer-block.ts';
 import {
   type CoveredRun,
+  isOfAllRows,
   sharesOfPieces,
   sizeOf,
   takePieces,
@@ -353,7 +354,7 @@ export class QueryPool {
     if (query.isProfiled === true) return;
     const busyMs = parts.reduce((sum, { runMs }) => sum + runMs, 0);
     const rowCount = parts.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
-    this.#costs.note(query, { busyMs, rowCount }, query.covered === undefined);
+    this.#costs.note(query, { busyMs, rowCount }, isOfAllRows(query.covered));
   }
 
   /** Looks at what is not remembered, and combines it with what is. */

@@ -209,6 +209,13 @@ test('a run that turns out too large is begun anew by a worker, and its next one
   equal(engine.stats().queriesSucceeded, INLINE_RUNS_APART_MAX);
 });
 
+test('a run whose rows would take long to count is left to a worker before all are counted', async () => {
+  const engine = engineWith({ runMsMax: 0 }, { memoLimits: { bytesMax: 0 } });
+  equal((await textOf(engine, COUNT)).json, '[{"n":100,"id":"e99"}]');
+  equal(engine.stats().queriesInline, 0);
+  equal(engine.stats().queriesSucceeded, 1);
+});
+
 test('a plan whose runs take little is let to end here, however long its first runs would be', async () => {
   const engine = engineWith({ runMsMax: 0 });
   const query = engine.prepare(`${COUNT} AND t.timestamp <= CURRENT_TIMESTAMP()`, []);
