@@ -67,7 +67,7 @@ export type RunOptions = {
   readonly tenant?: Tenant | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
   readonly reach?: Reach | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits any more for an answer that is not there in the turn of the call. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
   readonly isExplained?: boolean | undefined;
@@ -92,6 +92,19 @@ export type QueryAnswer = {
   readonly stats: RunStats;
   /** There when it was asked for. */
   readonly explanation?: QueryExplanation | undefined;
+};
+
+/** An answer that is there, or how to wait for it: to be called in the turn of the event loop that it was given in. */
+export type BegunAnswer = QueryAnswer | ((signal?: AbortSignal) => Promise<QueryAnswer>);
+
+/** What an answer tells of a run beside its rows. */
+type PlannedRun = {
+  readonly query: PreparedQuery;
+  readonly options: Omit<RunOptions, 'signal'>;
+  readonly snapshots: readonly SnapshotCounts[];
+  readonly planMs: number;
+  /** When it was planned. */
+  readonly plannedMs: number;
 };
 
 /** What a run did, and how long each part of it took. */
@@ -186,17 +199,48 @@ export class Engine {
    * `overloaded` when that does not help.
    */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
+    const begun = this.begin(query, options);
+    return typeof begun === 'function' ? begun(options.signal) : begun;
+  }
+
+  /** As `run`, without a promise where the answer is there in this turn of the event loop. Never throws. */
+  begin(query: PreparedQuery, options: Omit<RunOptions, 'signal'>): BegunAnswer {
+    let begun: BegunAnswer;
+    try {
+      begun = this.#beginOnce(query, options);
+    } catch (error) {
+      begun = () => Promise.reject(error);
+    }
+    if (typeof begun !== 'function') return begun;
+    const wait = begun;
+    return (signal) => this.#mended(wait(signal), query, { ...options, signal });
+  }
+
+  /** What is waited for, or what comes of the query when it is run again without what it could not read. */
+  async #mended(
+    first: Promise<QueryAnswer>,
+    query: PreparedQuery,
+    options: RunOptions,
+  ): Promise<QueryAnswer> {
+    let answer = first;
     for (let triesLeft = UNREADABLE_TRIES_MAX; ; triesLeft--) {
       try {
-        return await this.#runOnce(query, options);
+        return await answer;
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        if (triesLeft > 0 && (await this.#isMended(error))) continue;
-        const failure = unreadableFailure(error);
-        this.#pool.countFailure(failure);
-        throw failure;
+        if (triesLeft === 0 || !(await this.#isMended(error))) {
+          const failure = unreadableFailure(error);
+          this.#pool.countFailure(failure);
+          throw failure;
+        }
+        answer = this.#runOnce(query, options);
       }
     }
+  }
+
+  async #runOnce(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
+    const begun = this.#beginOnce(query, options);
+    return typeof begun === 'function' ? begun(options.signal) : begun;
   }
 
   /** Whether the next snapshot will be another. */
@@ -205,27 +249,35 @@ export class Engine {
     return (await this.#catalog.repair?.(error.segmentId)) ?? false;
   }
 
-  async #runOnce(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
+  #beginOnce(query: PreparedQuery, options: Omit<RunOptions, 'signal'>): BegunAnswer {
     const startMs = performance.now();
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
+    const planned = { query, options, snapshots, planMs: plannedMs - startMs, plannedMs };
     // What is answered in this turn reads no segment later on.
-    const answer =
-      this.#runOverFew(run, scans, options.signal) ??
-      (await this.#reading(() => this.#runOverMany(run, scans, options.signal)));
-    const { json, rowCount } = answer;
-    const { profile, runMs } = answer.stats;
-    const planMs = plannedMs - startMs;
+    const few = this.#runOverFew(run, scans);
+    if (few !== undefined) return this.#answerOf(few, planned);
+    return async (signal) => {
+      const many = await this.#reading(() => this.#runOverMany(run, scans, signal));
+      return this.#answerOf(many, planned);
+    };
+  }
+
+  #answerOf(
+    { json, rowCount, release, stats }: RunAnswer,
+    { query, options, snapshots, planMs, plannedMs }: PlannedRun,
+  ): QueryAnswer {
+    const { profile, runMs } = stats;
     const queueMs = Math.max(0, performance.now() - plannedMs - runMs);
     this.#planMs += planMs;
     this.#queueMs += queueMs;
     return {
       json,
       rowCount,
-      release: answer.release,
+      release,
       digest: () => digestOf(json),
-      stats: runStatsOf(answer.stats, { planMs, queueMs }),
+      stats: runStatsOf(stats, { planMs, queueMs }),
       explanation:
         profile &&
         explainQuery(query, this.#contextOf(options), {
@@ -243,28 +295,17 @@ export class Engine {
    * On this thread, as a run over few rows, with what is remembered of it as such. That is looked for of plans that
    * come again, as only these are worth the trouble.
    */
-  #runOverFew(
-    run: QueryRun,
-    scans: readonly PhysicalScan[],
-    signal: AbortSignal | undefined,
-  ): RunAnswer | undefined {
-    if (run.template === undefined || run.isProfiled === true) {
-      return this.#runInline(run, scans, signal);
-    }
+  #runOverFew(run: QueryRun, scans: readonly PhysicalScan[]): RunAnswer | undefined {
+    if (run.template === undefined || run.isProfiled === true) return this.#runInline(run, scans);
     const snapshot = snapshotOf(run, scans);
     if (this.#memo.hasOwnState(snapshot)) return undefined;
     const coverage = this.#memo.coverSmall(snapshot);
     const covered = coverage && { coverage, memo: this.#memo };
-    return this.#runInline(covered === undefined ? run : { ...run, covered }, scans, signal);
+    return this.#runInline(covered === undefined ? run : { ...run, covered }, scans);
   }
 
   /** On this thread, where that is sooner done than told to another. */
-  #runInline(
-    run: QueryRun,
-    scans: readonly PhysicalScan[],
-    signal: AbortSignal | undefined,
-  ): RunAnswer | undefined {
-    if (signal?.aborted) return undefined;
+  #runInline(run: QueryRun, scans: readonly PhysicalScan[]): RunAnswer | undefined {
     try {
       const answer = this.#inline.run(run, scans);
       if (answer === undefined) return undefined;
@@ -293,11 +334,12 @@ export class Engine {
     scans: readonly PhysicalScan[],
     signal: AbortSignal | undefined,
   ): Promise<RunAnswer | undefined> {
+    if (signal?.aborted) return undefined;
     const coverage = this.#memo.cover(snapshotOf(run, scans));
     if (coverage === undefined) return undefined;
     const covered = { ...run, covered: { coverage, memo: this.#memo } };
     try {
-      return this.#runInline(covered, scans, signal) ?? (await this.#pool.run(covered, signal));
+      return this.#runInline(covered, scans) ?? (await this.#pool.run(covered, signal));
     } catch (error) {
       if (mayFailForMemo(coverage, error)) return undefined;
       throw error;

@@ -13,8 +13,9 @@ import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
 
 /** An answer of a run for this caller alone: its definition keeps none. */
-export type RunAnswer = QueryAnswer & {
+export type RunAnswer = {
   readonly kind: 'run';
+  readonly answer: QueryAnswer;
   /** Names of the columns, in their order. */
   readonly columns: readonly string[];
 };
@@ -67,7 +68,7 @@ export class EndpointCaller {
   readonly #closing = new AbortController();
 
   constructor(options: {
-    readonly engine: Pick<QueryEngine, 'run'>;
+    readonly engine: Pick<QueryEngine, 'begin'>;
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
@@ -87,8 +88,8 @@ export class EndpointCaller {
   }
 
   /**
-   * The answer at this moment, or a kept one that its definition calls young enough: that one at
-   * once, without a promise.
+   * The answer at this moment, or a kept one that its definition calls young enough: without a promise
+   * where there is nothing to be waited for.
    *
    * Rejects with a ServiceError for what goes wrong with a query, when too many are under way, and
    * with `query_cancelled` when the caller has gone.
@@ -167,9 +168,15 @@ export class EndpointCaller {
   }
 
   /** Runs for this caller alone. */
-  async #runAlone(call: QueryCall, caller: Caller): Promise<RunAnswer> {
-    const run = this.#runner.begin({ ...call, tenant: caller.tenant }, caller.cancelled);
-    return { kind: 'run', columns: columnsOf(call), ...(await run.answer) };
+  #runAlone(call: QueryCall, { tenant, cancelled }: Caller): RunAnswer | Promise<RunAnswer> {
+    const { endpoint, parameters, reach, callerQuery } = call;
+    const answer = this.#runner.run(
+      { endpoint, parameters, reach, callerQuery, tenant },
+      cancelled,
+    );
+    const columns = columnsOf(call);
+    if (!(answer instanceof Promise)) return { kind: 'run', columns, answer };
+    return answer.then((later) => ({ kind: 'run', columns, answer: later }));
   }
 
   /** Waits for the run of this key: the one under way, or one that this call begins. */

@@ -1,4 +1,4 @@
-import type { PreparedQuery, QueryAnswer, RunOptions } from '../../engine/engine.ts';
+import type { BegunAnswer, PreparedQuery, QueryAnswer, RunOptions } from '../../engine/engine.ts';
 import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 
@@ -24,4 +24,6 @@ export interface QueryEngine {
    * once `signal` is aborted, soon and with `query_cancelled`.
    */
   run(query: PreparedQuery, options: BoundedRunOptions): Promise<QueryAnswer>;
+  /** As `run`, without a promise where the answer is there in this turn of the event loop. Never throws. */
+  begin(query: PreparedQuery, options: Omit<BoundedRunOptions, 'signal'>): BegunAnswer;
 }

@@ -1,4 +1,4 @@
-import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { BegunAnswer, PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -40,7 +40,7 @@ export type RunManner = {
 
 /** Runs queries, each in its time, and no more at once than there may be. */
 export class QueryRunner {
-  readonly #engine: Pick<QueryEngine, 'run'>;
+  readonly #engine: Pick<QueryEngine, 'begin'>;
   readonly #clock: Clock;
   readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
   /** Runs that the engine is not done with; it may be some time after their callers went away. */
@@ -49,7 +49,7 @@ export class QueryRunner {
   readonly #stops = new Set<(error: Error) => void>();
 
   constructor(options: {
-    readonly engine: Pick<QueryEngine, 'run'>;
+    readonly engine: Pick<QueryEngine, 'begin'>;
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
@@ -72,6 +72,20 @@ export class QueryRunner {
   }
 
   /**
+   * Runs for one caller: the answer, where it is there in this turn of the event loop, or a promise of it, which rejects
+   * as `begin` says, and when too many are under way.
+   */
+  run(
+    call: QueryCall & RunManner,
+    cancelled: () => AbortSignal,
+  ): QueryAnswer | Promise<QueryAnswer> {
+    if (!this.hasRoom) return Promise.reject(this.#overloaded());
+    const begun = this.#ask(call);
+    if (typeof begun !== 'function') return begun;
+    return this.#watched(call, begun, cancelled).answer;
+  }
+
+  /**
    * Begins a run, once `earlier` has settled. Its answer rejects with a ServiceError for what goes
    * wrong with a query: soon after `cancelled`, and when its time is over. `cancelled` is asked for only
    * when the answer does not come in this turn of the event loop.
@@ -83,21 +97,42 @@ export class QueryRunner {
     cancelled: () => AbortSignal,
     earlier?: Promise<void> | undefined,
   ): BegunRun<TimedAnswer> {
-    if (!this.hasRoom) {
-      throw new ServiceError(
-        'overloaded',
-        `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
-      );
-    }
+    if (!this.hasRoom) throw this.#overloaded();
+    const run = async (signal: AbortSignal): Promise<TimedAnswer> => {
+      if (earlier !== undefined) {
+        await earlier;
+        signal.throwIfAborted();
+      }
+      const startMs = this.#clock.monotonicMs();
+      const begun = this.#ask(call);
+      const answer = typeof begun === 'function' ? await begun(signal) : begun;
+      return { ...answer, startMs };
+    };
+    return this.#watched(call, run, cancelled);
+  }
+
+  #overloaded(): ServiceError {
+    return new ServiceError(
+      'overloaded',
+      `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
+    );
+  }
+
+  /** A run that has to be waited for, counted until the engine is done with it. */
+  #watched<Answer extends QueryAnswer>(
+    { callerQuery }: QueryCall,
+    begin: (signal: AbortSignal) => Promise<Answer>,
+    cancelled: () => AbortSignal,
+  ): BegunRun<Answer> {
     const abort = new AbortController();
-    const run = this.#run(call, abort.signal, earlier);
+    const run = begin(abort.signal);
     this.#runCount += 1;
     const end = (): void => {
       this.#runCount -= 1;
     };
     const ended = run.then(end, end);
     const answer = this.#inTime(run, abort, cancelled).catch((error: unknown): never => {
-      throw error instanceof QueryError ? fromQueryError(error, call.callerQuery?.text) : error;
+      throw error instanceof QueryError ? fromQueryError(error, callerQuery?.text) : error;
     });
     return { answer, ended };
   }
@@ -108,11 +143,11 @@ export class QueryRunner {
   }
 
   /** Answers in time even where the engine is slow to notice that it should stop. */
-  async #inTime(
-    run: Promise<TimedAnswer>,
+  async #inTime<Answer extends QueryAnswer>(
+    run: Promise<Answer>,
     abort: AbortController,
     cancelled: () => AbortSignal,
-  ): Promise<TimedAnswer> {
+  ): Promise<Answer> {
     let unwatch = (): void => {};
     let watching: NodeJS.Immediate | undefined;
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -163,26 +198,21 @@ export class QueryRunner {
     };
   }
 
-  async #run(
-    call: QueryCall & RunManner,
-    signal: AbortSignal,
-    earlier: Promise<void> | undefined,
-  ): Promise<TimedAnswer> {
-    if (earlier !== undefined) {
-      await earlier;
-      signal.throwIfAborted();
-    }
-    const { endpoint, parameters, reach, callerQuery, isExplained, tenant } = call;
-    const startMs = this.#clock.monotonicMs();
-    const answer = await this.#engine.run(callerQuery ?? endpoint.query, {
+  #ask({
+    endpoint,
+    parameters,
+    reach,
+    callerQuery,
+    isExplained,
+    tenant,
+  }: QueryCall & RunManner): BegunAnswer {
+    return this.#engine.begin(callerQuery ?? endpoint.query, {
       parameters,
       nowUs: this.#clock.nowUs(),
       rowsMax: endpoint.definition.rowsMax,
       reach,
-      signal,
       isExplained,
       tenant,
     });
-    return { ...answer, startMs };
   }
 }

@@ -33,7 +33,7 @@ export async function sendAnswer(
 async function sendRun(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: RunAnswer,
+  { answer, columns }: RunAnswer,
   { format, parseMs, hold }: CallManner,
 ): Promise<void> {
   if (response.destroyed) {
@@ -48,7 +48,7 @@ async function sendRun(
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
   const etag = etagOf(answer.digest(), format, 'identity');
   if (isUnchanged(request, response, etag)) return;
-  const { json, columns } = answer;
+  const { json } = answer;
   if (format.rewriter === undefined) {
     // The rows are JSON already; they pass through as they are, and are not copied.
     sendBytes(response, 200, format.contentType, [RESULT_START, json, RESULT_END]);

@@ -118,8 +118,8 @@ export class Stall {
       const asked = this.#queryCall(call, reach);
       const answer = await this.#callers[way].call(asked, { cancelled: () => cancelled });
       if (answer.kind === 'shared') return answer.answer.identity.bytes.toString();
-      const json = `{"result":${Buffer.from(answer.json).toString()}}`;
-      answer.release();
+      const json = `{"result":${Buffer.from(answer.answer.json).toString()}}`;
+      answer.answer.release();
       return json;
     });
   }

@@ -79,6 +79,11 @@ export const NO_EVENTS: PublishedEvents = {
 
 export type Run = QueryEngine['run'];
 
+/** An engine whose runs all have to be waited for. */
+export function runningBy(run: Run): Pick<QueryEngine, 'run' | 'begin'> {
+  return { run, begin: (query, options) => (signal) => run(query, { ...options, signal }) };
+}
+
 /** Answers with one row: the parameters as they came, and the clock. */
 export const echoRun: Run = async (_query, { parameters, nowUs, rowsMax }) =>
   fakeAnswer([{ ...Object.fromEntries(parameters), nowUs, rowsMax }]);
@@ -223,7 +228,7 @@ export async function withApp(
     monotonicMs: options.monotonicMs ?? (() => 0),
     wallMs: () => Date.now(),
   };
-  const engine = { run: options.run ?? echoRun };
+  const engine = runningBy(options.run ?? echoRun);
   const caller = new EndpointCaller({
     engine,
     clock,

@@ -20,6 +20,7 @@ import {
   NO_EVENTS,
   NOW_US,
   type Run,
+  runningBy,
 } from './harness.ts';
 
 type Started = { service: Service; calls: string[]; entries: LogEntry[]; dataDir: string };
@@ -28,7 +29,7 @@ const CLOCK = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.no
 
 function fakeBackend(calls: string[], run: Run = echoRun): Backend {
   return {
-    engine: { prepare: fakePrepare, run },
+    engine: { prepare: fakePrepare, ...runningBy(run) },
     intake: fakeIntake([]),
     published: NO_EVENTS,
     recover: async (nowUs) => {

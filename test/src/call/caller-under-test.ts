@@ -2,7 +2,7 @@ import { EVERYTHING, type Reach } from '../../../engine/plan/reach.ts';
 import { type EndpointAnswer, EndpointCaller } from '../../../src/call/endpoint-call.ts';
 import type { Endpoint } from '../../../src/definition/endpoint.ts';
 import type { LogEntry } from '../../../src/log.ts';
-import { fakeAnswer, fakeEndpoint, type Run } from '../harness.ts';
+import { fakeAnswer, fakeEndpoint, type Run, runningBy } from '../harness.ts';
 
 /** Kept for 60 s and made anew after 20. */
 export const CACHED = `-- id: 33333333-2222-4333-8444-555555555555
@@ -59,7 +59,7 @@ export class CallerUnderTest {
         this.runs.push(run);
       });
     this.caller = new EndpointCaller({
-      engine: { run },
+      engine: runningBy(run),
       clock: { nowUs: () => 0, monotonicMs: () => this.clock.ms, wallMs: () => Date.now() },
       log: (entry) => this.entries.push(entry),
       ...options,

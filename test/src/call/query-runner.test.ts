@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { QueryAnswer } from '../../../engine/engine.ts';
 import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { QueryRunner } from '../../../src/call/query-runner.ts';
-import { fakeAnswer, fakeEndpoint, type Run } from '../harness.ts';
+import { fakeAnswer, fakeEndpoint, type Run, runningBy } from '../harness.ts';
 import { CACHED, settle } from './caller-under-test.ts';
 
 const CALL = {
@@ -14,7 +14,7 @@ const CALL = {
 
 function runnerOf(run: Run, queryMsMax?: number): QueryRunner {
   return new QueryRunner({
-    engine: { run },
+    engine: runningBy(run),
     clock: { nowUs: () => 0, monotonicMs: () => 0, wallMs: () => Date.now() },
     queryMsMax,
   });
