@@ -12,8 +12,13 @@ export type Asked = {
    * once these have made the engine warm. None where the question is not of one project.
    */
   readonly alike: readonly Question[];
-  /** The same of many, the most alike last: first calls like the one timed. */
+  /** The same of many, the most alike last: first calls like those timed. */
   readonly firstOfOthers: readonly Question[];
+  /**
+   * The same of other projects about as busy, of which nobody else asks: their first calls are timed, too, since there
+   * is only one of each. None where no other project is as busy.
+   */
+  readonly timedFirst: readonly Question[];
   /**
    * Columns with quantiles, from which a sketch may differ a little, and the column with the number of
    * values each is of; only said of further definitions.
@@ -31,7 +36,10 @@ export type FurtherDefinition = Pick<Asked, 'name' | 'quantileColumns'> & {
 /** How many projects next to one in rank are about as busy. */
 const ALIKE_COUNT = 4;
 
-/** First calls before one that is timed: V8 compiles what these run once it has run some hundred times. */
+/** So many more of these tell what first calls take. */
+const TIMED_FIRST_COUNT = 8;
+
+/** First calls before those that are timed: V8 compiles what these run once it has run some hundred times. */
 const FIRST_OF_OTHERS_COUNT = 200;
 
 export const FURTHER_DEFINITIONS: readonly FurtherDefinition[] = [
@@ -50,6 +58,8 @@ export const FURTHER_DEFINITIONS: readonly FurtherDefinition[] = [
   { name: 'postgres-errors', isOfAllProjects: false },
   { name: 'edge-status-classes', isOfAllProjects: true },
 ];
+
+const NO_OTHERS = { alike: [], firstOfOthers: [], timedFirst: [] };
 
 /** All that is asked, in the order of the report. */
 export function askedOf(tenants: Tenants): readonly Asked[] {
@@ -72,13 +82,13 @@ export function askedOf(tenants: Tenants): readonly Asked[] {
       ({ name, expression }): Asked => ({
         name: `api-counts daily, expression: ${name}`,
         question: { kind: 'api-counts', expression, interval: 'daily' },
-        ...{ alike: [], firstOfOthers: [] },
+        ...NO_OTHERS,
       }),
     ),
     ...ofEach(tenants, 'logs.all', ({ ref: project }) => ({ kind: 'logs-all', project })),
     {
       ...{ name: 'quantiles of floats', question: { kind: 'float-quantiles' } },
-      ...{ alike: [], firstOfOthers: [] },
+      ...NO_OTHERS,
     },
     ...FURTHER_DEFINITIONS.map((definition) => askedOfDefinition(definition, tenants)),
   ];
@@ -92,9 +102,7 @@ function askedOfDefinition(
   return {
     name: `definition ${name}`,
     question: isOfAllProjects ? { kind: 'definition', name } : of(tenants.hot.ref),
-    ...(isOfAllProjects
-      ? { alike: [], firstOfOthers: [] }
-      : othersThan(tenants, 0, ({ ref }) => of(ref))),
+    ...(isOfAllProjects ? NO_OTHERS : othersThan(tenants, 0, ({ ref }) => of(ref))),
     quantileColumns,
   };
 }
@@ -122,13 +130,15 @@ function othersThan(
   { projects }: Pick<Tenants, 'projects'>,
   rank: number,
   questionOf: (project: Project) => Question,
-): Pick<Asked, 'alike' | 'firstOfOthers'> {
+): Pick<Asked, 'alike' | 'firstOfOthers' | 'timedFirst'> {
   const distance = (other: number) => Math.abs(other - rank);
   const ranks = projects.map((_, other) => other).filter((other) => other !== rank);
   ranks.sort((left, right) => distance(left) - distance(right));
   const questions = ranks.map((other) => questionOf(projects[other]!));
-  return {
-    alike: questions.slice(0, ALIKE_COUNT),
-    firstOfOthers: questions.slice(0, FIRST_OF_OTHERS_COUNT).reverse(),
-  };
+  const alike = questions.slice(0, ALIKE_COUNT);
+  // By Zipf's law the busiest is twice as busy as the next.
+  const timedCount = rank === 0 ? 0 : TIMED_FIRST_COUNT;
+  const timedFirst = questions.slice(ALIKE_COUNT, ALIKE_COUNT + timedCount);
+  const others = questions.slice(ALIKE_COUNT + timedCount, FIRST_OF_OTHERS_COUNT);
+  return { alike, firstOfOthers: [...others.reverse(), ...alike], timedFirst };
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { must } from '../../engine/assert.ts';
 import { showProgress } from '../../src/command/progress.ts';
+import { figuresOf } from '../measure.ts';
 import { Tenants } from '../workload/tenants.ts';
 import type { EventBatch } from '../workload/workload.ts';
 import { type Asked, askedOf } from './asked.ts';
@@ -17,7 +18,7 @@ import { loadedNameOf, type Measured, memoryEnvironment, mustMeasured } from './
 import type { MeasuredAnswer, MeasuredResult } from './result.ts';
 import { type Size, sizeOf } from './size.ts';
 import { type Subject, subjectOf } from './subject.ts';
-import { timeCalls, timeOnce, warmUpEvenly } from './timing.ts';
+import { nextTurn, timeCalls, timeOnce, warmUpEvenly } from './timing.ts';
 import { WeirEngine, type WeirSubjectOptions } from './weir-engine.ts';
 import { loadWeir } from './weir-loading.ts';
 import { WeirService } from './weir-service.ts';
@@ -199,11 +200,19 @@ async function warmAll(subject: Subject, all: readonly Asked[]): Promise<void> {
 }
 
 async function firstCall(subject: Subject, one: Asked): Promise<MeasuredAnswer> {
-  const { name, question, firstOfOthers } = one;
+  const { name, question, firstOfOthers, timedFirst } = one;
   if (firstOfOthers.length === 0) return { name, rows: null, timing: null };
-  for (const other of firstOfOthers) await subject.ask(other);
-  subject.prepare(question);
-  const ms = await timeOnce(() => subject.ask(question));
+  for (const other of firstOfOthers) {
+    await nextTurn();
+    await subject.ask(other);
+  }
+  const firstMs: number[] = [];
+  for (const each of [...timedFirst, question]) {
+    subject.prepare(each);
+    await nextTurn();
+    firstMs.push(await timeOnce(() => subject.ask(each)));
+  }
   const rows = (await subject.rows(question)) ?? null;
-  return { name, rows, timing: { min: ms, p50: ms, p99: ms, callCount: 1 } };
+  const timing = { ...figuresOf(firstMs), callCount: firstMs.length };
+  return { name, rows, timing, firstMs };
 }

@@ -11,6 +11,8 @@ export type MeasuredAnswer = {
   readonly rows: readonly AnswerRow[] | null;
   /** `null` likewise, and where only first calls are timed and the question has none. */
   readonly timing: Timing | null;
+  /** Milliseconds of each of the first calls, where these are timed. */
+  readonly firstMs?: readonly number[] | undefined;
 };
 
 /** All questions of one engine, as they are kept between the stages. */

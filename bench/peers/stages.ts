@@ -75,7 +75,7 @@ export class Stages {
     return readResult(path);
   }
 
-  /** One first call of each question in each process: what it takes is the median of several. */
+  /** A question has few first calls in a process: what they take is the median of those of several. */
   async #firstCalls(name: string): Promise<void> {
     const results: MeasuredResult[] = [];
     for (let run = 0; run < sizeOf(this.#sizeName).firstCallCount; run++) {
@@ -84,7 +84,7 @@ export class Stages {
       results.push(readResult(path));
     }
     const answers = results[0]!.answers.map((_, index) =>
-      medianOf(results.map((result) => result.answers[index]!)),
+      firstCallsOf(results.map((result) => result.answers[index]!)),
     );
     writeFileSync(this.#resultPath(name), JSON.stringify({ ...results[0]!, answers }));
   }
@@ -122,11 +122,11 @@ function fingerprintOf(sizeName: string): string {
   return `${parts.join('\n')}\n`;
 }
 
-function medianOf(answers: readonly MeasuredAnswer[]): MeasuredAnswer {
+function firstCallsOf(answers: readonly MeasuredAnswer[]): MeasuredAnswer {
   const first = answers[0]!;
-  const times = answers.flatMap(({ timing }) => (timing === null ? [] : [timing.p50]));
-  if (times.length === 0) return first;
-  return { ...first, timing: { ...figuresOf(times), callCount: times.length } };
+  const firstMs = answers.flatMap((answer) => answer.firstMs ?? []);
+  if (firstMs.length === 0) return first;
+  return { ...first, firstMs, timing: { ...figuresOf(firstMs), callCount: firstMs.length } };
 }
 
 function runProcess(parameters: readonly string[]): Promise<void> {

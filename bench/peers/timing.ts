@@ -71,6 +71,6 @@ async function warmUp(ask: () => Promise<unknown>, forMs: number): Promise<void>
  * Each call in a turn of the event loop of its own, as calls come to a service: an engine in this process may answer
  * many in one, and what it puts off to the next would never be done.
  */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
