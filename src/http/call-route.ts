@@ -60,7 +60,7 @@ export function callHandler(options: {
     }
     const calledMs = clock.monotonicMs();
     const answering = caller.call(call, who);
-    // What is kept leaves in the turn of the event loop that brought the request.
+    // What need not be waited for leaves in the turn of the event loop that brought the request.
     const answer = answering instanceof Promise ? await answering : answering;
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
