@@ -67,7 +67,7 @@ export type RunOptions = {
   readonly tenant?: Tenant | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
   readonly reach?: Reach | undefined;
-  /** Aborted when nobody waits any more for an answer that is not there in the turn of the call. */
+  /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
   readonly isExplained?: boolean | undefined;
@@ -100,7 +100,7 @@ export type BegunAnswer = QueryAnswer | ((signal?: AbortSignal) => Promise<Query
 /** What an answer tells of a run beside its rows. */
 type PlannedRun = {
   readonly query: PreparedQuery;
-  readonly options: Omit<RunOptions, 'signal'>;
+  readonly options: RunOptions;
   readonly snapshots: readonly SnapshotCounts[];
   readonly planMs: number;
   /** When it was planned. */
@@ -203,8 +203,11 @@ export class Engine {
     return typeof begun === 'function' ? begun(options.signal) : begun;
   }
 
-  /** As `run`, without a promise where the answer is there in this turn of the event loop. Never throws. */
-  begin(query: PreparedQuery, options: Omit<RunOptions, 'signal'>): BegunAnswer {
+  /**
+   * As `run`, without a promise where the answer is there in this turn of the event loop. Never throws. Who has yet to
+   * make a signal gives it to what waits.
+   */
+  begin(query: PreparedQuery, options: RunOptions): BegunAnswer {
     let begun: BegunAnswer;
     try {
       begun = this.#beginOnce(query, options);
@@ -249,14 +252,14 @@ export class Engine {
     return (await this.#catalog.repair?.(error.segmentId)) ?? false;
   }
 
-  #beginOnce(query: PreparedQuery, options: Omit<RunOptions, 'signal'>): BegunAnswer {
+  #beginOnce(query: PreparedQuery, options: RunOptions): BegunAnswer {
     const startMs = performance.now();
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
     const planned = { query, options, snapshots, planMs: plannedMs - startMs, plannedMs };
     // What is answered in this turn reads no segment later on.
-    const few = this.#runOverFew(run, scans);
+    const few = options.signal?.aborted === true ? undefined : this.#runOverFew(run, scans);
     if (few !== undefined) return this.#answerOf(few, planned);
     return async (signal) => {
       const many = await this.#reading(() => this.#runOverMany(run, scans, signal));

@@ -364,7 +364,7 @@ export const COST_ROWS_MIN = 1024;
 /**
  * Rows inside the window of such a query that may be looked up in the index of texts, so that it is known how many are to
  * be looked at: of ten million rows in 14 segments that takes some 0.35 ms, and the run looks them up no second time.
- * The clock is looked at before each segment. Of more a worker can do half.
+ * The clock is looked at before each segment. More are left to workers unseen.
  */
 export const INLINE_INDEXED_ROWS_MAX = 16_777_216;
 

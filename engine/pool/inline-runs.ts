@@ -219,8 +219,8 @@ export class InlineRuns {
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
     const limits = this.#limitsOf(query, begun);
-    const isInTime = timeCheckOf(begun, limits);
-    if (!this.#areFewRows(limits.rowsMax, { scans, segments, isInTime })) return undefined;
+    const checkTime = () => checkTimeOf(begun.startMs, limits);
+    if (!this.#areFewRows(limits.rowsMax, { scans, segments, checkTime })) return undefined;
     return this.#written(query, { begun, limits, segments }, (context, rows) => {
       executeQuery(plan, context, rows);
     });
@@ -242,7 +242,7 @@ export class InlineRuns {
         segment,
         scope: { projectKey, texts: neededTexts, ...pieces[index]!.window },
       })),
-      timeCheckOf(begun, limits),
+      () => checkTimeOf(begun.startMs, limits),
     );
     if (!isFew) return undefined;
     return this.#written(query, { begun, limits, segments: [segments] }, (context, rows) => {
@@ -295,11 +295,11 @@ export class InlineRuns {
     {
       scans,
       segments,
-      isInTime,
+      checkTime,
     }: {
       readonly scans: readonly PhysicalScan[];
       readonly segments: readonly (readonly Segment[])[];
-      readonly isInTime: () => boolean;
+      readonly checkTime: () => void;
     },
   ): boolean {
     const parts: ScannedPart[] = [];
@@ -309,7 +309,7 @@ export class InlineRuns {
       const scope = { projectKey, texts, startUs, endUs };
       for (const segment of segments[index]!) parts.push({ segment, scope });
     }
-    return isWithin(rowsMax, parts, isInTime);
+    return isWithin(rowsMax, parts, checkTime);
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
@@ -335,9 +335,9 @@ export class InlineRuns {
     return { rowsMax: Math.min(rowsMax, record.rowsMax), runMsMax: INLINE_COVERED_MS_MAX };
   }
 
-  #checkpoint(counters: ScanCounters, startMs: number, { rowsMax, runMsMax }: RunLimits): void {
-    if (counters.rowsScanned <= rowsMax && performance.now() - startMs <= runMsMax) return;
-    throw new RunTooLarge('the run is one for a worker');
+  #checkpoint({ rowsScanned }: ScanCounters, startMs: number, limits: RunLimits): void {
+    if (rowsScanned > limits.rowsMax) throw new RunTooLarge('the run looks at too many rows');
+    checkTimeOf(startMs, limits);
   }
 
   #lend(buffer: JsonBuffer, rows: RowWriter, stats: TaskStats): RunAnswer {
@@ -409,18 +409,14 @@ class RunsApart {
 type ScannedPart = { readonly segment: Segment; readonly scope: ScanScope };
 
 /**
- * Whether scans look at so many rows at most. Throws where that takes so long that a worker should have the run: how
- * long it takes to look up a text depends on what else there is.
+ * Whether scans look at so many rows at most. `checkTime` throws where it takes so long to count them that a worker
+ * should have the run: looking up a text may.
  */
-function isWithin(
-  rowsMax: number,
-  parts: readonly ScannedPart[],
-  isInTime: () => boolean,
-): boolean {
+function isWithin(rowsMax: number, parts: readonly ScannedPart[], checkTime: () => void): boolean {
   let count = 0;
   let indexedMax = INLINE_INDEXED_ROWS_MAX;
   for (const { segment, scope } of parts) {
-    if (!isInTime()) throw new RunTooLarge('to count its rows takes long');
+    checkTime();
     count += countScannedRows(segment, scope, { max: rowsMax - count, indexedMax });
     indexedMax -= segment.rowCount;
     if (count > rowsMax) return false;
@@ -428,8 +424,8 @@ function isWithin(
   return true;
 }
 
-function timeCheckOf({ startMs }: BegunRun, { runMsMax }: RunLimits): () => boolean {
-  return () => performance.now() - startMs <= runMsMax;
+function checkTimeOf(startMs: number, { runMsMax }: RunLimits): void {
+  if (performance.now() - startMs > runMsMax) throw new RunTooLarge('the run takes too long here');
 }
 
 function boundedRows(knownRows: number): number {
