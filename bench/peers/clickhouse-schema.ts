@@ -41,6 +41,12 @@ export const INSERT_SETTINGS: Readonly<Record<string, number>> = {
   input_format_json_ignore_unknown_keys_in_named_tuple: 1,
 };
 
+/** For INSERTs that fill a table: indexes are made when its parts are merged. */
+export const LOAD_SETTINGS: Readonly<Record<string, number>> = {
+  ...INSERT_SETTINGS,
+  materialize_skip_indexes_on_insert: 0,
+};
+
 /**
  * A table sorted by project and time. Days are parts of their own where queries read a time of all
  * projects; months elsewhere, since each part costs a call of one project half a millisecond.

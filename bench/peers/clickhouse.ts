@@ -4,6 +4,7 @@ import {
   creation,
   DATABASE,
   INSERT_SETTINGS,
+  LOAD_SETTINGS,
   rollUpCreation,
   rollUpText,
   stagingCreation,
@@ -98,17 +99,20 @@ export class ClickHouse implements Peer {
     this.#session = await openSession(this.#package, folder);
   }
 
+  /** Parts are merged, and indexed, once, by `finishLoading`. */
   async load(kind: Kind, batches: Iterable<EventBatch>): Promise<void> {
     const session = this.#open();
-    for (const sql of [...creation(tableOf(kind)), ...stagingCreation(tableOf(kind))]) {
-      session.query(sql);
-    }
-    for (const text of joinedTexts(batches)) await insert(session, tableOf(kind), text);
+    const table = tableOf(kind);
+    for (const sql of [...creation(table), ...stagingCreation(table)]) session.query(sql);
+    session.query(`SYSTEM STOP MERGES ${DATABASE}.${table.name}`);
+    for (const text of joinedTexts(batches)) await insert(session, table, text, LOAD_SETTINGS);
   }
 
   async finishLoading(): Promise<void> {
     for (const table of TABLES) {
-      if (this.#has(table)) this.#open().query(`OPTIMIZE TABLE ${DATABASE}.${table.name} FINAL`);
+      if (!this.#has(table)) continue;
+      this.#open().query(`SYSTEM START MERGES ${DATABASE}.${table.name}`);
+      this.#open().query(`OPTIMIZE TABLE ${DATABASE}.${table.name} FINAL`);
     }
     if (!this.#has(tableOf('invocations'))) return;
     for (const sql of rollUpCreation()) this.#open().query(sql);
@@ -219,12 +223,17 @@ async function openSession({ Session, drainPending }: Package, folder: string): 
   return session;
 }
 
-async function insert(session: Session, table: Table, text: string): Promise<void> {
+async function insert(
+  session: Session,
+  table: Table,
+  text: string,
+  settings: Readonly<Record<string, number>> = INSERT_SETTINGS,
+): Promise<void> {
   await session.insert({
     table: `${DATABASE}.${stagingName(table)}`,
     values: Buffer.from(text),
     format: 'JSONEachRow',
-    settings: INSERT_SETTINGS,
+    settings,
   });
 }
 

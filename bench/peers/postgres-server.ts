@@ -33,6 +33,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_workers_per_gather: '2',
   max_parallel_maintenance_workers: '2',
   max_wal_size: '16GB',
+  // What is copied into a table of the same transaction is synced at its end, and not logged.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
   checkpoint_timeout: '30min',
   wal_compression: 'lz4',
   default_toast_compression: 'lz4',

@@ -18,7 +18,7 @@ import { hashOf } from '../measure.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { askedOf } from './asked.ts';
 import { differencesOf } from './comparison.ts';
-import { loadedNameOf, MEASURED, type Measured } from './engine-list.ts';
+import { MEASURED, type Measured } from './engine-list.ts';
 import { reportOf } from './report.ts';
 import type { MeasuredResult } from './result.ts';
 import { sizeOf } from './size.ts';
@@ -68,19 +68,24 @@ async function measureAll(
   stages: Stages,
   chosen: readonly Measured[],
 ): Promise<readonly MeasuredResult[]> {
-  const results: MeasuredResult[] = [];
+  const here: Measured[] = [];
   for (const measured of chosen) {
     const hindrance = await stages.hindrance(measured);
-    if (hindrance !== undefined) {
-      console.error(`${measured.name} is left out: ${hindrance}`);
-      continue;
-    }
-    console.error(`${new Date().toISOString()} ${loadedNameOf(measured)}: loading`);
-    await stages.load(measured);
-    console.error(`${new Date().toISOString()} ${measured.name}: asking`);
+    if (hindrance === undefined) here.push(measured);
+    else console.error(`${measured.name} is left out: ${hindrance}`);
+  }
+  await stages.loadAll(here, say);
+  const results: MeasuredResult[] = [];
+  for (const measured of here) {
+    say(`${measured.name}: asking`);
     results.push(await stages.measure(measured));
   }
+  say('all asked');
   return results;
+}
+
+function say(text: string): void {
+  console.error(`${new Date().toISOString()} ${text}`);
 }
 
 /** @throws Error with every question that two engines answer differently. */

@@ -11,6 +11,9 @@ import { sizeOf } from './size.ts';
 /** So many events of each kind tell one data set from another. */
 const FINGERPRINT_EVENTS = 200;
 
+/** Two processors, and the memory that their pages take. */
+const LOADED_AT_ONCE = 2;
+
 type Task = 'version' | 'load' | 'measure' | 'first-calls';
 
 /**
@@ -56,13 +59,28 @@ export class Stages {
     }
   }
 
-  async load(measured: Measured): Promise<void> {
-    const name = loadedNameOf(measured);
-    const donePath = this.#path(`${name}-loaded`);
-    if (existsSync(donePath)) return;
+  /**
+   * Loads what is not loaded yet, two at once, since most engines leave a processor idle for long. Those asked last
+   * come first: they take the longest.
+   */
+  async loadAll(chosen: readonly Measured[], say: (text: string) => void): Promise<void> {
+    const byName = new Map(chosen.map((one) => [loadedNameOf(one), one]));
+    const waiting = Array.from(byName).filter(([name]) => !existsSync(this.#loadedPath(name)));
+    const loadOneByOne = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const [name, measured] = next;
+        say(`${name}: loading`);
+        await this.#load(name, measured);
+        say(`${name}: loaded`);
+      }
+    };
+    await Promise.all(Array.from({ length: LOADED_AT_ONCE }, loadOneByOne));
+  }
+
+  async #load(name: string, measured: Measured): Promise<void> {
     // What an earlier attempt has left is not worth much.
     rmSync(this.#path(name), { recursive: true, force: true });
-    await this.#run('load', measured.name, donePath);
+    await this.#run('load', measured.name, this.#loadedPath(name));
   }
 
   async measure(measured: Measured): Promise<MeasuredResult> {
@@ -101,6 +119,10 @@ export class Stages {
       ...(this.#isUncompiled ? ['--uncompiled'] : []),
     ]);
     renameSync(partial, path);
+  }
+
+  #loadedPath(name: string): string {
+    return this.#path(`${name}-loaded`);
   }
 
   #resultPath(name: string): string {
