@@ -138,7 +138,7 @@ export const MERGE_SEGMENTS_MIN = 8;
 /** Ticks between two tries to merge what could not be: a merge takes seconds of a thread. */
 export const MERGE_RETRY_TICKS_MAX = 600;
 
-/** Time behind the end of a day from which its segments count as complete: few events come later. */
+/** Time without rows from which a day's segments count as complete: few events come later, or a source is silent. */
 export const PARTITION_QUIET_US = 2 * 3_600_000_000;
 
 /**

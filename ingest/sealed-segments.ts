@@ -101,7 +101,7 @@ export class SealedSegments {
   /** A segment that is in a file already. Nothing of it is in memory before a query asks for it. */
   restore(file: SegmentFile, summary: SegmentSummary): void {
     const partition = this.#partitions.insert(HeldSegment.stored(this.#partsOf(summary), file));
-    partition.quietSinceUs = Number.NEGATIVE_INFINITY;
+    partition.quietSinceUs = (partition.day + 1) * PARTITION_US;
   }
 
   /**
@@ -163,19 +163,18 @@ export class SealedSegments {
 
   /**
    * Begins to merge some segments of one partition. `undefined` when there are none worth it, or some
-   * are being merged already; never rejects. Partitions that ended before `quietUs`, and have got no
-   * rows since, are taken to get no more.
+   * are being merged already; never rejects. Partitions that have got no rows since `quietUs` are taken
+   * to get no more.
    */
   mergeSome(quietUs: number): Promise<void> | undefined {
     if (this.#storage === undefined || this.#merging !== undefined || this.#ticksToMerge > 0) {
       return undefined;
     }
-    for (const { day, segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
+    for (const { segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
         segment.file === undefined ? [] : [{ ...sizeOf(segment), segment }],
       );
-      const isOver = Math.max((day + 1) * PARTITION_US, quietSinceUs) <= quietUs;
-      const chosen = chooseMerge(candidates, isOver, this.#budget.mergeBounds);
+      const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
       if (chosen === undefined) continue;
       this.#merging = this.#merge(chosen.map(({ segment }) => segment)).finally(() => {
         this.#merging = undefined;

@@ -5,7 +5,8 @@ import { PARTITION_US, partitionOf } from './partition.ts';
 
 /**
  * Sealed segments with rows of one UTC day, which is the newest any of their rows has. `quietSinceUs`:
- * when a tick first saw the last that was added; `undefined` before.
+ * when a tick first saw the last that was added, `undefined` before; the end of the day where a start found all of
+ * them in files.
  */
 export type Partition = {
   readonly day: number;

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { must } from '../../engine/assert.ts';
 import type { Engine, PreparedQuery, RunOptions } from '../../engine/engine.ts';
-import { SEAL_AGE_US } from '../../ingest/limits.ts';
+import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
 import type { Catalogue } from '../../src/definition/catalogue.ts';
 import { HEAP_GROWING_PERCENT, TICK_MS } from '../../src/limits.ts';
 import type { Backend } from '../../src/store/backend.ts';
@@ -47,6 +48,8 @@ export class WeirEngine implements Subject {
   readonly #options: WeirSubjectOptions;
   readonly #parts: ReadonlyMap<WeirPart, Part>;
   readonly #ticking: NodeJS.Timeout;
+  /** Where its clock stands. */
+  #nowUs = NOW_US;
   /** Reading parameters is what HTTP costs. */
   readonly #runs = new Map<Question, Run>();
 
@@ -54,7 +57,7 @@ export class WeirEngine implements Subject {
     this.#options = options;
     this.#parts = parts;
     this.#ticking = setInterval(() => {
-      for (const { backend } of parts.values()) backend.tick(NOW_US);
+      for (const { backend } of parts.values()) backend.tick(this.#nowUs);
     }, TICK_MS);
   }
 
@@ -107,12 +110,17 @@ export class WeirEngine implements Subject {
     }
   }
 
-  /** Comes to where a service is some minutes later, whose clock does not stand: what was open is sealed. */
+  /**
+   * Comes to where a service is later, to which nothing was sent any more: what was open is sealed, and days that are
+   * over are merged, as other engines are told to.
+   */
   async settle(): Promise<void> {
-    for (const nowUs of [NOW_US, NOW_US + SEAL_AGE_US]) {
-      for (const { backend } of this.#parts.values()) backend.tick(nowUs);
+    const sealed = NOW_US + SEAL_AGE_US;
+    for (const nowUs of [NOW_US, sealed, sealed + PARTITION_US + PARTITION_QUIET_US]) {
+      this.#nowUs = nowUs;
+      await wait(TICK_MS);
+      await this.atRest();
     }
-    await this.atRest();
   }
 
   prepare(question: Question): void {

@@ -250,8 +250,8 @@ test('a day that is dropped is gone at once, whoever reads it', async () => {
   assert.deepEqual([idsOn(disk), quarantined], [[], []]);
 });
 
-/** Two files, and a merge of them before which `before` happens. Resolves to what was told to fail. */
-async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Promise<void>) {
+/** The segments of two files, before each merge of which `before` happens, and what was told to fail. */
+async function restoredOf(before: (sealed: SealedSegments, opened: Opened) => Promise<void>) {
   const opened = await openedOn(new MemoryDisk());
   const { disk, folder } = opened;
   for (const row of [1, 2]) await add(opened, row);
@@ -274,9 +274,37 @@ async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Pr
     onFailure: (failure) => failures.push(failure),
     onDamage: ({ path }) => assert.fail(path),
   });
-  await sealed.mergeSome(Number.POSITIVE_INFINITY);
   return { failures, sealed, disk };
 }
+
+async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Promise<void>) {
+  const restored = await restoredOf(before);
+  await restored.sealed.mergeSome(Number.POSITIVE_INFINITY);
+  return restored;
+}
+
+test('what is left of a day is merged when no row has come for long, however the day goes on', async () => {
+  const { sealed, disk, failures } = await restoredOf(async () => {});
+  sealed.tick(NOW_US, 0);
+  // Who starts does not know for how long none has come.
+  assert.equal(sealed.mergeSome(NOW_US), undefined);
+  sealed.add([segmentOf(3)], { firstSequence: 3, lastSequence: 3 }, 1);
+  await sealed.settled();
+  assert.equal(sealed.mergeSome(NOW_US), undefined);
+  sealed.tick(NOW_US, 0);
+  assert.equal(sealed.mergeSome(NOW_US - 1), undefined);
+  await sealed.mergeSome(NOW_US);
+  assert.deepEqual([idsOn(disk), sealed.stats().mergeCount, failures], [[4], 1, []]);
+  assert.equal(sealed.stats().rowCount, 3);
+});
+
+test('what a start has found of a day is merged when the day is over', async () => {
+  const { sealed, disk } = await restoredOf(async () => {});
+  sealed.tick((DAY + 1) * PARTITION_US, 0);
+  assert.equal(sealed.mergeSome((DAY + 1) * PARTITION_US - 1), undefined);
+  await sealed.mergeSome((DAY + 1) * PARTITION_US);
+  assert.deepEqual(idsOn(disk), [3]);
+});
 
 test('a day that is dropped while it is merged is no failure of the merge', async () => {
   const { failures, sealed, disk } = await mergeAfter(async (sealed, { folder }) => {
