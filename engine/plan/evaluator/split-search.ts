@@ -34,7 +34,7 @@ const BYTES_PER_STEP = 4;
 export const RANGE_MIN = 16 * SHAPES_MAX;
 
 /** So few strings are read sooner than what they are made of is judged, where nothing is known of it. */
-const READ_MAX = 8;
+const READ_MAX = 16;
 
 /** Of the codes of shapes as integers; one for all, so that what is counted by it is known again. */
 const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
