@@ -23,8 +23,9 @@ export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: M
  * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
  * together are hardly more to write, and none of them is looked at by each query any more.
  *
- * A partition that gets no more rows (`isOver`), as its day is over or its source is silent, has what is left merged from the small end, large ones too, as much as
- * a merge takes: one more writing of those rows, once for each time that late rows have come and two hours gone by.
+ * A partition that gets no more rows (`isOver`), as its day is over or its source is silent, has what is left merged
+ * from the small end, large ones too, as much as a merge takes: one more writing of those rows, once for each time that
+ * rows have come and two hours gone by.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],

@@ -62,6 +62,8 @@ export class Stages {
   /**
    * Loads what is not loaded yet, two at once, since most engines leave a processor idle for long. Those asked last
    * come first: they take the longest.
+   *
+   * @throws Error when one fails, after those under way have ended.
    */
   async loadAll(chosen: readonly Measured[], say: (text: string) => void): Promise<void> {
     const byName = new Map(chosen.map((one) => [loadedNameOf(one), one]));
@@ -74,7 +76,9 @@ export class Stages {
         say(`${name}: loaded`);
       }
     };
-    await Promise.all(Array.from({ length: LOADED_AT_ONCE }, loadOneByOne));
+    // What one fails at does not leave the other's process behind, with nobody to take what it has done.
+    const lanes = await Promise.allSettled(Array.from({ length: LOADED_AT_ONCE }, loadOneByOne));
+    for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   }
 
   async #load(name: string, measured: Measured): Promise<void> {

@@ -277,6 +277,7 @@ async function restoredOf(before: (sealed: SealedSegments, opened: Opened) => Pr
   return { failures, sealed, disk };
 }
 
+/** The same when they have been merged. */
 async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Promise<void>) {
   const restored = await restoredOf(before);
   await restored.sealed.mergeSome(Number.POSITIVE_INFINITY);
