@@ -545,8 +545,17 @@ export const FAMILY_CALLS_MIN = 2;
 /** Projects of its last calls by which it is known that it is one that they differ in: some come again and again. */
 export const FAMILY_PROJECTS_MAX = 8;
 
-/** The share of a segment's time that calls must ask for: to look at so much more costs no more than some calls. */
-export const PREPARED_OVERLAP_MIN = 1 / 8;
+/**
+ * How often calls must have asked for as much time as a segment holds before all of it is looked at for their sake: what
+ * is made ahead costs no more than a few times what they have cost.
+ */
+export const PREPARED_LOOKS_MIN = 1 / 4;
+
+/** The share of a segment's time that a call must ask for: of less there is little to be gained, whoever calls how often. */
+export const PREPARED_OVERLAP_MIN = 1 / 64;
+
+/** … where no part of the state can be used, so that a call must ask for all of the segment one day. */
+export const PREPARED_WHOLE_OVERLAP_MIN = 1 / 8;
 
 /** Segments in a row without a state worth keeping after which no more are made for a fragment. */
 export const PREPARED_VAIN_MAX = 3;

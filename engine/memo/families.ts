@@ -3,8 +3,10 @@ import {
   FAMILIES_MAX,
   FAMILY_CALLS_MIN,
   FAMILY_PROJECTS_MAX,
+  PREPARED_LOOKS_MIN,
   PREPARED_OVERLAP_MIN,
   PREPARED_VAIN_MAX,
+  PREPARED_WHOLE_OVERLAP_MIN,
 } from '../limits.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { scansOf } from '../plan/physical-plan.ts';
@@ -102,10 +104,15 @@ function familyCallOf({ breaker, scan, texts, planKey }: Fragment): FamilyCall |
 
 /** Whether calls such as the last need so much of a segment that all of it is worth being looked at. */
 export function isWanted(
-  { window }: Family,
+  { window, calls, fragment }: Family,
   { timestampUsMin, timestampUsMax }: SegmentContent,
 ): boolean {
   const from = Math.max(timestampUsMin, window.startUs);
   const to = Math.min(timestampUsMax, window.endUs);
-  return to >= from && to - from >= PREPARED_OVERLAP_MIN * (timestampUsMax - timestampUsMin);
+  if (to < from) return false;
+  const duration = timestampUsMax - timestampUsMin;
+  const overlap = duration === 0 ? 1 : (to - from) / duration;
+  const isOfParts = fragment.timeKey !== undefined;
+  const overlapMin = isOfParts ? PREPARED_OVERLAP_MIN : PREPARED_WHOLE_OVERLAP_MIN;
+  return overlap >= overlapMin && calls * overlap >= PREPARED_LOOKS_MIN;
 }

@@ -133,6 +133,33 @@ test('so are those of a project that its caller alone may read', async () => {
   assert.equal((await call('q', { sql })).stats.rowsFromMemo, 0, 'all projects are more');
 });
 
+/** Of an hour, which is about a twelfth of the last segment's time, and begins with a bucket. */
+const OF_AN_HOUR = SQL.replace('36 HOUR', '1 HOUR').replace('MIN(m.n)', 'MAX(m.n)');
+
+test('of a part of a segment they are made once calls have asked for as much as a quarter of it', async () => {
+  await call('p', { sql: OF_AN_HOUR });
+  const { entries } = remembering.stats().memo;
+  await remembering.prepareStates();
+  assert.equal(remembering.stats().memo.entries, entries, 'after one call: none');
+  for (let times = 0; times < 4; times++) await call('p', { sql: OF_AN_HOUR });
+  await remembering.prepareStates();
+  const first = await call('q', { sql: OF_AN_HOUR });
+  assert.ok(first.json.length > 2 && first.stats.rowsFromMemo > 0, `${first.stats.rowsFromMemo}`);
+  assert.equal(first.stats.rowsScanned, 0);
+  assert.equal(remembering.stats().memo.entries, entries + 2, 'of p and q, in one segment');
+});
+
+test('… and of one that asks for less, or could take no part of them, never', async () => {
+  const aMinute = OF_AN_HOUR.replace('1 HOUR', '6 MINUTE');
+  const withoutTime = OF_AN_HOUR.replace('TIMESTAMP_TRUNC(t.timestamp, HOUR) AS b', 'm.s AS b');
+  const { entries } = remembering.stats().memo;
+  for (const sql of [aMinute, withoutTime]) {
+    for (let times = 0; times < 9; times++) await call('p', { sql });
+    await remembering.prepareStates();
+    assert.equal(remembering.stats().memo.entries, entries, sql);
+  }
+});
+
 test('of a segment that is no more nothing is remembered', async () => {
   await call('q');
   const { entries } = remembering.stats().memo;
