@@ -117,16 +117,21 @@ export function gramsOf(text: string): Int32Array {
 /** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+/** Bytes of a word of bits. */
+const WORD_SIZE = 4;
+
 /** The signature of one column, read in place. */
 export class TextSignature {
   /** Values of each block but the last. */
   readonly blockEntries: number;
   readonly #bits: Uint8Array;
+  readonly #words: DataView;
   readonly #width: number;
 
   constructor(source: SliceSource, footer: SignatureFooter) {
     this.blockEntries = footer.blockEntries;
     this.#bits = source.bytes(footer.bits);
+    this.#words = new DataView(this.#bits.buffer, this.#bits.byteOffset, this.#bits.length);
     this.#width = this.#bits.length / GRAM_COUNT;
   }
 
@@ -134,23 +139,32 @@ export class TextSignature {
   valuesWith(grams: Int32Array, valueCount: number): RowRanges {
     const { blockEntries } = this;
     const values = new RangeCollector();
-    for (let at = 0; at < this.#width; at++) {
-      const blocks = this.#blocksWith(grams, at);
-      for (let bits = blocks, block = 8 * at; bits !== 0; bits >>>= 1, block++) {
-        if ((bits & 1) === 0) continue;
+    for (let at = 0; at < this.#width; at += WORD_SIZE) {
+      for (let blocks = this.#blocksWith(grams, at); blocks !== 0; blocks &= blocks - 1) {
+        // The lowest bit that is left.
+        const block = 8 * at + 31 - Math.clz32(blocks & -blocks);
         values.add(block * blockEntries, Math.min((block + 1) * blockEntries, valueCount));
       }
     }
     return values.ranges();
   }
 
-  /** Of the eight blocks that byte `at` is of a bit for each, 1 where all grams occur: soon there is none left. */
+  /** Of the blocks that the bytes from `at` on are of, four bytes at most, 1 where all grams occur: soon there is none left. */
   #blocksWith(grams: Int32Array, at: number): number {
     const width = this.#width;
-    let blocks = 0xff;
+    const isWord = at + WORD_SIZE <= width;
+    let blocks = -1;
     for (let i = 0; i < grams.length && blocks !== 0; i++) {
-      blocks &= this.#bits[grams[i]! * width + at]!;
+      const from = grams[i]! * width + at;
+      blocks &= isWord ? this.#words.getInt32(from, true) : this.#rest(from, width - at);
     }
     return blocks;
+  }
+
+  /** The last bytes of a gram's bits, fewer than a word. */
+  #rest(from: number, count: number): number {
+    let word = 0;
+    for (let i = 0; i < count; i++) word |= this.#bits[from + i]! << (8 * i);
+    return word;
   }
 }
