@@ -58,8 +58,8 @@ export class BackedSegment implements Segment {
     return this.#open().rowsWith(needed, among);
   }
 
-  rowsInside(window: RowWindow): RowRanges {
-    return this.#open().rowsInside(window);
+  rowsInside(window: RowWindow, among?: RowRanges): RowRanges {
+    return this.#open().rowsInside(window, among);
   }
 
   areTimeOrdered(start: number, count: number): boolean {

@@ -4,13 +4,6 @@
  */
 export type RowRanges = Int32Array;
 
-/** How many rows they are. */
-export function lengthOf(ranges: RowRanges): number {
-  let length = 0;
-  for (let at = 0; at < ranges.length; at += 2) length += ranges[at + 1]! - ranges[at]!;
-  return length;
-}
-
 /** Collects ranges that come in order of their starts. */
 export class RangeCollector {
   readonly #bounds: number[] = [];

@@ -1,4 +1,5 @@
 import { unreachable } from '../assert.ts';
+import { findingsGeneration } from './findings.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
 import { RangeCollector, type RowRanges } from './row-ranges.ts';
@@ -45,6 +46,8 @@ export class SealedSegmentReader implements Segment {
   readonly #skeletonStarts: Uint32Array;
   readonly #source: TokenSource;
   readonly #texts: () => TextIndex;
+  /** Who counts the rows that are to be looked at asks before who looks at them. */
+  #lastInside: InsideAnswer | undefined;
 
   /**
    * `need` brings a slice into memory; header and footer are in the buffer already. What is
@@ -162,11 +165,21 @@ export class SealedSegmentReader implements Segment {
     return this.#texts().rowsWith(needed, among);
   }
 
-  rowsInside({ startUs, endUs }: RowWindow): RowRanges {
+  rowsInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
+    const last = this.#lastInside;
+    const generation = findingsGeneration();
+    const isSame = last?.startUs === startUs && last.endUs === endUs && last.among === among;
+    if (isSame && last.generation === generation) return last.rows;
+    const rows = this.#findInside({ startUs, endUs }, among);
+    this.#lastInside = { startUs, endUs, among, generation, rows };
+    return rows;
+  }
+
+  #findInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
     const isFromStart = startUs <= this.timestampUsMin;
     const isToEnd = endUs > this.timestampUsMax;
     const times = this.#timestampsUs;
-    return this.#groups.rangesOfEach((first, end) => {
+    return this.#groups.rangesOfEach(among, (first, end) => {
       const from = isFromStart ? first : times.firstFrom(first, end, startUs);
       return { from, to: isToEnd ? end : times.firstFrom(from, end, endUs) };
     });
@@ -176,6 +189,13 @@ export class SealedSegmentReader implements Segment {
     return this.#groups.areOfOne(start, count);
   }
 }
+
+/** Which rows are inside a window, as it was asked. */
+type InsideAnswer = RowWindow & {
+  readonly among: RowRanges | undefined;
+  readonly generation: number;
+  readonly rows: RowRanges;
+};
 
 /** What `open` gives, opened when it is first asked for. */
 function whenAsked<T>(open: () => T): () => T {
@@ -206,14 +226,29 @@ class Groups {
     return start + count <= this.#starts[next]!;
   }
 
-  /** What `rangeOf` says of the rows [first, end) of each group. */
+  /** What `rangeOf` says of the rows [first, end) of each group, as far as they are `among` these. */
   rangesOfEach(
+    among: RowRanges | undefined,
     rangeOf: (first: number, end: number) => { readonly from: number; readonly to: number },
   ): RowRanges {
     const ranges = new RangeCollector();
-    for (let group = 0; group + 1 < this.#starts.length; group++) {
-      const { from, to } = rangeOf(this.#starts[group]!, this.#starts[group + 1]!);
-      ranges.add(from, to);
+    const starts = this.#starts;
+    const wanted = among ?? Int32Array.of(0, starts[starts.length - 1]!);
+    let group = 0;
+    for (let at = 0; at < wanted.length; at += 2) {
+      const start = wanted[at]!;
+      const end = wanted[at + 1]!;
+      // The group of the first row: the last that begins there or before.
+      if (starts[group + 1]! <= start) {
+        group += firstAtLeast(starts, group, starts.length - group, start + 1) - 1;
+      }
+      for (let first = start; first < end; ) {
+        const groupEnd = starts[group + 1]!;
+        const { from, to } = rangeOf(first, Math.min(end, groupEnd));
+        ranges.add(from, to);
+        first = groupEnd;
+        if (groupEnd < end) group++;
+      }
     }
     return ranges.ranges();
   }

@@ -191,7 +191,10 @@ type Asked = {
 const KEPT_BOUNDS_MAX = 4096;
 
 function isSame(last: Asked, needed: NeededText, { start, count }: RowSpan): boolean {
-  if (last.generation !== findingsGeneration() || last.needed !== needed) return false;
+  if (last.generation !== findingsGeneration()) return false;
+  const { path, text, or } = last.needed;
+  // Calls of one plan have the path in common, and each has an object of its own.
+  if (path !== needed.path || text !== needed.text || or !== needed.or) return false;
   return last.among.start === start && last.among.count === count;
 }
 

@@ -146,11 +146,7 @@ export class TextRows {
 
   /** The rows at positions [start, end) of a run without those that lack a text, of some rows where they are given. */
   within(run: RowRun, start: number, end: number, among?: RowRanges | undefined): RunRows {
-    const isWorthIt = run.rows === undefined && end - start >= TEXT_ROWS_MIN;
-    const wanted =
-      isWorthIt && this.#texts.length > 0
-        ? this.#wanted({ start: run.start + start, count: end - start })
-        : undefined;
+    const wanted = this.wanted(run, start, end);
     if (wanted === undefined && among === undefined) return new SpanRows(run, start, end);
     let ranges: RowRanges = Int32Array.of(start, end);
     if (among !== undefined) ranges = intersectionOf(shifted(among, -run.start), ranges);
@@ -161,8 +157,16 @@ export class TextRows {
     return new RangedRows(run, ranges, areOrdered);
   }
 
+  /** Outside of these rows of the segment none at positions [start, end) of a run has all texts; `undefined`: any may. */
+  wanted(run: RowRun, start: number, end: number): RowRanges | undefined {
+    if (run.rows !== undefined || end - start < TEXT_ROWS_MIN || this.#texts.length === 0) {
+      return undefined;
+    }
+    return this.#among({ start: run.start + start, count: end - start });
+  }
+
   /** Of all rows at once where it is asked of a large part of them, as it may be of further runs. */
-  #wanted(among: RowSpan): RowRanges | undefined {
+  #among(among: RowSpan): RowRanges | undefined {
     const { rowCount } = this.#segment;
     if (among.count * PARTS_MIN < rowCount) return this.#find(among);
     this.#all ??= { rows: this.#find({ start: 0, count: rowCount }) };

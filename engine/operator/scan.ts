@@ -1,5 +1,4 @@
 import { carvedInt32 } from '../column/carved-arrays.ts';
-import { lengthOf } from '../column/row-ranges.ts';
 import type { NeededText, RowRange, RowRun, RowWindow, Segment } from '../column/segment.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
@@ -15,7 +14,10 @@ export type ScanCounters = {
   rowsScanned: number;
   /** Rows whose part of the answer was remembered, so that they were not looked at. */
   rowsFromMemo: number;
-  /** Rows inside the window that were passed over, for they cannot hold a text that is needed. */
+  /**
+   * Rows that were passed over, for they cannot hold a text that is needed: of those inside the window, or of all
+   * where rows are not in the order of time.
+   */
   rowsSkipped: number;
   segmentsScanned: number;
   segmentsSkipped: number;
@@ -207,13 +209,12 @@ function rowsWithin(
   const all = texts.within(run, first, Math.max(first, last));
   const isCut = !run.isTimeOrdered && !isInside(segment, scope);
   const isAsked = isCut && run.rows === undefined && all.count >= INSIDE_ROWS_MIN;
-  const inside = isAsked ? segment.rowsInside?.(scope) : undefined;
+  const inside = isAsked ? segment.rowsInside?.(scope, texts.wanted(run, first, last)) : undefined;
   const rows = inside === undefined ? all : texts.within(run, first, last, inside);
   const { index, count } = scope.slice ?? WHOLE;
   const start = Math.floor((rows.count * index) / count);
   const end = Math.floor((rows.count * (index + 1)) / count);
-  const insideCount = inside === undefined ? Math.max(0, last - first) : lengthOf(inside);
-  const skippedCount = index === 0 ? insideCount - rows.count : 0;
+  const skippedCount = index === 0 ? Math.max(0, last - first) - all.count : 0;
   return { rows, start, end, areInside: inside !== undefined, skippedCount };
 }
 
