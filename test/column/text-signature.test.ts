@@ -72,6 +72,21 @@ test('a block ends where it says: a value on either side of the edge is in its o
   }
 });
 
+test('each block is told of by itself, however many there are', () => {
+  for (let width = 2; width <= 9; width++) {
+    // Of as many bytes as so many blocks have, so that a gram has `width` bytes of bits.
+    const count = Math.round((width * 8 * 20 * 1024) / 100);
+    const { blockEntries } = signed(strings(count, () => ''))!.signature;
+    const isMarked = (block: number) => block % 8 === 7 || (block * 5) % 7 < 3;
+    const column = signed(
+      strings(count, (index) => (isMarked(Math.floor(index / blockEntries)) ? 'needle' : '')),
+    )!;
+    assert.equal(column.size, 4096 * width);
+    const blocks = Array.from({ length: Math.ceil(count / blockEntries) }, (_, block) => block);
+    assert.deepEqual(blocksWith(column, 'needle'), blocks.filter(isMarked), `width ${width}`);
+  }
+});
+
 test('a value that is the same again is in its block, too', () => {
   const codes = Int32Array.from({ length: 2400 }, (_, index) => (index < 1000 ? 0 : 1));
   const column = signed(['needle'.padEnd(100), 'haystack'.padEnd(100)], COLUMN_SIZE, codes)!;
