@@ -132,6 +132,7 @@ class QuantilesState implements AggregateState {
     const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
     this.#numbers.reserve(groupCount);
+    this.#numbers.expectTally(tally);
     let start = 0;
     for (let run = 0; run < tally.ends.length; run++) {
       this.#numbers.addTallied(runs.groups[run]!, tally, start, tally.ends[run]!);

@@ -66,6 +66,11 @@ export class Histograms {
     this.#misses = grownInt32(this.#misses, groupCount);
   }
 
+  /** Makes room for lists of so many values in all, of which most are the first of their groups. */
+  expectLists(length: number): void {
+    this.#log.expect(length);
+  }
+
   /**
    * Counts rows from `start` on, but for NULLs, until one has a value that its group's histogram
    * does not hold; gives that row, or the count of rows. `inRuns` is a matter of speed.

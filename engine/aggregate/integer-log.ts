@@ -45,6 +45,11 @@ export class IntegerLog {
   /** All in order, until an entry is added. */
   #grouped: GroupedIntegers | undefined;
 
+  /** Makes room for so many entries at once where there are none yet, so that the first are not copied as more come. */
+  expect(count: number): void {
+    if (this.#size === 0 && count > this.#values.length) this.#growTo(count);
+  }
+
   add(group: number, value: number, count: number): void {
     if (this.#size === this.#values.length) this.#makeRoom(1);
     if (!this.#goesOn(group, value)) this.#beginStretch(group);
@@ -58,14 +63,9 @@ export class IntegerLog {
     if (start === end) return;
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
     if (!this.#goesOn(group, values[start]!)) this.#beginStretch(group);
-    const ourValues = this.#values;
-    const ourCounts = this.#counts;
-    let size = this.#size;
-    for (let entry = start; entry < end; entry++) {
-      ourValues[size] = values[entry]!;
-      ourCounts[size++] = counts[entry]!;
-    }
-    this.#size = size;
+    const all = { values: this.#values, counts: this.#counts, size: this.#size };
+    copyEntries({ values, counts }, { start, end }, all);
+    this.#size += end - start;
     this.#grouped = undefined;
   }
 
@@ -170,15 +170,9 @@ export class IntegerLog {
 
   /** Writes the entries of the one stretch that a group has. */
   #copy(stretch: number, to: UnitedEntries): void {
-    const [values, counts] = [this.#values, this.#counts];
-    const { values: toValues, counts: toCounts } = to;
-    const end = this.#endOf(stretch);
-    let { size } = to;
-    for (let entry = this.#starts[stretch]!; entry < end; entry++) {
-      toValues[size] = values[entry]!;
-      toCounts[size++] = counts[entry]!;
-    }
-    to.size = size;
+    const span = this.#spanOf(stretch);
+    copyEntries({ values: this.#values, counts: this.#counts }, span, to);
+    to.size += span.end - span.start;
   }
 
   /** Writes the entries of several stretches of one group, in order, equal integers as one. */
@@ -264,6 +258,23 @@ type UnitedEntries = {
   readonly counts: Uint32Array;
   size: number;
 };
+
+/** Entries from which it takes less time to have the engine copy them than to do so one by one. */
+const COPIED_AT_ONCE_MIN = 64;
+
+/** Copies entries behind the last of others, which have room for them. */
+function copyEntries(
+  { values, counts }: CountedIntegers,
+  { start, end }: Span,
+  { values: toValues, counts: toCounts, size }: Readonly<UnitedEntries>,
+): void {
+  const areMany = end - start >= COPIED_AT_ONCE_MIN;
+  const shift = size - start;
+  if (areMany) toCounts.set(counts.subarray(start, end), size);
+  else for (let at = start; at < end; at++) toCounts[at + shift] = counts[at]!;
+  if (areMany && values instanceof Uint16Array) toValues.set(values.subarray(start, end), size);
+  else for (let at = start; at < end; at++) toValues[at + shift] = values[at]!;
+}
 
 /** Writes two stretches as one, the counts of equal integers added up. */
 function mergeSpans(

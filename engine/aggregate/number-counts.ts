@@ -89,6 +89,11 @@ export class NumberCounts {
     else this.#addDouble(group, value, count);
   }
 
+  /** To be called before the entries of a tally are added. */
+  expectTally({ ends }: RunTally): void {
+    this.#histograms.expectLists(ends.at(-1) ?? 0);
+  }
+
   /** Adds entries [start, end) of a tally to a group: integers, ascending, with how often each came. */
   addTallied(group: number, tally: RunTally, start: number, end: number): void {
     const { values, counts } = tally;
