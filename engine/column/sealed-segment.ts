@@ -2,7 +2,7 @@ import { unreachable } from '../assert.ts';
 import { findingsGeneration } from './findings.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
-import { RangeCollector, type RowRanges } from './row-ranges.ts';
+import { KEPT_BOUNDS_MAX, RangeCollector, type RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
 import type {
@@ -171,7 +171,8 @@ export class SealedSegmentReader implements Segment {
     const isSame = last?.startUs === startUs && last.endUs === endUs && last.among === among;
     if (isSame && last.generation === generation) return last.rows;
     const rows = this.#findInside({ startUs, endUs }, among);
-    this.#lastInside = { startUs, endUs, among, generation, rows };
+    const isKept = rows.length + (among?.length ?? 0) <= KEPT_BOUNDS_MAX;
+    this.#lastInside = isKept ? { startUs, endUs, among, generation, rows } : undefined;
     return rows;
   }
 

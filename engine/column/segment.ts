@@ -54,7 +54,10 @@ export interface Segment {
    * first time for a path some more, and as much more as rows hold it.
    */
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined;
-  /** The rows `among` these (default: all) inside a window, by two searches in each group; absent: to find them is to look at each. */
+  /**
+   * The rows `among` these (default: all) inside a window, by two searches in each group; absent: to find them is to
+   * look at each.
+   */
   rowsInside?(window: RowWindow, among?: RowRanges): RowRanges;
   /** Whether the times of consecutive rows are known to ascend; absent: they are not known to. */
   areTimeOrdered?(start: number, count: number): boolean;

@@ -3,7 +3,13 @@ import { TEXT_PATHS_MAX } from '../limits.ts';
 import { findingsGeneration } from './findings.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
-import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import {
+  intersectionOf,
+  KEPT_BOUNDS_MAX,
+  RangeCollector,
+  type RowRanges,
+  unionOf,
+} from './row-ranges.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
@@ -186,9 +192,6 @@ type Asked = {
   readonly among: RowSpan;
   readonly generation: number;
 };
-
-/** Bounds of ranges that are kept of an answer: it is there as long as the segment is open. */
-const KEPT_BOUNDS_MAX = 4096;
 
 function isSame(last: Asked, needed: NeededText, { start, count }: RowSpan): boolean {
   if (last.generation !== findingsGeneration()) return false;
