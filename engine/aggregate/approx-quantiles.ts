@@ -131,8 +131,7 @@ class QuantilesState implements AggregateState {
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
     const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
-    this.#numbers.reserve(groupCount);
-    this.#numbers.expectTally(tally);
+    this.#numbers.reserve(groupCount, tally.ends.at(-1));
     let start = 0;
     for (let run = 0; run < tally.ends.length; run++) {
       this.#numbers.addTallied(runs.groups[run]!, tally, start, tally.ends[run]!);

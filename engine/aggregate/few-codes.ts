@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { lowestBit } from '../column/lowest-bit.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 
 /** Parallel lists: a code, or what it stands for, and how often it came. */
@@ -251,8 +252,4 @@ function takeMark(at: number, { values, counts }: CodeEntries, first: number): n
     counted[code] = 0;
   }
   return entry;
-}
-
-function lowestBit(word: number): number {
-  return 31 - Math.clz32(word & -word);
 }

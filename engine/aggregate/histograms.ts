@@ -60,15 +60,12 @@ export class Histograms {
   /** Whether no group with a histogram has integers in the log that this one holds. */
   #isSettled = true;
 
-  reserve(groupCount: number): void {
+  /** `listedCount`: values of the lists that come next, of which most are the first of their groups. */
+  reserve(groupCount: number, listedCount = 0): void {
+    this.#log.reserve(listedCount);
     this.#starts = grownInt32(this.#starts, groupCount);
     this.#capacities = grownInt32(this.#capacities, groupCount);
     this.#misses = grownInt32(this.#misses, groupCount);
-  }
-
-  /** Makes room for lists of so many values in all, of which most are the first of their groups. */
-  expectLists(length: number): void {
-    this.#log.expect(length);
   }
 
   /**

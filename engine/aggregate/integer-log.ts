@@ -46,7 +46,7 @@ export class IntegerLog {
   #grouped: GroupedIntegers | undefined;
 
   /** Makes room for so many entries at once where there are none yet, so that the first are not copied as more come. */
-  expect(count: number): void {
+  reserve(count: number): void {
     if (this.#size === 0 && count > this.#values.length) this.#growTo(count);
   }
 

@@ -54,9 +54,9 @@ export class NumberCounts {
   /** The table in order, once it is asked for; until it changes. */
   #grouped: GroupedCounts | undefined;
 
-  /** Must be called before values of groups up to `groupCount` are added. */
-  reserve(groupCount: number): void {
-    this.#histograms.reserve(groupCount);
+  /** Must be called before values of groups up to `groupCount` are added. `entryCount`: those of a tally that come next. */
+  reserve(groupCount: number, entryCount = 0): void {
+    this.#histograms.reserve(groupCount, entryCount);
     this.#distinct = grownInt32(this.#distinct, groupCount);
     this.#nans = grownFloat64(this.#nans, groupCount);
     this.#grouped = undefined;
@@ -87,11 +87,6 @@ export class NumberCounts {
   add(group: number, value: number | bigint, count: number): void {
     if (typeof value === 'bigint') this.#wide.add(group, value, count);
     else this.#addDouble(group, value, count);
-  }
-
-  /** To be called before the entries of a tally are added. */
-  expectTally({ ends }: RunTally): void {
-    this.#histograms.expectLists(ends.at(-1) ?? 0);
   }
 
   /** Adds entries [start, end) of a tally to a group: integers, ascending, with how often each came. */

@@ -4,9 +4,6 @@
  */
 export type RowRanges = Int32Array;
 
-/** Bounds of ranges up to which a segment keeps its last answer: it is there as long as the segment is open. */
-export const KEPT_BOUNDS_MAX = 4096;
-
 /** Collects ranges that come in order of their starts. */
 export class RangeCollector {
   readonly #bounds: number[] = [];

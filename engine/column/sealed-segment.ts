@@ -1,8 +1,8 @@
 import { unreachable } from '../assert.ts';
-import { findingsGeneration } from './findings.ts';
+import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
-import { KEPT_BOUNDS_MAX, RangeCollector, type RowRanges } from './row-ranges.ts';
+import { RangeCollector, type RowRanges } from './row-ranges.ts';
 import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
 import { SealedSlotStore } from './sealed-slot-store.ts';
 import type {
@@ -46,8 +46,7 @@ export class SealedSegmentReader implements Segment {
   readonly #skeletonStarts: Uint32Array;
   readonly #source: TokenSource;
   readonly #texts: () => TextIndex;
-  /** Who counts the rows that are to be looked at asks before who looks at them. */
-  #lastInside: InsideAnswer | undefined;
+  readonly #lastInside = new LastRanges<AskedInside, RowRanges>(isSameWindow);
 
   /**
    * `need` brings a slice into memory; header and footer are in the buffer already. What is
@@ -166,14 +165,10 @@ export class SealedSegmentReader implements Segment {
   }
 
   rowsInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
-    const last = this.#lastInside;
-    const generation = findingsGeneration();
-    const isSame = last?.startUs === startUs && last.endUs === endUs && last.among === among;
-    if (isSame && last.generation === generation) return last.rows;
-    const rows = this.#findInside({ startUs, endUs }, among);
-    const isKept = rows.length + (among?.length ?? 0) <= KEPT_BOUNDS_MAX;
-    this.#lastInside = isKept ? { startUs, endUs, among, generation, rows } : undefined;
-    return rows;
+    const find = () => this.#findInside({ startUs, endUs }, among);
+    // Whoever asks again has other ranges then, as so many are not kept either.
+    if (among !== undefined && among.length > KEPT_BOUNDS_MAX) return find();
+    return this.#lastInside.of({ startUs, endUs, among }, find);
   }
 
   #findInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
@@ -191,12 +186,13 @@ export class SealedSegmentReader implements Segment {
   }
 }
 
-/** Which rows are inside a window, as it was asked. */
-type InsideAnswer = RowWindow & {
-  readonly among: RowRanges | undefined;
-  readonly generation: number;
-  readonly rows: RowRanges;
-};
+/** Which of some rows are inside a window. */
+type AskedInside = RowWindow & { readonly among: RowRanges | undefined };
+
+function isSameWindow(one: AskedInside, other: AskedInside): boolean {
+  if (one.startUs !== other.startUs || one.endUs !== other.endUs) return false;
+  return one.among === other.among;
+}
 
 /** What `open` gives, opened when it is first asked for. */
 function whenAsked<T>(open: () => T): () => T {

@@ -1,15 +1,9 @@
 import { must } from '../assert.ts';
 import { TEXT_PATHS_MAX } from '../limits.ts';
-import { findingsGeneration } from './findings.ts';
+import { LastRanges } from './last-ranges.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
-import {
-  intersectionOf,
-  KEPT_BOUNDS_MAX,
-  RangeCollector,
-  type RowRanges,
-  unionOf,
-} from './row-ranges.ts';
+import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
@@ -64,9 +58,7 @@ export class TextIndex {
   #lastSight:
     | { readonly path: readonly string[]; readonly sight: PathSight | undefined }
     | undefined;
-
-  /** Who counts the rows that are to be looked at asks before who looks at them. */
-  #lastAnswer: (Asked & { readonly rows: RowRanges | undefined }) | undefined;
+  readonly #last = new LastRanges<Asked, RowRanges | undefined>(isSame);
 
   constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
     this.#rowCount = footer.rowCount;
@@ -84,13 +76,7 @@ export class TextIndex {
     needed: NeededText,
     among: RowSpan = { start: 0, count: this.#rowCount },
   ): RowRanges | undefined {
-    const last = this.#lastAnswer;
-    if (last !== undefined && isSame(last, needed, among)) return last.rows;
-    const rows = this.#find(needed, among);
-    const isKept = rows === undefined || rows.length <= KEPT_BOUNDS_MAX;
-    const generation = findingsGeneration();
-    this.#lastAnswer = isKept ? { needed, among, generation, rows } : undefined;
-    return rows;
+    return this.#last.of({ needed, among }, () => this.#find(needed, among));
   }
 
   #find(needed: NeededText, among: RowSpan): RowRanges | undefined {
@@ -190,15 +176,14 @@ export class TextIndex {
 type Asked = {
   readonly needed: NeededText;
   readonly among: RowSpan;
-  readonly generation: number;
 };
 
-function isSame(last: Asked, needed: NeededText, { start, count }: RowSpan): boolean {
-  if (last.generation !== findingsGeneration()) return false;
-  const { path, text, or } = last.needed;
-  // Calls of one plan have the path in common, and each has an object of its own.
+/** Calls of one plan have the path in common, and each has an object of its own. */
+function isSame(one: Asked, other: Asked): boolean {
+  const { path, text, or } = one.needed;
+  const { needed, among } = other;
   if (path !== needed.path || text !== needed.text || or !== needed.or) return false;
-  return last.among.start === start && last.among.count === count;
+  return one.among.start === among.start && one.among.count === among.count;
 }
 
 /**

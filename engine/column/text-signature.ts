@@ -1,6 +1,8 @@
+import { lowestBit } from './lowest-bit.ts';
 import { RangeCollector, type RowRanges } from './row-ranges.ts';
 import type { Slice, SliceSink, SliceSource } from './slice.ts';
 import type { StringBlock } from './vector.ts';
+import { type ViewedBytes, viewed, WORD_SIZE } from './viewed-bytes.ts';
 import { encodeWtf8 } from './wtf8.ts';
 
 /**
@@ -117,22 +119,17 @@ export function gramsOf(text: string): Int32Array {
 /** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Bytes of a word of bits. */
-const WORD_SIZE = 4;
-
 /** The signature of one column, read in place. */
 export class TextSignature {
   /** Values of each block but the last. */
   readonly blockEntries: number;
-  readonly #bits: Uint8Array;
-  readonly #words: DataView;
+  readonly #bits: ViewedBytes;
   readonly #width: number;
 
   constructor(source: SliceSource, footer: SignatureFooter) {
     this.blockEntries = footer.blockEntries;
-    this.#bits = source.bytes(footer.bits);
-    this.#words = new DataView(this.#bits.buffer, this.#bits.byteOffset, this.#bits.length);
-    this.#width = this.#bits.length / GRAM_COUNT;
+    this.#bits = viewed(source.bytes(footer.bits));
+    this.#width = this.#bits.bytes.length / GRAM_COUNT;
   }
 
   /** The values, of so many, in the blocks where all `grams` occur. */
@@ -141,8 +138,7 @@ export class TextSignature {
     const values = new RangeCollector();
     for (let at = 0; at < this.#width; at += WORD_SIZE) {
       for (let blocks = this.#blocksWith(grams, at); blocks !== 0; blocks &= blocks - 1) {
-        // The lowest bit that is left.
-        const block = 8 * at + 31 - Math.clz32(blocks & -blocks);
+        const block = 8 * at + lowestBit(blocks);
         values.add(block * blockEntries, Math.min((block + 1) * blockEntries, valueCount));
       }
     }
@@ -156,7 +152,7 @@ export class TextSignature {
     let blocks = -1;
     for (let i = 0; i < grams.length && blocks !== 0; i++) {
       const from = grams[i]! * width + at;
-      blocks &= isWord ? this.#words.getInt32(from, true) : this.#rest(from, width - at);
+      blocks &= isWord ? this.#bits.view.getInt32(from, true) : this.#rest(from, width - at);
     }
     return blocks;
   }
@@ -164,7 +160,7 @@ export class TextSignature {
   /** The last bytes of a gram's bits, fewer than a word. */
   #rest(from: number, count: number): number {
     let word = 0;
-    for (let i = 0; i < count; i++) word |= this.#bits[from + i]! << (8 * i);
+    for (let i = 0; i < count; i++) word |= this.#bits.bytes[from + i]! << (8 * i);
     return word;
   }
 }

@@ -130,6 +130,20 @@ export class RangedRows implements RunRows {
   }
 }
 
+/** The rows at positions [start, end) of a run of a segment, of some of its rows where these are given. */
+export function rowsOfRun(
+  segment: Segment,
+  run: RowRun,
+  [start, end]: readonly [number, number],
+  among?: RowRanges | undefined,
+): RunRows {
+  if (among === undefined) return new SpanRows(run, start, end);
+  const ranges = intersectionOf(shifted(among, -run.start), Int32Array.of(start, end));
+  const areOrdered = (start: number, count: number) =>
+    segment.areTimeOrdered?.(start, count) === true;
+  return new RangedRows(run, ranges, areOrdered);
+}
+
 /** What may hold all of some texts; `undefined`: any row may. */
 type WantedRows = { readonly rows: RowRanges | undefined };
 
@@ -142,19 +156,6 @@ export class TextRows {
   constructor(segment: Segment, texts: readonly NeededText[]) {
     this.#segment = segment;
     this.#texts = texts;
-  }
-
-  /** The rows at positions [start, end) of a run without those that lack a text, of some rows where they are given. */
-  within(run: RowRun, start: number, end: number, among?: RowRanges | undefined): RunRows {
-    const wanted = this.wanted(run, start, end);
-    if (wanted === undefined && among === undefined) return new SpanRows(run, start, end);
-    let ranges: RowRanges = Int32Array.of(start, end);
-    if (among !== undefined) ranges = intersectionOf(shifted(among, -run.start), ranges);
-    if (wanted !== undefined) ranges = intersectionOf(shifted(wanted, -run.start), ranges);
-    const segment = this.#segment;
-    const areOrdered = (start: number, count: number) =>
-      segment.areTimeOrdered?.(start, count) === true;
-    return new RangedRows(run, ranges, areOrdered);
   }
 
   /** Outside of these rows of the segment none at positions [start, end) of a run has all texts; `undefined`: any may. */

@@ -3,7 +3,7 @@ import type { NeededText, RowRange, RowRun, RowWindow, Segment } from '../column
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX, INSIDE_ROWS_MIN, NEWEST_CHUNK_ROWS_MIN } from '../limits.ts';
-import { type RunRows, TextRows } from './run-rows.ts';
+import { type RunRows, rowsOfRun, TextRows } from './run-rows.ts';
 import type { ChunkRows, SegmentField } from './segment-chunk.ts';
 import { countOf, readColumn, segmentChunk } from './segment-chunk.ts';
 import type { Checkpoint, Sink } from './sink.ts';
@@ -206,15 +206,17 @@ function rowsWithin(
 ): RowsPart & { readonly skippedCount: number } {
   const first = run.isTimeOrdered ? segment.positionAt(run, scope.startUs) : 0;
   const last = run.isTimeOrdered ? segment.positionAt(run, scope.endUs) : run.count;
-  const all = texts.within(run, first, Math.max(first, last));
+  const span = [first, Math.max(first, last)] as const;
+  const wanted = texts.wanted(run, ...span);
+  const all = rowsOfRun(segment, run, span, wanted);
   const isCut = !run.isTimeOrdered && !isInside(segment, scope);
   const isAsked = isCut && run.rows === undefined && all.count >= INSIDE_ROWS_MIN;
-  const inside = isAsked ? segment.rowsInside?.(scope, texts.wanted(run, first, last)) : undefined;
-  const rows = inside === undefined ? all : texts.within(run, first, last, inside);
+  const inside = isAsked ? segment.rowsInside?.(scope, wanted) : undefined;
+  const rows = inside === undefined ? all : rowsOfRun(segment, run, span, inside);
   const { index, count } = scope.slice ?? WHOLE;
   const start = Math.floor((rows.count * index) / count);
   const end = Math.floor((rows.count * (index + 1)) / count);
-  const skippedCount = index === 0 ? Math.max(0, last - first) - all.count : 0;
+  const skippedCount = index === 0 ? span[1] - first - all.count : 0;
   return { rows, start, end, areInside: inside !== undefined, skippedCount };
 }
 
