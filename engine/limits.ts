@@ -44,6 +44,15 @@ export const SQL_TREE_DEPTH_MAX = 1000;
 /** Groups of one aggregation. */
 export const GROUPS_MAX = 1_000_000;
 
+/**
+ * Groups met at the beginning of a run that make it worth to look for the first of them in another way: below, what it
+ * takes to aggregate all of them comes to less than a look at each row more.
+ */
+export const LEADING_GROUPS_MIN = 1024;
+
+/** Rows kept meanwhile: the one column that is read of them all takes 16 MiB then, and their places 8. */
+export const LEADING_ROWS_HELD_MAX = 2_097_152;
+
 /** Rows a sort, a window or a join's build side may hold. */
 export const MATERIALIZED_ROWS_MAX = 2_000_000;
 

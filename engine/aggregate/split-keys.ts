@@ -20,13 +20,7 @@ export class SplitKeys {
   readonly #fewParts = new DictionaryMemo(({ split }) => new FewPartIds(must(split).holeCounts));
 
   constructor(patterns: TextPatterns) {
-    this.#forms = new DictionaryMemo((dictionary) => {
-      const split = must(dictionary.split);
-      const isOfOneHead = split.heads.offsets.length === 2;
-      return new KeyForms(split.shapes.offsets.length - 1, (shape) =>
-        isOfOneHead ? patterns.formOf(split, shape) : undefined,
-      );
-    });
+    this.#forms = new DictionaryMemo(({ split }) => KeyForms.of(must(split), patterns));
   }
 
   /**

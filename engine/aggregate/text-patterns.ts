@@ -1,3 +1,4 @@
+import { assert } from '../assert.ts';
 import {
   IS_WORD_BYTE,
   isHole,
@@ -67,6 +68,12 @@ export class TextPatterns {
     return pattern === ABSENT ? NO_KEY : pattern + PATTERNS_MAX * value;
   }
 
+  /** Whether a word of a text is a number: then it has a key but where there are too many or too large ones, or patterns. */
+  hasNumbers(bytes: Uint8Array, start: number, end: number): boolean {
+    reader.read(bytes, start, end);
+    return reader.constants.some(({ scale }) => scale > 1);
+  }
+
   /** The number of a pattern, or -1 when there are too many. */
   numberOf(bytes: Uint8Array, start: number, end: number): number {
     if (this.#patterns.size < PATTERNS_MAX) return this.#patterns.add(bytes, start, end);
@@ -117,6 +124,10 @@ export interface SplitEntries {
   readonly count: number;
 }
 
+/** In place of the first byte of a string's parts: the string has none, or is no string of the shape. */
+export const ANY_PART = -1;
+export const NO_PART = -2;
+
 /** The forms of the shapes of one dictionary, in arrays to be read row by row. */
 export class KeyForms {
   readonly #formOf: (shape: number) => KeyForm | undefined;
@@ -130,6 +141,30 @@ export class KeyForms {
     this.#formOf = formOf;
     this.#starts = new Int32Array(shapeCount).fill(NOT_ASKED);
     this.#holeCounts = new Int32Array(shapeCount);
+  }
+
+  /** The forms of a dictionary's shapes: none where its strings have several heads. */
+  static of(split: SplitBlock, patterns: TextPatterns): KeyForms {
+    const isOfOneHead = split.heads.offsets.length === 2;
+    return new KeyForms(split.shapes.offsets.length - 1, (shape) =>
+      isOfOneHead ? patterns.formOf(split, shape) : undefined,
+    );
+  }
+
+  /** Whether strings of a shape have keys, but for those with numbers too large for one. */
+  has(shape: number): boolean {
+    if (this.#starts[shape] === NOT_ASKED) this.#ask(shape);
+    return this.#starts[shape]! >= 0;
+  }
+
+  /** The first byte of the parts that a string of a shape has where this is its key; of a shape that has a form. */
+  firstPartOf(shape: number, key: number): number {
+    assert(this.has(shape), 'the shape has a form');
+    const start = this.#starts[shape]!;
+    const value = this.#values[start]!;
+    const scale = this.#scales[start]!;
+    if (this.#holeCounts[shape] === 0) return key === value ? ANY_PART : NO_PART;
+    return key % scale === value ? Math.floor(key / scale) % 256 : NO_PART;
   }
 
   /** Writes the key of the string of each code, or NO_KEY. */

@@ -76,6 +76,22 @@ export class AggregateSink implements Sink {
     return true;
   }
 
+  /** Groups met so far. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Whether no answer of a group can fail. */
+  get isCertain(): boolean {
+    return this.#states.every((state) => state.isCertain === true);
+  }
+
+  /** What one of the aggregates comes to so far, of each group. */
+  answers(aggregate: number): Vector {
+    const all = this.#groups(consecutivePositions(0, this.size));
+    return all.column(this.#options.keys.length + aggregate);
+  }
+
   /** What has been aggregated so far. Ends the use of this sink. */
   partial(): AggregatePartial {
     const groupCount = this.#table.size;

@@ -9,6 +9,7 @@ import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
 import { JoinTable } from '../operator/join-table.ts';
+import { type Leading, LeadingGroups } from '../operator/leading-groups.ts';
 import { LimitOperator } from '../operator/limit.ts';
 import { LimitPerOperator } from '../operator/limit-per.ts';
 import { ProjectOperator } from '../operator/project.ts';
@@ -34,6 +35,7 @@ import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
 import { type LateTexts, NO_TEXTS, readsTexts, type ScanBounds, withTexts } from './late-texts.ts';
+import { leadingOf } from './leading-order.ts';
 import type { SortKey, TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
@@ -42,6 +44,7 @@ import {
   layoutOf,
   type PhysicalPlan,
   type PhysicalScan,
+  type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
 import { rowInputsOf } from './physical-walk.ts';
@@ -183,7 +186,8 @@ type OfRun = {
   readonly constants: Map<PhysicalPlan, ConstantSubquery>;
 };
 
-type PhysicalTop = Extract<PhysicalPlan, { op: 'top' }>;
+/** A grouping whose rows go to top rows as they come, which put them in order. */
+type OrderedGroups = { readonly grouping: Breaker; readonly leading: Leading | undefined };
 
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
@@ -197,8 +201,7 @@ class Execution {
   #floorUs: (() => number | undefined) | undefined;
   /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them. */
   #groupedScan: PhysicalScan | undefined;
-  /** The grouping whose rows go to top rows as they come, which put them in order. */
-  #orderedGroups: Breaker | undefined;
+  #orderedGroups: OrderedGroups | undefined;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
   #isKeyed = false;
 
@@ -258,8 +261,9 @@ class Execution {
       case 'union':
         return this.#union(plan, sink);
       case 'aggregate': {
-        const groups = this.group(plan);
-        return this.#orderedGroups === plan ? groups.emitUnordered(sink) : groups.emit(sink);
+        const ordered = this.#orderedGroups?.grouping === plan ? this.#orderedGroups : undefined;
+        const groups = this.group(plan, ordered?.leading);
+        return ordered === undefined ? groups.emit(sink) : groups.emitUnordered(sink);
       }
       case 'window': {
         const window = this.#window(plan);
@@ -286,8 +290,11 @@ class Execution {
     }
   }
 
-  /** Runs a grouping: over its input, or over the partial states given for it. */
-  group(plan: Breaker): AggregateSink {
+  /**
+   * Runs a grouping: over its input, or over the partial states given for it. With `leading`, groups that are not among
+   * the first of that order may be incomplete, or left out.
+   */
+  group(plan: Breaker, leading?: Leading): AggregateSink {
     const { keys, aggregates } = this.#prepared(plan, () => ({
       keys: plan.keys.map(({ column, expression }) => ({
         expression: this.#compile(expression, plan.input),
@@ -299,16 +306,19 @@ class Execution {
         create: () => aggregateStateOf(call),
       })),
     }));
-    const sink = new AggregateSink({ keys, aggregates, checkpoint: this.#context.checkpoint });
+    const options = { keys, aggregates, checkpoint: this.#context.checkpoint };
     const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
+    const isOfAll = leading === undefined || replacement !== undefined;
+    const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);
     if (replacement === undefined || replacement.isBeside === true) {
       this.#groupedScan = rowWiseScanOf(plan.input);
-      this.drive(plan.input, sink);
+      this.drive(plan.input, rows);
     }
+    const groups = rows instanceof LeadingGroups ? rows.groups() : rows;
     if (replacement !== undefined) {
-      sink.combineAll(replacement.partials as readonly AggregatePartial[]);
+      groups.combineAll(replacement.partials as readonly AggregatePartial[]);
     }
-    return sink;
+    return groups;
   }
 
   #window(plan: PhysicalWindow): WindowSink {
@@ -330,12 +340,15 @@ class Execution {
   }
 
   #top(plan: PhysicalTop): TopSink {
-    this.#orderedGroups = groupingBelow(plan.input);
-    const options = this.#prepared(plan, () => ({
-      keys: [...this.#orderKeys(plan.keys, plan.input), ...groupOrderBehind(plan)],
-      width: layoutOf(plan).length,
-      count: plan.count,
+    const { options, ordered } = this.#prepared(plan, () => ({
+      options: {
+        keys: [...this.#orderKeys(plan.keys, plan.input), ...groupOrderBehind(plan)],
+        width: layoutOf(plan).length,
+        count: plan.count,
+      },
+      ordered: orderedGroupsOf(plan),
     }));
+    this.#orderedGroups = ordered;
     const top = new TopSink(options);
     // Of a function that stands where it is assigned to a property V8 expects that it stays, and puts it where only
     // a full collection takes it away, with all that it can see.
@@ -546,6 +559,11 @@ function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
 function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
   if (plan.op === 'filter') return groupingBelow(plan.input);
   return plan.op === 'aggregate' ? plan : undefined;
+}
+
+function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {
+  const grouping = groupingBelow(plan.input);
+  return grouping && { grouping, leading: leadingOf(plan) };
 }
 
 /** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */

@@ -145,3 +145,20 @@ export function isOfUse(texts: readonly string[], projectKey: string | undefined
   if (projectKey !== undefined && texts.includes(projectKey)) return false;
   return texts.every((text) => Buffer.byteLength(text) >= GRAM_SIZE);
 }
+
+/**
+ * The late text that is somewhere in `input` whenever a condition holds: it is used in two ways, to be equal, or as a
+ * pattern that is found as it is.
+ */
+export function lateTest(
+  term: Expression,
+): { readonly input: Expression; readonly parameter: string } | undefined {
+  if (term.op !== 'call') return undefined;
+  const [left, right] = term.arguments;
+  if (left === undefined || right === undefined) return undefined;
+  const isEqual = term.name === '=';
+  if (!isEqual && term.name !== 'regexp_contains') return undefined;
+  if (isEqual && isLateText(left)) return { input: right, parameter: left.name.toLowerCase() };
+  if (!isLateText(right) || left.type.kind !== 'STRING') return undefined;
+  return { input: left, parameter: right.name.toLowerCase() };
+}

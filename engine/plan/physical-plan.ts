@@ -75,13 +75,7 @@ export type PhysicalPlan =
     }
   | PhysicalWindow
   | { readonly op: 'sort'; readonly input: PhysicalPlan; readonly keys: readonly SortKey[] }
-  /** The first `count` rows by the keys; keeps no others. */
-  | {
-      readonly op: 'top';
-      readonly input: PhysicalPlan;
-      readonly keys: readonly SortKey[];
-      readonly count: number;
-    }
+  | PhysicalTop
   | {
       readonly op: 'limit';
       readonly input: PhysicalPlan;
@@ -90,6 +84,14 @@ export type PhysicalPlan =
       /** Counts the rows of each value of this column apart. */
       readonly per?: ColumnId | undefined;
     };
+
+/** The first `count` rows by the keys; keeps no others. */
+export type PhysicalTop = {
+  readonly op: 'top';
+  readonly input: PhysicalPlan;
+  readonly keys: readonly SortKey[];
+  readonly count: number;
+};
 
 /** Keeps all rows, then computes the calls over them. */
 export type PhysicalWindow = {

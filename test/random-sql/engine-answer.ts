@@ -99,10 +99,11 @@ export function fragmentedJson(
   sql: string,
   segmentsOf: SegmentsOf,
   by: 'segments' | 'rows' = 'segments',
+  checkpointsMax = CHECKPOINTS_MAX,
 ): string | undefined {
   const { bound, physical } = prepared(sql, 'optimized');
   if (breakerOf(physical) === undefined) return undefined;
-  const checkpoint = limitedCheckpoint();
+  const checkpoint = limitedCheckpoint(checkpointsMax);
   return orError(() => {
     const segments = segmentsOf(scansOf(physical)[0]!);
     const fragments: readonly Pick<ExecutionContext, 'segments' | 'slice'>[] =

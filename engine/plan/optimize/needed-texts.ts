@@ -3,8 +3,9 @@ import { containedText, type TextTest, validLike } from '../evaluator/contains.t
 import { patternMatch } from '../evaluator/pattern-test.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
-import { isLateText, isOfUse, type WantedText } from '../late-texts.ts';
+import { isOfUse, lateTest, type WantedText } from '../late-texts.ts';
 import type { LogicalPlan, Scan } from '../logical-plan.ts';
+import { canFail } from './can-fail.ts';
 import { eventPathOf } from './event-path.ts';
 import { inputsOf, withInputs } from './plan-walk.ts';
 
@@ -97,18 +98,6 @@ function needsOf(term: Expression): readonly Need[] {
   return match?.matcher.needed.map((texts) => ({ input: match.input, texts })) ?? [];
 }
 
-/** The same of a late text, which is used in two ways: it is equal, or a pattern that is found as it is. */
-function lateTest(term: Expression): Need | undefined {
-  if (term.op !== 'call') return undefined;
-  const [left, right] = term.arguments;
-  if (left === undefined || right === undefined) return undefined;
-  const isEqual = term.name === '=';
-  if (!isEqual && term.name !== 'regexp_contains') return undefined;
-  if (isEqual && isLateText(left)) return { input: right, parameter: left.name.toLowerCase() };
-  if (!isLateText(right) || left.type.kind !== 'STRING') return undefined;
-  return { input: left, parameter: right.name.toLowerCase() };
-}
-
 /** The text that is somewhere in `input` whenever a condition holds. */
 function textTestOf(term: Expression): TextTest | undefined {
   if (term.op !== 'call') return undefined;
@@ -134,28 +123,4 @@ function textTestOf(term: Expression): TextTest | undefined {
 
 function testOf(input: Expression, text: unknown): TextTest | undefined {
   return typeof text === 'string' ? { input, text } : undefined;
-}
-
-/** Functions that give a value, or NULL, for whatever they are called with. */
-const NEVER_FAILING: ReadonlySet<string> = new Set([
-  ...['and', 'or', 'not', 'is_null', 'is_true', 'is_false'],
-  ...['=', '!=', '<', '<=', '>', '>=', 'in', 'in_array'],
-  ...['strpos', 'starts_with', 'ends_with', 'lower', 'upper', 'length', '||', 'concat'],
-]);
-
-/** Whether the evaluation of some row might raise an error; true when in doubt. */
-function canFail(expression: Expression): boolean {
-  if (expression.op === 'subquery') return true;
-  if (expression.op === 'cast' && !expression.safe) return true;
-  if (expression.op === 'call' && !NEVER_FAILING.has(expression.name)) {
-    const isKnown = containedText(expression) !== undefined || isLikePattern(expression);
-    if (!isKnown && lateTest(expression) === undefined) return true;
-  }
-  return childrenOf(expression).some(canFail);
-}
-
-/** `input LIKE 'pattern'`, the pattern a right one. */
-function isLikePattern({ name, arguments: [, pattern] }: Expression & { op: 'call' }): boolean {
-  const isText = pattern?.op === 'literal' && typeof pattern.value === 'string';
-  return name === 'like' && isText && validLike(pattern.value as string) !== undefined;
 }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Leading } from '../../engine/operator/leading-groups.ts';
+import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { leadingOf } from '../../engine/plan/leading-order.ts';
+import { optimize } from '../../engine/plan/optimize/optimize.ts';
+import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { rowInputsOf } from '../../engine/plan/physical-walk.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { parseQuery } from '../../engine/sql/parser.ts';
+import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+
+/** What the top rows of a text want of groups; fails where it has none. */
+function leading(text: string): Leading | undefined {
+  const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
+  const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: BUILT_IN_SOURCES };
+  let plan: PhysicalPlan = physicalPlanOf(optimize(bound, context), EVERYTHING);
+  while (plan.op !== 'top') plan = rowInputsOf(plan)[0]!;
+  return leadingOf(plan);
+}
+
+const select = (aggregates: string, rest: string) =>
+  leading(`SELECT m.path, ${aggregates} FROM \`storage.logs.prod.2\` AS t
+    CROSS JOIN UNNEST(t.metadata) AS m GROUP BY m.path ${rest}`);
+
+test('groups by a MAX descending or a MIN ascending have leaders', () => {
+  const slowest = select('COUNT(*) AS n, MAX(m.took) AS x', 'ORDER BY x DESC, n LIMIT 20 OFFSET 5');
+  assert.deepEqual(slowest, { aggregate: 1, count: 25, descending: true, nullsFirst: false });
+  const least = select('MIN(t.timestamp) AS x', 'ORDER BY x LIMIT 3');
+  assert.deepEqual(least, { aggregate: 0, count: 3, descending: false, nullsFirst: true });
+});
+
+test('in any other order all groups count', () => {
+  for (const order of ['x LIMIT 5', 'n DESC, x DESC LIMIT 5', 'm.path LIMIT 5', 'x DESC LIMIT 0']) {
+    assert.equal(select('MAX(m.took) AS x, COUNT(*) AS n', `ORDER BY ${order}`), undefined, order);
+  }
+  assert.equal(select('MIN(m.took) AS x', 'ORDER BY x DESC LIMIT 5'), undefined);
+  assert.equal(select('MAX(m.took) AS x', 'HAVING x > 1 ORDER BY x DESC LIMIT 5'), undefined);
+});
+
+test('groups that are not among the first fail where something of theirs can fail', () => {
+  const order = 'ORDER BY x DESC LIMIT 5';
+  assert.equal(select('MAX(m.took) AS x, AVG(CAST(m.a AS FLOAT64)) AS y', order), undefined);
+  assert.notEqual(
+    select('MAX(m.took) AS x, AVG(SAFE_CAST(m.a AS FLOAT64)) AS y', order),
+    undefined,
+  );
+  assert.equal(select('MAX(m.took) AS x, COUNT(1 / m.a) AS y', order), undefined);
+});
