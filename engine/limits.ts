@@ -367,6 +367,18 @@ export const INLINE_ROWS_MAX = 4096;
 export const INLINE_EXPECTED_MS_MAX = 1.5;
 export const INLINE_KNOWN_ROWS_MAX = 131_072;
 
+/**
+ * … and where this thread has little else to do: two workers take a run of 370,000 rows a quarter longer than this thread
+ * does, and half again as much of the processors.
+ */
+export const INLINE_QUIET_ROWS_MAX = 524_288;
+
+/**
+ * Milliseconds of other work in a turn of the event loop, on the mean of the last turns with runs, below which a thread has
+ * little: an answer or two. While events come in these are slices of some milliseconds.
+ */
+export const INLINE_QUIET_MS_MAX = 0.5;
+
 /** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
 export const COST_ROWS_MIN = 1024;
 

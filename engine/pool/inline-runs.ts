@@ -18,6 +18,7 @@ import {
   INLINE_LONG_MS_MAX,
   INLINE_MS_MAX,
   INLINE_PARTIALS_BYTES_MAX,
+  INLINE_QUIET_ROWS_MAX,
   INLINE_ROWS_MAX,
   INLINE_RUNS_APART_MAX,
   INLINE_STEPS,
@@ -46,6 +47,7 @@ import { appliesOf, operatorsOf, someExpression } from '../plan/physical-walk.ts
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { type CoveredRun, isOfAllRows, takePieces, withRemembered } from './covered-run.ts';
+import { OtherWork } from './other-work.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
@@ -57,6 +59,10 @@ export type InlineLimits = {
   readonly rowsMax: number;
   /** … if it tries regular expressions on them. */
   readonly expressionRowsMax: number;
+  /** … where they are known to take little time. */
+  readonly knownRowsMax: number;
+  /** … and this thread has little else to do. */
+  readonly quietRowsMax: number;
   /** Milliseconds that one run may take. */
   readonly runMsMax: number;
   /** … and those of one turn of the event loop together. */
@@ -66,6 +72,8 @@ export type InlineLimits = {
 const LIMITS: InlineLimits = {
   rowsMax: INLINE_ROWS_MAX,
   expressionRowsMax: INLINE_EXPRESSION_ROWS_MAX,
+  knownRowsMax: INLINE_KNOWN_ROWS_MAX,
+  quietRowsMax: INLINE_QUIET_ROWS_MAX,
   runMsMax: INLINE_MS_MAX,
   turnMsMax: INLINE_TURN_MS_MAX,
 };
@@ -112,6 +120,7 @@ export class InlineRuns {
   readonly #buffers: JsonBuffer[] = [];
   /** Spent in this turn of the event loop. */
   #turnMs = 0;
+  readonly #otherWork = new OtherWork();
 
   constructor(limits: Partial<InlineLimits> = {}, costs: RunCosts = new RunCosts()) {
     this.#limits = { ...LIMITS, ...limits };
@@ -319,7 +328,7 @@ export class InlineRuns {
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
     return {
-      rowsMax: Math.min(Math.max(rowsMax, boundedRows(knownRows)), record.rowsMax),
+      rowsMax: Math.min(Math.max(rowsMax, this.#boundedRows(knownRows)), record.rowsMax),
       runMsMax: wholeMs <= INLINE_EXPECTED_MS_MAX ? longMs : Math.min(patience * runMsMax, longMs),
     };
   }
@@ -331,8 +340,13 @@ export class InlineRuns {
     const knownRows = isLearning
       ? this.#costs.rowsWithin(plan, ms)
       : this.#costs.rowsWithinHere(plan, ms);
-    const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, boundedRows(knownRows));
+    const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, this.#boundedRows(knownRows));
     return { rowsMax: Math.min(rowsMax, record.rowsMax), runMsMax: INLINE_COVERED_MS_MAX };
+  }
+
+  #boundedRows(knownRows: number): number {
+    const { knownRowsMax, quietRowsMax } = this.#limits;
+    return Math.min(knownRows, this.#otherWork.isLittle ? quietRowsMax : knownRowsMax);
   }
 
   #checkpoint({ rowsScanned }: ScanCounters, startMs: number, limits: RunLimits): void {
@@ -361,7 +375,9 @@ export class InlineRuns {
 
   #spend(ms: number): void {
     if (this.#turnMs === 0) {
+      const startMs = performance.now() - ms;
       setImmediate(() => {
+        this.#otherWork.note(performance.now() - startMs - this.#turnMs);
         this.#turnMs = 0;
       });
     }
@@ -426,10 +442,6 @@ function isWithin(rowsMax: number, parts: readonly ScannedPart[], checkTime: () 
 
 function checkTimeOf(startMs: number, { runMsMax }: RunLimits): void {
   if (performance.now() - startMs > runMsMax) throw new RunTooLarge('the run takes too long here');
-}
-
-function boundedRows(knownRows: number): number {
-  return Math.min(knownRows, INLINE_KNOWN_ROWS_MAX);
 }
 
 /**

@@ -20,7 +20,7 @@ const engines: Engine[] = [];
 /** The first runs of a process are slow, and are to be run here all the same. */
 function engineWith(
   limits: Partial<InlineLimits> = {},
-  more: Pick<EngineOptions, 'memoLimits'> = {},
+  more: Partial<Pick<EngineOptions, 'catalog' | 'memoLimits'>> = {},
 ): Engine {
   const inlineLimits = { runMsMax: 10_000, turnMsMax: 10_000, ...limits };
   const options = { sources: SOURCES, catalog: store, workerCount: 1, inlineLimits };
@@ -226,6 +226,42 @@ test('a plan whose runs take little is let to end here, however long its first r
     answer.release();
   }
   equal(engine.stats().queriesInline, 1);
+});
+
+test('more rows that take little are looked at here where this thread has little else to do', async () => {
+  const many = new LogStore({
+    sources: [SOURCE],
+    retentionUs: 1000 * PARTITION_US,
+    summarize: summarizeSegment,
+    seal: (handle) => engines[0]!.seal(handle, PARTITION_US),
+  });
+  const rowCount = 3000;
+  const event = { timestampUs: NOW_US, project: 'other', root: {} };
+  const events = Array.from({ length: rowCount }, (_, index) => ({ ...event, id: `e${index}` }));
+  await many.append(SOURCE, batchOf(events));
+  const limits = { rowsMax: 10, knownRowsMax: 20, quietRowsMax: rowCount };
+  const engine = engineWith(limits, { catalog: many, memoLimits: { bytesMax: 0 } });
+  const query = engine.prepare(`SELECT COUNT(*) AS n FROM ${SOURCE} WHERE project = 'other'`, []);
+  /** How many of some runs are made here, in turns that take so long beside. */
+  const countHere = async (runs: number, otherMs: number): Promise<number> => {
+    const before = engine.stats().queriesInline;
+    for (let run = 0; run < runs; run++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
+      const answer = engine.run(query, options);
+      for (const startMs = performance.now(); performance.now() - startMs < otherMs; );
+      const { json, release } = await answer;
+      equal(Buffer.from(json).toString(), `[{"n":${rowCount}}]`);
+      release();
+    }
+    return engine.stats().queriesInline - before;
+  };
+  equal(await countHere(1, 0), 0, 'nothing is known yet of plan and thread');
+  ok((await countHere(400, 0)) > 0);
+  await countHere(40, 5);
+  equal(await countHere(40, 5), 0);
+  ok((await countHere(400, 0)) > 0);
+  await many.close();
 });
 
 test('the work of functions is bounded, not only rows', async () => {
