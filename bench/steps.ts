@@ -42,6 +42,8 @@ type Steps = {
     /** Milliseconds without those in which another process had the processor, and with them. */
     readonly ms: number;
     readonly wallMs: number;
+    /** Whether the host of this machine took a processor from it meanwhile, as far as can be told. */
+    readonly isStolen: boolean;
   }[];
 };
 
@@ -131,15 +133,18 @@ async function written(path: string): Promise<Steps> {
 }
 
 function tell({ name }: Part, { count, longest }: Steps): void {
-  const told = longest
-    .slice(0, TOLD_COUNT)
-    .map(({ kind, ms, wallMs }) => `${ms.toFixed(1)} (${wallMs.toFixed(1)} by the clock, ${kind})`);
+  const told = longest.slice(0, TOLD_COUNT).map(({ kind, ms, wallMs, isStolen }) => {
+    const by = isStolen ? `${kind}, stolen from` : kind;
+    return `${ms.toFixed(1)} (${wallMs.toFixed(1)} by the clock, ${by})`;
+  });
   const [first] = longest;
   if (first === undefined) throw new Error('no step was seen');
-  const longCount = longest.filter(({ ms }) => ms > STEP_MS_MAX).length;
+  const long = longest.filter(({ ms }) => ms > STEP_MS_MAX);
+  const stolenCount = long.filter(({ isStolen }) => isStolen).length;
   console.log(
-    `${name}: ${count} steps, ${longCount} longer than ${STEP_MS_MAX} ms; the longest in ms: ` +
-      `${told.join(', ')} ${barText(`<= ${STEP_MS_MAX}`, longCount === 0)}`,
+    `${name}: ${count} steps, ${long.length} longer than ${STEP_MS_MAX} ms, ${stolenCount} of them while the host took a ` +
+      `processor away; the longest in ms: ${told.join(', ')} ` +
+      `${barText(`<= ${STEP_MS_MAX}, but for those`, long.length === stolenCount)}`,
   );
 }
 
