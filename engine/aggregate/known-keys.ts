@@ -12,6 +12,7 @@ import {
   TEXT_FORM,
   UUID_FORM,
 } from './distinct-values.ts';
+import { WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
 import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
@@ -109,7 +110,9 @@ export class KnownKeys {
     return kept;
   }
 
+  /** A large one may be a bigint among the others. */
   #hasNumber(value: number): boolean {
+    if (this.#hasOthers && Math.abs(value) >= WIDE_NUMBER_MIN) return true;
     return Number.isNaN(value) ? this.#hasNaN : this.#numbers.find(value) !== ABSENT;
   }
 

@@ -7,13 +7,20 @@ import { DYNAMIC } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { Vector } from '../../engine/column/vector.ts';
 import { dictionaryVector, valueVector } from '../../engine/column/vector.ts';
+import { compareNumbers } from '../../engine/function/comparison.ts';
 import { splitColumn } from '../column/split-column.ts';
 import { bestVector } from '../operator/harness.ts';
 import { asDictionary } from './rows-of-groups.ts';
 
-/** As GROUP BY has it: of what is asked for here only 0 and -0 are one. */
+/** As GROUP BY has it: 0 and -0 are one, and numbers of one value, whatever their form. */
 function isAmong(known: readonly SqlValue[], value: SqlValue): boolean {
-  return known.some((each) => Object.is(each, value) || (each === 0 && value === 0));
+  return known.some((each) =>
+    isNumber(each) && isNumber(value) ? compareNumbers(each, value) === 0 : each === value,
+  );
+}
+
+function isNumber(value: SqlValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 /** The values alone, of a table that has met others, too. */
@@ -35,7 +42,23 @@ function retained(keys: KnownKeys, vector: Vector, rows: readonly number[]): rea
 }
 
 const anyValue = fc.constantFrom<SqlValue>(
-  ...[null, true, 0, -0, 1, 0.5, Number.NaN, 2 ** 40, '', 'a', '/7', '/7/34359738368', '1-2-3-4-5'],
+  ...[
+    null,
+    true,
+    0,
+    -0,
+    1,
+    0.5,
+    Number.NaN,
+    2 ** 40,
+    2 ** 60,
+    2n ** 60n,
+    '',
+    'a',
+    '/7',
+    '/7/34359738368',
+    '1-2-3-4-5',
+  ],
   ...['0d2f9a3c-1b4e-4f5a-8c6d-7e8f90a1b2c3', '0d2f9a3c-1b4e-4f5a-8c6d-7e8f90a1b2c4', 'é'],
 );
 
