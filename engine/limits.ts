@@ -367,10 +367,7 @@ export const INLINE_ROWS_MAX = 4096;
 export const INLINE_EXPECTED_MS_MAX = 1.5;
 export const INLINE_KNOWN_ROWS_MAX = 131_072;
 
-/**
- * … and where this thread has little else to do: two workers take a run of 370,000 rows a quarter longer than this thread
- * does, and half again as much of the processors.
- */
+/** … and where this thread has little else to do: two workers take a run of 370,000 rows a quarter longer than it does. */
 export const INLINE_QUIET_ROWS_MAX = 524_288;
 
 /**
