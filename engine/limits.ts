@@ -50,8 +50,11 @@ export const GROUPS_MAX = 1_000_000;
  */
 export const LEADING_GROUPS_MIN = 1024;
 
-/** Rows kept meanwhile: the one column that is read of them all takes 16 MiB then, and their places 8. */
-export const LEADING_ROWS_HELD_MAX = 2_097_152;
+/**
+ * Rows kept meanwhile: the one column that is read of them all takes 8 MB then, and their places 4. No more than there may
+ * be groups, so that too many of these are refused all the same.
+ */
+export const LEADING_ROWS_HELD_MAX = GROUPS_MAX;
 
 /** Rows a sort, a window or a join's build side may hold. */
 export const MATERIALIZED_ROWS_MAX = 2_000_000;

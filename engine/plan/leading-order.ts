@@ -1,7 +1,8 @@
 import type { Leading } from '../operator/leading-groups.ts';
 import { rowExpressionsOf } from './aggregate-call.ts';
 import { canFail } from './optimize/can-fail.ts';
-import type { PhysicalTop } from './physical-plan.ts';
+import type { PhysicalPlan, PhysicalTop } from './physical-plan.ts';
+import { rowInputsOf } from './physical-walk.ts';
 
 /**
  * What top rows want of the groups below, where they are ordered by the MAX of each descending or the MIN ascending first
@@ -20,7 +21,15 @@ export function leadingOf({ input, keys, count }: PhysicalTop): Leading | undefi
     ...input.keys.map(({ expression }) => expression),
     ...input.aggregates.flatMap((item) => rowExpressionsOf(item.call)),
   ];
-  if (expressions.some(canFail)) return undefined;
+  if (expressions.some(canFail) || canFailBelow(input.input)) return undefined;
   const { descending, nullsFirst } = first;
   return { aggregate, count, descending, nullsFirst };
+}
+
+/** Whether what a projection computes might fail: it is computed of those rows alone that somebody asks for. */
+function canFailBelow(plan: PhysicalPlan): boolean {
+  if (plan.op === 'project' && plan.columns.some(({ expression }) => canFail(expression))) {
+    return true;
+  }
+  return rowInputsOf(plan).some(canFailBelow);
 }

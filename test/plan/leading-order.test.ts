@@ -46,4 +46,11 @@ test('groups that are not among the first fail where something of theirs can fai
     undefined,
   );
   assert.equal(select('MAX(m.took) AS x, COUNT(1 / m.a) AS y', order), undefined);
+  const below = (value: string) =>
+    leading(`SELECT k, MAX(x) AS m, COUNT(y) AS s FROM (
+        SELECT m.path AS k, m.took AS x, ${value} AS y FROM \`storage.logs.prod.2\` AS t
+        CROSS JOIN UNNEST(t.metadata) AS m LIMIT 5500)
+      GROUP BY k ORDER BY m DESC LIMIT 5`);
+  assert.equal(below('CAST(m.words AS FLOAT64)'), undefined);
+  assert.notEqual(below('m.words'), undefined);
 });
