@@ -45,9 +45,10 @@ function meter() {
     return Number(digits.toString('latin1', 0, size).split(/ +/)[field]);
   };
   const waitedMs = () => read(schedstat, 1) / 1e6;
-  let stolenBefore = read(stat, STOLEN_FIELD);
+  const stolen = () => read(stat, STOLEN_FIELD);
+  let stolenBefore = stolen();
   setInterval(() => {
-    stolenBefore = read(stat, STOLEN_FIELD);
+    stolenBefore = stolen();
   }, STOLEN_LOOK_MS).unref();
   const end = () => {
     if (step === undefined) return;
@@ -72,17 +73,17 @@ function meter() {
       if (isLater && step !== undefined && startMs - step.endMs < CONTINUED_MS_MAX) return;
       end();
       const startWaitedMs = waitedMs();
-      step = { kind, isStolen: false, startMs, startWaitedMs, endMs: startMs };
-      step.endWaitedMs = startWaitedMs;
+      const ended = { endMs: startMs, endWaitedMs: startWaitedMs };
+      step = { kind, isStolen: false, startMs, startWaitedMs, ...ended };
     },
     after() {
       depth = Math.max(0, depth - 1);
       if (depth > 0 || step === undefined) return;
       step.endMs = performance.now();
       // Few steps are long: the system is asked where it matters.
-      step.endWaitedMs = step.endMs - step.startMs > 1 ? waitedMs() : step.startWaitedMs;
-      if (step.endMs - step.startMs > LONG_MS)
-        step.isStolen = read(stat, STOLEN_FIELD) > stolenBefore;
+      const wallMs = step.endMs - step.startMs;
+      step.endWaitedMs = wallMs > 1 ? waitedMs() : step.startWaitedMs;
+      if (wallMs > LONG_MS) step.isStolen = stolen() > stolenBefore;
     },
   }).enable();
 

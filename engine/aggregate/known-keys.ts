@@ -13,7 +13,7 @@ import {
   UUID_FORM,
 } from './distinct-values.ts';
 import { WIDE_NUMBER_MIN } from './dynamic-order.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
+import { gathered } from './gathered-entries.ts';
 import { NumberIndex } from './number-index.ts';
 import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
 
@@ -154,7 +154,8 @@ export class KnownKeys {
     const split = must(dictionary.split);
     const { shapeCodes, parts } = split;
     const length = count === 0 ? 0 : rows[count - 1]! + 1;
-    makeRoom(length);
+    gathered.reserve(length);
+    const { partStarts, codes: metCodes, starts: metStarts, rows: metRows, keys } = gathered;
     split.partStarts(codes, length, partStarts);
     const firstParts = this.#firstParts.get(dictionary);
     const verdicts = firstParts.verdicts;
@@ -236,19 +237,4 @@ class FirstParts {
       else if (part !== NO_PART) ofShape[part] = KNOWN;
     }
   }
-}
-
-/** Where the parts of each row of a chunk begin, and what was found of those that may be known. All share these. */
-let partStarts: Int32Array<ArrayBuffer> = NO_INT32;
-let metCodes: Int32Array<ArrayBuffer> = NO_INT32;
-let metStarts: Int32Array<ArrayBuffer> = NO_INT32;
-let metRows: Int32Array<ArrayBuffer> = NO_INT32;
-let keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
-
-function makeRoom(count: number): void {
-  partStarts = grownInt32(partStarts, count);
-  metCodes = grownInt32(metCodes, count);
-  metStarts = grownInt32(metStarts, count);
-  metRows = grownInt32(metRows, count);
-  keys = grownFloat64(keys, count);
 }

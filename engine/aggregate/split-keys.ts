@@ -2,7 +2,8 @@ import { must } from '../assert.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
 import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
+import { gathered } from './gathered-entries.ts';
+import { grownInt32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
 import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
 
@@ -36,9 +37,10 @@ export class SplitKeys {
     const split = must(dictionary.split);
     const { shapeCodes, parts } = split;
     const fewParts = this.#fewParts.get(dictionary);
-    makeRoom(count);
+    gathered.reserve(count);
+    const { partStarts, codes: unmet, starts: unmetStarts, rows: unmetRows } = gathered;
     split.partStarts(codes, count, partStarts);
-    const gathered = { ids, idOfKey, idOf };
+    const found = { ids, idOfKey, idOf };
     let unmetCount = 0;
     for (let row = 0; row < count; row++) {
       const code = codes[row]!;
@@ -53,11 +55,11 @@ export class SplitKeys {
       unmetRows[unmetCount++] = row;
       const place = fewParts.place(shape, firstPart);
       if (place === NO_PLACE) continue;
-      this.#resolve(dictionary, unmetCount, gathered);
+      this.#resolve(dictionary, unmetCount, found);
       unmetCount = 0;
       fewParts.keep(place, ids[row]!);
     }
-    this.#resolve(dictionary, unmetCount, gathered);
+    this.#resolve(dictionary, unmetCount, found);
   }
 
   /** Writes the ids of the rows gathered, in their order. */
@@ -68,13 +70,13 @@ export class SplitKeys {
   ): void {
     if (count === 0) return;
     const split = must(dictionary.split);
-    const entries = { codes: unmet, starts: unmetStarts, count };
+    const { codes, starts, rows, keys } = gathered;
+    const entries = { codes, starts, count };
     this.#forms.get(dictionary).keysOf(split, entries, keys);
     const ownIds = this.#ownIds.get(dictionary);
     for (let index = 0; index < count; index++) {
       const key = keys[index]!;
-      ids[unmetRows[index]!] =
-        key === NO_KEY ? ownId(ownIds, split, unmet[index]!, idOf) : idOfKey(key);
+      ids[rows[index]!] = key === NO_KEY ? ownId(ownIds, split, codes[index]!, idOf) : idOfKey(key);
     }
   }
 }
@@ -83,22 +85,6 @@ interface FindIds {
   readonly idOfKey: (key: number) => number;
   /** Of the code of a string without a key, and of -1, which is NULL. */
   readonly idOf: (code: number) => number;
-}
-
-/** Where the parts of each row of a chunk begin. All columns share this and what follows. */
-let partStarts: Int32Array<ArrayBuffer> = NO_INT32;
-/** Codes of a chunk whose ids are not known by place, their parts, rows, and keys. */
-let unmet: Int32Array<ArrayBuffer> = NO_INT32;
-let unmetStarts: Int32Array<ArrayBuffer> = NO_INT32;
-let unmetRows: Int32Array<ArrayBuffer> = NO_INT32;
-let keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
-
-function makeRoom(count: number): void {
-  partStarts = grownInt32(partStarts, count);
-  unmet = grownInt32(unmet, count);
-  unmetStarts = grownInt32(unmetStarts, count);
-  unmetRows = grownInt32(unmetRows, count);
-  keys = grownFloat64(keys, count);
 }
 
 function ownId(

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Leading } from '../../engine/operator/leading-groups.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { leadingOf } from '../../engine/plan/leading-order.ts';
-import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
 import { rowInputsOf } from '../../engine/plan/physical-walk.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
-import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { planOfText } from './plan-of-text.ts';
 
 /** What the top rows of a text want of groups; fails where it has none. */
 function leading(text: string): Leading | undefined {
-  const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
-  const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: BUILT_IN_SOURCES };
-  let plan: PhysicalPlan = physicalPlanOf(optimize(bound, context), EVERYTHING);
+  let plan = planOfText(text);
   while (plan.op !== 'top') plan = rowInputsOf(plan)[0]!;
   return leadingOf(plan);
 }

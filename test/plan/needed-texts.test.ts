@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { scansOf } from '../../engine/plan/physical-plan.ts';
+import { planOfText } from './plan-of-text.ts';
 
 const SOURCES = [{ name: 'logs', projectPath: ['metadata', 'ref'] }];
 
 /** The texts that each scan of a query needs, as `path: text`. */
 function textsOf(sql: string): string[][] {
-  const bound = bindQuery(parseQuery(sql), { sources: SOURCES, parameters: [] });
-  const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: SOURCES };
-  return scansOf(physicalPlanOf(optimize(bound, context), EVERYTHING)).map(({ texts = [] }) =>
+  return scansOf(planOfText(sql, SOURCES)).map(({ texts = [] }) =>
     texts.map(({ path, text, or = [] }) => `${path.join('.')}: ${[text, ...or].join(' or ')}`),
   );
 }

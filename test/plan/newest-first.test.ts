@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
-import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { scansOf } from '../../engine/plan/physical-plan.ts';
+import { planOfText } from './plan-of-text.ts';
 
 /** Of each scan of a text, whether it is read from its newest end. */
 function newestFirst(text: string): readonly boolean[] {
-  const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
-  const context = { parameters: new Map(), nowUs: 0, rowsMax: 1000, sources: BUILT_IN_SOURCES };
-  const plan = physicalPlanOf(optimize(bound, context), EVERYTHING);
-  return scansOf(plan).map((scan) => scan.newestFirst);
+  return scansOf(planOfText(text)).map((scan) => scan.newestFirst);
 }
 
 test('the newest of a union are found from the newest ends of all its inputs', () => {

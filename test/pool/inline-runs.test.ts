@@ -29,13 +29,17 @@ function engineWith(
   return engine;
 }
 
-before(async () => {
-  store = new LogStore({
+function newStore(): LogStore {
+  return new LogStore({
     sources: [SOURCE],
     retentionUs: 1000 * PARTITION_US,
     summarize: summarizeSegment,
     seal: (handle) => engines[0]!.seal(handle, PARTITION_US),
   });
+}
+
+before(async () => {
+  store = newStore();
   engineWith();
   const events = Array.from({ length: ROWS }, (_, index) => ({
     id: `e${index}`,
@@ -229,12 +233,7 @@ test('a plan whose runs take little is let to end here, however long its first r
 });
 
 test('more rows that take little are looked at here where this thread has little else to do', async () => {
-  const many = new LogStore({
-    sources: [SOURCE],
-    retentionUs: 1000 * PARTITION_US,
-    summarize: summarizeSegment,
-    seal: (handle) => engines[0]!.seal(handle, PARTITION_US),
-  });
+  const many = newStore();
   const rowCount = 3000;
   const event = { timestampUs: NOW_US, project: 'other', root: {} };
   const events = Array.from({ length: rowCount }, (_, index) => ({ ...event, id: `e${index}` }));
