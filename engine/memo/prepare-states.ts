@@ -71,11 +71,12 @@ export function prepareStates(
 
 /** The texts of a call for another project. */
 export function withProject(
-  { values }: LateTexts,
+  { values, patterns }: LateTexts,
   { from, to }: { readonly from: string; readonly to: string },
 ): LateTexts {
   return lateTexts(
     new Map(Array.from(values, ([name, text]) => [name, text === from ? to : text])),
+    patterns,
   );
 }
 

@@ -16,7 +16,13 @@ export type Column = { readonly id: ColumnId; readonly name: string; readonly ty
 export type Expression =
   | { readonly op: 'literal'; readonly type: SqlType; readonly value: SqlValue }
   /** A parameter of the call; `now` is the run's clock, read by CURRENT_TIMESTAMP. */
-  | { readonly op: 'parameter'; readonly type: SqlType; readonly name: string }
+  | {
+      readonly op: 'parameter';
+      readonly type: SqlType;
+      readonly name: string;
+      /** Said once the call's values are: a late text that is a regular expression with operators. */
+      readonly isPattern?: true | undefined;
+    }
   | { readonly op: 'now'; readonly type: SqlType }
   | { readonly op: 'column'; readonly type: SqlType; readonly id: ColumnId }
   /** A scalar function or operator, by its name in the registry (`engine/function`). */

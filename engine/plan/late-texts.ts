@@ -1,7 +1,10 @@
 import type { NeededText } from '../column/segment.ts';
 import { GRAM_SIZE } from '../column/text-signature.ts';
 import type { SqlValue } from '../column/value.ts';
-import { literalOf } from '../function/text/regular-expression.ts';
+import { compileRegex, literalOf } from '../function/text/regular-expression.ts';
+import { WorkBudget } from '../function/work-meter.ts';
+import { FOLDING_STEPS_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
 import type { Expression } from './expression.ts';
 import { childrenOf, columnsOf, rewrite } from './expression-walk.ts';
 import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
@@ -16,19 +19,26 @@ import { type Reach, withinReach } from './reach.ts';
 export type LateTexts = {
   /** By the parameters' names, in lower case. */
   readonly values: ReadonlyMap<string, string>;
+  /** Names of those that are regular expressions with operators. */
+  readonly patterns: ReadonlySet<string>;
   /** A text that only the same values under the same names have. */
   readonly key: string;
 };
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 export const NO_TEXTS: LateTexts = lateTexts(new Map());
 
-export function lateTexts(values: ReadonlyMap<string, string>): LateTexts {
+export function lateTexts(
+  values: ReadonlyMap<string, string>,
+  patterns: ReadonlySet<string> = NO_NAMES,
+): LateTexts {
   const entries = [...values];
   if (entries.length > 1) entries.sort();
   let key = '';
   // With its length before it a text ends where it says, whatever it holds.
   for (const [name, text] of entries) key += `${name.length}:${name}${text.length}:${text}`;
-  return { values, key };
+  return { values, patterns, key };
 }
 
 /** What a scan takes of late texts. */
@@ -41,13 +51,18 @@ export type LateScan = {
 
 export type WantedText =
   | NeededText
-  | { readonly path: NeededText['path']; readonly parameter: string };
+  | {
+      readonly path: NeededText['path'];
+      readonly parameter: string;
+      /** Whether it is what matches of the parameter need, not the parameter itself. */
+      readonly isPattern?: true | undefined;
+    };
 
 /** What one call says of a scan. */
 export type ScanBounds = Pick<PhysicalScan, 'window' | 'projectKey' | 'reach' | 'texts'>;
 
-/** How values of a parameter may be late: any text, or those only that as a pattern are found as they are. */
-export type LateTextUse = 'any' | 'plain';
+/** How a parameter that may be a late text is used: compared only, or as a regular expression, too. */
+export type LateTextUse = 'text' | 'pattern';
 
 /**
  * The parameters of a bound plan that may be late texts, by name in lower case. None of one with subqueries, of
@@ -62,7 +77,7 @@ export function lateTextUses(plan: LogicalPlan): ReadonlyMap<string, LateTextUse
       const use = name === undefined ? undefined : useOf(child, node);
       if (name === undefined) look(child);
       else if (use === undefined) others.add(name);
-      else if (uses.get(name) !== 'plain') uses.set(name, use);
+      else if (uses.get(name) !== 'pattern') uses.set(name, use);
     }
   };
   for (const node of plansWithin(plan)) {
@@ -81,14 +96,31 @@ function useOf(parameter: Expression, above: Expression): LateTextUse | undefine
   const [first, second] = above.arguments;
   const other = first === parameter ? second : first;
   if (other === undefined || other === parameter || columnsOf(other).size === 0) return undefined;
-  if (above.name === '=') return 'any';
-  return above.name === 'regexp_contains' && second === parameter ? 'plain' : undefined;
+  if (above.name === '=') return 'text';
+  return above.name === 'regexp_contains' && second === parameter ? 'pattern' : undefined;
 }
 
-/** Whether a value may be late where its parameter is used so. */
-export function mayBeLate(value: SqlValue, use: LateTextUse): value is string {
-  if (typeof value !== 'string') return false;
-  return use === 'any' || literalOf(value) === value;
+/**
+ * What a value is as a late text where its parameter is used so: one that is found as it is, or a pattern with
+ * operators. `undefined`: it may not be late. A pattern that comes to another text is planned as that text is, and of a
+ * wrong one the plan of the call will tell.
+ */
+export function lateTextKind(value: SqlValue, use: LateTextUse): LateTextUse | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (use === 'text') return 'text';
+  const literal = literalOf(value);
+  if (literal !== undefined) return literal === value ? 'text' : undefined;
+  return isPattern(value) ? 'pattern' : undefined;
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new WorkBudget(FOLDING_STEPS_MAX).run(() => compileRegex(text));
+    return true;
+  } catch (error) {
+    if (error instanceof QueryError) return false;
+    throw error;
+  }
 }
 
 /** A parameter that the optimiser meets is a late one, and a STRING among these a late text. */
@@ -134,10 +166,25 @@ function neededTexts(
 ): readonly NeededText[] | undefined {
   const needed: NeededText[] = [];
   for (const item of wanted) {
-    const text = 'text' in item ? item : { path: item.path, text: values.get(item.parameter)! };
-    if (isOfUse([text.text, ...(text.or ?? [])], projectKey)) needed.push(text);
+    for (const text of 'text' in item ? [item] : neededOf(item, values.get(item.parameter)!)) {
+      if (isOfUse([text.text, ...(text.or ?? [])], projectKey)) needed.push(text);
+    }
   }
   return needed.length === 0 ? undefined : needed;
+}
+
+function neededOf(
+  { path, isPattern }: Exclude<WantedText, NeededText>,
+  value: string,
+): readonly NeededText[] {
+  if (isPattern !== true) return [{ path, text: value }];
+  return compileRegex(value).needed.map((texts) => neededText(path, texts));
+}
+
+/** At least one of some texts. */
+export function neededText(path: NeededText['path'], texts: readonly string[]): NeededText {
+  const [text, ...or] = texts as readonly [string, ...string[]];
+  return or.length === 0 ? { path, text } : { path, text, or };
 }
 
 /** Whether blocks without any of some texts can be told: of the project's own rows all have it. */
@@ -146,13 +193,14 @@ export function isOfUse(texts: readonly string[], projectKey: string | undefined
   return texts.every((text) => Buffer.byteLength(text) >= GRAM_SIZE);
 }
 
+/** A string, and the parameter that it is compared with or searched for. */
+export type LateTest = { readonly input: Expression; readonly parameter: string };
+
 /**
  * The late text that is somewhere in `input` whenever a condition holds: it is used in two ways, to be equal, or as a
  * pattern that is found as it is.
  */
-export function lateTest(
-  term: Expression,
-): { readonly input: Expression; readonly parameter: string } | undefined {
+export function lateTest(term: Expression): LateTest | undefined {
   if (term.op !== 'call') return undefined;
   const [left, right] = term.arguments;
   if (left === undefined || right === undefined) return undefined;
@@ -160,5 +208,15 @@ export function lateTest(
   if (!isEqual && term.name !== 'regexp_contains') return undefined;
   if (isEqual && isLateText(left)) return { input: right, parameter: left.name.toLowerCase() };
   if (!isLateText(right) || left.type.kind !== 'STRING') return undefined;
+  if (!isEqual && right.isPattern === true) return undefined;
   return { input: left, parameter: right.name.toLowerCase() };
+}
+
+/** The late text that is a pattern with operators and is looked for in `input`. */
+export function latePatternTest(term: Expression): LateTest | undefined {
+  if (term.op !== 'call' || term.name !== 'regexp_contains') return undefined;
+  const [input, pattern] = term.arguments;
+  if (input?.type.kind !== 'STRING' || pattern === undefined) return undefined;
+  if (!isLateText(pattern) || pattern.isPattern !== true) return undefined;
+  return { input, parameter: pattern.name.toLowerCase() };
 }

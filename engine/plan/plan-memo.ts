@@ -11,9 +11,9 @@ import type { Column } from './expression.ts';
 import {
   type LateTexts,
   type LateTextUse,
+  lateTextKind,
   lateTexts,
   lateTextUses,
-  mayBeLate,
   NO_TEXTS,
   type ScanBounds,
 } from './late-texts.ts';
@@ -159,13 +159,12 @@ export class PlanMemo {
   ): Remembered {
     try {
       const budget = new WorkBudget(FOLDING_STEPS_MAX);
-      const lateTexts = new Set(texts.values.keys());
-      const unclocked = { ...context, nowUs: undefined, lateTexts, budget };
+      const unclocked = { ...context, nowUs: undefined, lateTexts: texts, budget };
       const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
       const bounded = { ...query, plan: lateBucketsAsBounds(folded.plan) };
       const template = templateOf(bounded, unclocked);
       if (template === undefined) {
-        return lateTexts.size > 0 ? { kind: 'closed' } : { kind: 'folded', query: folded };
+        return texts.values.size > 0 ? { kind: 'closed' } : { kind: 'folded', query: folded };
       }
       const content: TemplateContent = { plan: template.plan, output: query.output };
       this.#templateCount += 1;
@@ -185,13 +184,13 @@ export class PlanMemo {
   #keyOf(
     query: BoundQuery,
     { parameters, rowsMax }: CallContext,
-    { values }: LateTexts,
+    { values, patterns }: LateTexts,
   ): string | undefined {
     const { number, timestamps } = this.#identityOf(query);
     let key = `${number} ${rowsMax}`;
     for (const [name, value] of parameters) {
       const isLate = values.has(name) || (value !== null && timestamps.has(name));
-      const text = isLate ? 'late' : valueText(value);
+      const text = patterns.has(name) ? 'late pattern' : isLate ? 'late' : valueText(value);
       if (text === undefined) return undefined;
       key += ` ${name}=${text}`;
     }
@@ -217,11 +216,15 @@ export class PlanMemo {
 function textsOf({ texts }: QueryIdentity, { parameters }: CallContext): LateTexts {
   if (texts.size === 0) return NO_TEXTS;
   const values = new Map<string, string>();
+  const patterns = new Set<string>();
   for (const [name, use] of texts) {
     const value = parameters.get(name) ?? null;
-    if (mayBeLate(value, use)) values.set(name, value);
+    const kind = lateTextKind(value, use);
+    if (kind === undefined) continue;
+    values.set(name, value as string); // Nothing else has a kind.
+    if (kind === 'pattern') patterns.add(name);
   }
-  return lateTexts(values);
+  return lateTexts(values, patterns);
 }
 
 function planWhole(query: BoundQuery, context: CallContext): CallPlan {

@@ -1,13 +1,12 @@
 import type { SegmentHandle } from '../column/segment.ts';
 import { FRAGMENT_EXCESS_MAX } from '../limits.ts';
 import type { RowSlice } from '../operator/scan.ts';
-import { triesExpression } from '../plan/evaluator/pattern-test.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type PhysicalPlan, type PhysicalScan, scansOf } from '../plan/physical-plan.ts';
-import { someExpression } from '../plan/physical-walk.ts';
+import { scansOf } from '../plan/physical-plan.ts';
 import { sizeOf } from './covered-run.ts';
 import type { QueryRun } from './query-pool.ts';
 import { sharesOf } from './shares.ts';
+import { triesExpression } from './tries-expression.ts';
 
 /** What one worker looks at: some segments, or one part of the rows of each. */
 export type FragmentShare = {
@@ -22,30 +21,26 @@ export type FragmentShare = {
  * `undefined`: the query is best run by one.
  */
 export function fragmentShares(
-  { plan, template }: Pick<QueryRun, 'plan' | 'template'>,
+  query: Pick<QueryRun, 'plan' | 'template'>,
   segments: readonly SegmentHandle[],
   workerCount: number,
 ): readonly FragmentShare[] | undefined {
-  const [scan] = scansOf(plan);
+  const [scan] = scansOf(query.plan);
   if (scan === undefined) return undefined;
-  const { window, texts } = template?.bounds[scan.index] ?? scan;
+  const { window, texts } = query.template?.bounds[scan.index] ?? scan;
   const weightOf = (handle: SegmentHandle) => sizeOf(handle) * partWithin(handle, window);
   const shares = sharesOf(segments, workerCount, weightOf);
   const weights = shares.map((share) => share.reduce((sum, one) => sum + weightOf(one), 0));
   const mean = weights.reduce((sum, weight) => sum + weight, 0) / workerCount;
   const isEven = Math.max(...weights) <= FRAGMENT_EXCESS_MAX * mean;
-  if (isEven || takesTimeApart(plan, texts)) {
+  const isTextSought = texts !== undefined && texts.length > 0;
+  if (isEven || isTextSought || triesExpression(query)) {
     return shares.length < 2 ? undefined : shares.map((share) => ({ segments: share }));
   }
   return Array.from({ length: workerCount }, (_, index) => ({
     segments,
     slice: { index, count: workerCount },
   }));
-}
-
-function takesTimeApart(plan: PhysicalPlan, texts: PhysicalScan['texts']): boolean {
-  if (texts !== undefined && texts.length > 0) return true;
-  return someExpression(plan, triesExpression);
 }
 
 /** The part of a segment's time that is inside a window. */

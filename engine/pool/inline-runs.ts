@@ -33,7 +33,6 @@ import {
   type ScanCounters,
   type ScanScope,
 } from '../operator/scan.ts';
-import { triesExpression } from '../plan/evaluator/pattern-test.ts';
 import {
   type ExecutionContext,
   executeBeside,
@@ -43,7 +42,7 @@ import {
 } from '../plan/execute.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
-import { appliesOf, operatorsOf, someExpression } from '../plan/physical-walk.ts';
+import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { type CoveredRun, isOfAllRows, takePieces, withRemembered } from './covered-run.ts';
@@ -52,6 +51,7 @@ import { PreparedPlans } from './prepared-plans.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
 import { type RunAnswer, type TaskStats, taskStatsOf } from './task.ts';
+import { triesExpression } from './tries-expression.ts';
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
 export type InlineLimits = {
@@ -208,9 +208,7 @@ export class InlineRuns {
     if (record === undefined) {
       record = {
         isLinear: isLinear(query.plan),
-        rowsMax: someExpression(query.plan, triesExpression)
-          ? this.#limits.expressionRowsMax
-          : Number.POSITIVE_INFINITY,
+        rowsMax: triesExpression(query) ? this.#limits.expressionRowsMax : Number.POSITIVE_INFINITY,
         coveredCount: 0,
         apart: {
           plain: new RunsApart(INLINE_RUNS_APART_MAX),
@@ -324,7 +322,7 @@ export class InlineRuns {
   /** More rows where they are known to take little time, and more time where it is known to be little. */
   #limitsOf(query: QueryRun, { patience, record }: BegunRun): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
-    const knownRows = this.#costs.rowsWithin(query.plan, INLINE_EXPECTED_MS_MAX);
+    const knownRows = this.#costs.rowsWithin(query, INLINE_EXPECTED_MS_MAX);
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
     const longMs = Math.max(runMsMax, INLINE_LONG_MS_MAX);
     return {
@@ -334,12 +332,12 @@ export class InlineRuns {
   }
 
   /** What rows take on other threads counts now and then only, so that the compiler learns of them here. */
-  #coveredLimits({ plan }: QueryRun, { record }: BegunRun): RunLimits {
+  #coveredLimits(query: QueryRun, { record }: BegunRun): RunLimits {
     const ms = INLINE_EXPECTED_MS_MAX;
     const isLearning = ++record.coveredCount % INLINE_LEARNING_RUNS === 0;
     const knownRows = isLearning
-      ? this.#costs.rowsWithin(plan, ms)
-      : this.#costs.rowsWithinHere(plan, ms);
+      ? this.#costs.rowsWithin(query, ms)
+      : this.#costs.rowsWithinHere(query, ms);
     const rowsMax = Math.max(INLINE_COVERED_ROWS_MAX, this.#boundedRows(knownRows));
     return { rowsMax: Math.min(rowsMax, record.rowsMax), runMsMax: INLINE_COVERED_MS_MAX };
   }

@@ -326,7 +326,7 @@ export class QueryPool {
     const answer = await this.#finish(query, partials, { part, tasks });
     const stats = fragments.map((fragment) => fragment.stats);
     this.#noteCost(query, [...stats, answer.stats]);
-    this.#noteStates(query.plan, partials, stats);
+    this.#noteStates(query, partials, stats);
     return { ...answer, stats: statsOfAll(stats, answer.stats) };
   }
 
@@ -343,11 +343,11 @@ export class QueryPool {
   }
 
   /** States of many small parts take a while to add up: they are looked at now and then. */
-  #noteStates(plan: PhysicalPlan, partials: readonly unknown[], stats: readonly TaskStats[]): void {
-    if (this.#costs.stateBytesPerRow(plan) !== undefined) return;
+  #noteStates(query: QueryRun, partials: readonly unknown[], stats: readonly TaskStats[]): void {
+    if (this.#costs.stateBytesPerRow(query) !== undefined) return;
     const byteSize = partials.reduce<number>((sum, partial) => sum + partialSize(partial), 0);
     const rowCount = stats.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
-    this.#costs.noteStates(plan, { byteSize, rowCount });
+    this.#costs.noteStates(query, { byteSize, rowCount });
   }
 
   #noteCost(query: QueryRun, parts: readonly TaskStats[]): void {
@@ -418,7 +418,7 @@ export class QueryPool {
     if (total < FRAGMENT_BYTES_MIN) return undefined;
     const wholeMs = this.#costs.wholeMs(query);
     if (wholeMs !== undefined && wholeMs < FRAGMENTED_MS_MIN) return undefined;
-    const stateBytesPerRow = this.#costs.stateBytesPerRow(query.plan) ?? 0;
+    const stateBytesPerRow = this.#costs.stateBytesPerRow(query) ?? 0;
     if (stateBytesPerRow > FRAGMENT_STATE_BYTES_PER_ROW_MAX) return undefined;
     return fragmentShares(query, segments, this.#workerCount);
   }

@@ -24,6 +24,11 @@ export function callIdentity({ plan, template }: PlannedCall): object {
   return template === undefined || template.texts.values.size === 0 ? plan : template.texts;
 }
 
+/** What costs are known of: a plan, and where it looks for a pattern that a call puts in, the plan with that pattern. */
+function costlyPart({ plan, template }: PlannedCall): object {
+  return template === undefined || template.texts.patterns.size === 0 ? plan : template.texts;
+}
+
 type Cost = {
   msPerRow: number | undefined;
   /** … on the main thread, where the code for it may not be compiled yet. */
@@ -42,16 +47,17 @@ const STATES_KNOWN_RUNS = 64;
 
 /**
  * What runs of a plan have taken lately, so that it is known where the next is best run. A matter of speed only.
- * Plans that calls share are the same object each time; others are met once and nothing is known of them.
+ * Plans that calls share are the same object each time; others are met once and nothing is known of them. What a pattern
+ * costs says nothing of the next.
  */
 export class RunCosts {
-  readonly #costs = new WeakMap<PhysicalPlan, Cost>();
+  readonly #costs = new WeakMap<object, Cost>();
   /** Milliseconds of whole runs, by the identity of the call. */
   readonly #wholeMs = new WeakMap<object, number>();
 
   /** `isWhole`: nothing of it was remembered from other runs. */
   note(call: PlannedCall, { busyMs, rowCount, isHere }: EndedRun, isWhole: boolean): void {
-    const cost = this.#costOf(call.plan);
+    const cost = this.#costOf(call);
     if (++cost.runCount % STATES_KNOWN_RUNS === 0) cost.stateBytesPerRow = undefined;
     if (rowCount >= COST_ROWS_MIN) {
       cost.msPerRow = followed(cost.msPerRow, busyMs / rowCount);
@@ -63,18 +69,18 @@ export class RunCosts {
     this.#wholeMs.set(identity, followed(this.#wholeMs.get(identity), busyMs));
   }
 
-  noteStates(plan: PhysicalPlan, { byteSize, rowCount }: FragmentStates): void {
-    if (rowCount > 0) this.#costOf(plan).stateBytesPerRow = byteSize / rowCount;
+  noteStates(call: PlannedCall, { byteSize, rowCount }: FragmentStates): void {
+    if (rowCount > 0) this.#costOf(call).stateBytesPerRow = byteSize / rowCount;
   }
 
   /** How many rows take so long; 0 where it is not known. */
-  rowsWithin(plan: PhysicalPlan, ms: number): number {
-    return rowsIn(ms, this.#costs.get(plan)?.msPerRow);
+  rowsWithin(call: PlannedCall, ms: number): number {
+    return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRow);
   }
 
   /** … on the main thread. */
-  rowsWithinHere(plan: PhysicalPlan, ms: number): number {
-    return rowsIn(ms, this.#costs.get(plan)?.msPerRowHere);
+  rowsWithinHere(call: PlannedCall, ms: number): number {
+    return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRowHere);
   }
 
   /** How long a run takes of which nothing is remembered; `undefined` where it is not known. */
@@ -87,16 +93,17 @@ export class RunCosts {
    * little for one project takes little for each that has few rows.
    */
   wholeMsOfFew(call: PlannedCall): number | undefined {
-    return this.wholeMs(call) ?? this.#costs.get(call.plan)?.wholeMs;
+    return this.wholeMs(call) ?? this.#costs.get(costlyPart(call))?.wholeMs;
   }
 
   /** The bytes of partial states that fragments make of a row; `undefined` where it is not known. */
-  stateBytesPerRow(plan: PhysicalPlan): number | undefined {
-    return this.#costs.get(plan)?.stateBytesPerRow;
+  stateBytesPerRow(call: PlannedCall): number | undefined {
+    return this.#costs.get(costlyPart(call))?.stateBytesPerRow;
   }
 
-  #costOf(plan: PhysicalPlan): Cost {
-    let cost = this.#costs.get(plan);
+  #costOf(call: PlannedCall): Cost {
+    const part = costlyPart(call);
+    let cost = this.#costs.get(part);
     if (cost === undefined) {
       cost = {
         msPerRow: undefined,
@@ -105,7 +112,7 @@ export class RunCosts {
         stateBytesPerRow: undefined,
         runCount: 0,
       };
-      this.#costs.set(plan, cost);
+      this.#costs.set(part, cost);
     }
     return cost;
   }

@@ -139,7 +139,12 @@ const CONDITIONS = [
   'FALSE',
 ];
 
+const REQUESTS =
+  '`cloudflare.logs.prod` AS t CROSS JOIN UNNEST(t.metadata) AS m CROSS JOIN UNNEST(m.request) AS r';
+
 const SELECTS = [
+  `SELECT t.id FROM ${REQUESTS} WHERE REGEXP_CONTAINS(r.url, @project) AND $`,
+  `SELECT COUNT(*) AS n FROM ${REQUESTS} WHERE $ AND r.url = @project AND REGEXP_CONTAINS(r.path, @project)`,
   'SELECT id FROM `postgres.logs` WHERE $ ORDER BY timestamp DESC LIMIT 10',
   'SELECT id, CURRENT_TIMESTAMP() AS now, @since AS since FROM `postgres.logs` WHERE $',
   'SELECT project, COUNT(*) AS n FROM `postgres.logs` WHERE $ GROUP BY project HAVING n > @days',
@@ -181,7 +186,10 @@ const anyCall = fc.record({
   nowUs: anyTime,
   since: fc.option(anyTime),
   until: fc.option(anyTime),
-  project: fc.constantFrom('a', 'b', 'abc', 'abcd', '', 'a.c', '(', 'a\\.c', '\ud800', null),
+  project: fc.constantFrom(
+    ...['a', 'b', 'abc', 'abcd', '', '(', 'a\\.c', '\ud800', null],
+    ...['a.c', '^(abcd|efgh)', 'abcd.*xyz[0-9]+', '(?i)abcd', 'a{1000}{1000}'],
+  ),
   days: fc.constantFrom(0, 1, null),
   reach: anyReach,
 });
@@ -253,10 +261,21 @@ test('calls that differ in texts that rows are compared with, and in nothing els
   deepEqual(numbersOf(`${from} WHERE project = @project`, ['a', 'b', 'c']), [undefined, 1, 1]);
   deepEqual(
     numbersOf(`${from} WHERE REGEXP_CONTAINS(event_message, @project)`, [
-      ...['abc', 'abd', 'a.c', 'a.c', 'x', 'a.c'],
+      ...['abc', 'abd', 'a.c', 'a.c', 'x', 'a.c', '^abc|xyz', 'a\\.c', 'ab+'],
     ]),
-    [undefined, 1, undefined, 2, 1, 2],
-    'a pattern with operators is a plan of its own',
+    [undefined, 1, undefined, 2, 1, 2, 2, undefined, 2],
+    'patterns with operators have a plan of their own',
+  );
+  const requests = `SELECT t.id FROM ${REQUESTS} WHERE REGEXP_CONTAINS(r.url, @project)`;
+  const [, , pattern] = templatesOf(requests, ['a+', 'b+', '(abcd|efgh).*xyz[0-9]+']);
+  const path = ['metadata', 'request', 'url'];
+  deepEqual(
+    must(pattern).bounds[0]?.texts,
+    [
+      { path, text: 'abcd', or: ['efgh'] },
+      { path, text: 'xyz' },
+    ],
+    'a call says what matches of its pattern need',
   );
   const given = `${from} WHERE project = @project AND (@project IS NULL OR id = 'a')`;
   deepEqual(

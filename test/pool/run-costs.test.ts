@@ -10,48 +10,48 @@ const CALL = { plan: PLAN };
 
 test('of a plan that has not been run nothing is known', () => {
   const costs = new RunCosts();
-  equal(costs.rowsWithin(PLAN, 1000), 0);
+  equal(costs.rowsWithin(CALL, 1000), 0);
   equal(costs.wholeMs(CALL), undefined);
   costs.note({ plan: { op: 'one-row' } }, { busyMs: 1, rowCount: 10_000 }, true);
-  equal(costs.rowsWithin(PLAN, 1000), 0, 'another object is another plan');
+  equal(costs.rowsWithin(CALL, 1000), 0, 'another object is another plan');
 });
 
 test('a lower cost is believed at once, a higher one little by little', () => {
   const costs = new RunCosts();
   costs.note(CALL, { busyMs: 8, rowCount: 8000 }, true);
-  equal(costs.rowsWithin(PLAN, 2), 2000);
+  equal(costs.rowsWithin(CALL, 2), 2000);
   costs.note(CALL, { busyMs: 4, rowCount: 8000 }, true);
-  equal(costs.rowsWithin(PLAN, 2), 4000);
+  equal(costs.rowsWithin(CALL, 2), 4000);
   equal(costs.wholeMs(CALL), 4);
   costs.note(CALL, { busyMs: 4 + 64, rowCount: 8000 }, true);
   equal(costs.wholeMs(CALL), 5);
   for (let run = 0; run < 1000; run++) costs.note(CALL, { busyMs: 80, rowCount: 8000 }, true);
-  equal(costs.rowsWithin(PLAN, 2), 200);
+  equal(costs.rowsWithin(CALL, 2), 200);
 });
 
 test('few rows tell nothing of one, and a part of a run nothing of the whole', () => {
   const costs = new RunCosts();
   costs.note(CALL, { busyMs: 1, rowCount: COST_ROWS_MIN - 1 }, true);
-  equal(costs.rowsWithin(PLAN, 1), 0);
+  equal(costs.rowsWithin(CALL, 1), 0);
   equal(costs.wholeMs(CALL), 1);
   costs.note(CALL, { busyMs: 0.5, rowCount: COST_ROWS_MIN }, false);
-  equal(costs.rowsWithin(PLAN, 1), 2 * COST_ROWS_MIN);
+  equal(costs.rowsWithin(CALL, 1), 2 * COST_ROWS_MIN);
   equal(costs.wholeMs(CALL), 1);
 });
 
 test('what states a plan leaves is known for a while', () => {
   const costs = new RunCosts();
-  equal(costs.stateBytesPerRow(PLAN), undefined);
-  costs.noteStates(PLAN, { byteSize: 100, rowCount: 0 });
-  equal(costs.stateBytesPerRow(PLAN), undefined, 'no rows tell nothing');
-  costs.noteStates(PLAN, { byteSize: 100, rowCount: 10 });
+  equal(costs.stateBytesPerRow(CALL), undefined);
+  costs.noteStates(CALL, { byteSize: 100, rowCount: 0 });
+  equal(costs.stateBytesPerRow(CALL), undefined, 'no rows tell nothing');
+  costs.noteStates(CALL, { byteSize: 100, rowCount: 10 });
   let runCount = 0;
-  while (costs.stateBytesPerRow(PLAN) === 10 && runCount < 1000) {
+  while (costs.stateBytesPerRow(CALL) === 10 && runCount < 1000) {
     costs.note(CALL, { busyMs: 1, rowCount: 10 }, true);
     runCount++;
   }
   equal(runCount, 64);
-  equal(costs.stateBytesPerRow(PLAN), undefined, 'it may have changed');
+  equal(costs.stateBytesPerRow(CALL), undefined, 'it may have changed');
 });
 
 test('the whole of a run is known for the texts that calls of the same plan put in', () => {
@@ -68,5 +68,22 @@ test('the whole of a run is known for the texts that calls of the same plan put 
   equal(costs.wholeMs(other), undefined);
   equal(costs.wholeMsOfFew(other), 0.1);
   equal(costs.wholeMsOfFew(many), 20);
-  equal(costs.rowsWithin(PLAN, 2), 20_000, 'and what a row takes for all of them');
+  equal(costs.rowsWithin(CALL, 2), 20_000, 'and what a row takes for all of them');
+});
+
+test('what a pattern costs that a call puts in says nothing of another in the same plan', () => {
+  const costs = new RunCosts();
+  const [cheap, dear] = ['^a', 'a+b'].map((text) => {
+    const texts = lateTexts(new Map([['project', text]]), new Set(['project']));
+    return { plan: PLAN, template: { texts } };
+  }) as [PlannedCall, PlannedCall];
+  costs.note(cheap, { busyMs: 0.5, rowCount: 65_536, isHere: true }, true);
+  costs.noteStates(cheap, { byteSize: 100, rowCount: 10 });
+  equal(costs.rowsWithin(cheap, 1), 131_072);
+  equal(costs.rowsWithinHere(cheap, 1), 131_072);
+  equal(costs.rowsWithin(dear, 1), 0);
+  equal(costs.rowsWithinHere(dear, 1), 0);
+  equal(costs.wholeMsOfFew(dear), undefined);
+  equal(costs.stateBytesPerRow(dear), undefined);
+  equal(costs.rowsWithin(CALL, 1), 0, 'nor of the plan with a text');
 });

@@ -4,7 +4,7 @@ import { compileLike } from '../../function/text/like.ts';
 import { compileRegex, LONE_SURROGATE } from '../../function/text/regular-expression.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
-import { containedText, type StringTest } from './contains.ts';
+import type { StringTest } from './contains.ts';
 import { RegexSearch } from './regex-search.ts';
 
 type Call = Extract<Expression, { op: 'call' }>;
@@ -26,16 +26,6 @@ export function patternTest(call: Call): StringTest | undefined {
       search: new RegexSearch(matcher),
     },
   };
-}
-
-/**
- * Whether it is a test of a regular expression with operators. For each segment it takes time apart from that of the rows,
- * as an automaton is tried on what strings are made of; more where the code for it is not compiled yet. A pattern that
- * each call puts in is a text without operators (`late-texts.ts`).
- */
-export function triesExpression(node: Expression): boolean {
-  if (node.op !== 'call' || node.name !== 'regexp_contains') return false;
-  return node.arguments[1]?.op === 'literal' && containedText(node) === undefined;
 }
 
 /** A string, and what is looked for in it. */

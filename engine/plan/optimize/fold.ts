@@ -8,6 +8,7 @@ import { evaluateConstant } from '../evaluate.ts';
 import { boundOverload } from '../evaluator/overload.ts';
 import type { Expression } from '../expression.ts';
 import { childrenOf, isLiteral, withChildren } from '../expression-walk.ts';
+import type { LateTexts } from '../late-texts.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { mapExpressions, rewritePlan } from './plan-walk.ts';
 
@@ -21,8 +22,8 @@ export type CallValues = {
    * but that they are not NULL. What reads them stays as it is.
    */
   readonly nowUs: number | undefined;
-  /** Parameters that stay as they are beside, by name in lower case: late texts. */
-  readonly lateTexts?: ReadonlySet<string> | undefined;
+  /** Parameters that are left open beside. */
+  readonly lateTexts?: LateTexts | undefined;
   /** For all that is computed while the call is planned. */
   readonly budget?: WorkBudget | undefined;
 };
@@ -65,7 +66,9 @@ function foldNode(expression: Expression, values: CallValues): Expression {
   switch (expression.op) {
     case 'parameter': {
       const name = expression.name.toLowerCase();
-      if (values.lateTexts?.has(name)) return expression;
+      const { lateTexts } = values;
+      if (lateTexts?.patterns.has(name) === true) return { ...expression, isPattern: true };
+      if (lateTexts?.values.has(name) === true) return expression;
       const value = values.parameters.get(name) ?? null;
       const isLate = values.nowUs === undefined && expression.type.kind === 'TIMESTAMP';
       if (isLate && value !== null) return expression;

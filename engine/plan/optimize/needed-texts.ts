@@ -3,7 +3,14 @@ import { containedText, type TextTest, validLike } from '../evaluator/contains.t
 import { patternMatch } from '../evaluator/pattern-test.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
-import { isOfUse, lateTest, type WantedText } from '../late-texts.ts';
+import {
+  isOfUse,
+  type LateTest,
+  latePatternTest,
+  lateTest,
+  neededText,
+  type WantedText,
+} from '../late-texts.ts';
 import type { LogicalPlan, Scan } from '../logical-plan.ts';
 import { canFail } from './can-fail.ts';
 import { eventPathOf } from './event-path.ts';
@@ -23,11 +30,13 @@ export function needTexts(plan: LogicalPlan): LogicalPlan {
   return need(plan, NOTHING_NEEDED);
 }
 
-/** A string, and the texts of which it has to hold at least one, or the parameter that is the only one. */
-type Need = { readonly input: Expression } & (
-  | { readonly texts: readonly string[] }
-  | { readonly parameter: string }
-);
+/**
+ * A string, and the texts of which it has to hold at least one, or the parameter that is the only one, or that as a
+ * pattern tells which.
+ */
+type Need =
+  | { readonly input: Expression; readonly texts: readonly string[] }
+  | (LateTest & { readonly isPattern?: true });
 
 type Context = {
   /** What every row of the plan has to hold. */
@@ -70,12 +79,13 @@ function withTexts(scan: Scan, context: Context): Scan {
   const { late, projectKey } = scan;
   const wanted: WantedText[] = [];
   for (const need of context.tests) {
-    if ('parameter' in need && need.parameter === late?.project) continue;
+    if ('parameter' in need && need.isPattern !== true && need.parameter === late?.project)
+      continue;
     if ('texts' in need && !isOfUse(need.texts, projectKey)) continue;
     const path = eventPathOf(need.input, scan, context.elements, false);
     if (path === undefined || path.length === 0) continue;
     if ('texts' in need) wanted.push(neededText(path, need.texts));
-    else wanted.push({ path, parameter: need.parameter });
+    else wanted.push({ path, parameter: need.parameter, isPattern: need.isPattern });
   }
   if (wanted.length === 0) return scan;
   const areLate = late?.project !== undefined || wanted.some((item) => 'parameter' in item);
@@ -83,15 +93,12 @@ function withTexts(scan: Scan, context: Context): Scan {
   return { ...scan, texts: wanted as readonly NeededText[] };
 }
 
-function neededText(path: readonly string[], texts: readonly string[]): NeededText {
-  const [text, ...or] = texts as readonly [string, ...string[]];
-  return or.length === 0 ? { path, text } : { path, text, or };
-}
-
 /** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */
 function needsOf(term: Expression): readonly Need[] {
   const late = lateTest(term);
   if (late !== undefined) return canFail(term) ? [] : [late];
+  const pattern = latePatternTest(term);
+  if (pattern !== undefined) return [{ ...pattern, isPattern: true }];
   const test = textTestOf(term);
   if (test !== undefined) return canFail(term) ? [] : [{ input: test.input, texts: [test.text] }];
   const match = term.op === 'call' ? patternMatch(term) : undefined;

@@ -1,0 +1,18 @@
+import { containedText } from '../plan/evaluator/contains.ts';
+import type { Expression } from '../plan/expression.ts';
+import { someExpression } from '../plan/physical-walk.ts';
+import type { PlannedCall } from './run-costs.ts';
+
+/**
+ * Whether a run tests regular expressions with operators, its plan's or one that the call puts in. For each segment
+ * that takes time apart from that of the rows, as an automaton is tried on what strings are made of; more where the code
+ * for it is not compiled yet.
+ */
+export function triesExpression({ plan, template }: PlannedCall): boolean {
+  return (template?.texts.patterns.size ?? 0) > 0 || someExpression(plan, isExpressionTest);
+}
+
+function isExpressionTest(node: Expression): boolean {
+  if (node.op !== 'call' || node.name !== 'regexp_contains') return false;
+  return node.arguments[1]?.op === 'literal' && containedText(node) === undefined;
+}
