@@ -64,9 +64,6 @@ const NO_OTHERS = { alike: [], firstOfOthers: [], timedFirst: [] };
 /** All that is asked, in the order of the report. */
 export function askedOf(tenants: Tenants): readonly Asked[] {
   const intervals = ['7day', '1day', '1hr', '15min', '5min'] as const;
-  const hot = tenants.hot.ref;
-  const host = `^https://(${hot}|${tenants.projects[1]!.ref}).*\\.supabase\\.co/`;
-  const expressions = [{ name: 'host', expression: host }, ...EXPRESSIONS];
   return [
     ...intervals.flatMap((interval) =>
       ofEach(tenants, `invocation-stats ${interval}`, ({ ref: project }) => ({
@@ -78,10 +75,11 @@ export function askedOf(tenants: Tenants): readonly Asked[] {
         ...{ kind: 'api-counts', expression, interval },
       })),
     ),
-    ...expressions.map(
+    askedOfHosts(tenants),
+    ...EXPRESSIONS.map(
       ({ name, expression }): Asked => ({
-        name: `api-counts daily, expression: ${name}`,
-        question: { kind: 'api-counts', expression, interval: 'daily' },
+        name: `${EXPRESSION_NAME} ${name}`,
+        question: dailyCounts(expression),
         ...NO_OTHERS,
       }),
     ),
@@ -92,6 +90,24 @@ export function askedOf(tenants: Tenants): readonly Asked[] {
     },
     ...FURTHER_DEFINITIONS.map((definition) => askedOfDefinition(definition, tenants)),
   ];
+}
+
+const EXPRESSION_NAME = 'api-counts daily, expression:';
+
+const dailyCounts = (expression: string): Question => ({
+  ...{ kind: 'api-counts', expression, interval: 'daily' },
+});
+
+/** An expression that finds two projects by the hosts of their URLs: the busiest ones; others the next two, and so on. */
+function askedOfHosts({ projects }: Tenants): Asked {
+  const pairs = Array.from({ length: FIRST_OF_OTHERS_COUNT }, (_, index) => {
+    const [one, other] = projects.slice(2 * index);
+    return one && other ? [`^https://(${one.ref}|${other.ref}).*\\.supabase\\.co/`] : [];
+  });
+  const [question, ...others] = pairs.flat().map(dailyCounts) as [Question, ...Question[]];
+  const alike = others.slice(0, ALIKE_COUNT);
+  const firstOfOthers = [...others.slice(ALIKE_COUNT).reverse(), ...alike];
+  return { name: `${EXPRESSION_NAME} host`, question, alike, firstOfOthers, timedFirst: [] };
 }
 
 function askedOfDefinition(

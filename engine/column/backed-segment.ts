@@ -11,7 +11,7 @@ import type {
   SegmentColumn,
 } from './segment.ts';
 import type { SegmentBacking } from './segment-backing.ts';
-import type { NestedVector, Vector } from './vector.ts';
+import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 
 /**
  * A sealed segment that need not be in memory: what a scan asks first is known of it, and the segment
@@ -56,6 +56,10 @@ export class BackedSegment implements Segment {
 
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
     return this.#open().rowsWith(needed, among);
+  }
+
+  splitsAt(path: NeededText['path']): readonly SplitBlock[] | undefined {
+    return this.#open().splitsAt(path);
   }
 
   rowsInside(window: RowWindow, among?: RowRanges): RowRanges {

@@ -25,6 +25,7 @@ import {
   dictionaryVector,
   type NestedVector,
   numberVector,
+  type SplitBlock,
   type StringBlock,
   type Vector,
 } from './vector.ts';
@@ -162,6 +163,10 @@ export class SealedSegmentReader implements Segment {
 
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
     return this.#texts().rowsWith(needed, among);
+  }
+
+  splitsAt(path: NeededText['path']): readonly SplitBlock[] | undefined {
+    return this.#texts().splitsAt(path);
   }
 
   rowsInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {

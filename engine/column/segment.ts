@@ -1,6 +1,6 @@
 import type { RowRanges } from './row-ranges.ts';
 import type { SegmentBacking } from './segment-backing.ts';
-import type { NestedVector, Vector } from './vector.ts';
+import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 
 /**
  * Up to some hundred thousand events of one source, as a query reads them. Open or sealed, the
@@ -54,6 +54,11 @@ export interface Segment {
    * first time for a path some more, and as much more as rows hold it.
    */
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined;
+  /**
+   * The strings that SQL may read at a path, taken apart; `undefined`, or absent, where some are not, or where it is not
+   * known which these are.
+   */
+  splitsAt?(path: NeededText['path']): readonly SplitBlock[] | undefined;
   /**
    * The rows `among` these (default: all) inside a window, by two searches in each group; absent: to find them is to
    * look at each.

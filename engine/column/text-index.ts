@@ -79,6 +79,14 @@ export class TextIndex {
     return this.#last.of({ needed, among }, () => this.#find(needed, among));
   }
 
+  /** The strings at a path where all of them are taken apart and lie in columns of their own; else `undefined`. */
+  splitsAt(path: NeededText['path']): readonly SplitBlock[] | undefined {
+    const sight = this.#columns.size === 0 ? undefined : this.#sight(path);
+    if (sight === undefined || sight.unsure.length > 0) return undefined;
+    const splits = sight.columns.flatMap(({ split }) => split ?? []);
+    return splits.length === sight.columns.length ? splits : undefined;
+  }
+
   #find(needed: NeededText, among: RowSpan): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
     const sight = this.#sight(needed.path);

@@ -113,6 +113,8 @@ export interface SplitBlock {
   /** What of it is behind the head; good until the next call to any block. */
   rest(code: number): ByteRange;
   readonly heads: StringBlock;
+  /** Whether each string's head is in `heads`; else, or where it is not said, `heads` tell of no more than they hold. */
+  readonly hasHeads?: boolean | undefined;
   /** First string of each run of strings with one head, ascending. */
   readonly headStarts: Uint32Array;
   /** The head of each run. */

@@ -1,32 +1,44 @@
+import { must } from '../assert.ts';
 import type { SegmentContent } from '../column/segment.ts';
+import { compileRegex } from '../function/text/regular-expression.ts';
 import {
   FAMILIES_MAX,
+  FAMILY_ASKED_MAX,
   FAMILY_CALLS_MIN,
-  FAMILY_PROJECTS_MAX,
   PREPARED_LOOKS_MIN,
   PREPARED_OVERLAP_MIN,
   PREPARED_VAIN_MAX,
   PREPARED_WHOLE_OVERLAP_MIN,
 } from '../limits.ts';
+import { isLateText, type LateTexts } from '../plan/late-texts.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { scansOf } from '../plan/physical-plan.ts';
+import { type Breaker, scansOf } from '../plan/physical-plan.ts';
+import { someExpression } from '../plan/physical-walk.ts';
 import type { Fragment } from './fragment.ts';
-import { type FamilyCall, withProject } from './prepare-states.ts';
+import { KnownPrefixes } from './known-prefixes.ts';
+import {
+  type FamilyCall,
+  type PatternCall,
+  type ProjectCall,
+  withProject,
+} from './prepare-states.ts';
 
-/** Fragments that differ in the project alone, and what was made of them ahead. */
+/** Fragments that differ in the project alone, or in the pattern, and what was made of them ahead. */
 export type Family = {
-  /** Of the project that was asked for first. */
+  /** Of the project, or pattern, that was asked for first. */
   readonly fragment: Fragment;
   readonly call: FamilyCall;
-  /** What the last calls had in the place of the project, each once. */
-  readonly projects: string[];
+  /** What the last calls had in its place, each once. */
+  readonly asked: string[];
   calls: number;
   /** Of the last call. */
   window: TimeWindow;
-  /** Segments of which the states of all projects were made. */
+  /** Segments of which the states of all projects, or prefixes, were made. */
   readonly done: WeakSet<SegmentContent>;
   /** Segments in a row of which no state was worth to be kept. */
   vainCount: number;
+  /** Of the strings in which patterns are looked for. */
+  readonly prefixes: KnownPrefixes;
 };
 
 /**
@@ -43,12 +55,13 @@ export class Families {
     const call = this.#callOf(fragment);
     if (call === undefined) return;
     const family = this.#families.get(call.familyKey) ?? {
-      ...{ fragment, call, projects: [], calls: 0, window, vainCount: 0 },
+      ...{ fragment, call, asked: [], calls: 0, window, vainCount: 0 },
       done: new WeakSet<SegmentContent>(),
+      prefixes: new KnownPrefixes(),
     };
     family.calls += 1;
     family.window = window;
-    noteProject(family.projects, call.project);
+    noteAsked(family.asked, call.kind === 'project' ? call.project : call.pattern);
     this.#families.delete(call.familyKey);
     this.#families.set(call.familyKey, family);
     if (this.#families.size <= FAMILIES_MAX) return;
@@ -65,6 +78,16 @@ export class Families {
     return [...this.#families.values()].filter(isWorth).reverse();
   }
 
+  /** The family of a pattern that a call looks for, and the pattern. */
+  ofPattern(
+    fragment: Fragment,
+  ): { readonly family: Family; readonly call: PatternCall } | undefined {
+    if (fragment.texts === undefined || fragment.texts.patterns.size === 0) return undefined;
+    const call = this.#callOf(fragment);
+    const family = call && this.#families.get(call.familyKey);
+    return call?.kind === 'pattern' && family !== undefined ? { family, call } : undefined;
+  }
+
   #callOf(fragment: Fragment): FamilyCall | undefined {
     let call = this.#calls.get(fragment);
     if (call === undefined) {
@@ -75,22 +98,28 @@ export class Families {
   }
 }
 
-function noteProject(projects: string[], project: string): void {
-  if (projects[0] === project) return;
-  const before = projects.indexOf(project);
-  if (before >= 0) projects.splice(before, 1);
-  projects.unshift(project);
-  if (projects.length > FAMILY_PROJECTS_MAX) projects.pop();
+function noteAsked(asked: string[], one: string): void {
+  if (asked[0] === one) return;
+  const before = asked.indexOf(one);
+  if (before >= 0) asked.splice(before, 1);
+  asked.unshift(one);
+  if (asked.length > FAMILY_ASKED_MAX) asked.pop();
 }
 
 /** In the place of the project; no project is called so. */
 const ANY_PROJECT = '\0project';
 
+function familyCallOf(fragment: Fragment): FamilyCall | undefined {
+  const { texts } = fragment;
+  const isOfPattern = texts?.values.size === 1 && texts.patterns.size === 1;
+  return isOfPattern ? patternCallOf(fragment, texts) : projectCallOf(fragment);
+}
+
 /**
  * What is the project in a call: that of its scan, where a text or the reach of the call says it, else its only
  * text, which may be one that is searched for. `undefined`: none, or the plan itself says it.
  */
-function familyCallOf({ breaker, scan, texts, planKey }: Fragment): FamilyCall | undefined {
+function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectCall | undefined {
   if (texts === undefined || scansOf(breaker)[0]?.projectKey !== undefined) return undefined;
   const [only, ...others] = texts.values.values();
   const project = scan.projectKey ?? (others.length === 0 ? only : undefined);
@@ -99,7 +128,35 @@ function familyCallOf({ breaker, scan, texts, planKey }: Fragment): FamilyCall |
   const isOwn = reach?.length === 1 && reach[0] === project;
   if (reach !== undefined && !isOwn) return undefined;
   const ofAny = withProject(texts, { from: project, to: ANY_PROJECT });
-  return { project, texts, isOwn, familyKey: `${planKey} ${ofAny.key} ${isOwn}` };
+  const familyKey = `${planKey} ${ofAny.key} ${isOwn}`;
+  return { kind: 'project', project, texts, isOwn, familyKey };
+}
+
+/**
+ * The pattern of a call that looks for nothing else, in the string at one path, in all there is: each row that passes
+ * has to match it, and nothing else depends on it. `undefined`, too, where a match may begin anywhere.
+ */
+function patternCallOf(
+  { breaker, scan, planKey }: Fragment,
+  { values }: LateTexts,
+): PatternCall | undefined {
+  if (scan.projectKey !== undefined || scan.reach !== undefined) return undefined;
+  if (countLateTexts(breaker) !== 1) return undefined;
+  const [needed] = scansOf(breaker)[0]?.late?.texts?.filter((text) => 'parameter' in text) ?? [];
+  if (needed === undefined || !needed.isPattern) return undefined;
+  const { parameter, path } = needed;
+  const pattern = must(values.get(parameter), 'a call has a value for what its plan leaves open');
+  if (compileRegex(pattern).automaton()?.isAtStartOnly !== true) return undefined;
+  return { kind: 'pattern', pattern, parameter, path, familyKey: `${planKey} pattern` };
+}
+
+function countLateTexts(breaker: Breaker): number {
+  let count = 0;
+  someExpression(breaker, (node) => {
+    if (isLateText(node)) count += 1;
+    return false;
+  });
+  return count;
 }
 
 /** Whether calls such as the last need so much of a segment that all of it is worth being looked at. */

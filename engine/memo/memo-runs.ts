@@ -12,12 +12,14 @@ import {
 } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
+import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.ts';
 import { Families, type Family, isWanted } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
-import { type PreparedState, partialOf, type StatesOrder } from './prepare-states.ts';
+import { PrefixSums } from './prefix-sums.ts';
+import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
 import type { KeptResult, TogetherResult } from './run-pieces.ts';
 import { keepSmallState, smallCoverageOf } from './small-state.ts';
@@ -25,6 +27,12 @@ import { keepSmallState, smallCoverageOf } from './small-state.ts';
 /** What a run is over: its scans as the call has them, and their segments. */
 export type RunSnapshot = FragmentCall & {
   readonly segments: readonly (readonly SegmentHandle[])[];
+};
+
+type ScannedRun = {
+  readonly fragment: Fragment;
+  readonly handles: readonly SegmentHandle[];
+  readonly window: TimeWindow;
 };
 
 /** States of one segment to be made ahead. */
@@ -69,6 +77,7 @@ export class MemoRuns {
     if (scanned === undefined) return undefined;
     const { fragment, handles, window } = scanned;
     this.#families.note(fragment, window);
+    this.#sumPrefixes(scanned);
     const { rowsMin } = this.#limits;
     return coverageOf(fragment, { handles, window }, { memo: this.#memo, rowsMin });
   }
@@ -77,6 +86,7 @@ export class MemoRuns {
   hasOwnState(run: RunSnapshot): boolean {
     const scanned = this.#scannedBy(run);
     if (scanned === undefined) return false;
+    this.#sumPrefixes(scanned);
     return scanned.handles.some(({ content }) => {
       const remembered = content && this.#memo.peek(content, scanned.fragment.key);
       return typeof remembered === 'object';
@@ -91,8 +101,19 @@ export class MemoRuns {
     return smallCoverageOf(fragment, { handles, window }, this.#memo);
   }
 
+  /** What states of prefixes come to for a pattern is remembered as its own. */
+  #sumPrefixes({ fragment, handles, window }: ScannedRun): void {
+    const found = this.#families.ofPattern(fragment);
+    if (found === undefined) return;
+    const states = new PrefixSums(found, this.#memo).statesOf(fragment, { handles, window });
+    for (const [content, partial] of states) {
+      const result = { partial, rowCount: content.rowCount };
+      this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
+    }
+  }
+
   /** The only scan of a run, where its states may be remembered. */
-  #scannedBy(run: RunSnapshot) {
+  #scannedBy(run: RunSnapshot): ScannedRun | undefined {
     const { scans, segments } = run;
     if (!this.#memo.isOn || scans.length !== 1) return undefined;
     const fragment = fragmentOf(run);
@@ -153,10 +174,10 @@ export class MemoRuns {
         if (content === undefined || family.done.has(content)) continue;
         if (!isWanted(family, content)) continue;
         family.done.add(content);
-        const { call, projects } = family;
+        const { call, asked } = family;
         const { breaker, planKey } = family.fragment;
         const { rowsMin, bytesPerRowMax } = this.#limits;
-        const order = { breaker, planKey, call, projects, rowsMin, bytesPerRowMax };
+        const order = { breaker, planKey, call, asked, rowsMin, bytesPerRowMax };
         return { family, content, handle: handle as SealedSegmentHandle, order };
       }
     }
@@ -164,7 +185,8 @@ export class MemoRuns {
   }
 
   /** Takes what was made ahead. */
-  keepPrepared({ family, content }: Preparation, states: readonly PreparedState[]): void {
+  keepPrepared({ family, content }: Preparation, { states, prefixes }: PreparedStates): void {
+    if (prefixes !== undefined) family.prefixes.note(content, prefixes);
     let keptCount = 0;
     for (const { key, rowCount, partial } of states) {
       if (partial === undefined) {

@@ -8,13 +8,18 @@ import { boundsOf, type LateTexts, lateTexts } from '../plan/late-texts.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import { type Breaker, scansOf } from '../plan/physical-plan.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
-import { EVERYTHING } from '../plan/reach.ts';
+import { EVERYTHING, type Reach } from '../plan/reach.ts';
 import { QueryError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
 import { partialSize } from './partial-size.ts';
+import { decidedBy, patternOfPrefix, prefixesAt } from './prefix-verdicts.ts';
 
-/** A call of a plan that calls for other projects share. */
-export type FamilyCall = {
+/** A call of a plan that calls with other texts share. */
+export type FamilyCall = ProjectCall | PatternCall;
+
+/** Others are for other projects. */
+export type ProjectCall = {
+  readonly kind: 'project';
   readonly project: string;
   /** With the project among them, or by its side. */
   readonly texts: LateTexts;
@@ -24,49 +29,129 @@ export type FamilyCall = {
   readonly familyKey: string;
 };
 
-/** What is to be made of a segment ahead: the states of a fragment for each project with rows enough. */
+/** Rows count where a pattern is found in a string; others look for other patterns. */
+export type PatternCall = {
+  readonly kind: 'pattern';
+  readonly pattern: string;
+  /** Its parameter, the only text of the call. */
+  readonly parameter: string;
+  /** Where the string is. */
+  readonly path: readonly string[];
+  readonly familyKey: string;
+};
+
+/**
+ * What is to be made of a segment ahead: the states of a fragment for each project with rows enough, or for each
+ * prefix of the strings that patterns are looked for in.
+ */
 export type StatesOrder = {
   readonly breaker: Breaker;
   readonly planKey: string;
   readonly call: FamilyCall;
-  /** What calls had in the place of the project: none a project of the segment, and it is something else. */
-  readonly projects: readonly string[];
+  /**
+   * What the last calls had in the place of the project or pattern: none a project of the segment, and it is something
+   * else; none that prefixes decide on, and their states are of no use.
+   */
+  readonly asked: readonly string[];
   readonly rowsMin: number;
   readonly bytesPerRowMax: number;
 };
 
 export type PreparedState = {
-  /** Of the project's fragment. */
+  /** Of the fragment of a call. */
   readonly key: string;
   readonly rowCount: number;
   /** Absent: it is not worth to be kept, or there is none. */
   readonly partial?: AggregatePartial | undefined;
 };
 
+export type PreparedStates = {
+  readonly states: readonly PreparedState[];
+  /** All prefixes that the segment's strings have, those without a state among them. */
+  readonly prefixes?: readonly string[] | undefined;
+};
+
+const NONE: PreparedStates = { states: [] };
+
+/** What a call puts in. */
+type CallTexts = { readonly texts: LateTexts; readonly reach: Reach };
+
 export function prepareStates(
   segment: Segment,
-  { breaker, planKey, call, projects, rowsMin, bytesPerRowMax }: StatesOrder,
+  order: StatesOrder,
   checkpoint: Checkpoint,
-): readonly PreparedState[] {
-  const scan = must(scansOf(breaker)[0], 'a fragment has one scan');
-  const present = new Set(segment.projectsWith(1));
-  if (!projects.some((project) => present.has(project))) return [];
-  const states: PreparedState[] = [];
+): PreparedStates {
+  const { call } = order;
   const prepared = new PreparedPlan();
-  for (const project of segment.projectsWith(rowsMin)) {
+  const stateOf = (of: CallTexts) => preparedState(segment, order, { of, prepared, checkpoint });
+  return call.kind === 'project'
+    ? statesOfProjects(segment, order, call, stateOf)
+    : statesOfPrefixes(segment, order, call, stateOf);
+}
+
+function statesOfProjects(
+  segment: Segment,
+  { asked, rowsMin }: StatesOrder,
+  call: ProjectCall,
+  stateOf: (of: CallTexts) => PreparedState,
+): PreparedStates {
+  const present = new Set(segment.projectsWith(1));
+  if (!asked.some((project) => present.has(project))) return NONE;
+  const states = segment.projectsWith(rowsMin).map((project) => {
     const texts = withProject(call.texts, { from: call.project, to: project });
-    const reach = call.isOwn ? { ...EVERYTHING, projects: [project] } : EVERYTHING;
-    const bounds = boundsOf(scan, { window: ALL_TIME, texts, reach });
-    const counters = newScanCounters();
-    const segments = [[segment]];
-    const context = { segments, bounds: [bounds], texts, prepared, checkpoint, counters };
-    const partial = partialOf(() => executeFragment(breaker, context) as AggregatePartial);
-    const rowCount = counters.rowsScanned + counters.rowsSkipped;
-    const isWorth = partial !== undefined && partialSize(partial) <= bytesPerRowMax * rowCount;
-    const key = callKey(planKey, texts, bounds.reach);
-    states.push({ key, rowCount, partial: isWorth ? partial : undefined });
-  }
-  return states;
+    return stateOf({
+      texts,
+      reach: call.isOwn ? { ...EVERYTHING, projects: [project] } : EVERYTHING,
+    });
+  });
+  return { states };
+}
+
+/** The state of a prefix is that of a call with the pattern that it is the beginning. */
+function statesOfPrefixes(
+  segment: Segment,
+  { asked, rowsMin }: StatesOrder,
+  { parameter, path }: PatternCall,
+  stateOf: (of: CallTexts) => PreparedState,
+): PreparedStates {
+  const counts = prefixesAt(segment, path);
+  if (counts === undefined) return NONE;
+  const prefixes = [...counts.keys()];
+  if (!asked.some((pattern) => decidedBy(pattern, prefixes))) return NONE;
+  const states = prefixes.flatMap((prefix) => {
+    if (counts.get(prefix)! < rowsMin) return [];
+    const texts = textsOfPrefix(parameter, prefix);
+    return texts === undefined ? [] : [stateOf({ texts, reach: EVERYTHING })];
+  });
+  return { states, prefixes };
+}
+
+/** What a call for all strings with a prefix puts in; `undefined`: no pattern says it. */
+export function textsOfPrefix(parameter: string, prefix: string): LateTexts | undefined {
+  const pattern = patternOfPrefix(prefix);
+  if (pattern === undefined) return undefined;
+  return lateTexts(new Map([[parameter, pattern]]), new Set([parameter]));
+}
+
+function preparedState(
+  segment: Segment,
+  { breaker, planKey, bytesPerRowMax }: StatesOrder,
+  {
+    of: { texts, reach },
+    prepared,
+    checkpoint,
+  }: { readonly of: CallTexts; readonly prepared: PreparedPlan; readonly checkpoint: Checkpoint },
+): PreparedState {
+  const scan = must(scansOf(breaker)[0], 'a fragment has one scan');
+  const bounds = boundsOf(scan, { window: ALL_TIME, texts, reach });
+  const counters = newScanCounters();
+  const segments = [[segment]];
+  const context = { segments, bounds: [bounds], texts, prepared, checkpoint, counters };
+  const partial = partialOf(() => executeFragment(breaker, context) as AggregatePartial);
+  const rowCount = counters.rowsScanned + counters.rowsSkipped;
+  const isWorth = partial !== undefined && partialSize(partial) <= bytesPerRowMax * rowCount;
+  const key = callKey(planKey, texts, bounds.reach);
+  return { key, rowCount, partial: isWorth ? partial : undefined };
 }
 
 /** The texts of a call for another project. */

@@ -18,7 +18,7 @@ import {
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
-import type { PreparedState } from '../memo/prepare-states.ts';
+import type { PreparedStates } from '../memo/prepare-states.ts';
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
@@ -214,7 +214,7 @@ export class QueryPool {
   }
 
   /** Makes partial states of a sealed segment in a worker, when it is its turn. */
-  async prepareStates(task: StatesTask): Promise<readonly PreparedState[]> {
+  async prepareStates(task: StatesTask): Promise<PreparedStates> {
     const answer = await this.#runSegmentTask(task);
     assert(answer.kind === 'states', 'a task of states answers with states');
     return answer.states;

@@ -1,7 +1,7 @@
 import type { PackedImage } from '../column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
-import type { PreparedState, StatesOrder } from '../memo/prepare-states.ts';
+import type { PreparedStates, StatesOrder } from '../memo/prepare-states.ts';
 import type { PieceOrder, PiecesResult } from '../memo/run-pieces.ts';
 import type { RowSlice, ScanCounters } from '../operator/scan.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
@@ -155,7 +155,7 @@ export type PackedAnswer = {
 
 export type StatesAnswer = {
   readonly kind: 'states';
-  readonly states: readonly PreparedState[];
+  readonly states: PreparedStates;
 };
 
 /** Class and code of an error do not survive structured cloning, so expected failures are values. */
