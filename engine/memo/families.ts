@@ -14,6 +14,7 @@ import { isLateText, type LateTexts } from '../plan/late-texts.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type Breaker, scansOf } from '../plan/physical-plan.ts';
 import { someExpression } from '../plan/physical-walk.ts';
+import { PreparedPlan } from '../plan/prepared-plan.ts';
 import type { Fragment } from './fragment.ts';
 import { KnownPrefixes } from './known-prefixes.ts';
 import {
@@ -39,6 +40,8 @@ export type Family = {
   vainCount: number;
   /** Of the strings in which patterns are looked for. */
   readonly prefixes: KnownPrefixes;
+  /** What sums of their states have in common. */
+  readonly prepared: PreparedPlan;
 };
 
 /**
@@ -58,6 +61,7 @@ export class Families {
       ...{ fragment, call, asked: [], calls: 0, window, vainCount: 0 },
       done: new WeakSet<SegmentContent>(),
       prefixes: new KnownPrefixes(),
+      prepared: new PreparedPlan(),
     };
     family.calls += 1;
     family.window = window;

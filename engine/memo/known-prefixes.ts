@@ -1,14 +1,20 @@
 import type { SegmentContent } from '../column/segment.ts';
-import { encodeWtf8 } from '../column/wtf8.ts';
 import { PREFIXES_KNOWN_MAX } from '../limits.ts';
-import { type PrefixVerdicts, prefixVerdicts } from './prefix-verdicts.ts';
+import {
+  bytesOfPrefixes,
+  type PrefixBytes,
+  type PrefixVerdicts,
+  prefixVerdicts,
+} from './prefix-verdicts.ts';
 
 /**
  * The prefixes of the strings in which a family looks for patterns, of those segments whose states were made ahead.
  */
 export class KnownPrefixes {
-  /** Of all of these segments together, with their bytes. */
-  readonly #all = new Map<string, Uint8Array>();
+  /** Of all of these segments together. */
+  readonly #all = new Set<string>();
+  /** The same, put together when a pattern is first tried on them. */
+  #bytes: PrefixBytes | undefined;
   #ofContents = new WeakMap<SegmentContent, ReadonlySet<string>>();
 
   note(content: SegmentContent, prefixes: readonly string[]): void {
@@ -18,9 +24,8 @@ export class KnownPrefixes {
       this.#ofContents = new WeakMap();
     }
     this.#ofContents.set(content, new Set(prefixes));
-    for (const prefix of prefixes) {
-      if (!this.#all.has(prefix)) this.#all.set(prefix, encodeWtf8(prefix));
-    }
+    for (const prefix of prefixes) this.#all.add(prefix);
+    this.#bytes = undefined;
   }
 
   of(content: SegmentContent): ReadonlySet<string> | undefined {
@@ -28,6 +33,7 @@ export class KnownPrefixes {
   }
 
   verdictsOf(pattern: string): PrefixVerdicts | undefined {
-    return prefixVerdicts(pattern, this.#all);
+    this.#bytes ??= bytesOfPrefixes([...this.#all]);
+    return prefixVerdicts(pattern, this.#bytes);
   }
 }

@@ -42,12 +42,15 @@ export class PrefixSums {
       const prefixes = this.#family.prefixes.of(content);
       const states = prefixes && this.#statesIn(content, prefixes, fragment);
       if (states === undefined) continue;
-      const partial =
-        states.length === 1
-          ? states[0]
-          : partialOf(() => combineFragments(fragment.breaker, states) as AggregatePartial);
+      const partial = states.length === 1 ? states[0] : this.#sumOf(states, fragment);
       if (partial !== undefined) yield [content, partial];
     }
+  }
+
+  #sumOf(states: readonly AggregatePartial[], { breaker }: Fragment): AggregatePartial | undefined {
+    return partialOf(
+      () => combineFragments(breaker, states, this.#family.prepared) as AggregatePartial,
+    );
   }
 
   /** Of the prefixes of a segment that are taken; `undefined`: some strings, or some states, are not known. */

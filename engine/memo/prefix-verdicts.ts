@@ -28,23 +28,46 @@ export function prefixesAt(segment: Segment, path: readonly string[]): StringPre
   return counts.size === 0 || counts.size > PREFIXES_MAX ? undefined : counts;
 }
 
+/** Prefixes, and their bytes end to end: `texts[i]` ends at `ends[i]`. */
+export type PrefixBytes = {
+  readonly texts: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly ends: Uint32Array;
+};
+
+export function bytesOfPrefixes(texts: readonly string[]): PrefixBytes {
+  const all = texts.map(encodeWtf8);
+  const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  for (const [index, text] of all.entries()) {
+    bytes.set(text, end);
+    end += text.length;
+    ends[index] = end;
+  }
+  return { texts, bytes, ends };
+}
+
 /**
  * Tries the automaton of a right pattern on prefixes, some tens of nanoseconds each; `undefined` where it has none, or
  * where prefixes leave much open.
  */
 export function prefixVerdicts(
   pattern: string,
-  prefixes: Iterable<readonly [string, Uint8Array]>,
+  { texts, bytes, ends }: PrefixBytes,
 ): PrefixVerdicts | undefined {
   const dfa = compileRegex(pattern).automaton();
   // What may match anywhere is never dead.
   if (dfa === undefined || !dfa.isAtStartOnly) return undefined;
   const taken: string[] = [];
   const open: string[] = [];
-  for (const [prefix, bytes] of prefixes) {
-    const state = dfa.step(dfa.start(), bytes, 0, bytes.length);
+  let start = 0;
+  for (let index = 0; index < texts.length; index++) {
+    const end = ends[index]!;
+    const state = dfa.step(dfa.start(), bytes, start, end);
+    start = end;
     if (state === DEAD) continue;
-    (state === ACCEPTED ? taken : open).push(prefix);
+    (state === ACCEPTED ? taken : open).push(texts[index]!);
     if (taken.length + open.length > PREFIXES_TOLD_MAX) return undefined;
   }
   return { taken, open };
@@ -52,10 +75,7 @@ export function prefixVerdicts(
 
 /** Whether all strings with these prefixes match a right pattern, or do not, by their prefixes alone. */
 export function decidedBy(pattern: string, prefixes: readonly string[]): boolean {
-  const verdicts = prefixVerdicts(
-    pattern,
-    prefixes.map((prefix) => [prefix, encodeWtf8(prefix)] as const),
-  );
+  const verdicts = prefixVerdicts(pattern, bytesOfPrefixes(prefixes));
   return verdicts !== undefined && verdicts.taken.length > 0 && verdicts.open.length === 0;
 }
 

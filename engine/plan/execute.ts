@@ -101,10 +101,14 @@ export function executeFragment(
   return context.profiler === undefined ? partial() : context.profiler.within(breaker, partial);
 }
 
-/** The partial state of all rows that these are the states of. */
-export function combineFragments(breaker: PhysicalPlan, partials: readonly unknown[]): unknown {
+/** The partial state of all rows that these are the states of. `prepared`: of the same breaker. */
+export function combineFragments(
+  breaker: PhysicalPlan,
+  partials: readonly unknown[],
+  prepared?: PreparedPlan,
+): unknown {
   const grouping = must(breakerOf(breaker), 'a plan in fragments has a grouping to cut at');
-  const context = { segments: [], checkpoint: () => {} };
+  const context = { segments: [], checkpoint: () => {}, prepared };
   return new Execution(context, { breaker: grouping, partials }).group(grouping).partial();
 }
 

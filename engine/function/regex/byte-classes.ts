@@ -14,11 +14,11 @@ export type ByteClasses = {
 };
 
 export function byteClassesOf({ instructions, lows, highs }: ByteProgram): ByteClasses {
-  let classes: ByteClasses = { count: 1, ofByte: new Uint8Array(BYTE_COUNT), bytes: [0] };
+  const partition = new BytePartition();
   const seen = new Set<number>();
   const separate = (low: number, high: number) => {
     const key = low * BYTE_COUNT + high;
-    if (!seen.has(key)) classes = separated(classes, low, high);
+    if (!seen.has(key)) partition.separate(low, high);
     seen.add(key);
   };
   for (let index = 0; index < lows.length; index++) separate(lows[index]!, highs[index]!);
@@ -30,25 +30,62 @@ export function byteClassesOf({ instructions, lows, highs }: ByteProgram): ByteC
   if ((flags & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0) {
     for (const [low, high] of WORD_RANGES) separate(low, high);
   }
-  return classes;
+  return partition.classes();
 }
 
-/** The classes, those cut in two of which some bytes are within `[low, high]` and some are not. */
-function separated({ ofByte }: ByteClasses, low: number, high: number): ByteClasses {
-  const numbers = new Map<number, number>();
-  const separate = new Uint8Array(BYTE_COUNT);
-  const bytes: number[] = [];
-  for (let byte = 0; byte < BYTE_COUNT; byte++) {
-    const key = 2 * ofByte[byte]! + (low <= byte && byte <= high ? 1 : 0);
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = bytes.length;
-      numbers.set(key, number);
-      bytes.push(byte);
+/** All bytes, in parts that are cut in two as ranges come: each takes a time by its own length, and most are of one byte. */
+class BytePartition {
+  readonly #partOf = new Uint8Array(BYTE_COUNT);
+  /** Bytes of each part. */
+  readonly #sizes = [BYTE_COUNT];
+
+  /** Cuts the parts of which some bytes are within `[low, high]` and some are not. */
+  separate(low: number, high: number): void {
+    if (low === high) {
+      this.#cutOff(low);
+      return;
     }
-    separate[byte] = number;
+    const inside = new Map<number, number>();
+    for (let byte = low; byte <= high; byte++) {
+      const part = this.#partOf[byte]!;
+      inside.set(part, (inside.get(part) ?? 0) + 1);
+    }
+    const cutOff = new Map<number, number>();
+    for (const [part, count] of inside) {
+      if (count === this.#sizes[part]) continue;
+      cutOff.set(part, this.#sizes.length);
+      this.#sizes[part]! -= count;
+      this.#sizes.push(count);
+    }
+    for (let byte = low; byte <= high; byte++) {
+      const part = this.#partOf[byte]!;
+      this.#partOf[byte] = cutOff.get(part) ?? part;
+    }
   }
-  return { count: bytes.length, ofByte: separate, bytes };
+
+  #cutOff(byte: number): void {
+    const part = this.#partOf[byte]!;
+    if (this.#sizes[part] === 1) return;
+    this.#sizes[part]! -= 1;
+    this.#partOf[byte] = this.#sizes.length;
+    this.#sizes.push(1);
+  }
+
+  /** Numbered in the order of their first bytes. */
+  classes(): ByteClasses {
+    const numbers = new Int16Array(this.#sizes.length).fill(-1);
+    const ofByte = new Uint8Array(BYTE_COUNT);
+    const bytes: number[] = [];
+    for (let byte = 0; byte < BYTE_COUNT; byte++) {
+      const part = this.#partOf[byte]!;
+      if (numbers[part] === -1) {
+        numbers[part] = bytes.length;
+        bytes.push(byte);
+      }
+      ofByte[byte] = numbers[part]!;
+    }
+    return { count: bytes.length, ofByte, bytes };
+  }
 }
 
 /** `\w` of RE2, which is of ASCII: digits, capitals, the underscore, small letters. */

@@ -30,20 +30,34 @@ export function byteProgramOf(program: RuneProgram): ByteProgram | undefined {
   const steps = new ByteSteps(instructions.length);
   const entries: (readonly number[])[] = [];
   for (const instruction of instructions) {
-    const own = new Set<number>();
-    if (instruction.op === 'point') {
-      const { ranges, out } = instruction;
-      for (let index = 0; index < ranges.length; index += 2) {
-        for (const sequence of utf8Ranges(ranges[index]!, ranges[index + 1]!)) {
-          own.add(steps.add(sequence, out));
-        }
-        if (steps.count > REGEX_BYTE_STEPS_MAX) return undefined;
-      }
-    }
-    entries.push([...own]);
+    entries.push(instruction.op === 'point' ? entriesOf(instruction, steps) : NO_ENTRIES);
+    if (steps.count > REGEX_BYTE_STEPS_MAX) return undefined;
   }
   const { lows, highs, nexts } = steps;
   return { start, isAtStartOnly: atStartOnly, instructions, entries, lows, highs, nexts };
+}
+
+const NO_ENTRIES: readonly number[] = [];
+
+/** The last code point that is one byte. */
+const ASCII_MAX = 0x7f;
+
+/** The byte steps that a code point of an instruction may begin with; no more, once they are too many. */
+function entriesOf(
+  { ranges, out }: Extract<RuneInstruction, { op: 'point' }>,
+  steps: ByteSteps,
+): readonly number[] {
+  // Most are one letter.
+  if (ranges.length === 2 && ranges[1]! <= ASCII_MAX) {
+    return [steps.step(ranges[0]!, ranges[1]!, out)];
+  }
+  const entries = new Set<number>();
+  for (let index = 0; index < ranges.length && steps.count <= REGEX_BYTE_STEPS_MAX; index += 2) {
+    for (const sequence of utf8Ranges(ranges[index]!, ranges[index + 1]!)) {
+      entries.add(steps.add(sequence, out));
+    }
+  }
+  return [...entries];
 }
 
 /** The program with `(?s:.)*?` before it. */
@@ -84,6 +98,8 @@ function isAtStartOnly({ instructions, start }: RuneProgram): boolean {
   return true;
 }
 
+const BYTE_COUNT = 256;
+
 /** Byte steps; those that end alike are shared. */
 class ByteSteps {
   readonly lows: number[] = [];
@@ -91,7 +107,7 @@ class ByteSteps {
   readonly nexts: number[] = [];
   readonly #first: number;
   /** Places by what they do. */
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<number, number>();
 
   constructor(first: number) {
     this.#first = first;
@@ -105,13 +121,14 @@ class ByteSteps {
   add(sequence: readonly number[], out: number): number {
     let place = out;
     for (let index = sequence.length - 2; index >= 0; index -= 2) {
-      place = this.#step(sequence[index]!, sequence[index + 1]!, place);
+      place = this.step(sequence[index]!, sequence[index + 1]!, place);
     }
     return place;
   }
 
-  #step(low: number, high: number, next: number): number {
-    const key = `${low},${high},${next}`;
+  /** The place of one byte within `[low, high]`, and on to `next`. */
+  step(low: number, high: number, next: number): number {
+    const key = (next * BYTE_COUNT + low) * BYTE_COUNT + high;
     let place = this.#known.get(key);
     if (place === undefined) {
       place = this.#first + this.lows.length;

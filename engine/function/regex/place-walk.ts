@@ -113,7 +113,8 @@ export class PlaceWalk {
 
   #end(): PlaceSet | 'match' {
     if (this.#isMatch) return 'match';
-    const members = Int32Array.from(this.#members).sort();
+    const members = new Int32Array(this.#members);
+    if (members.length > 1) members.sort();
     return { members, context: this.#isWaiting ? this.#context : 0 };
   }
 
