@@ -303,8 +303,10 @@ export class Engine {
     const snapshot = snapshotOf(run, scans);
     if (this.#memo.hasOwnState(snapshot)) return undefined;
     const coverage = this.#memo.coverSmall(snapshot);
-    const covered = coverage && { coverage, memo: this.#memo };
-    return this.#runInline(covered === undefined ? run : { ...run, covered }, scans);
+    if (coverage === undefined) return this.#runInline(run, scans);
+    const answer = this.#runInline({ ...run, covered: { coverage, memo: this.#memo } }, scans);
+    if (answer !== undefined) this.#memo.noteFew(coverage.fragment, scans[0]!.window);
+    return answer;
   }
 
   /** On this thread, where that is sooner done than told to another. */

@@ -596,5 +596,20 @@ export const PREFIXES_KNOWN_MAX = 16_384;
  */
 export const PREFIXES_TOLD_MAX = 64;
 
+/**
+ * Rows of a segment from which small states of it are packed ahead, too, where projects are searched for in all rows: to
+ * make two thousand takes a few tenths of a second, and what is smaller is soon merged.
+ */
+export const PACKED_SEGMENT_ROWS_MIN = 524_288;
+
+/** Small states packed of one segment and one fragment: of a host with some thousand projects. */
+export const PACKED_STATES_MAX = 4096;
+
+/** Bytes of them together, at most: 1/64 of `REMEMBERED_BYTES_MAX`, so that those of many segments leave room. */
+export const PACKED_STATES_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a state from which it is no small one: it takes as long to take out of the pack as to make it again. */
+export const PACKED_STATE_BYTES_MAX = 4096;
+
 /** Bytes of partial states remembered where nothing else is said: hundreds of states of large projects. */
 export const REMEMBERED_BYTES_MAX = 64 * 1024 * 1024;

@@ -43,6 +43,13 @@ export type Coverage = {
   readonly rowsMin: number;
   /** Of a run over few rows: whatever is remembered of it is one state, and stands for whole segments. */
   readonly isSmall?: boolean | undefined;
+  /** … where it is not remembered yet: all whole segments, in their order, and what is known of some of them. */
+  readonly small?: SmallBeginning | undefined;
+};
+
+type SmallBeginning = {
+  readonly members: readonly SegmentContent[];
+  readonly known?: { readonly partial: AggregatePartial; readonly rowCount: number } | undefined;
 };
 
 /**

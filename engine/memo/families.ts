@@ -40,9 +40,12 @@ export type Family = {
   vainCount: number;
   /** Of the strings in which patterns are looked for. */
   readonly prefixes: KnownPrefixes;
-  /** What sums of their states have in common. */
+  /** What sums of states have in common. */
   readonly prepared: PreparedPlan;
 };
+
+/** A project that is searched for in the rows of all. */
+export type SoughtProject = { readonly family: Family; readonly call: ProjectCall };
 
 /**
  * The families in use, learned from calls: their states of all large projects are made ahead, so that the
@@ -80,6 +83,24 @@ export class Families {
     const isWorth = ({ calls, vainCount }: Family) =>
       calls >= FAMILY_CALLS_MIN && vainCount < PREPARED_VAIN_MAX;
     return [...this.#families.values()].filter(isWorth).reverse();
+  }
+
+  /** The family of a project that a call searches for in the rows of all, and the project. */
+  ofSought(fragment: Fragment): SoughtProject | undefined {
+    const call = this.#soughtCallOf(fragment);
+    const family = call && this.#families.get(call.familyKey);
+    return call && family && { family, call };
+  }
+
+  isOfSought(fragment: Fragment): boolean {
+    return this.#soughtCallOf(fragment) !== undefined;
+  }
+
+  #soughtCallOf(fragment: Fragment): ProjectCall | undefined {
+    // Most calls are of a project that their scan has.
+    if (fragment.texts === undefined || fragment.scan.projectKey !== undefined) return undefined;
+    const call = this.#callOf(fragment);
+    return call?.kind === 'project' && call.isSought ? call : undefined;
   }
 
   /** The family of a pattern that a call looks for, and the pattern. */
@@ -133,7 +154,8 @@ function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectCall
   if (reach !== undefined && !isOwn) return undefined;
   const ofAny = withProject(texts, { from: project, to: ANY_PROJECT });
   const familyKey = `${planKey} ${ofAny.key} ${isOwn}`;
-  return { kind: 'project', project, texts, isOwn, familyKey };
+  const isSought = !isOwn && scan.projectKey === undefined;
+  return { kind: 'project', project, texts, isOwn, isSought, familyKey };
 }
 
 /**

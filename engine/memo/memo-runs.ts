@@ -6,6 +6,7 @@ import type {
   SegmentHandle,
 } from '../column/segment.ts';
 import {
+  PACKED_SEGMENT_ROWS_MIN,
   REMEMBERED_BYTES_MAX,
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
@@ -17,6 +18,7 @@ import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.t
 import { Families, type Family, isWanted } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
+import { StateShelf, shelfKey } from './packed-states.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
 import { PrefixSums } from './prefix-sums.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
@@ -29,6 +31,7 @@ export type RunSnapshot = FragmentCall & {
   readonly segments: readonly (readonly SegmentHandle[])[];
 };
 
+/** The only scan of a run: which fragment is asked of which segments. */
 type ScannedRun = {
   readonly fragment: Fragment;
   readonly handles: readonly SegmentHandle[];
@@ -49,12 +52,15 @@ export type MemoLimits = {
   readonly bytesMax: number;
   readonly rowsMin: number;
   readonly bytesPerRowMax: number;
+  /** Rows of a segment from which small states of it are made ahead, too. */
+  readonly packedRowsMin: number;
 };
 
 const LIMITS: MemoLimits = {
   bytesMax: REMEMBERED_BYTES_MAX,
   rowsMin: REMEMBERED_ROWS_MIN,
   bytesPerRowMax: REMEMBERED_BYTES_PER_ROW_MAX,
+  packedRowsMin: PACKED_SEGMENT_ROWS_MIN,
 };
 
 /**
@@ -97,8 +103,7 @@ export class MemoRuns {
   coverSmall(run: RunSnapshot): Coverage | undefined {
     const scanned = this.#scannedBy(run);
     if (scanned === undefined) return undefined;
-    const { fragment, handles, window } = scanned;
-    return smallCoverageOf(fragment, { handles, window }, this.#memo);
+    return smallCoverageOf(scanned, this.#memo, this.#families.ofSought(scanned.fragment));
   }
 
   /** What states of prefixes come to for a pattern is remembered as its own. */
@@ -110,6 +115,14 @@ export class MemoRuns {
       const result = { partial, rowCount: content.rowCount };
       this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
     }
+  }
+
+  /**
+   * Takes note of a call whose run was one over few rows, found where a project is searched for: what it took is finding
+   * them.
+   */
+  noteFew(fragment: Fragment, window: TimeWindow): void {
+    if (this.#families.isOfSought(fragment)) this.#families.note(fragment, window);
   }
 
   /** The only scan of a run, where its states may be remembered. */
@@ -127,12 +140,12 @@ export class MemoRuns {
    * the snapshot, in which the state is looked for.
    */
   keepTogether(
-    { fragment, isSmall }: Coverage,
+    { fragment, small }: Coverage,
     pieces: readonly Piece[],
     result: TogetherResult,
   ): void {
-    if (isSmall === true) {
-      keepSmallState(this.#memo, fragment, { pieces, result });
+    if (small !== undefined) {
+      this.#keepSmall(fragment, small, result);
       return;
     }
     const { partial, rowCount } = result;
@@ -147,6 +160,23 @@ export class MemoRuns {
     this.#memo.keep(members[0]!, togetherKey(fragment), remembered);
     // It says itself of which segments it is: a mark for each would take as much as all of it.
     for (const member of members) this.#memo.drop(member, fragment.key);
+  }
+
+  /** Of a run over few rows: with what was known of some segments, the state of all. */
+  #keepSmall(
+    fragment: Fragment,
+    { members, known }: NonNullable<Coverage['small']>,
+    { partial, rowCount }: TogetherResult,
+  ): void {
+    if (known === undefined) {
+      keepSmallState(this.#memo, fragment, { members, partial, rowCount });
+      return;
+    }
+    const partials = [known.partial, partial];
+    const sum = partialOf(() => combineFragments(fragment.breaker, partials) as AggregatePartial);
+    if (sum === undefined) return;
+    const state = { members, partial: sum, rowCount: known.rowCount + rowCount };
+    keepSmallState(this.#memo, fragment, state);
   }
 
   /** Takes note of what came of a piece that is to be remembered. */
@@ -176,8 +206,11 @@ export class MemoRuns {
         family.done.add(content);
         const { call, asked } = family;
         const { breaker, planKey } = family.fragment;
-        const { rowsMin, bytesPerRowMax } = this.#limits;
-        const order = { breaker, planKey, call, asked, rowsMin, bytesPerRowMax };
+        const { rowsMin, bytesPerRowMax, packedRowsMin } = this.#limits;
+        const order = {
+          ...{ breaker, planKey, call, asked },
+          ...{ rowsMin, bytesPerRowMax, packedRowsMin },
+        };
         return { family, content, handle: handle as SealedSegmentHandle, order };
       }
     }
@@ -185,9 +218,15 @@ export class MemoRuns {
   }
 
   /** Takes what was made ahead. */
-  keepPrepared({ family, content }: Preparation, { states, prefixes }: PreparedStates): void {
+  keepPrepared(
+    { family, content }: Preparation,
+    { states, packed, prefixes }: PreparedStates,
+  ): void {
     if (prefixes !== undefined) family.prefixes.note(content, prefixes);
-    let keptCount = 0;
+    if (packed !== undefined) {
+      this.#memo.keep(content, shelfKey(family.call), new StateShelf(packed));
+    }
+    let keptCount = packed === undefined ? 0 : 1;
     for (const { key, rowCount, partial } of states) {
       if (partial === undefined) {
         this.#memo.keep(content, key, 'dear');

@@ -1,4 +1,5 @@
 import type { AnyContent } from '../column/segment.ts';
+import { StateShelf } from './packed-states.ts';
 import type { RememberedPartial } from './remembered-partial.ts';
 
 /**
@@ -21,7 +22,8 @@ const ENTRY_BYTES = 256;
 type Entry = {
   readonly content: AnyContent;
   readonly key: string;
-  readonly remembered: Remembered;
+  /** Small states of a segment are under keys of their own. */
+  readonly kept: Remembered | StateShelf;
   readonly byteSize: number;
 };
 
@@ -57,15 +59,23 @@ export class PartialMemo {
       this.#misses += 1;
       return undefined;
     }
-    this.#byUse.delete(entry);
-    this.#byUse.add(entry);
-    if (typeof entry.remembered === 'object') this.#hits += 1;
-    return entry.remembered;
+    this.#use(entry);
+    const remembered = rememberedOf(entry);
+    if (typeof remembered === 'object') this.#hits += 1;
+    return remembered;
   }
 
   /** The same, unseen: it counts for nothing. */
   peek(content: AnyContent, key: string): Remembered | undefined {
-    return this.#byContent.get(content)?.get(key)?.remembered;
+    return rememberedOf(this.#byContent.get(content)?.get(key));
+  }
+
+  /** The small states of a segment under a key of theirs; counts as use. */
+  findShelf(content: AnyContent, key: string): StateShelf | undefined {
+    const entry = this.#byContent.get(content)?.get(key);
+    if (entry === undefined || !(entry.kept instanceof StateShelf)) return undefined;
+    this.#use(entry);
+    return entry.kept;
   }
 
   /** Under which something is remembered of a segment. */
@@ -74,11 +84,11 @@ export class PartialMemo {
   }
 
   /** In the place of what was there. What is larger than all may be is not kept. */
-  keep(content: AnyContent, key: string, remembered: Remembered): void {
-    const byteSize = ENTRY_BYTES + (typeof remembered === 'object' ? remembered.byteSize : 0);
+  keep(content: AnyContent, key: string, kept: Remembered | StateShelf): void {
+    const byteSize = ENTRY_BYTES + (typeof kept === 'object' ? kept.byteSize : 0);
     this.drop(content, key);
     if (byteSize > this.#bytesMax || this.#gone.has(content)) return;
-    const entry: Entry = { content, key, remembered, byteSize };
+    const entry: Entry = { content, key, kept, byteSize };
     const entries = this.#byContent.get(content) ?? new Map<string, Entry>();
     this.#byContent.set(content, entries.set(key, entry));
     this.#byUse.add(entry);
@@ -110,6 +120,11 @@ export class PartialMemo {
     };
   }
 
+  #use(entry: Entry): void {
+    this.#byUse.delete(entry);
+    this.#byUse.add(entry);
+  }
+
   #remove(entry: Entry | undefined): void {
     if (entry === undefined) return;
     this.#byUse.delete(entry);
@@ -118,4 +133,8 @@ export class PartialMemo {
     entries?.delete(entry.key);
     if (entries?.size === 0) this.#byContent.delete(entry.content);
   }
+}
+
+function rememberedOf(entry: Entry | undefined): Remembered | undefined {
+  return entry === undefined || entry.kept instanceof StateShelf ? undefined : entry.kept;
 }

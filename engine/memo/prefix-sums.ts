@@ -4,6 +4,7 @@ import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import type { Family } from './families.ts';
 import { callKey, type Fragment } from './fragment.ts';
+import { shelfKey } from './packed-states.ts';
 import type { PartialMemo } from './partial-memo.ts';
 import type { PrefixVerdicts } from './prefix-verdicts.ts';
 import { type PatternCall, partialOf, textsOfPrefix } from './prepare-states.ts';
@@ -42,7 +43,8 @@ export class PrefixSums {
       const prefixes = this.#family.prefixes.of(content);
       const states = prefixes && this.#statesIn(content, prefixes, fragment);
       if (states === undefined) continue;
-      const partial = states.length === 1 ? states[0] : this.#sumOf(states, fragment);
+      // Of one, too: it may be among small ones, and these are not kept as they are.
+      const partial = this.#sumOf(states, fragment);
       if (partial !== undefined) yield [content, partial];
     }
   }
@@ -67,12 +69,19 @@ export class PrefixSums {
     const states: AggregatePartial[] = [];
     // Any string begins with the empty one, and with no other but its own.
     for (const prefix of taken.includes('') ? [''] : taken) {
-      const key = this.#keys.get(prefix);
-      const state = key === undefined ? undefined : this.#memo.find(content, key);
-      if (typeof state !== 'object') return undefined;
-      states.push(state.partial);
+      const state = this.#stateOf(content, prefix);
+      if (state === undefined) return undefined;
+      states.push(state);
     }
     return states;
+  }
+
+  /** Of one prefix: a large state, or one of the small ones. */
+  #stateOf(content: SegmentContent, prefix: string): AggregatePartial | undefined {
+    const key = this.#keys?.get(prefix);
+    const state = key === undefined ? undefined : this.#memo.find(content, key);
+    if (typeof state === 'object') return state.partial;
+    return this.#memo.findShelf(content, shelfKey(this.#call))?.find(prefix);
   }
 
   #keyOf(prefix: string, { planKey }: Fragment): readonly (readonly [string, string])[] {

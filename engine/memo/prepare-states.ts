@@ -11,6 +11,7 @@ import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { EVERYTHING, type Reach } from '../plan/reach.ts';
 import { QueryError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
+import { type PackedStates, StatePacker } from './packed-states.ts';
 import { partialSize } from './partial-size.ts';
 import { decidedBy, patternOfPrefix, prefixesAt } from './prefix-verdicts.ts';
 
@@ -25,6 +26,8 @@ export type ProjectCall = {
   readonly texts: LateTexts;
   /** Whether its reach is the project alone; else it is everything. */
   readonly isOwn: boolean;
+  /** Whether the project is a text that is searched for in the rows of all. */
+  readonly isSought: boolean;
   /** Calls share it that differ in the project alone. */
   readonly familyKey: string;
 };
@@ -55,6 +58,8 @@ export type StatesOrder = {
   readonly asked: readonly string[];
   readonly rowsMin: number;
   readonly bytesPerRowMax: number;
+  /** Rows of a segment from which small states are packed, too. */
+  readonly packedRowsMin: number;
 };
 
 export type PreparedState = {
@@ -67,6 +72,8 @@ export type PreparedState = {
 
 export type PreparedStates = {
   readonly states: readonly PreparedState[];
+  /** Of projects, or prefixes, with fewer rows, where rows of all are looked through for them. */
+  readonly packed?: PackedStates | undefined;
   /** All prefixes that the segment's strings have, those without a state among them. */
   readonly prefixes?: readonly string[] | undefined;
 };
@@ -75,6 +82,8 @@ const NONE: PreparedStates = { states: [] };
 
 /** What a call puts in. */
 type CallTexts = { readonly texts: LateTexts; readonly reach: Reach };
+
+type StateOf = (of: CallTexts) => PreparedState;
 
 export function prepareStates(
   segment: Segment,
@@ -91,39 +100,79 @@ export function prepareStates(
 
 function statesOfProjects(
   segment: Segment,
-  { asked, rowsMin }: StatesOrder,
+  order: StatesOrder,
   call: ProjectCall,
-  stateOf: (of: CallTexts) => PreparedState,
+  stateOf: StateOf,
 ): PreparedStates {
-  const present = new Set(segment.projectsWith(1));
-  if (!asked.some((project) => present.has(project))) return NONE;
-  const states = segment.projectsWith(rowsMin).map((project) => {
-    const texts = withProject(call.texts, { from: call.project, to: project });
-    return stateOf({
-      texts,
-      reach: call.isOwn ? { ...EVERYTHING, projects: [project] } : EVERYTHING,
-    });
+  const { asked, rowsMin } = order;
+  const present = segment.projectsWith(1);
+  if (!asked.some((project) => present.includes(project))) return NONE;
+  const textsOf = (project: string) => withProject(call.texts, { from: call.project, to: project });
+  const isMany = new Set(segment.projectsWith(rowsMin));
+  const [many, few] = partitioned(present, (project) => isMany.has(project));
+  const states = many.map((project) => {
+    const reach = call.isOwn ? { ...EVERYTHING, projects: [project] } : EVERYTHING;
+    return stateOf({ texts: textsOf(project), reach });
   });
-  return { states };
+  if (!call.isSought) return { states };
+  const packed = packedStates(segment, order, { names: few, textsOf, stateOf });
+  return { states, packed };
 }
 
 /** The state of a prefix is that of a call with the pattern that it is the beginning. */
 function statesOfPrefixes(
   segment: Segment,
-  { asked, rowsMin }: StatesOrder,
+  order: StatesOrder,
   { parameter, path }: PatternCall,
-  stateOf: (of: CallTexts) => PreparedState,
+  stateOf: StateOf,
 ): PreparedStates {
+  const { asked, rowsMin } = order;
   const counts = prefixesAt(segment, path);
   if (counts === undefined) return NONE;
   const prefixes = [...counts.keys()];
   if (!asked.some((pattern) => decidedBy(pattern, prefixes))) return NONE;
-  const states = prefixes.flatMap((prefix) => {
-    if (counts.get(prefix)! < rowsMin) return [];
-    const texts = textsOfPrefix(parameter, prefix);
+  const textsOf = (prefix: string) => textsOfPrefix(parameter, prefix);
+  const [many, few] = partitioned(prefixes, (prefix) => counts.get(prefix)! >= rowsMin);
+  const states = many.flatMap((prefix) => {
+    const texts = textsOf(prefix);
     return texts === undefined ? [] : [stateOf({ texts, reach: EVERYTHING })];
   });
-  return { states, prefixes };
+  const packed = packedStates(segment, order, { names: few, textsOf, stateOf });
+  return { states, prefixes, packed };
+}
+
+/** The small states of some projects or prefixes, as many as may be; of a small segment none. */
+function packedStates(
+  segment: Segment,
+  { packedRowsMin }: StatesOrder,
+  {
+    names,
+    textsOf,
+    stateOf,
+  }: {
+    readonly names: readonly string[];
+    readonly textsOf: (name: string) => LateTexts | undefined;
+    readonly stateOf: StateOf;
+  },
+): PackedStates | undefined {
+  if (segment.rowCount < packedRowsMin) return undefined;
+  const packer = new StatePacker();
+  for (const name of names) {
+    if (packer.isFull) break;
+    const texts = textsOf(name);
+    const state = texts && stateOf({ texts, reach: EVERYTHING });
+    if (state?.partial !== undefined) packer.add(name, state.partial);
+  }
+  return packer.packed();
+}
+
+function partitioned<T>(
+  items: readonly T[],
+  isFirst: (item: T) => boolean,
+): readonly [readonly T[], readonly T[]] {
+  const [first, second]: [T[], T[]] = [[], []];
+  for (const item of items) (isFirst(item) ? first : second).push(item);
+  return [first, second];
 }
 
 /** What a call for all strings with a prefix puts in; `undefined`: no pattern says it. */

@@ -253,7 +253,8 @@ export class InlineRuns {
     );
     if (!isFew) return undefined;
     return this.#written(query, { begun, limits, segments: [segments] }, (context, rows) => {
-      if (isSmall && coverage.partials.length > 0) {
+      const isKept = pieces.some((piece) => piece.isFew === true);
+      if (isSmall && coverage.partials.length > 0 && !isKept) {
         const { window } = pieces[0] ?? { window: ALL_TIME };
         const within = withinWindow(context, fragment.scan, window);
         executeBeside(query.plan, within, coverage.partials, rows);

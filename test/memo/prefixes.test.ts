@@ -70,7 +70,7 @@ const PARAMETERS = [
 ] as const;
 
 /** An engine that remembers and one that does not, over the same rows; some of them once more in an open segment. */
-function engines(events: readonly TestEvent[]) {
+function engines(events: readonly TestEvent[], packedRowsMin = Number.POSITIVE_INFINITY) {
   const open = new OpenSegment({ id: 1, arrivalBase: 0 });
   open.append(batchOf(events), 0, events.length);
   open.publish();
@@ -90,7 +90,7 @@ function engines(events: readonly TestEvent[]) {
     // What is run on the main thread is not covered.
     inlineLimits: { rowsMax: 0 },
   };
-  const memoLimits = { rowsMin: ROWS_MIN, bytesPerRowMax: 1_000 };
+  const memoLimits = { rowsMin: ROWS_MIN, bytesPerRowMax: 1_000, packedRowsMin };
   return [
     new Engine({ ...options, memoLimits }),
     new Engine({ ...options, memoLimits: { bytesMax: 0 } }),
@@ -104,8 +104,8 @@ class Both {
     readonly query: ReturnType<Engine['prepare']>;
   }[];
 
-  constructor(others: readonly (string | null)[] = [], sql = SQL) {
-    this.#engines = engines(eventsOf(others));
+  constructor(others: readonly (string | null)[] = [], sql = SQL, packedRowsMin?: number) {
+    this.#engines = engines(eventsOf(others), packedRowsMin);
     this.#queries = this.#engines.map((engine) => ({
       engine,
       query: engine.prepare(sql, PARAMETERS),
@@ -202,6 +202,20 @@ test('all rows are looked at where a host has few, or what is behind it counts',
   assert.ok(stats.rowsFromMemo === 0, `${stats.rowsFromMemo}`);
 });
 
+test('hosts with few rows have small states, where these are made ahead', async () => {
+  const packing = new Both([], SQL, 1);
+  try {
+    await packing.learn();
+    for (const pattern of ['^https://(few|gamma)', '^https://few[.]example[.]com/']) {
+      const { stats, json } = await packing.call(pattern);
+      assert.ok(json.length > 500);
+      assert.equal(stats.rowsScanned, NEWEST_ROWS, pattern);
+    }
+  } finally {
+    await packing.close();
+  }
+});
+
 test('beside a project a pattern is one more thing that calls for others have in common', async () => {
   const ofProjects = new Both([], SQL.replace('WHERE', 'WHERE t.project = @project AND'));
   try {
@@ -235,7 +249,7 @@ test('strings with other beginnings, or none, are counted as they match', {
     ['mailto:alpha@example.com', 'http://beta.example.com/'],
   ];
   for (const some of others) {
-    const mixed = new Both(some);
+    const mixed = new Both(some, SQL, 1);
     try {
       await mixed.learn();
       const part = fc.constantFrom(
