@@ -47,6 +47,9 @@ export type Family = {
 /** A project that is searched for in the rows of all. */
 export type SoughtProject = { readonly family: Family; readonly call: ProjectCall };
 
+/** A pattern that is looked for in the rows of all. */
+export type SoughtPattern = { readonly family: Family; readonly call: PatternCall };
+
 /**
  * The families in use, learned from calls: their states of all large projects are made ahead, so that the
  * first call for a project finds them. The ones called longest ago are forgotten.
@@ -87,26 +90,14 @@ export class Families {
 
   /** The family of a project that a call searches for in the rows of all, and the project. */
   ofSought(fragment: Fragment): SoughtProject | undefined {
-    const call = this.#soughtCallOf(fragment);
-    const family = call && this.#families.get(call.familyKey);
-    return call && family && { family, call };
-  }
-
-  isOfSought(fragment: Fragment): boolean {
-    return this.#soughtCallOf(fragment) !== undefined;
-  }
-
-  #soughtCallOf(fragment: Fragment): ProjectCall | undefined {
-    // Most calls are of a project that their scan has.
-    if (fragment.texts === undefined || fragment.scan.projectKey !== undefined) return undefined;
+    if (!isSearch(fragment)) return undefined;
     const call = this.#callOf(fragment);
-    return call?.kind === 'project' && call.isSought ? call : undefined;
+    const family = call && this.#families.get(call.familyKey);
+    return call?.kind === 'project' && call.isSought && family ? { family, call } : undefined;
   }
 
   /** The family of a pattern that a call looks for, and the pattern. */
-  ofPattern(
-    fragment: Fragment,
-  ): { readonly family: Family; readonly call: PatternCall } | undefined {
+  ofPattern(fragment: Fragment): SoughtPattern | undefined {
     if (fragment.texts === undefined || fragment.texts.patterns.size === 0) return undefined;
     const call = this.#callOf(fragment);
     const family = call && this.#families.get(call.familyKey);
@@ -129,6 +120,11 @@ function noteAsked(asked: string[], one: string): void {
   if (before >= 0) asked.splice(before, 1);
   asked.unshift(one);
   if (asked.length > FAMILY_ASKED_MAX) asked.pop();
+}
+
+/** Whether a call may search the rows of all for what it puts in; most have a project of which their scan is. */
+export function isSearch({ texts, scan }: Fragment): boolean {
+  return texts !== undefined && scan.projectKey === undefined;
 }
 
 /** In the place of the project; no project is called so. */
@@ -167,13 +163,33 @@ function patternCallOf(
   { values }: LateTexts,
 ): PatternCall | undefined {
   if (scan.projectKey !== undefined || scan.reach !== undefined) return undefined;
-  if (countLateTexts(breaker) !== 1) return undefined;
-  const [needed] = scansOf(breaker)[0]?.late?.texts?.filter((text) => 'parameter' in text) ?? [];
-  if (needed === undefined || !needed.isPattern) return undefined;
-  const { parameter, path } = needed;
+  const place = patternPlaceOf(breaker);
+  if (place === undefined) return undefined;
+  const { parameter, path } = place;
   const pattern = must(values.get(parameter), 'a call has a value for what its plan leaves open');
   if (compileRegex(pattern).automaton()?.isAtStartOnly !== true) return undefined;
   return { kind: 'pattern', pattern, parameter, path, familyKey: `${planKey} pattern` };
+}
+
+type PatternPlace = Pick<PatternCall, 'parameter' | 'path'>;
+
+/** Of the plans that are run again and again; `undefined`: there is none. */
+const places = new WeakMap<Breaker, { readonly place: PatternPlace | undefined }>();
+
+/** Where the pattern is looked for that a call puts in, if each row that passes has to match it and nothing else reads it. */
+function patternPlaceOf(breaker: Breaker): PatternPlace | undefined {
+  let known = places.get(breaker);
+  if (known === undefined) {
+    known = { place: countLateTexts(breaker) === 1 ? findPatternPlace(breaker) : undefined };
+    places.set(breaker, known);
+  }
+  return known.place;
+}
+
+function findPatternPlace(breaker: Breaker): PatternPlace | undefined {
+  const texts = scansOf(breaker)[0]?.late?.texts ?? [];
+  const [needed] = texts.filter((text) => 'parameter' in text);
+  return needed?.isPattern === true ? needed : undefined;
 }
 
 function countLateTexts(breaker: Breaker): number {

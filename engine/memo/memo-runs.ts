@@ -10,12 +10,13 @@ import {
   REMEMBERED_BYTES_MAX,
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
+  SMALL_STATE_SEGMENTS_MIN,
 } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type Coverage, coverageOf, type Piece, togetherKey } from './coverage.ts';
-import { Families, type Family, isWanted } from './families.ts';
+import { type Coverage, coverageOf, type Piece, togetherKey, wholeContentOf } from './coverage.ts';
+import { Families, type Family, isSearch, isWanted } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
 import { StateShelf, shelfKey } from './packed-states.ts';
@@ -24,7 +25,7 @@ import { PrefixSums } from './prefix-sums.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
 import type { KeptResult, TogetherResult } from './run-pieces.ts';
-import { keepSmallState, smallCoverageOf } from './small-state.ts';
+import { hasSmallState, keepSmallState, smallCoverageOf } from './small-state.ts';
 
 /** What a run is over: its scans as the call has them, and their segments. */
 export type RunSnapshot = FragmentCall & {
@@ -92,6 +93,7 @@ export class MemoRuns {
   hasOwnState(run: RunSnapshot): boolean {
     const scanned = this.#scannedBy(run);
     if (scanned === undefined) return false;
+    if (this.#sumPrefixesOfAll(scanned)) return false;
     this.#sumPrefixes(scanned);
     return scanned.handles.some(({ content }) => {
       const remembered = content && this.#memo.peek(content, scanned.fragment.key);
@@ -108,21 +110,39 @@ export class MemoRuns {
 
   /** What states of prefixes come to for a pattern is remembered as its own. */
   #sumPrefixes({ fragment, handles, window }: ScannedRun): void {
-    const found = this.#families.ofPattern(fragment);
-    if (found === undefined) return;
-    const states = new PrefixSums(found, this.#memo).statesOf(fragment, { handles, window });
-    for (const [content, partial] of states) {
+    const sought = this.#families.ofPattern(fragment);
+    if (sought === undefined) return;
+    const sums = new PrefixSums(sought, fragment, this.#memo);
+    for (const [content, partial] of sums.ofEach(handles, window)) {
       const result = { partial, rowCount: content.rowCount };
       this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
     }
   }
 
   /**
-   * Takes note of a call whose run was one over few rows, found where a project is searched for: what it took is finding
-   * them.
+   * The same of all sealed segments together, as that of a run over few rows, where the window cuts none of them: whether
+   * it is remembered then.
+   */
+  #sumPrefixesOfAll({ fragment, handles, window }: ScannedRun): boolean {
+    const sought = this.#families.ofPattern(fragment);
+    if (sought === undefined) return false;
+    const sealed = handles.flatMap((handle) => (handle.kind === 'sealed' ? handle : []));
+    const members = sealed.flatMap((handle) => wholeContentOf(handle, window) ?? []);
+    if (members.length < Math.max(sealed.length, SMALL_STATE_SEGMENTS_MIN)) return false;
+    if (hasSmallState(this.#memo, fragment, members)) return true;
+    const partial = new PrefixSums(sought, fragment, this.#memo).ofAll(members);
+    if (partial === undefined) return false;
+    const rowCount = members.reduce((sum, content) => sum + content.rowCount, 0);
+    keepSmallState(this.#memo, fragment, { members, partial, rowCount });
+    return hasSmallState(this.#memo, fragment, members);
+  }
+
+  /**
+   * Takes note of a call whose run was one over few rows. Where these are searched for among those of all, what it took
+   * was finding them.
    */
   noteFew(fragment: Fragment, window: TimeWindow): void {
-    if (this.#families.isOfSought(fragment)) this.#families.note(fragment, window);
+    if (isSearch(fragment)) this.#families.note(fragment, window);
   }
 
   /** The only scan of a run, where its states may be remembered. */

@@ -66,6 +66,17 @@ export function smallCoverageOf(
   return { fragment, partials: [partial], ...sum, pieces: rest, rowsMin: 0, isSmall: true };
 }
 
+/** Whether the state of just these segments is remembered. */
+export function hasSmallState(
+  memo: PartialMemo,
+  { smallKey }: Fragment,
+  members: readonly SegmentContent[],
+): boolean {
+  const remembered = memo.peek(members[0]!, smallKey);
+  const known = (typeof remembered === 'object' && remembered.members) || [];
+  return known.length === members.length && known.every((one, index) => one === members[index]);
+}
+
 /** Takes note of the state of all segments that the window of a run holds: of those looked at, and of others before. */
 export function keepSmallState(
   memo: PartialMemo,

@@ -69,8 +69,19 @@ const PARAMETERS = [
   { name: 'project', type: { kind: 'STRING' } },
 ] as const;
 
+type BothOptions = {
+  /** What some rows have in the place of their URL. */
+  readonly others?: readonly (string | null)[];
+  readonly sql?: string;
+  readonly packedRowsMin?: number;
+  readonly isInline?: boolean;
+};
+
 /** An engine that remembers and one that does not, over the same rows; some of them once more in an open segment. */
-function engines(events: readonly TestEvent[], packedRowsMin = Number.POSITIVE_INFINITY) {
+function engines(
+  events: readonly TestEvent[],
+  { packedRowsMin = Number.POSITIVE_INFINITY, isInline = false }: BothOptions,
+) {
   const open = new OpenSegment({ id: 1, arrivalBase: 0 });
   open.append(batchOf(events), 0, events.length);
   open.publish();
@@ -87,8 +98,10 @@ function engines(events: readonly TestEvent[], packedRowsMin = Number.POSITIVE_I
     sources: [{ name: 'logs', projectPath: ['project'] }],
     catalog: { segments: () => handles, dropped: () => ({ count: 0, ids: [] }) },
     workerCount: 1,
-    // What is run on the main thread is not covered.
-    inlineLimits: { rowsMax: 0 },
+    // On this thread or by workers; of the first few rows have one state of all segments.
+    inlineLimits: isInline
+      ? { rowsMax: 1e6, expressionRowsMax: 1e6, runMsMax: 1e6, turnMsMax: 1e6 }
+      : { rowsMax: 0 },
   };
   const memoLimits = { rowsMin: ROWS_MIN, bytesPerRowMax: 1_000, packedRowsMin };
   return [
@@ -104,8 +117,9 @@ class Both {
     readonly query: ReturnType<Engine['prepare']>;
   }[];
 
-  constructor(others: readonly (string | null)[] = [], sql = SQL, packedRowsMin?: number) {
-    this.#engines = engines(eventsOf(others), packedRowsMin);
+  constructor(options: BothOptions = {}) {
+    const { others = [], sql = SQL } = options;
+    this.#engines = engines(eventsOf(others), options);
     this.#queries = this.#engines.map((engine) => ({
       engine,
       query: engine.prepare(sql, PARAMETERS),
@@ -202,8 +216,28 @@ test('all rows are looked at where a host has few, or what is behind it counts',
   assert.ok(stats.rowsFromMemo === 0, `${stats.rowsFromMemo}`);
 });
 
+test('where the window cuts no segment these have one state together, found again in the turn of the call', async () => {
+  const inTurn = new Both({ sql: SQL.replace('60 HOUR', '72 HOUR'), isInline: true });
+  try {
+    await inTurn.learn();
+    for (let times = 0; times < 2; times++) {
+      const { stats, json } = await inTurn.call('^https://(beta|gamma)[.]example');
+      assert.ok(json.length > 500);
+      assert.equal(stats.rowsScanned, NEWEST_ROWS);
+      assert.equal(stats.rowsFromMemo, ROWS);
+    }
+    const cut = await inTurn.call(
+      '^https://(alpha|gamma)[.]',
+      START_US + (DAYS + 0.5) * DAY_US + 1_000_000,
+    );
+    assert.ok(cut.stats.rowsFromMemo > 0 && cut.stats.rowsScanned > NEWEST_ROWS);
+  } finally {
+    await inTurn.close();
+  }
+});
+
 test('hosts with few rows have small states, where these are made ahead', async () => {
-  const packing = new Both([], SQL, 1);
+  const packing = new Both({ packedRowsMin: 1 });
   try {
     await packing.learn();
     for (const pattern of ['^https://(few|gamma)', '^https://few[.]example[.]com/']) {
@@ -217,7 +251,9 @@ test('hosts with few rows have small states, where these are made ahead', async 
 });
 
 test('beside a project a pattern is one more thing that calls for others have in common', async () => {
-  const ofProjects = new Both([], SQL.replace('WHERE', 'WHERE t.project = @project AND'));
+  const ofProjects = new Both({
+    sql: SQL.replace('WHERE', 'WHERE t.project = @project AND'),
+  });
   try {
     const endUs = START_US + DAYS * DAY_US;
     const pattern = '^https://.*/(rest|auth)/';
@@ -248,8 +284,9 @@ test('strings with other beginnings, or none, are counted as they match', {
     ['https://alpha.example.com#top', null],
     ['mailto:alpha@example.com', 'http://beta.example.com/'],
   ];
-  for (const some of others) {
-    const mixed = new Both(some, SQL, 1);
+  for (const [index, some] of others.entries()) {
+    const isInline = index % 2 === 1;
+    const mixed = new Both({ others: some, packedRowsMin: 1, isInline });
     try {
       await mixed.learn();
       const part = fc.constantFrom(
