@@ -1,4 +1,4 @@
-import { must } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import { isHole } from './split-shape.ts';
 import type { SplitBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -33,6 +33,7 @@ export function prefixesOf(split: SplitBlock, countMax: number): StringPrefixes 
     }
     for (const [byte, count] of ofBytes) {
       if (byte === END && text !== '') return undefined;
+      assert(byte < 0x80, 'a head ends before a letter of ASCII');
       const prefix = byte === END ? '' : text + String.fromCharCode(byte);
       counts.set(prefix, (counts.get(prefix) ?? 0) + count);
     }

@@ -1,6 +1,13 @@
 import { must } from '../assert.ts';
 import type { SegmentContent } from '../column/segment.ts';
 import { compileRegex } from '../function/text/regular-expression.ts';
+import { isLateText, type LateTexts } from '../plan/late-texts.ts';
+import type { TimeWindow } from '../plan/logical-plan.ts';
+import { type Breaker, scansOf } from '../plan/physical-plan.ts';
+import { someExpression } from '../plan/physical-walk.ts';
+import { PreparedPlan } from '../plan/prepared-plan.ts';
+import type { Fragment } from './fragment.ts';
+import { KnownPrefixes } from './known-prefixes.ts';
 import {
   FAMILIES_MAX,
   FAMILY_ASKED_MAX,
@@ -9,14 +16,7 @@ import {
   PREPARED_OVERLAP_MIN,
   PREPARED_VAIN_MAX,
   PREPARED_WHOLE_OVERLAP_MIN,
-} from '../limits.ts';
-import { isLateText, type LateTexts } from '../plan/late-texts.ts';
-import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type Breaker, scansOf } from '../plan/physical-plan.ts';
-import { someExpression } from '../plan/physical-walk.ts';
-import { PreparedPlan } from '../plan/prepared-plan.ts';
-import type { Fragment } from './fragment.ts';
-import { KnownPrefixes } from './known-prefixes.ts';
+} from './limits.ts';
 import {
   type FamilyCall,
   type PatternCall,
@@ -149,6 +149,8 @@ function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectCall
   const isOwn = reach?.length === 1 && reach[0] === project;
   if (reach !== undefined && !isOwn) return undefined;
   const ofAny = withProject(texts, { from: project, to: ANY_PROJECT });
+  // A project that is a pattern, too, is not put in alone.
+  if (!isOwn && ofAny.key === texts.key) return undefined;
   const familyKey = `${planKey} ${ofAny.key} ${isOwn}`;
   const isSought = !isOwn && scan.projectKey === undefined;
   return { kind: 'project', project, texts, isOwn, isSought, familyKey };

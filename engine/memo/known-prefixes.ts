@@ -1,5 +1,5 @@
 import type { SegmentContent } from '../column/segment.ts';
-import { PREFIXES_KNOWN_MAX } from '../limits.ts';
+import { PREFIXES_KNOWN_MAX } from './limits.ts';
 import {
   bytesOfPrefixes,
   type PrefixBytes,
@@ -16,6 +16,12 @@ export class KnownPrefixes {
   /** The same, put together when a pattern is first tried on them. */
   #bytes: PrefixBytes | undefined;
   #ofContents = new WeakMap<SegmentContent, ReadonlySet<string>>();
+  #version = 0;
+
+  /** Another one as soon as more is known. */
+  get version(): number {
+    return this.#version;
+  }
 
   note(content: SegmentContent, prefixes: readonly string[]): void {
     // Those of segments that are no more are among them.
@@ -26,6 +32,7 @@ export class KnownPrefixes {
     this.#ofContents.set(content, new Set(prefixes));
     for (const prefix of prefixes) this.#all.add(prefix);
     this.#bytes = undefined;
+    this.#version += 1;
   }
 
   of(content: SegmentContent): ReadonlySet<string> | undefined {

@@ -1,5 +1,5 @@
 import type { AnyContent, SegmentContent } from '../column/segment.ts';
-import { INHERITED_STATES_MAX } from '../limits.ts';
+import { INHERITED_STATES_MAX } from './limits.ts';
 import type { PartialMemo } from './partial-memo.ts';
 import type { RememberedPartial } from './remembered-partial.ts';
 

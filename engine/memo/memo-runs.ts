@@ -5,20 +5,20 @@ import type {
   SegmentContent,
   SegmentHandle,
 } from '../column/segment.ts';
-import {
-  PACKED_SEGMENT_ROWS_MIN,
-  REMEMBERED_BYTES_MAX,
-  REMEMBERED_BYTES_PER_ROW_MAX,
-  REMEMBERED_ROWS_MIN,
-  SMALL_STATE_SEGMENTS_MIN,
-} from '../limits.ts';
+import { REMEMBERED_BYTES_MAX } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type Coverage, coverageOf, type Piece, togetherKey, wholeContentOf } from './coverage.ts';
-import { Families, type Family, isSearch, isWanted } from './families.ts';
+import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
+import {
+  PACKED_SEGMENT_ROWS_MIN,
+  REMEMBERED_BYTES_PER_ROW_MAX,
+  REMEMBERED_ROWS_MIN,
+  SMALL_STATE_SEGMENTS_MIN,
+} from './limits.ts';
 import { StateShelf, shelfKey } from './packed-states.ts';
 import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
 import { PrefixSums } from './prefix-sums.ts';
@@ -72,6 +72,8 @@ export class MemoRuns {
   readonly #limits: MemoLimits;
   readonly #memo: PartialMemo;
   readonly #families = new Families();
+  /** By the pattern of a fragment what was known of prefixes when their states were last summed. */
+  readonly #summed = new WeakMap<Fragment, number>();
 
   constructor(limits: Partial<MemoLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
@@ -111,7 +113,8 @@ export class MemoRuns {
   /** What states of prefixes come to for a pattern is remembered as its own. */
   #sumPrefixes({ fragment, handles, window }: ScannedRun): void {
     const sought = this.#families.ofPattern(fragment);
-    if (sought === undefined) return;
+    if (sought === undefined || this.#isSummed(sought, fragment)) return;
+    this.#summed.set(fragment, sought.family.prefixes.version);
     const sums = new PrefixSums(sought, fragment, this.#memo);
     for (const [content, partial] of sums.ofEach(handles, window)) {
       const result = { partial, rowCount: content.rowCount };
@@ -130,11 +133,17 @@ export class MemoRuns {
     const members = sealed.flatMap((handle) => wholeContentOf(handle, window) ?? []);
     if (members.length < Math.max(sealed.length, SMALL_STATE_SEGMENTS_MIN)) return false;
     if (hasSmallState(this.#memo, fragment, members)) return true;
+    if (this.#isSummed(sought, fragment)) return false;
     const partial = new PrefixSums(sought, fragment, this.#memo).ofAll(members);
     if (partial === undefined) return false;
     const rowCount = members.reduce((sum, content) => sum + content.rowCount, 0);
     keepSmallState(this.#memo, fragment, { members, partial, rowCount });
     return hasSmallState(this.#memo, fragment, members);
+  }
+
+  /** Whether each segment has what can be had of states of prefixes, or what was found by looking at it. */
+  #isSummed({ family }: SoughtPattern, fragment: Fragment): boolean {
+    return this.#summed.get(fragment) === family.prefixes.version;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
-import { PACKED_STATE_BYTES_MAX, PACKED_STATES_BYTES_MAX, PACKED_STATES_MAX } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
+import { PACKED_STATE_BYTES_MAX, PACKED_STATES_BYTES_MAX, PACKED_STATES_MAX } from './limits.ts';
 
 /**
  * Many small partial states of one segment, each under the name of a project or a prefix. Some 200 bytes a state,

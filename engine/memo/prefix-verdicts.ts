@@ -3,7 +3,8 @@ import { prefixesOf, type StringPrefixes } from '../column/string-prefixes.ts';
 import { encodeWtf8 } from '../column/wtf8.ts';
 import { ACCEPTED, DEAD } from '../function/regex/byte-dfa.ts';
 import { compileRegex, LONE_SURROGATE } from '../function/text/regular-expression.ts';
-import { PREFIXES_MAX, PREFIXES_TOLD_MAX, REGEX_LENGTH_MAX } from '../limits.ts';
+import { REGEX_LENGTH_MAX } from '../limits.ts';
+import { PREFIXES_MAX, PREFIXES_TOLD_MAX } from './limits.ts';
 
 /**
  * What the prefixes of strings say of a pattern. A string with one of `taken` matches, whatever is behind; of one with

@@ -192,9 +192,9 @@ function preparedState(
   }: { readonly of: CallTexts; readonly prepared: PreparedPlan; readonly checkpoint: Checkpoint },
 ): PreparedState {
   const scan = must(scansOf(breaker)[0], 'a fragment has one scan');
-  const bounds = boundsOf(scan, { window: ALL_TIME, texts, reach });
   const counters = newScanCounters();
   const segments = [[segment]];
+  const bounds = boundsOf(scan, { window: ALL_TIME, texts, reach });
   const context = { segments, bounds: [bounds], texts, prepared, checkpoint, counters };
   const partial = partialOf(() => executeFragment(breaker, context) as AggregatePartial);
   const rowCount = counters.rowsScanned + counters.rowsSkipped;
@@ -203,13 +203,18 @@ function preparedState(
   return { key, rowCount, partial: isWorth ? partial : undefined };
 }
 
-/** The texts of a call for another project. */
+/** The texts of a call for another project; a pattern is the same for all, whatever it looks like. */
 export function withProject(
   { values, patterns }: LateTexts,
   { from, to }: { readonly from: string; readonly to: string },
 ): LateTexts {
   return lateTexts(
-    new Map(Array.from(values, ([name, text]) => [name, text === from ? to : text])),
+    new Map(
+      Array.from(values, ([name, text]) => [
+        name,
+        text === from && !patterns.has(name) ? to : text,
+      ]),
+    ),
     patterns,
   );
 }

@@ -1,11 +1,11 @@
 import type { SegmentContent, SegmentHandle } from '../column/segment.ts';
-import { SMALL_STATE_BYTES_MAX, SMALL_STATE_SEGMENTS_MIN } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type Coverage, type Piece, wholeContentOf } from './coverage.ts';
 import type { SoughtProject } from './families.ts';
 import type { Fragment } from './fragment.ts';
+import { SMALL_STATE_BYTES_MAX, SMALL_STATE_SEGMENTS_MIN } from './limits.ts';
 import { shelfKey } from './packed-states.ts';
 import type { PartialMemo } from './partial-memo.ts';
 import { partialOf } from './prepare-states.ts';

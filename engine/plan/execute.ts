@@ -47,7 +47,7 @@ import {
   type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
-import { rowInputsOf } from './physical-walk.ts';
+import { groupingBelow, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
@@ -103,13 +103,12 @@ export function executeFragment(
 
 /** The partial state of all rows that these are the states of. `prepared`: of the same breaker. */
 export function combineFragments(
-  breaker: PhysicalPlan,
+  breaker: Breaker,
   partials: readonly unknown[],
   prepared?: PreparedPlan,
 ): unknown {
-  const grouping = must(breakerOf(breaker), 'a plan in fragments has a grouping to cut at');
   const context = { segments: [], checkpoint: () => {}, prepared };
-  return new Execution(context, { breaker: grouping, partials }).group(grouping).partial();
+  return new Execution(context, { breaker, partials }).group(breaker).partial();
 }
 
 /** Runs the rest of a plan over the partial states of all its fragments. */
@@ -543,26 +542,6 @@ class Execution {
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
   }
-}
-
-/** The scan whose rows a plan passes on one by one: changed, dropped or several for one, but not kept. */
-function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
-  switch (plan.op) {
-    case 'scan':
-      return plan;
-    case 'filter':
-    case 'project':
-    case 'unnest':
-      return rowWiseScanOf(plan.input);
-    default:
-      return undefined;
-  }
-}
-
-/** The grouping whose rows a plan passes on as they are. */
-function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
-  if (plan.op === 'filter') return groupingBelow(plan.input);
-  return plan.op === 'aggregate' ? plan : undefined;
 }
 
 function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {

@@ -1,7 +1,7 @@
 import { rowExpressionsOf } from './aggregate-call.ts';
 import type { Apply, Expression } from './expression.ts';
 import { appliesIn, someNode } from './expression-walk.ts';
-import type { PhysicalPlan, PhysicalWindow } from './physical-plan.ts';
+import type { Breaker, PhysicalPlan, PhysicalScan, PhysicalWindow } from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */
 export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
@@ -79,6 +79,26 @@ export function someExpression(plan: PhysicalPlan, isSuch: (node: Expression) =>
   return operatorsOf(plan).some((operator) =>
     expressionsOf(operator).some((expression) => someNode(expression, isSuch)),
   );
+}
+
+/** The scan whose rows a plan passes on one by one: changed, dropped or several for one, but not kept. */
+export function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
+  switch (plan.op) {
+    case 'scan':
+      return plan;
+    case 'filter':
+    case 'project':
+    case 'unnest':
+      return rowWiseScanOf(plan.input);
+    default:
+      return undefined;
+  }
+}
+
+/** The grouping whose rows a plan passes on as they are. */
+export function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
+  if (plan.op === 'filter') return groupingBelow(plan.input);
+  return plan.op === 'aggregate' ? plan : undefined;
 }
 
 function windowExpressions({ partitionBy, orderBy, ties = [], calls }: PhysicalWindow) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { Engine, type RunStats } from '../../engine/engine.ts';
-import { PACKED_STATE_BYTES_MAX, PACKED_STATES_MAX } from '../../engine/limits.ts';
+import { PACKED_STATE_BYTES_MAX, PACKED_STATES_MAX } from '../../engine/memo/limits.ts';
 import { StatePacker, StateShelf } from '../../engine/memo/packed-states.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';

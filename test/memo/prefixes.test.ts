@@ -269,6 +269,36 @@ test('beside a project a pattern is one more thing that calls for others have in
   }
 });
 
+test('a project whose key is no pattern costs others nothing, where a call has one text for both', async () => {
+  const projects = ['alpha.example.com', 'a(b', 'beta.example.com'];
+  const rows = Array.from({ length: 3_000 }, (_, n) => {
+    const project = projects[n % projects.length]!;
+    const timestampUs = START_US + Math.floor((n * DAYS * DAY_US) / 3_000);
+    const url = `https://${project}/${n}`;
+    return { id: `${n}`, timestampUs, project, metadata: { request: { url, n } } };
+  });
+  const [remembering, other] = engines(rows, {});
+  const sql = SQL.replace('WHERE', 'WHERE t.project = @project AND');
+  const query = remembering.prepare(sql, PARAMETERS);
+  const call = (project: string, pattern: string) => {
+    const parameters = new Map([
+      ['pattern', pattern],
+      ['project', project],
+    ]);
+    return remembering.run(query, { parameters, nowUs: START_US + DAYS * DAY_US, rowsMax: 1000 });
+  };
+  try {
+    for (let times = 0; times < 4; times++) await call(projects[0]!, projects[0]!);
+    await remembering.prepareStates();
+    assert.equal(remembering.stats().statesFailed, 0);
+    const { json, stats } = await call(projects[2]!, projects[0]!);
+    assert.equal(Buffer.from(json).toString(), '[]');
+    assert.ok(stats.rowsFromMemo > 0);
+  } finally {
+    await Promise.all([remembering.close(), other.close()]);
+  }
+});
+
 test('a pattern that is wrong is refused as ever', async () => {
   for (const wrong of ['^https://(', '^\\p{Nothing}']) {
     await assert.rejects(() => both.call(wrong), { code: 'invalid_regular_expression' });
