@@ -21,6 +21,11 @@ const CODES_PER_BLOCK = 16;
 
 const BLOCKS_PER_WORD = 4;
 
+const PAIRS_PER_BLOCK = CODES_PER_BLOCK / 2;
+
+const COUNTER_BITS = 16;
+const COUNTER_MASK = 0xffff;
+
 /** Rows that a loop below marks in one go. */
 const ROWS_AT_ONCE = 4;
 
@@ -35,6 +40,8 @@ let rows = new Uint32Array(0);
  * way of doubles, in twice the time.
  */
 let counters = new Uint16Array(0);
+/** The same two by two: where a block has some, most have not come. */
+let pairs = new Uint32Array(0);
 let marks = new Uint32Array(0);
 
 /** A bit for each word of marks that is not 0, while few rows are marked. */
@@ -79,6 +86,7 @@ export function countFewCodes(
 function makeRoom(codeCount: number): void {
   const wordCount = Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD);
   counters = new Uint16Array(wordCount * BLOCKS_PER_WORD * CODES_PER_BLOCK);
+  pairs = new Uint32Array(counters.buffer);
   marks = new Uint32Array(counters.length / CODES_PER_MARK);
   summaries = new Uint32Array(Math.ceil(marks.length / CODES_PER_MARK));
   blockWords = new Uint32Array(wordCount);
@@ -202,7 +210,7 @@ function markWords(codes: Uint32Array, start: number, end: number): void {
 
 /** Writes what came of all blocks, and takes it back. */
 function takeBlocks(wordCount: number, { values, counts }: CodeEntries, first: number): number {
-  const [counted, met, words] = [counters, blocks, blockWords];
+  const [counted, met, words] = [pairs, blocks, blockWords];
   let entry = first;
   for (let word = 0; word < wordCount; word++) {
     if (words[word] === 0) continue;
@@ -210,13 +218,19 @@ function takeBlocks(wordCount: number, { values, counts }: CodeEntries, first: n
     for (let block = blockEnd - BLOCKS_PER_WORD; block < blockEnd; block++) {
       if (met[block] === 0) continue;
       met[block] = 0;
-      const codeEnd = (block + 1) * CODES_PER_BLOCK;
-      for (let code = codeEnd - CODES_PER_BLOCK; code < codeEnd; code++) {
-        const times = counted[code]!;
+      const pairEnd = (block + 1) * PAIRS_PER_BLOCK;
+      for (let pair = pairEnd - PAIRS_PER_BLOCK; pair < pairEnd; pair++) {
+        const times = counted[pair]!;
         if (times === 0) continue;
-        counted[code] = 0;
-        values[entry] = code;
-        counts[entry++] = times;
+        counted[pair] = 0;
+        if ((times & COUNTER_MASK) !== 0) {
+          values[entry] = 2 * pair;
+          counts[entry++] = times & COUNTER_MASK;
+        }
+        if (times > COUNTER_MASK) {
+          values[entry] = 2 * pair + 1;
+          counts[entry++] = times >>> COUNTER_BITS;
+        }
       }
     }
   }
