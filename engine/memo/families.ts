@@ -51,15 +51,15 @@ export type SoughtProject = { readonly family: Family; readonly call: ProjectCal
 export type SoughtPattern = { readonly family: Family; readonly call: PatternCall };
 
 /**
- * The families in use, learned from calls: their states of all large projects are made ahead, so that the
- * first call for a project finds them. The ones called longest ago are forgotten.
+ * The families in use, learned from calls: their states of all projects, or prefixes, are made ahead, so that the
+ * first call for a project, or with a pattern, finds them. The ones called longest ago are forgotten.
  */
 export class Families {
   /** In the order of their last calls. */
   readonly #families = new Map<string, Family>();
   readonly #calls = new WeakMap<Fragment, FamilyCall | 'none'>();
 
-  /** Takes note of a call; nothing where no project was put in. */
+  /** Takes note of a call; nothing where neither a project nor a pattern was put in. */
   note(fragment: Fragment, window: TimeWindow): void {
     const call = this.#callOf(fragment);
     if (call === undefined) return;

@@ -1,5 +1,6 @@
 import { containedText } from '../plan/evaluator/contains.ts';
 import type { Expression } from '../plan/expression.ts';
+import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import { someExpression } from '../plan/physical-walk.ts';
 import type { PlannedCall } from './run-costs.ts';
 
@@ -9,7 +10,19 @@ import type { PlannedCall } from './run-costs.ts';
  * for it is not compiled yet.
  */
 export function triesExpression({ plan, template }: PlannedCall): boolean {
-  return (template?.texts.patterns.size ?? 0) > 0 || someExpression(plan, isExpressionTest);
+  return (template?.texts.patterns.size ?? 0) > 0 || hasExpression(plan);
+}
+
+/** Of the plans that are run again and again. */
+const known = new WeakMap<PhysicalPlan, boolean>();
+
+function hasExpression(plan: PhysicalPlan): boolean {
+  let has = known.get(plan);
+  if (has === undefined) {
+    has = someExpression(plan, isExpressionTest);
+    known.set(plan, has);
+  }
+  return has;
 }
 
 function isExpressionTest(node: Expression): boolean {
