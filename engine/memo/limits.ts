@@ -79,5 +79,8 @@ export const PACKED_STATES_MAX = 4096;
 /** Bytes of them together, at most: 1/64 of `REMEMBERED_BYTES_MAX`, so that those of many segments leave room. */
 export const PACKED_STATES_BYTES_MAX = 1024 * 1024;
 
+/** Bytes that may be remembered from which small states are packed: those of the segments of a week leave as much again. */
+export const PACKED_MEMORY_MIN = 16 * PACKED_STATES_BYTES_MAX;
+
 /** Bytes of a state from which it is no small one: it takes as long to take out of the pack as to make it again. */
 export const PACKED_STATE_BYTES_MAX = 4096;

@@ -14,6 +14,7 @@ import { Families, type Family, isSearch, isWanted, type SoughtPattern } from '.
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
 import {
+  PACKED_MEMORY_MIN,
   PACKED_SEGMENT_ROWS_MIN,
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
@@ -235,7 +236,8 @@ export class MemoRuns {
         family.done.add(content);
         const { call, asked } = family;
         const { breaker, planKey } = family.fragment;
-        const { rowsMin, bytesPerRowMax, packedRowsMin } = this.#limits;
+        const { rowsMin, bytesPerRowMax } = this.#limits;
+        const packedRowsMin = this.#packedRowsMin();
         const order = {
           ...{ breaker, planKey, call, asked },
           ...{ rowsMin, bytesPerRowMax, packedRowsMin },
@@ -244,6 +246,12 @@ export class MemoRuns {
       }
     }
     return undefined;
+  }
+
+  /** Where small states would leave little room for others none are made. */
+  #packedRowsMin(): number {
+    const { bytesMax, packedRowsMin } = this.#limits;
+    return bytesMax < PACKED_MEMORY_MIN ? Number.POSITIVE_INFINITY : packedRowsMin;
   }
 
   /** Takes what was made ahead. */

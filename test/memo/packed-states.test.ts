@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { Engine, type RunStats } from '../../engine/engine.ts';
-import { PACKED_STATE_BYTES_MAX, PACKED_STATES_MAX } from '../../engine/memo/limits.ts';
+import {
+  PACKED_MEMORY_MIN,
+  PACKED_STATE_BYTES_MAX,
+  PACKED_STATES_MAX,
+} from '../../engine/memo/limits.ts';
 import { StatePacker, StateShelf } from '../../engine/memo/packed-states.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
@@ -63,27 +67,33 @@ function events(): readonly TestEvent[] {
   });
 }
 
-function engineOver(handles: readonly ReturnType<typeof sealedHandle>[], packedRowsMin: number) {
+function engineOver(
+  handles: readonly ReturnType<typeof sealedHandle>[],
+  memory: { readonly packedRowsMin: number; readonly bytesMax?: number },
+) {
   const rowsMax = ROWS + 1;
   return new Engine({
     sources: [{ name: 'logs', projectPath: ['project'] }],
     catalog: { segments: () => handles, dropped: () => ({ count: 0, ids: [] }) },
     workerCount: 1,
     inlineLimits: { rowsMax, runMsMax: 1e6, turnMsMax: 1e6 },
-    memoLimits: { rowsMin: 600, bytesPerRowMax: 1_000, packedRowsMin },
+    memoLimits: { rowsMin: 600, bytesPerRowMax: 1_000, ...memory },
   });
 }
 
 type Ask = (project: string) => Promise<{ readonly json: string; readonly stats: RunStats }>;
 
 /** One engine that packs states, and another that does not: both have to answer the same. */
-async function withPacked(packedRowsMin: number, use: (ask: Ask) => Promise<void>): Promise<void> {
+async function withPacked(
+  memory: { readonly packedRowsMin: number; readonly bytesMax?: number },
+  use: (ask: Ask) => Promise<void>,
+): Promise<void> {
   const open = new OpenSegment({ id: 1, arrivalBase: 0 });
   open.append(batchOf(events()), 0, ROWS);
   open.publish();
   const sealed = sealSegment(open.handle(), { partitionUs: DAY_US });
   const handles = sealed.map((buffer, index) => sealedHandle(buffer, 10 + index));
-  const engines = [packedRowsMin, Infinity].map((rowsMin) => engineOver(handles, rowsMin));
+  const engines = [memory, { packedRowsMin: Infinity }].map((one) => engineOver(handles, one));
   const asks = engines.map((engine): Ask => {
     const query = engine.prepare(SQL, [{ name: 'project', type: { kind: 'STRING' } }]);
     return async (project) => {
@@ -108,7 +118,7 @@ async function withPacked(packedRowsMin: number, use: (ask: Ask) => Promise<void
 }
 
 test('the first call for a project with few rows is answered from small states of each segment', async () => {
-  await withPacked(1, async (ask) => {
+  await withPacked({ packedRowsMin: 1 }, async (ask) => {
     for (let times = 0; times < 2; times++) {
       const { json, stats } = await ask('few');
       assert.ok(json.length > 100);
@@ -119,7 +129,7 @@ test('the first call for a project with few rows is answered from small states o
 });
 
 test('what a segment has no project of may be in texts of others all the same', async () => {
-  await withPacked(1, async (ask) => {
+  await withPacked({ packedRowsMin: 1 }, async (ask) => {
     const first = await ask('rare');
     assert.equal(first.stats.rowsScanned, DAY_ROWS);
     assert.equal(first.stats.rowsFromMemo, ROWS - DAY_ROWS);
@@ -131,12 +141,24 @@ test('what a segment has no project of may be in texts of others all the same', 
 });
 
 test('small segments are looked at beside the states of others, once', async () => {
-  await withPacked(DAY_ROWS, async (ask) => {
+  await withPacked({ packedRowsMin: DAY_ROWS }, async (ask) => {
     const first = await ask('few');
     assert.equal(first.stats.rowsScanned, LAST_DAY_ROWS);
     assert.equal(first.stats.rowsFromMemo, ROWS - LAST_DAY_ROWS);
     const second = await ask('few');
     assert.equal(second.stats.rowsScanned, 0);
     assert.equal(second.stats.rowsFromMemo, ROWS);
+  });
+});
+
+test('none are made where they would leave little room for others', async () => {
+  const memory = { packedRowsMin: 1, bytesMax: PACKED_MEMORY_MIN - 1 };
+  await withPacked(memory, async (ask) => {
+    assert.equal((await ask('few')).stats.rowsScanned, ROWS);
+    assert.equal(
+      (await ask('few')).stats.rowsScanned,
+      0,
+      'a state of its own, once it was asked for',
+    );
   });
 });
