@@ -127,6 +127,9 @@ type WindowOfSegments = {
   readonly window: TimeWindow;
 };
 
+/** The only scan of a run: which fragment is asked of which segments. */
+export type ScannedRun = WindowOfSegments & { readonly fragment: Fragment };
+
 /** The states that are of several segments with few rows each, as a snapshot is gone through. */
 class TogetherStates {
   readonly #memo: PartialMemo;

@@ -6,10 +6,16 @@ import type {
   SegmentHandle,
 } from '../column/segment.ts';
 import { REMEMBERED_BYTES_MAX } from '../limits.ts';
-import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type Coverage, coverageOf, type Piece, togetherKey, wholeContentOf } from './coverage.ts';
+import {
+  type Coverage,
+  coverageOf,
+  type Piece,
+  type ScannedRun,
+  togetherKey,
+  wholeContentOf,
+} from './coverage.ts';
 import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import { legaciesOf } from './legacies.ts';
@@ -31,13 +37,6 @@ import { hasSmallState, keepSmallState, smallCoverageOf } from './small-state.ts
 /** What a run is over: its scans as the call has them, and their segments. */
 export type RunSnapshot = FragmentCall & {
   readonly segments: readonly (readonly SegmentHandle[])[];
-};
-
-/** The only scan of a run: which fragment is asked of which segments. */
-type ScannedRun = {
-  readonly fragment: Fragment;
-  readonly handles: readonly SegmentHandle[];
-  readonly window: TimeWindow;
 };
 
 /** States of one segment to be made ahead. */
@@ -112,12 +111,12 @@ export class MemoRuns {
   }
 
   /** What states of prefixes come to for a pattern is remembered as its own. */
-  #sumPrefixes({ fragment, handles, window }: ScannedRun): void {
+  #sumPrefixes({ fragment, handles }: ScannedRun): void {
     const sought = this.#families.ofPattern(fragment);
     if (sought === undefined || this.#isSummed(sought, fragment)) return;
     this.#summed.set(fragment, sought.family.prefixes.version);
     const sums = new PrefixSums(sought, fragment, this.#memo);
-    for (const [content, partial] of sums.ofEach(handles, window)) {
+    for (const [content, partial] of sums.ofEach(handles)) {
       const result = { partial, rowCount: content.rowCount };
       this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
     }
@@ -203,7 +202,7 @@ export class MemoRuns {
       return;
     }
     const partials = [known.partial, partial];
-    const sum = partialOf(() => combineFragments(fragment.breaker, partials) as AggregatePartial);
+    const sum = partialOf(() => combineFragments(fragment.breaker, partials));
     if (sum === undefined) return;
     const state = { members, partial: sum, rowCount: known.rowCount + rowCount };
     keepSmallState(this.#memo, fragment, state);
@@ -288,7 +287,7 @@ export class MemoRuns {
       const { fragment } = parts[0]!;
       const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
       const partials = parts.map((part) => part.partial);
-      const combine = () => combineFragments(fragment.breaker, partials) as AggregatePartial;
+      const combine = () => combineFragments(fragment.breaker, partials);
       const partial = partials.length === 1 ? partials[0] : partialOf(combine);
       if (partial === undefined || this.#memo.peek(to, key) !== undefined) continue;
       this.#memo.keep(to, key, this.#rememberedOf({ partial, rowCount }, fragment));

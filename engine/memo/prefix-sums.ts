@@ -1,7 +1,6 @@
 import type { SegmentContent, SegmentHandle } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
-import type { TimeWindow } from '../plan/logical-plan.ts';
 import type { SoughtPattern } from './families.ts';
 import { callKey, type Fragment } from './fragment.ts';
 import { shelfKey } from './packed-states.ts';
@@ -31,12 +30,12 @@ export class PrefixSums {
   /** Those of segments of which nothing is remembered for the pattern itself. */
   *ofEach(
     handles: readonly SegmentHandle[],
-    window: TimeWindow,
   ): Iterable<readonly [SegmentContent, AggregatePartial]> {
     for (const handle of handles) {
       const { content } = handle.kind === 'sealed' ? handle : {};
-      if (content === undefined || !isMet(content, window)) continue;
-      if (this.#memo.peek(content, this.#fragment.key) !== undefined) continue;
+      if (content === undefined || this.#memo.peek(content, this.#fragment.key) !== undefined) {
+        continue;
+      }
       const partial = this.ofAll([content]);
       if (partial !== undefined) yield [content, partial];
     }
@@ -53,7 +52,7 @@ export class PrefixSums {
     const { breaker } = this.#fragment;
     const { prepared } = this.#sought.family;
     // Of one, too: it may be among small ones, and these are not kept as they are.
-    return partialOf(() => combineFragments(breaker, states, prepared) as AggregatePartial);
+    return partialOf(() => combineFragments(breaker, states, prepared));
   }
 
   /** Of the prefixes of a segment that are taken. */
@@ -88,12 +87,4 @@ export class PrefixSums {
     const texts = textsOfPrefix(this.#sought.call.parameter, prefix);
     return texts === undefined ? [] : [[prefix, callKey(this.#fragment.planKey, texts, undefined)]];
   }
-}
-
-/** Whether a window has some of a segment's time. */
-function isMet(
-  { timestampUsMin, timestampUsMax }: SegmentContent,
-  { startUs, endUs }: TimeWindow,
-): boolean {
-  return timestampUsMin < endUs && timestampUsMax >= startUs;
 }

@@ -75,8 +75,8 @@ export function prefixVerdicts(
 }
 
 /** Whether all strings with these prefixes match a right pattern, or do not, by their prefixes alone. */
-export function decidedBy(pattern: string, prefixes: readonly string[]): boolean {
-  const verdicts = prefixVerdicts(pattern, bytesOfPrefixes(prefixes));
+export function decidedBy(pattern: string, prefixes: PrefixBytes): boolean {
+  const verdicts = prefixVerdicts(pattern, prefixes);
   return verdicts !== undefined && verdicts.taken.length > 0 && verdicts.open.length === 0;
 }
 

@@ -13,7 +13,7 @@ import { QueryError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
 import { type PackedStates, StatePacker } from './packed-states.ts';
 import { partialSize } from './partial-size.ts';
-import { decidedBy, patternOfPrefix, prefixesAt } from './prefix-verdicts.ts';
+import { bytesOfPrefixes, decidedBy, patternOfPrefix, prefixesAt } from './prefix-verdicts.ts';
 
 /** A call of a plan that calls with other texts share. */
 export type FamilyCall = ProjectCall | PatternCall;
@@ -130,7 +130,8 @@ function statesOfPrefixes(
   const counts = prefixesAt(segment, path);
   if (counts === undefined) return NONE;
   const prefixes = [...counts.keys()];
-  if (!asked.some((pattern) => decidedBy(pattern, prefixes))) return NONE;
+  const bytes = bytesOfPrefixes(prefixes);
+  if (!asked.some((pattern) => decidedBy(pattern, bytes))) return NONE;
   const textsOf = (prefix: string) => textsOfPrefix(parameter, prefix);
   const [many, few] = partitioned(prefixes, (prefix) => counts.get(prefix)! >= rowsMin);
   const states = many.flatMap((prefix) => {

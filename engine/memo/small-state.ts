@@ -1,8 +1,7 @@
-import type { SegmentContent, SegmentHandle } from '../column/segment.ts';
+import type { SegmentContent } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
-import type { TimeWindow } from '../plan/logical-plan.ts';
-import { type Coverage, type Piece, wholeContentOf } from './coverage.ts';
+import { type Coverage, type Piece, type ScannedRun, wholeContentOf } from './coverage.ts';
 import type { SoughtProject } from './families.ts';
 import type { Fragment } from './fragment.ts';
 import { SMALL_STATE_BYTES_MAX, SMALL_STATE_SEGMENTS_MIN } from './limits.ts';
@@ -19,13 +18,6 @@ export type SmallState = {
   readonly rowCount: number;
 };
 
-/** A run over few rows. */
-type SmallRun = {
-  readonly fragment: Fragment;
-  readonly handles: readonly SegmentHandle[];
-  readonly window: TimeWindow;
-};
-
 /**
  * A run over few rows has one state of all sealed segments that its window holds, however many they are: kept
  * with the first of them, and good while these are the same. What is left are the open segment, and those that
@@ -33,7 +25,7 @@ type SmallRun = {
  * taken, and the other segments looked at. `undefined`: it is to be run without.
  */
 export function smallCoverageOf(
-  run: SmallRun,
+  run: ScannedRun,
   memo: PartialMemo,
   sought: SoughtProject | undefined,
 ): Coverage | undefined {
@@ -90,7 +82,7 @@ export function keepSmallState(
 
 /** All are to be looked at, those inside of the window together, but for those that have a small state. */
 function newCoverageOf(
-  run: SmallRun,
+  run: ScannedRun,
   memo: PartialMemo,
   sought: SoughtProject | undefined,
 ): Coverage {
@@ -113,7 +105,7 @@ function newCoverageOf(
 
 /** The state of those segments that have a small one of the project; `undefined`: there is none. */
 function shelvedStateOf(
-  { fragment: { breaker } }: SmallRun,
+  { fragment: { breaker } }: ScannedRun,
   contents: readonly SegmentContent[],
   {
     memo,
@@ -132,7 +124,6 @@ function shelvedStateOf(
     rowCount += content.rowCount;
   }
   if (partials.length === 0) return undefined;
-  const combine = () => combineFragments(breaker, partials, family.prepared) as AggregatePartial;
-  const partial = partialOf(combine);
+  const partial = partialOf(() => combineFragments(breaker, partials, family.prepared));
   return partial && { members, partial, rowCount };
 }

@@ -104,9 +104,9 @@ export function executeFragment(
 /** The partial state of all rows that these are the states of. `prepared`: of the same breaker. */
 export function combineFragments(
   breaker: Breaker,
-  partials: readonly unknown[],
+  partials: readonly AggregatePartial[],
   prepared?: PreparedPlan,
-): unknown {
+): AggregatePartial {
   const context = { segments: [], checkpoint: () => {}, prepared };
   return new Execution(context, { breaker, partials }).group(breaker).partial();
 }
