@@ -62,8 +62,8 @@ export const WORD_SIZE_MAX = 255;
 const SCHEME_SIZE_MAX = 12;
 
 /**
- * Where the head of `bytes[start, end)` ends: scheme and host of a URL, nothing of other strings. The
- * rest begins with `/`, `?` or `#`, or is empty.
+ * Where the head of `bytes[start, end)` ends: scheme and host of a URL, nothing of other strings, nor of one that ends
+ * with `://`. The rest of a string with a head begins with `/`, `?` or `#`, or is empty.
  */
 export function headEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;

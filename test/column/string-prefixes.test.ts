@@ -21,14 +21,18 @@ function splitsOf(urls: readonly EventValue[]) {
   return new SealedSegmentReader(buffer!).splitsAt(PATH);
 }
 
-/** Read off each string: scheme, host and the byte behind. Some columns have equal strings once. */
+/**
+ * Read off each string: scheme of eleven bytes at most, host and the byte behind; one that ends with `://` has neither.
+ * Some columns have equal strings once.
+ */
 function prefixesRead(
   { shapeCodes }: SplitBlock,
   urls: readonly string[],
 ): Map<string, number> | undefined {
   const counts = new Map<string, number>();
   for (const url of shapeCodes.length === urls.length ? urls : new Set(urls)) {
-    const [head] = /^[^:]{0,11}:\/\/[^/?#]*/s.exec(url) ?? [''];
+    const [found, scheme] = /^([^:]*):\/\/(?!$)[^/?#]*/.exec(url) ?? ['', ''];
+    const head = Buffer.byteLength(scheme!) > 11 ? '' : found;
     if (head !== '' && head === url) return undefined;
     const prefix = head === '' ? '' : url.slice(0, head.length + 1);
     counts.set(prefix, (counts.get(prefix) ?? 0) + 1);

@@ -25,41 +25,58 @@ function refusingOnce(stored: Stored[], code: ErrorCode): LogIntake {
   };
 }
 
+type Parts = {
+  readonly intake: LogIntake;
+  readonly answerCount: number;
+  readonly options?: object | undefined;
+};
+
 type Post = { readonly tap: HttpTap; readonly dropped: ReadonlySet<string> };
 
 /** Lets an exporter post one record, until it was answered so many times. */
-async function postOne(
-  program: string,
-  parts: {
-    readonly intake: LogIntake;
-    readonly answerCount: number;
-    readonly options?: object | undefined;
-  },
-): Promise<Post> {
+async function postOne(program: string, parts: Parts): Promise<Post> {
   let post: Post | undefined;
   await withApp({ intake: parts.intake }, async (app) => {
     const tap = await HttpTap.open(app.port, AbortSignal.timeout(TIME_MS_MAX));
-    const target = {
-      port: tap.port,
-      token: PUBLIC,
-      source: DEFAULT_SOURCE,
-      project: 'alpha',
-      folder: '',
-    };
-    const options = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
-    const sender = await startNodeProgram(program, target, { ...options, ...parts.options });
     try {
-      sender.log({ message: eventName(1) });
-      await tap.until(() => tap.exchanges.length === parts.answerCount);
+      post = { tap, dropped: await logOne(program, tap, parts) };
     } finally {
-      // What it would still post is posted now.
-      await sender.stop();
       await tap.close();
     }
-    post = { tap, dropped: sender.dropped };
   });
   return must(post);
 }
+
+/** Tells what the exporter dropped. */
+async function logOne(
+  program: string,
+  tap: HttpTap,
+  { answerCount, options }: Parts,
+): Promise<ReadonlySet<string>> {
+  const target = {
+    port: tap.port,
+    token: PUBLIC,
+    source: DEFAULT_SOURCE,
+    project: 'alpha',
+    folder: '',
+  };
+  const told = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
+  const sender = await startNodeProgram(program, target, { ...told, ...options });
+  try {
+    sender.log({ message: eventName(1) });
+    await tap.until(() => tap.exchanges.length === answerCount);
+  } finally {
+    // What it would still post is posted now.
+    await sender.stop();
+  }
+  return sender.dropped;
+}
+
+test('options are for any port, also one that begins like that of the page', () => {
+  const target = { port: 40001, token: PUBLIC, source: DEFAULT_SOURCE, project: '', folder: '' };
+  const options = optionsOfReadme('@opentelemetry/exporter-logs-otlp-proto', target);
+  assert.match(JSON.stringify(options), /"http:\/\/127\.0\.0\.1:40001\//);
+});
 
 for (const program of ['otlp-http', 'otlp-proto']) {
   for (const [code, statuses] of [
