@@ -1,3 +1,5 @@
+import { carvedInt32 } from './carved-arrays.ts';
+
 /**
  * Some rows of a segment: `[start, end)` pairs end to end, ascending; each range has rows, and no two
  * overlap or touch.
@@ -46,6 +48,28 @@ export function rangesOfRows(rows: Int32Array): RowRanges {
     }
   }
   return bounds.subarray(0, size);
+}
+
+/** The rows of ranges that are of one row each, and the other ranges. */
+export function partedByLength(ranges: RowRanges): {
+  readonly alone: Int32Array;
+  readonly others: RowRanges;
+} {
+  const alone = carvedInt32(ranges.length / 2);
+  const others = carvedInt32(ranges.length);
+  let aloneCount = 0;
+  let size = 0;
+  for (let at = 0; at < ranges.length; at += 2) {
+    const start = ranges[at]!;
+    const end = ranges[at + 1]!;
+    alone[aloneCount] = start;
+    others[size] = start;
+    others[size + 1] = end;
+    const isAlone = Number(end - start === 1);
+    aloneCount += isAlone;
+    size += 2 - 2 * isAlone;
+  }
+  return { alone: alone.subarray(0, aloneCount), others: others.subarray(0, size) };
 }
 
 /** The rows in either. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   intersectionOf,
+  partedByLength,
   RangeCollector,
   type RowRanges,
   rangesOfRows,
@@ -104,4 +105,18 @@ test('ascending rows, some of them twice, are ranges of rows in a row', () => {
   assert.deepEqual([...rangesOfRows(new Int32Array(0))], []);
   assert.deepEqual([...rangesOfRows(Int32Array.of(0))], [0, 1]);
   assert.deepEqual([...rangesOfRows(Int32Array.of(2, 2, 3, 5, 7, 7, 8))], [2, 4, 5, 6, 7, 9]);
+});
+
+test('ranges of one row, and the others, are all of the ranges', () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: ROWS }), (isIn) => {
+      const { alone, others } = partedByLength(rangesOf(isIn));
+      const isAlone = (_: boolean, row: number) => isIn[row] && !isIn[row - 1] && !isIn[row + 1];
+      const rows = isIn.flatMap((isRow, row) => (isAlone(isRow, row) ? [row] : []));
+      assert.deepEqual([...alone], rows);
+      const isOther = rowsOf(others).map((isRow, row) => isRow || rows.includes(row));
+      assert.deepEqual(isOther, rowsOf(rangesOf(isIn)));
+      for (let at = 0; at < others.length; at += 2) assert.ok(others[at + 1]! - others[at]! > 1);
+    }),
+  );
 });
