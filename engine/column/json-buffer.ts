@@ -1,6 +1,12 @@
 import { assert } from '../assert.ts';
 import type { JsonWriter } from './json-writer.ts';
-import { mayNeedEscape, type ViewedBytes, viewed, WORD_SIZE } from './viewed-bytes.ts';
+import {
+  ASCII_COPY_SIZE,
+  mayNeedEscape,
+  type ViewedBytes,
+  viewed,
+  WORD_SIZE,
+} from './viewed-bytes.ts';
 import { isSurrogateAt, threeByteUnit } from './wtf8.ts';
 
 const CAPACITY_MIN = 1024;
@@ -19,6 +25,8 @@ const ZERO = 0x30;
 /** Digits below it are worked out in 32 bits. */
 const BILLION = 1_000_000_000;
 const BILLION_DIGITS = 9;
+/** Of a safe integer. */
+const DIGITS_MAX = 16;
 const HEX_DIGITS = '0123456789abcdef';
 
 const PLAIN = 0;
@@ -118,6 +126,25 @@ export class JsonBuffer implements JsonWriter {
       target.setInt32(size + index, view.getInt32(start + index, true), true);
     }
     this.#size = size + count;
+  }
+
+  /** `ascii[0, size)`, which has ASCII_COPY_SIZE bytes more for the copy, and a finite number behind it. */
+  numberBehind({ view }: ViewedBytes, size: number, value: number): void {
+    this.#reserve(size + ASCII_COPY_SIZE + DIGITS_MAX);
+    const target = this.#view;
+    const start = this.#size;
+    for (let index = 0; index < size; index += ASCII_COPY_SIZE) {
+      target.setFloat64(start + index, view.getFloat64(index, true), true);
+    }
+    this.#size = start + size;
+    // Most numbers are small integers.
+    if ((value | 0) === value && value < BILLION && !isNegative(value)) {
+      const end = this.#size + digitCount(value);
+      writeDigits(this.#bytes, value, this.#size, end);
+      this.#size = end;
+    } else {
+      this.number(value);
+    }
   }
 
   /** As `stringBytes`. */

@@ -3,7 +3,7 @@ import type { JsonBuffer } from '../column/json-buffer.ts';
 import type { SqlType } from '../column/type.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
-import { type ViewedBytes, viewed, WORD_SIZE } from '../column/viewed-bytes.ts';
+import { ASCII_COPY_SIZE, type ViewedBytes, viewed } from '../column/viewed-bytes.ts';
 import { base64OfBytes } from '../function/text/byte-text.ts';
 import { formatInterval } from '../function/time/interval-text.ts';
 import { datetimeIsoText, formatDate, formatTimeOfDay } from '../function/time/timestamp-text.ts';
@@ -17,8 +17,10 @@ import { layoutOf, type PhysicalPlan } from './physical-plan.ts';
 const CHECKPOINT_BYTES = 64 * 1024;
 
 type OutputColumn = {
-  /** What stands before each value; WORD_SIZE bytes more, for the copy. */
+  /** What stands before each value, of ASCII; ASCII_COPY_SIZE bytes more, for the copy. */
   readonly prefix: ViewedBytes;
+  /** Bytes of it. */
+  readonly prefixSize: number;
   readonly index: number;
   readonly type: SqlType;
 };
@@ -46,20 +48,24 @@ export class RowWriter implements Sink {
 
   push(chunk: Chunk): boolean {
     const out = this.#out;
-    const vectors = this.#columns.map((column) => chunk.column(column.index));
+    const columns = this.#columns;
+    const vectors = columns.map(({ index }) => chunk.column(index));
     const numbers = vectors.map((vector, position) =>
-      plainNumbers(vector, this.#columns[position]!.type),
+      plainNumbers(vector, columns[position]!.type),
     );
     for (let row = 0; row < chunk.count; row++) {
       if (this.#rowCount > 0) out.raw(',');
-      for (let position = 0; position < this.#columns.length; position++) {
-        const column = this.#columns[position]!;
-        out.rawViewed(column.prefix, 0, column.prefix.bytes.length - WORD_SIZE);
-        const number = numbers[position]?.[row];
-        if (number === undefined) writeEntry(vectors[position]!, row, column.type, out);
-        else writeDouble(number, out);
+      for (let position = 0; position < columns.length; position++) {
+        const { prefix, prefixSize, type } = columns[position]!;
+        const values = numbers[position]!;
+        if (row < values.length && Number.isFinite(values[row])) {
+          out.numberBehind(prefix, prefixSize, values[row]!);
+          continue;
+        }
+        out.rawViewed(prefix, 0, prefixSize);
+        writeEntry(vectors[position]!, row, type, out);
       }
-      out.raw(this.#columns.length === 0 ? '{}' : '}');
+      out.raw(columns.length === 0 ? '{}' : '}');
       this.#rowCount += 1;
       if (out.size >= this.#checkpointSize) {
         this.#checkpoint?.();
@@ -92,17 +98,13 @@ function outputColumnsOf(output: readonly Column[], plan: PhysicalPlan): readonl
   const known = outputs.get(plan);
   if (known?.output === output) return known.columns;
   const layout = layoutOf(plan);
-  const columns = output.map((column, position) => ({
-    prefix: prefixOf(`${position === 0 ? '{' : ','}${asciiJson(column.name)}:`),
-    index: layout.indexOf(column.id),
-    type: column.type,
-  }));
+  const columns = output.map(({ id, name, type }, position) => {
+    const text = `${position === 0 ? '{' : ','}${asciiJson(name)}:`;
+    const prefix = viewed(Buffer.from(text.padEnd(text.length + ASCII_COPY_SIZE)));
+    return { prefix, prefixSize: text.length, index: layout.indexOf(id), type };
+  });
   outputs.set(plan, { output, columns });
   return columns;
-}
-
-function prefixOf(text: string): ViewedBytes {
-  return viewed(Buffer.from(text.padEnd(text.length + WORD_SIZE)));
 }
 
 function asciiJson(text: string): string {
@@ -117,10 +119,12 @@ function mayKeep(out: JsonBuffer): boolean {
   return out.size < ANSWER_TEXTS_BYTES_MAX;
 }
 
-/** The numbers of a column where each of its entries is one, and is written as such. */
-function plainNumbers(vector: Vector, { kind }: SqlType): Float64Array | undefined {
-  if (vector.kind !== 'number' || vector.nulls !== undefined) return undefined;
-  return kind === 'DATETIME' || kind === 'DATE' || kind === 'TIME' ? undefined : vector.values;
+const NO_NUMBERS = new Float64Array(0);
+
+/** The numbers of a column where each of its entries is one, and is written as such; else none. */
+function plainNumbers(vector: Vector, { kind }: SqlType): Float64Array {
+  if (vector.kind !== 'number' || vector.nulls !== undefined) return NO_NUMBERS;
+  return kind === 'DATETIME' || kind === 'DATE' || kind === 'TIME' ? NO_NUMBERS : vector.values;
 }
 
 /** Strings go from the segment's bytes to the answer's; all else by way of its value. */

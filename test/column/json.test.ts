@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { JsonBuffer, numberText } from '../../engine/column/json-buffer.ts';
 import { JsonNested, readInteger } from '../../engine/column/json-nested.ts';
 import { isNested, type Nested, type SqlValue } from '../../engine/column/value.ts';
-import { viewed } from '../../engine/column/viewed-bytes.ts';
+import { ASCII_COPY_SIZE, viewed } from '../../engine/column/viewed-bytes.ts';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
 
 const anyString = fc.string({ unit: 'binary', maxLength: 40 });
@@ -74,6 +74,30 @@ test('bytes and strings are copied word by word as they are byte by byte', () =>
         copied((out) => out.stringViewed(source, start, end)),
         copied((out) => out.stringBytes(source.bytes, start, end)),
       );
+    }),
+  );
+});
+
+test('a number behind any ASCII is what both are one after the other', () => {
+  const anyAscii = fc.string({ unit: 'binary-ascii', maxLength: 40 });
+  const anyNumber = fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.maxSafeInteger(),
+    fc.constantFrom(0, -0, 1, 9, 10, 999_999_999, 1_000_000_000, 2 ** 31, 2 ** 53),
+  );
+  const anyMember = fc.tuple(anyAscii, anyNumber);
+  fc.assert(
+    fc.property(fc.array(anyMember, { maxLength: 60 }), (members) => {
+      const wanted = members.map(([text, value]) => text + numberText(value)).join('');
+      const got = written((out) => {
+        for (const [text, value] of members) {
+          // What is behind the text is copied with it, and written over.
+          const padded = viewed(Buffer.from(`${text}\x7f${'\x7f'.repeat(ASCII_COPY_SIZE)}`));
+          out.numberBehind(padded, text.length, value);
+        }
+      });
+      assert.equal(got, wanted);
     }),
   );
 });
