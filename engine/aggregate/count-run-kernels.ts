@@ -58,16 +58,14 @@ function isShort({ count, ends }: ChunkRuns, { numbers }: CodedTruths): boolean 
 function countRunsTallied(
   counts: Float64Array,
   { groups }: ChunkRuns,
-  { truthOfCode, numbers }: CodedTruths,
+  { truthOfCode }: CodedTruths,
   tally: RunTally,
 ): void {
-  const { coding } = numbers;
   let entry = 0;
   for (let run = 0; run < groups.length; run++) {
     let count = 0;
     for (; entry < tally.ends[run]!; entry++) {
-      const code = coding.codeOf(tally.values[entry]!);
-      if (truthOfCode[code] === TRUE) count += tally.counts[entry]!;
+      if (truthOfCode[tally.codes[entry]!] === TRUE) count += tally.counts[entry]!;
     }
     counts[groups[run]!]! += count;
   }

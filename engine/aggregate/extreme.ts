@@ -125,7 +125,7 @@ export class ExtremeState implements AggregateState {
       const group = runs.groups[run]!;
       const end = tally.ends[run]!;
       // Ascending: the least is the first, the greatest the last. A NaN stays.
-      const value = tally.values[isLeast ? start : end - 1]!;
+      const value = tally.coding.value(tally.codes[isLeast ? start : end - 1]!);
       this.#numbers[group] = better(this.#numbers[group]!, value);
       this.#saw[group]! |= SAW_NUMBER;
       start = end;

@@ -2,8 +2,8 @@ import { assert } from '../assert.ts';
 import { lowestBit } from '../column/lowest-bit.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 
-/** Parallel lists: a code, or what it stands for, and how often it came. */
-export type CodeEntries = { readonly values: Float64Array; readonly counts: Uint32Array };
+/** Parallel lists: a code, and how often it came. */
+export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
 
 /** To insert each row among those before takes a quarter of the square of how many they are: up to so many, least. */
 const INSERTED_ROWS_MAX = 8;
@@ -108,14 +108,14 @@ function insertRows(codes: UnsignedArray, start: number, count: number): void {
   }
 }
 
-function countSorted(count: number, { values, counts }: CodeEntries, first: number): number {
+function countSorted(count: number, { codes, counts }: CodeEntries, first: number): number {
   const ordered = rows;
   let entry = first;
   for (let row = 0; row < count; ) {
     const code = ordered[row]!;
     const start = row;
     while (row < count && ordered[row] === code) row++;
-    values[entry] = code;
+    codes[entry] = code;
     counts[entry++] = row - start;
   }
   return entry;
@@ -209,7 +209,7 @@ function markWords(codes: Uint32Array, start: number, end: number): void {
 }
 
 /** Writes what came of all blocks, and takes it back. */
-function takeBlocks(wordCount: number, { values, counts }: CodeEntries, first: number): number {
+function takeBlocks(wordCount: number, { codes, counts }: CodeEntries, first: number): number {
   const [counted, met, words] = [pairs, blocks, blockWords];
   let entry = first;
   for (let word = 0; word < wordCount; word++) {
@@ -224,11 +224,11 @@ function takeBlocks(wordCount: number, { values, counts }: CodeEntries, first: n
         if (times === 0) continue;
         counted[pair] = 0;
         if ((times & COUNTER_MASK) !== 0) {
-          values[entry] = 2 * pair;
+          codes[entry] = 2 * pair;
           counts[entry++] = times & COUNTER_MASK;
         }
         if (times > COUNTER_MASK) {
-          values[entry] = 2 * pair + 1;
+          codes[entry] = 2 * pair + 1;
           counts[entry++] = times >>> COUNTER_BITS;
         }
       }
@@ -253,7 +253,7 @@ function takeSummarized(summaryCount: number, entries: CodeEntries, first: numbe
   return entry;
 }
 
-function takeMark(at: number, { values, counts }: CodeEntries, first: number): number {
+function takeMark(at: number, { codes, counts }: CodeEntries, first: number): number {
   const counted = counters;
   let entry = first;
   let mark = marks[at]!;
@@ -261,7 +261,7 @@ function takeMark(at: number, { values, counts }: CodeEntries, first: number): n
   while (mark !== 0) {
     const code = at * CODES_PER_MARK + lowestBit(mark);
     mark &= mark - 1;
-    values[entry] = code;
+    codes[entry] = code;
     counts[entry++] = counted[code]!;
     counted[code] = 0;
   }

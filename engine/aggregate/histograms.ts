@@ -2,7 +2,12 @@ import { carvedInt32, carvedUint32 } from '../column/carved-arrays.ts';
 import { HISTOGRAM_COUNTERS_MAX } from '../limits.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
-import { type CountedIntegers, type IntegerCounts, mergedCounts } from './integer-counts.ts';
+import {
+  type CountedIntegers,
+  countedIntegers,
+  type IntegerCounts,
+  mergedCounts,
+} from './integer-counts.ts';
 import { IntegerLog } from './integer-log.ts';
 
 /** Integers in [0, HISTOGRAM_VALUES_MAX) may be counted by a histogram. */
@@ -174,20 +179,20 @@ export class Histograms {
     return { groups: Int32Array.from(groups), ends: Int32Array.from(ends), values, counts };
   }
 
-  /** Adds entries [start, end) of a partial to a group. */
-  combine(group: number, partial: CountedIntegers, start: number, end: number): void {
+  /** Adds entries [start, end) of small integers to a group. */
+  combine(group: number, integers: CountedIntegers, start: number, end: number): void {
     if (start === end) return;
-    const { values, counts } = partial;
-    const greatest = values[end - 1]!;
+    const { codes, counts, coding } = integers;
+    const greatest = coding.value(codes[end - 1]!);
     if (greatest >= this.#capacities[group]! && !this.#earnByList(group, greatest, end - start)) {
-      this.#log.addAll(group, partial, start, end);
+      this.#log.addAll(group, integers, start, end);
       this.#isSettled = false;
       return;
     }
     const counters = this.#counters;
     const base = this.#starts[group]!;
     for (let entry = start; entry < end; entry++) {
-      counters[base + values[entry]!]! += counts[entry]!;
+      counters[base + coding.value(codes[entry]!)]! += counts[entry]!;
     }
   }
 
@@ -198,7 +203,7 @@ export class Histograms {
     const isSparse = COUNTERS_PER_LISTED_VALUE * (end - start) < countersNeeded;
     const lists = this.#lists.get(group) ?? [];
     if (!isSparse || countersNeeded <= this.#capacities[group]! || lists.length >= LISTS_MAX) {
-      this.combine(group, partial, start, end);
+      this.combine(group, countedIntegers(partial), start, end);
       return;
     }
     lists.push({

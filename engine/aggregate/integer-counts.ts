@@ -1,11 +1,21 @@
+import { IntegerCoding } from '../column/packed-numbers.ts';
+
 /** Integers in [0, 65536), ascending, and how often each came. */
 export type IntegerCounts = { readonly values: Uint16Array; readonly counts: Uint32Array };
 
-/** Integers in [0, 65536), ascending where they are of one group, and how often each came. */
+/** Integers by their codes, ascending where they are of one group, and how often each came. */
 export type CountedIntegers = {
-  readonly values: Uint16Array | Float64Array;
+  readonly codes: Uint16Array | Uint32Array;
   readonly counts: Uint32Array;
+  readonly coding: IntegerCoding;
 };
+
+/** Of small integers that are their own codes. */
+const AS_THEY_ARE = IntegerCoding.inSteps(0, 1, 65_535);
+
+export function countedIntegers({ values, counts }: IntegerCounts): CountedIntegers {
+  return { codes: values, counts, coding: AS_THEY_ARE };
+}
 
 const NONE: IntegerCounts = { values: new Uint16Array(0), counts: new Uint32Array(0) };
 

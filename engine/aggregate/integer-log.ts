@@ -59,12 +59,13 @@ export class IntegerLog {
   }
 
   /** Adds entries [start, end) of lists, which ascend, to a group. */
-  addAll(group: number, { values, counts }: CountedIntegers, start: number, end: number): void {
+  addAll(group: number, integers: CountedIntegers, start: number, end: number): void {
     if (start === end) return;
+    const { codes, coding } = integers;
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
-    if (!this.#goesOn(group, values[start]!)) this.#beginStretch(group);
+    if (!this.#goesOn(group, coding.value(codes[start]!))) this.#beginStretch(group);
     const all = { values: this.#values, counts: this.#counts, size: this.#size };
-    copyEntries({ values, counts }, { start, end }, all);
+    copyIntegers(integers, { start, end }, all);
     this.#size += end - start;
     this.#grouped = undefined;
   }
@@ -264,16 +265,45 @@ const COPIED_AT_ONCE_MIN = 64;
 
 /** Copies entries behind the last of others, which have room for them. */
 function copyEntries(
-  { values, counts }: CountedIntegers,
-  { start, end }: Span,
-  { values: toValues, counts: toCounts, size }: Readonly<UnitedEntries>,
+  { values, counts }: IntegerCounts,
+  span: Span,
+  to: Readonly<UnitedEntries>,
 ): void {
-  const areMany = end - start >= COPIED_AT_ONCE_MIN;
+  copyCounts(counts, span, to);
+  const { start, end } = span;
+  const { values: toValues, size } = to;
+  if (end - start >= COPIED_AT_ONCE_MIN) toValues.set(values.subarray(start, end), size);
+  else for (let at = start; at < end; at++) toValues[at + size - start] = values[at]!;
+}
+
+function copyCounts(
+  counts: Uint32Array,
+  { start, end }: Span,
+  { counts: toCounts, size }: Readonly<UnitedEntries>,
+): void {
+  if (end - start >= COPIED_AT_ONCE_MIN) toCounts.set(counts.subarray(start, end), size);
+  else for (let at = start; at < end; at++) toCounts[at + size - start] = counts[at]!;
+}
+
+/** As `copyEntries`, of small integers by their codes. */
+function copyIntegers(
+  { codes, counts, coding: { base, step, table } }: CountedIntegers,
+  span: Span,
+  to: Readonly<UnitedEntries>,
+): void {
+  copyCounts(counts, span, to);
+  const { start, end } = span;
+  const { values, size } = to;
   const shift = size - start;
-  if (areMany) toCounts.set(counts.subarray(start, end), size);
-  else for (let at = start; at < end; at++) toCounts[at + shift] = counts[at]!;
-  if (areMany && values instanceof Uint16Array) toValues.set(values.subarray(start, end), size);
-  else for (let at = start; at < end; at++) toValues[at + shift] = values[at]!;
+  if (table !== undefined) {
+    for (let at = start; at < end; at++) values[at + shift] = table[codes[at]!]!;
+    return;
+  }
+  // What the integers are modulo 2^32 is all that there is of small ones, however far away the base is.
+  const [low, lowStep] = [base | 0, step | 0];
+  for (let at = start; at < end; at++) {
+    values[at + shift] = low + Math.imul(lowStep, codes[at]!);
+  }
 }
 
 /** Writes two stretches as one, the counts of equal integers added up. */

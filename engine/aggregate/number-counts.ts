@@ -91,14 +91,15 @@ export class NumberCounts {
 
   /** Adds entries [start, end) of a tally to a group: integers, ascending, with how often each came. */
   addTallied(group: number, tally: RunTally, start: number, end: number): void {
-    const { values, counts } = tally;
-    const isSmall = values[start]! >= 0 && values[end - 1]! < HISTOGRAM_VALUES_MAX;
+    const { codes, counts, coding } = tally;
+    const [least, greatest] = [coding.value(codes[start]!), coding.value(codes[end - 1]!)];
+    const isSmall = least >= 0 && greatest < HISTOGRAM_VALUES_MAX;
     if (isSmall) {
       this.#histograms.combine(group, tally, start, end);
       return;
     }
     for (let entry = start; entry < end; entry++) {
-      this.#addDouble(group, values[entry]!, counts[entry]!);
+      this.#addDouble(group, coding.value(codes[entry]!), counts[entry]!);
     }
   }
 
@@ -150,7 +151,7 @@ export class NumberCounts {
     const { values, counts, start, end } = span;
     let total = 0;
     for (let entry = start; entry < end; entry++) total += counts[entry]!;
-    return { values, counts, start, total };
+    return { values, counts, start, end, total };
   }
 
   #countedInPlace(group: number): SortedCounts<number> | undefined {

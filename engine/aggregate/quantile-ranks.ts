@@ -2,10 +2,12 @@
 export type SortedCounts<T> = {
   readonly values: ArrayLike<T> & Iterable<T>;
   readonly counts: ArrayLike<number> & Iterable<number>;
-  /** Sum of the counts from `start` on. */
+  /** Sum of the counts that are meant. */
   readonly total: number;
   /** Entries before it are not meant; 0 where absent. */
   readonly start?: number | undefined;
+  /** … nor those from here on; all to the last are where it is absent. */
+  readonly end?: number | undefined;
 };
 
 /**
@@ -14,31 +16,46 @@ export type SortedCounts<T> = {
  * products are exact.
  */
 export function pickQuantiles<T>(
-  { values, counts, total, start }: SortedCounts<T>,
+  sorted: SortedCounts<T>,
   n: number,
   wanted?: readonly number[] | undefined,
 ): T[] {
   const picked: T[] = [];
-  writeQuantiles({ values, counts, total, start }, { n, wanted }, picked, 0);
+  writeQuantiles(sorted, { n, wanted }, picked, 0);
   return picked;
 }
 
-/** The same, written to `picked` from `at` on. */
+/** Which quantiles are picked: of `n` parts, those of `wanted` alone where it is given. */
+export type Ranks = { readonly n: number; readonly wanted: readonly number[] | undefined };
+
+/** The same, written to `picked` from `at` on. Ranks are come to from the end that they are nearer to. */
 export function writeQuantiles<T>(
-  { values, counts, total, start }: SortedCounts<T>,
-  { n, wanted }: { readonly n: number; readonly wanted: readonly number[] | undefined },
+  { values, counts, total, start, end }: SortedCounts<T>,
+  ranks: Ranks,
   picked: { [index: number]: T },
   at: number,
 ): void {
-  const pickedCount = wanted === undefined ? n + 1 : wanted.length;
+  const pickedCount = ranks.wanted === undefined ? ranks.n + 1 : ranks.wanted.length;
+  let pick = 0;
   let index = start ?? 0;
-  let reached = counts[index]!;
-  for (let pick = 0; pick < pickedCount; pick++) {
-    const i = wanted === undefined ? pick : wanted[pick]!;
-    const rank = Math.max(dividedUp(i * total, n), 1);
+  for (let reached = counts[index]!; pick < pickedCount; pick++) {
+    const rank = rankOf(ranks, total, pick);
+    if (2 * rank > total) break;
     while (reached < rank) reached += counts[++index]!;
     picked[at + pick] = values[index]!;
   }
+  index = (end ?? counts.length) - 1;
+  let before = total - counts[index]!;
+  for (let last = pickedCount - 1; last >= pick; last--) {
+    const rank = rankOf(ranks, total, last);
+    while (before >= rank) before -= counts[--index]!;
+    picked[at + last] = values[index]!;
+  }
+}
+
+function rankOf({ n, wanted }: Ranks, total: number, pick: number): number {
+  const i = wanted === undefined ? pick : wanted[pick]!;
+  return Math.max(dividedUp(i * total, n), 1);
 }
 
 /** ⌈dividend / divisor⌉ without a rounded quotient. */

@@ -3,17 +3,15 @@ import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import { TALLY_CODES_MAX } from '../limits.ts';
 import { type CodeEntries, countFewCodes } from './few-codes.ts';
+import type { CountedIntegers } from './integer-counts.ts';
 
 /**
  * How often each integer came in each run of a chunk. Those of run `r` are entries
  * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some. The entries are
  * written over by the next tally.
  */
-export type RunTally = {
+export type RunTally = CountedIntegers & {
   readonly ends: Int32Array;
-  /** As long as the entries, or longer. */
-  readonly values: Float64Array;
-  readonly counts: Uint32Array;
   /** Sum of the integers of each run, exact. */
   readonly sums: Float64Array;
 };
@@ -44,8 +42,8 @@ let counters = newCounters(0);
  */
 const byteCounters = newCounters(256);
 
-/** Where the entries of a tally are: the codes of a run, then what they stand for. */
-let entries: CodeEntries = { values: new Float64Array(0), counts: new Uint32Array(0) };
+/** Where the entries of a tally are. */
+let entries: CodeEntries = { codes: new Uint32Array(0), counts: new Uint32Array(0) };
 
 /** Whose entries these are. */
 let latest: RunTally | undefined;
@@ -67,7 +65,7 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
   if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
   if (entries.counts.length < count) {
     const room = Math.max(count, 2 * entries.counts.length);
-    entries = { values: new Float64Array(room), counts: new Uint32Array(room) };
+    entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
   }
   const ends = carvedInt32(runEnds.length);
   const sums = carvedFloat64(runEnds.length);
@@ -79,12 +77,12 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     const end = isFew
       ? countFewCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entries, entry)
       : countAllCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entry);
-    sums[run] = decodeEntries(coding, entry, end);
+    sums[run] = sumOf(coding, entry, end, rowEnd - rowStart);
     ends[run] = end;
     entry = end;
     rowStart = rowEnd;
   }
-  latest = { ends, values: entries.values, counts: entries.counts, sums };
+  latest = { ends, codes: entries.codes, counts: entries.counts, coding, sums };
   return latest;
 }
 
@@ -136,31 +134,38 @@ function haveCome(pairs: Uint32Array, at: number): boolean {
 
 /** Moves what was counted of these codes to the entries from `first` on; gives the end. */
 function takeCounts(start: number, first: number): number {
-  const { values, counts } = entries;
+  const { codes, counts } = entries;
   const { single } = counters;
   let entry = first;
   for (let code = start; code < start + CODES_AT_ONCE; code++) {
     const times = single[code]!;
     if (times === 0) continue;
     single[code] = 0;
-    values[entry] = code;
+    codes[entry] = code;
     counts[entry++] = times;
   }
   return entry;
 }
 
-/** Makes integers of the codes of entries [first, end); gives the sum of what was counted. */
-function decodeEntries(coding: IntegerCoding, first: number, end: number): number {
-  const { values, counts } = entries;
-  const { base, step, table } = coding;
+/** What the integers of a run with so many rows come to, whose entries are [first, end). */
+function sumOf(
+  { base, step, table }: IntegerCoding,
+  first: number,
+  end: number,
+  rowCount: number,
+): number {
+  const { codes, counts } = entries;
+  if (table !== undefined) {
+    let sum = 0;
+    for (let entry = first; entry < end; entry++) sum += table[codes[entry]!]! * counts[entry]!;
+    return sum;
+  }
+  // Below 2^32: neither a code nor the rows of a chunk have more than 16 bits.
   let sum = 0;
   for (let entry = first; entry < end; entry++) {
-    const code = values[entry]!;
-    const value = table === undefined ? base + step * code : table[code]!;
-    values[entry] = value;
-    sum += value * counts[entry]!;
+    sum = (sum + Math.imul(codes[entry]!, counts[entry]!)) | 0;
   }
-  return sum;
+  return base * rowCount + step * (sum >>> 0);
 }
 
 /**

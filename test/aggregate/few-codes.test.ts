@@ -13,7 +13,7 @@ test('codes of a run are counted, ascending, however many rows and codes there a
       const given = Array.from({ length: start + count + 3 }, (_, row) => {
         return (row * row * 31 + (row % 3) * (codeMax - 1)) % codeMax;
       });
-      const entries = { values: new Float64Array(count + 2), counts: new Uint32Array(count + 2) };
+      const entries = { codes: new Uint32Array(count + 2), counts: new Uint32Array(count + 2) };
       const range = { start, end: start + count };
       const end = countFewCodes(Width.from(given), range, codeMax, entries, 2);
       const expected = new Map<number, number>();
@@ -21,7 +21,7 @@ test('codes of a run are counted, ascending, however many rows and codes there a
         expected.set(code, (expected.get(code) ?? 0) + 1);
       }
       const got = Array.from({ length: end - 2 }, (_, i) => [
-        entries.values[i + 2],
+        entries.codes[i + 2],
         entries.counts[i + 2],
       ]);
       assert.deepEqual(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { countedIntegers } from '../../engine/aggregate/integer-counts.ts';
 import { IntegerLog } from '../../engine/aggregate/integer-log.ts';
+import { IntegerCoding } from '../../engine/column/packed-numbers.ts';
 
 /** Groups with few entries, and one with more than are inserted or than there is room for at first. */
 const ENTRIES = fc.array(
@@ -64,12 +66,38 @@ test('entries of a list are logged as one by one, however much room there is', (
       for (const [group, length] of lengths.entries()) {
         const values = Uint16Array.from({ length: length + 2 }, (_, entry) => step * entry);
         const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
-        whole.addAll(group, { values, counts }, 1, length + 1);
+        whole.addAll(group, countedIntegers({ values, counts }), 1, length + 1);
         for (let entry = 1; entry <= length; entry++) {
           each.add(group, values[entry]!, counts[entry]!);
         }
       }
       assert.deepEqual(entriesOf(whole), entriesOf(each));
+    }),
+  );
+});
+
+test('integers are logged by their codes as they are, however far away the least may be', () => {
+  const steps = fc.constantFrom(1, 7, 1000, 1_000_000, 2 ** 33);
+  const many = fc.integer({ min: 1, max: 200 });
+  fc.assert(
+    fc.property(fc.nat(65_535), fc.nat(65_000), steps, many, (least, firstCode, step, most) => {
+      const values: number[] = [];
+      for (let value = least; value < 65_536 && values.length < most; value += step) {
+        values.push(value);
+      }
+      const inSteps = IntegerCoding.inSteps(least - step * firstCode, step, 65_535);
+      const table = Float64Array.from({ length: firstCode + most }, (_, code) => code - firstCode);
+      table.set(values, firstCode);
+      const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
+      const codes = Uint32Array.from(values, (_, entry) => firstCode + entry);
+      for (const coding of [inSteps, IntegerCoding.byTable(table)]) {
+        const log = new IntegerLog();
+        log.addAll(3, { codes, counts, coding }, 0, codes.length);
+        assert.deepEqual(
+          entriesOf(log),
+          values.map((value, entry) => [3, value, counts[entry]]),
+        );
+      }
     }),
   );
 });
@@ -86,7 +114,7 @@ test('what is dropped of a log is gone, whatever comes behind it', () => {
         dropped[group] = Math.min(drops[group] ?? 0, length);
         expected.addAll(
           group,
-          { values, counts },
+          countedIntegers({ values, counts }),
           starts[group]! + dropped[group]!,
           starts[group + 1]!,
         );
