@@ -5,9 +5,10 @@ export const CHUNK_ROWS_MAX = 2048;
 
 /**
  * Rows of a chunk on its way from a scan to a grouping, where they are read as they lie: what is done once a
- * chunk comes to little beside what is done once a row, and what is made of each row fits the cache yet.
+ * chunk comes to little beside what is done once a row, and a run that goes over from one to the next is counted twice.
+ * As many as a counter of 16 bits counts, less a few, so that the next begins at a word.
  */
-export const GROUPED_CHUNK_ROWS_MAX = 32_768;
+export const GROUPED_CHUNK_ROWS_MAX = 65_520;
 
 /**
  * Codes of integers that are counted by code: two counters for each stay within the second-level cache.
