@@ -14,7 +14,12 @@ import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import type { NumberCountsPartial } from './number-counts.ts';
 import { NumberCounts } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
-import { pickQuantiles, type SortedCounts, writeQuantiles } from './quantile-ranks.ts';
+import {
+  pickQuantiles,
+  type SortedCounts,
+  writeLooseQuantiles,
+  writeQuantiles,
+} from './quantile-ranks.ts';
 import type { ValueCountsPartial } from './value-counts.ts';
 import { ValueCounts } from './value-counts.ts';
 
@@ -132,10 +137,8 @@ class QuantilesState implements AggregateState {
     const tally = runs.tally(vectors[0]!);
     if (tally === undefined) return false;
     this.#numbers.reserve(groupCount, tally.ends.at(-1));
-    let start = 0;
     for (let run = 0; run < tally.ends.length; run++) {
-      this.#numbers.addTallied(runs.groups[run]!, tally, start, tally.ends[run]!);
-      start = tally.ends[run]!;
+      this.#numbers.addTallied(runs.groups[run]!, tally, run);
     }
     return true;
   }
@@ -197,6 +200,11 @@ class QuantilesState implements AggregateState {
     for (let index = 0; index < groups.length; index++) {
       if (index % PAUSE_GROUPS === 0) pause();
       const group = groups[index]!;
+      const loose = this.#numbers.looseInPlace(group);
+      if (loose !== undefined && writeLooseQuantiles(loose, ranks, elements, index * length)) {
+        listCount++;
+        continue;
+      }
       // Of doubles alone, as was asked above.
       const sorted = (this.#numbers.sortedInPlace(group) ??
         this.#numbers.sorted(group)) as SortedCounts<number>;

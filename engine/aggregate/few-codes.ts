@@ -2,7 +2,10 @@ import { assert } from '../assert.ts';
 import { lowestBit } from '../column/lowest-bit.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 
-/** Parallel lists: a code, and how often it came. */
+/**
+ * Parallel lists: a code, and how often it came. They ascend, none of them twice, or are *loose*: each came once, some
+ * perhaps are equal, and only the first, the least, and the last, the greatest, are where they would be.
+ */
 export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
 
 /** To insert each row among those before takes a quarter of the square of how many they are: up to so many, least. */
@@ -53,6 +56,45 @@ let summaries = new Uint32Array(0);
  */
 let blocks = new Uint8Array(0);
 let blockWords = new Uint32Array(0);
+
+/** Whether so many rows are listed loosely: fewer are soon in order, and of more many are alike. */
+export function areLoose(rowCount: number): boolean {
+  return rowCount > INSERTED_ROWS_MAX && rowCount <= SUMMARIZED_ROWS_MAX;
+}
+
+/** Writes the codes of [start, end), at least two, from entry `first` on, loose; gives the end. */
+export function listFewCodes(
+  given: UnsignedArray,
+  { start, end }: { readonly start: number; readonly end: number },
+  { codes, counts }: CodeEntries,
+  first: number,
+): number {
+  const shift = first - start;
+  let [leastAt, greatestAt] = [start, start];
+  let least = given[start]!;
+  let greatest = least;
+  for (let row = start; row < end; row++) {
+    const code = given[row]!;
+    codes[row + shift] = code;
+    counts[row + shift] = 1;
+    if (code < least) {
+      least = code;
+      leastAt = row;
+    }
+    if (code > greatest) {
+      greatest = code;
+      greatestAt = row;
+    }
+  }
+  const last = end - 1 + shift;
+  codes[leastAt + shift] = codes[first]!;
+  codes[first] = least;
+  // Where the greatest was the first, it is now where the least was.
+  const from = greatestAt === start ? leastAt : greatestAt;
+  codes[from + shift] = codes[last]!;
+  codes[last] = greatest;
+  return last + 1;
+}
 
 /**
  * Counts codes below `codeCount` where they are few beside it: writes each code of [start, end), ascending,

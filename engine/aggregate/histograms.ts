@@ -8,10 +8,7 @@ import {
   type IntegerCounts,
   mergedCounts,
 } from './integer-counts.ts';
-import { IntegerLog } from './integer-log.ts';
-
-/** Integers in [0, HISTOGRAM_VALUES_MAX) may be counted by a histogram. */
-export const HISTOGRAM_VALUES_MAX = 65_536;
+import { type EntriesOfOne, IntegerLog, type LooseIntegers } from './integer-log.ts';
 
 const CAPACITY_MIN = 64;
 
@@ -115,14 +112,18 @@ export class Histograms {
     if (movedCount > 0) this.#log.dropFirst(moved);
   }
 
+  /** The integers of a group as they came, where all of them are in the log and lie so. */
+  loose(group: number): LooseIntegers | undefined {
+    if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
+    this.#settle();
+    return this.#log.loose(group);
+  }
+
   /** The integers of a group where they lie, where all of them are in the log. */
   logged(group: number): IntegerSpan | undefined {
     if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
     this.#settle();
-    const { starts, values, counts } = this.#log.grouped();
-    // The log may know of no group so high.
-    const size = starts.at(-1)!;
-    return { values, counts, start: starts[group] ?? size, end: starts[group + 1] ?? size };
+    return this.#log.of(group);
   }
 
   /** How often each integer from 0 on came in a group, where they lie, where all of them are counted. */
@@ -179,13 +180,14 @@ export class Histograms {
     return { groups: Int32Array.from(groups), ends: Int32Array.from(ends), values, counts };
   }
 
-  /** Adds entries [start, end) of small integers to a group. */
-  combine(group: number, integers: CountedIntegers, start: number, end: number): void {
+  /** Adds entries of small integers to a group. */
+  combine(group: number, integers: CountedIntegers, entries: EntriesOfOne): void {
+    const { start, end } = entries;
     if (start === end) return;
     const { codes, counts, coding } = integers;
     const greatest = coding.value(codes[end - 1]!);
     if (greatest >= this.#capacities[group]! && !this.#earnByList(group, greatest, end - start)) {
-      this.#log.addAll(group, integers, start, end);
+      this.#log.addAll(group, integers, entries);
       this.#isSettled = false;
       return;
     }
@@ -203,7 +205,7 @@ export class Histograms {
     const isSparse = COUNTERS_PER_LISTED_VALUE * (end - start) < countersNeeded;
     const lists = this.#lists.get(group) ?? [];
     if (!isSparse || countersNeeded <= this.#capacities[group]! || lists.length >= LISTS_MAX) {
-      this.combine(group, countedIntegers(partial), start, end);
+      this.combine(group, countedIntegers(partial), { start, end });
       return;
     }
     lists.push({

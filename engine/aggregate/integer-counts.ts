@@ -3,15 +3,18 @@ import { IntegerCoding } from '../column/packed-numbers.ts';
 /** Integers in [0, 65536), ascending, and how often each came. */
 export type IntegerCounts = { readonly values: Uint16Array; readonly counts: Uint32Array };
 
-/** Integers by their codes, ascending where they are of one group, and how often each came. */
+/** Integers by their codes and how often each came: those of one group ascend, or are loose (`CodeEntries`). */
 export type CountedIntegers = {
   readonly codes: Uint16Array | Uint32Array;
   readonly counts: Uint32Array;
   readonly coding: IntegerCoding;
 };
 
-/** Of small integers that are their own codes. */
-const AS_THEY_ARE = IntegerCoding.inSteps(0, 1, 65_535);
+/** Integers in [0, HISTOGRAM_VALUES_MAX) may be counted by a histogram. */
+export const HISTOGRAM_VALUES_MAX = 65_536;
+
+/** Of such integers that are their own codes. */
+export const AS_THEY_ARE = IntegerCoding.inSteps(0, 1, HISTOGRAM_VALUES_MAX - 1);
 
 export function countedIntegers({ values, counts }: IntegerCounts): CountedIntegers {
   return { codes: values, counts, coding: AS_THEY_ARE };

@@ -1,7 +1,8 @@
 import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
 import { sortStretches } from './ascending-stretches.ts';
-import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
-import type { CountedIntegers, IntegerCounts } from './integer-counts.ts';
+import { type CodeEntries, countFewCodes } from './few-codes.ts';
+import { FIRST_BYTES, grownInt32, grownUint8, NO_INT32, NO_UINT8, NO_UINT32 } from './growth.ts';
+import { AS_THEY_ARE, type CountedIntegers, type IntegerCounts } from './integer-counts.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
 const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;
@@ -24,12 +25,27 @@ const NO_UINT16 = new Uint16Array(0);
  */
 export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 
+/** Integers [start, end), each of which came once, in any order. */
+export type LooseIntegers = {
+  readonly values: Uint16Array;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Entries [start, end) of one group, which ascend, or are loose (`CodeEntries`). */
+export type EntriesOfOne = {
+  readonly start: number;
+  readonly end: number;
+  readonly isLoose?: boolean | undefined;
+};
+
 /**
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes
  * a tenth of what looking for each of them does, and put in order once somebody asks. When there is no more
  * room, equal ones of a group become one entry first, so that a large log stays below twice the distinct ones.
  *
- * Entries that come one after the other for one group, their integers ascending, are one *stretch*.
+ * Entries that come one after the other for one group, their integers ascending, are one *stretch*. What is added
+ * loose is one of its own, and is put in order with all else: who needs but a few of its integers reads it as it is.
  */
 export class IntegerLog {
   #values: Uint16Array<ArrayBuffer> = NO_UINT16;
@@ -39,11 +55,16 @@ export class IntegerLog {
   #groups: Int32Array<ArrayBuffer> = NO_INT32;
   #starts: Int32Array<ArrayBuffer> = NO_INT32;
   #stretchCount = 0;
+  /** 1 for each stretch that is loose, and how many they are. */
+  #loose: Uint8Array<ArrayBuffer> = NO_UINT8;
+  #looseCount = 0;
   /** Whether each stretch is of a higher group than the one before, as those of rows in order of time are. */
   #areInOrder = true;
   #groupCount = 0;
   /** All in order, until an entry is added. */
   #grouped: GroupedIntegers | undefined;
+  /** Where the entries of each group are, until one is added. */
+  #placed: PlacedGroups | undefined;
 
   /** Makes room for so many entries at once where there are none yet, so that the first are not copied as more come. */
   reserve(count: number): void {
@@ -55,19 +76,79 @@ export class IntegerLog {
     if (!this.#goesOn(group, value)) this.#beginStretch(group);
     this.#values[this.#size] = value;
     this.#counts[this.#size++] = count;
-    this.#grouped = undefined;
+    this.#changed();
   }
 
-  /** Adds entries [start, end) of lists, which ascend, to a group. */
-  addAll(group: number, integers: CountedIntegers, start: number, end: number): void {
+  /** Adds entries to a group. */
+  addAll(group: number, integers: CountedIntegers, entries: EntriesOfOne): void {
+    const { start, end, isLoose } = entries;
     if (start === end) return;
     const { codes, coding } = integers;
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
-    if (!this.#goesOn(group, coding.value(codes[start]!))) this.#beginStretch(group);
+    if (isLoose === true) this.#beginLoose(group);
+    else if (!this.#goesOn(group, coding.value(codes[start]!))) this.#beginStretch(group);
     const all = { values: this.#values, counts: this.#counts, size: this.#size };
     copyIntegers(integers, { start, end }, all);
     this.#size += end - start;
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#grouped = undefined;
+    this.#placed = undefined;
+  }
+
+  /** The integers of a group as they came, where it has a loose stretch and no other. */
+  loose(group: number): LooseIntegers | undefined {
+    if (this.#looseCount === 0) return undefined;
+    const stretch = this.#stretchOf(group);
+    if (stretch < 0 || this.#loose[stretch] === 0) return undefined;
+    return { values: this.#values, start: this.#starts[stretch]!, end: this.#endOf(stretch) };
+  }
+
+  /** The entries of a group in order, each integer once, where they lie if that can be. Good until the next is added. */
+  of(group: number): IntegerCounts & Span {
+    const [values, counts] = [this.#values, this.#counts];
+    if (this.#grouped === undefined && this.#placedGroups().severalCount <= UNITED_ALONE_MAX) {
+      const stretch = this.#stretchOf(group);
+      if (stretch === NONE) return { values, counts, start: 0, end: 0 };
+      if (stretch === SEVERAL) return this.#unitedOf(group);
+      const start = this.#starts[stretch]!;
+      if (this.#loose[stretch] === 0) return { values, counts, start, end: this.#endOf(stretch) };
+    }
+    return entriesOf(this.grouped(), group);
+  }
+
+  /** The stretch of a group, NONE or SEVERAL. */
+  #stretchOf(group: number): number {
+    return this.#placedGroups().stretches[group] ?? NONE;
+  }
+
+  #placedGroups(): PlacedGroups {
+    if (this.#placed !== undefined) return this.#placed;
+    const stretches = carvedInt32(this.#groupCount).fill(NONE);
+    let severalCount = 0;
+    for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
+      const group = this.#groups[stretch]!;
+      if (stretches[group]! >= 0) severalCount += 1;
+      stretches[group] = stretches[group] === NONE ? stretch : SEVERAL;
+    }
+    this.#placed = { stretches, severalCount };
+    return this.#placed;
+  }
+
+  /** All entries of a group that has several stretches. */
+  #unitedOf(group: number): IntegerCounts & Span {
+    const stretches: number[] = [];
+    let count = 0;
+    for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
+      if (this.#groups[stretch] !== group) continue;
+      stretches.push(stretch);
+      count += this.#lengthOf(stretch);
+    }
+    const to = { values: carvedUint16(count), counts: carvedUint32(count), size: 0 };
+    this.#unite(Int32Array.from(stretches), to);
+    return { values: to.values, counts: to.counts, start: 0, end: to.size };
   }
 
   /** Takes the first `counts[g]` of each group `g` away, of what `grouped` gives. */
@@ -102,6 +183,7 @@ export class IntegerLog {
 
   /** All entries by group and integer, each integer of a group once. Good until the next is added. */
   grouped(): GroupedIntegers {
+    if (this.#looseCount > 0) this.#tighten();
     this.#grouped ??= this.#areInOrder ? this.#asTheyCame() : this.#inOrder();
     return this.#grouped;
   }
@@ -109,13 +191,46 @@ export class IntegerLog {
   /** Whether an entry belongs to the last stretch. */
   #goesOn(group: number, value: number): boolean {
     const last = this.#stretchCount - 1;
-    return last >= 0 && this.#groups[last] === group && this.#values[this.#size - 1]! < value;
+    if (last < 0 || this.#groups[last] !== group || this.#loose[last] === 1) return false;
+    return this.#values[this.#size - 1]! < value;
+  }
+
+  #beginLoose(group: number): void {
+    this.#beginStretch(group);
+    this.#loose[this.#stretchCount - 1] = 1;
+    this.#looseCount += 1;
+  }
+
+  /** Puts each loose stretch in order: equal integers become one entry. */
+  #tighten(): void {
+    const to = {
+      values: carvedUint16(this.#values.length),
+      counts: carvedUint32(this.#counts.length),
+      size: 0,
+    };
+    for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
+      const span = this.#spanOf(stretch);
+      this.#starts[stretch] = to.size;
+      if (this.#loose[stretch] === 1) tightenEntries(this.#values, span, to);
+      else {
+        copyEntries({ values: this.#values, counts: this.#counts }, span, to);
+        to.size += span.end - span.start;
+      }
+    }
+    this.#values = to.values;
+    this.#counts = to.counts;
+    this.#size = to.size;
+    this.#loose.fill(0);
+    this.#looseCount = 0;
+    this.#changed();
   }
 
   #beginStretch(group: number): void {
     const stretch = this.#stretchCount++;
     this.#groups = grownInt32(this.#groups, stretch + 1);
     this.#starts = grownInt32(this.#starts, stretch + 1);
+    this.#loose = grownUint8(this.#loose, stretch + 1);
+    this.#loose[stretch] = 0;
     this.#groups[stretch] = group;
     this.#starts[stretch] = this.#size;
     if (stretch > 0 && group <= this.#groups[stretch - 1]!) this.#areInOrder = false;
@@ -178,7 +293,8 @@ export class IntegerLog {
 
   /** Writes the entries of several stretches of one group, in order, equal integers as one. */
   #unite(stretches: Int32Array, to: UnitedEntries): void {
-    if (stretches.length === 2) {
+    const areTight = this.#looseCount === 0 || stretches.every((each) => this.#loose[each] === 0);
+    if (stretches.length === 2 && areTight) {
       const both = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1]!)] as const;
       mergeSpans(this.#values, this.#counts, both, to);
       return;
@@ -226,6 +342,7 @@ export class IntegerLog {
 
   /** With one stretch for each group that has entries, which are all in order. */
   #beginAnew(starts: Int32Array): void {
+    this.#placed = undefined;
     this.#stretchCount = 0;
     this.#areInOrder = true;
     this.#groupCount = 0;
@@ -250,8 +367,29 @@ export class IntegerLog {
   }
 }
 
+function entriesOf(
+  { starts, values, counts }: GroupedIntegers,
+  group: number,
+): IntegerCounts & Span {
+  // There may be none of groups so high.
+  const size = starts.at(-1)!;
+  return { values, counts, start: starts[group] ?? size, end: starts[group + 1] ?? size };
+}
+
 /** Entries [start, end). */
 type Span = { readonly start: number; readonly end: number };
+
+/** By group the stretch that it has, NONE or SEVERAL; how many have several. */
+type PlacedGroups = { readonly stretches: Int32Array; readonly severalCount: number };
+
+const NONE = -1;
+const SEVERAL = -2;
+
+/**
+ * Groups with several stretches up to which each is put in order by itself, for which all stretches are looked through: where
+ * rows come in order of time, they are those of whose rows some are in another chunk.
+ */
+const UNITED_ALONE_MAX = 2;
 
 /** Entries in order; the next is written at `size`. */
 type UnitedEntries = {
@@ -304,6 +442,21 @@ function copyIntegers(
   for (let at = start; at < end; at++) {
     values[at + shift] = low + Math.imul(lowStep, codes[at]!);
   }
+}
+
+/** Where loose entries are put in order. */
+let tight: CodeEntries = { codes: new Uint32Array(0), counts: new Uint32Array(0) };
+
+/** Writes loose entries in order, equal integers as one. */
+function tightenEntries(loose: Uint16Array, span: Span, to: UnitedEntries): void {
+  const count = span.end - span.start;
+  if (tight.codes.length < count) {
+    tight = { codes: new Uint32Array(count), counts: new Uint32Array(count) };
+  }
+  // The last is the greatest.
+  const end = countFewCodes(loose, span, loose[span.end - 1]! + 1, tight, 0);
+  copyIntegers({ ...tight, coding: AS_THEY_ARE }, { start: 0, end }, to);
+  to.size += end;
 }
 
 /** Writes two stretches as one, the counts of equal integers added up. */

@@ -6,7 +6,9 @@ import { comesInRuns } from './group-runs.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import type { HistogramsPartial } from './histograms.ts';
-import { HISTOGRAM_VALUES_MAX, Histograms } from './histograms.ts';
+import { Histograms } from './histograms.ts';
+import { HISTOGRAM_VALUES_MAX } from './integer-counts.ts';
+import type { LooseIntegers } from './integer-log.ts';
 import { QuantileDigest } from './quantile-digest.ts';
 import type { SortedCounts } from './quantile-ranks.ts';
 import type { RunTally } from './run-tally.ts';
@@ -89,13 +91,15 @@ export class NumberCounts {
     else this.#addDouble(group, value, count);
   }
 
-  /** Adds entries [start, end) of a tally to a group: integers, ascending, with how often each came. */
-  addTallied(group: number, tally: RunTally, start: number, end: number): void {
-    const { codes, counts, coding } = tally;
+  /** Adds what a tally has of a run to a group. */
+  addTallied(group: number, tally: RunTally, run: number): void {
+    const { ends, codes, counts, coding, loose } = tally;
+    const start = run === 0 ? 0 : ends[run - 1]!;
+    const end = ends[run]!;
     const [least, greatest] = [coding.value(codes[start]!), coding.value(codes[end - 1]!)];
     const isSmall = least >= 0 && greatest < HISTOGRAM_VALUES_MAX;
     if (isSmall) {
-      this.#histograms.combine(group, tally, start, end);
+      this.#histograms.combine(group, tally, { start, end, isLoose: loose[run] === 1 });
       return;
     }
     for (let entry = start; entry < end; entry++) {
@@ -136,16 +140,25 @@ export class NumberCounts {
     };
   }
 
+  /** All numbers of a group as they came, where they lie so; `undefined` where they lie otherwise. */
+  looseInPlace(group: number): LooseIntegers | undefined {
+    const span = this.#histograms.loose(group);
+    return span === undefined || !this.#areSmallIntegers(group) ? undefined : span;
+  }
+
+  #areSmallIntegers(group: number): boolean {
+    if ((this.#nans[group] ?? 0) > 0 || this.#wide.has(group) || this.#digests.has(group)) {
+      return false;
+    }
+    if (this.#table.isEmpty) return true;
+    this.#grouped ??= this.#table.grouped(this.#distinct.length);
+    const { starts } = this.#grouped;
+    return starts[group] === starts[group + 1];
+  }
+
   /** As `sorted`, where they lie, without making lists of them; `undefined` where they lie apart. */
   sortedInPlace(group: number): SortedCounts<number> | undefined {
-    if ((this.#nans[group] ?? 0) > 0 || this.#wide.has(group) || this.#digests.has(group)) {
-      return undefined;
-    }
-    if (!this.#table.isEmpty) {
-      this.#grouped ??= this.#table.grouped(this.#distinct.length);
-      const { starts } = this.#grouped;
-      if (starts[group] !== starts[group + 1]) return undefined;
-    }
+    if (!this.#areSmallIntegers(group)) return undefined;
     const span = this.#histograms.logged(group);
     if (span === undefined) return this.#countedInPlace(group);
     const { values, counts, start, end } = span;

@@ -1,17 +1,18 @@
-import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import { TALLY_CODES_MAX } from '../limits.ts';
-import { type CodeEntries, countFewCodes } from './few-codes.ts';
+import { areLoose, type CodeEntries, countFewCodes, listFewCodes } from './few-codes.ts';
 import type { CountedIntegers } from './integer-counts.ts';
 
 /**
  * How often each integer came in each run of a chunk. Those of run `r` are entries
- * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some. The entries are
- * written over by the next tally.
+ * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice, or loose where `loose[r]` is 1; each run has
+ * some. The entries are written over by the next tally.
  */
 export type RunTally = CountedIntegers & {
   readonly ends: Int32Array;
+  readonly loose: Uint8Array;
   /** Sum of the integers of each run, exact. */
   readonly sums: Float64Array;
 };
@@ -68,21 +69,26 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
   }
   const ends = carvedInt32(runEnds.length);
+  const loose = carvedUint8(runEnds.length);
   const sums = carvedFloat64(runEnds.length);
   let entry = 0;
   let rowStart = start;
   for (let run = 0; run < runEnds.length; run++) {
     const rowEnd = start + runEnds[run]!;
+    const rows = { start: rowStart, end: rowEnd };
     const isFew = codeCount > CODES_PER_ROW_MAX * (rowEnd - rowStart);
-    const end = isFew
-      ? countFewCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entries, entry)
-      : countAllCodes(codes, { start: rowStart, end: rowEnd }, codeCount, entry);
+    const isLoose = isFew && areLoose(rowEnd - rowStart);
+    loose[run] = Number(isLoose);
+    let end: number;
+    if (isLoose) end = listFewCodes(codes, rows, entries, entry);
+    else if (isFew) end = countFewCodes(codes, rows, codeCount, entries, entry);
+    else end = countAllCodes(codes, rows, codeCount, entry);
     sums[run] = sumOf(coding, entry, end, rowEnd - rowStart);
     ends[run] = end;
     entry = end;
     rowStart = rowEnd;
   }
-  latest = { ends, codes: entries.codes, counts: entries.counts, coding, sums };
+  latest = { ends, loose, codes: entries.codes, counts: entries.counts, coding, sums };
   return latest;
 }
 

@@ -53,7 +53,11 @@ test('integers are counted whether they came before their group had a histogram 
         );
         const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
         if (values.length === 1) histograms.add(group, values[0]!, counts[0]!);
-        else histograms.combine(group, countedIntegers({ values, counts }), 0, values.length);
+        else
+          histograms.combine(group, countedIntegers({ values, counts }), {
+            start: 0,
+            end: values.length,
+          });
         const ofGroup = expected[group]!;
         for (const [i, value] of values.entries()) {
           ofGroup.set(value, (ofGroup.get(value) ?? 0) + counts[i]!);

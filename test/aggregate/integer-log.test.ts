@@ -66,7 +66,7 @@ test('entries of a list are logged as one by one, however much room there is', (
       for (const [group, length] of lengths.entries()) {
         const values = Uint16Array.from({ length: length + 2 }, (_, entry) => step * entry);
         const counts = Uint32Array.from(values, (value) => 1 + (value % 3));
-        whole.addAll(group, countedIntegers({ values, counts }), 1, length + 1);
+        whole.addAll(group, countedIntegers({ values, counts }), { start: 1, end: length + 1 });
         for (let entry = 1; entry <= length; entry++) {
           each.add(group, values[entry]!, counts[entry]!);
         }
@@ -74,6 +74,77 @@ test('entries of a list are logged as one by one, however much room there is', (
       assert.deepEqual(entriesOf(whole), entriesOf(each));
     }),
   );
+});
+
+const anyInteger = fc.oneof(fc.nat(9), fc.nat(65_535));
+
+/** Lists of a few groups, in any order of these, some of them loose. */
+const anyLists = fc.array(
+  fc.record({
+    group: fc.nat(5),
+    integers: fc.oneof(
+      fc.array(anyInteger, { minLength: 2, maxLength: 10 }),
+      fc.array(anyInteger, { minLength: 2, maxLength: 128, size: 'max' }),
+    ),
+    isLoose: fc.boolean(),
+    asks: fc.boolean(),
+  }),
+  { maxLength: 12 },
+);
+
+/** As it is to be added: least and greatest of a loose list are at its ends. */
+function listOf(integers: readonly number[], isLoose: boolean): readonly number[] {
+  const sorted = integers.toSorted((left, right) => left - right);
+  if (!isLoose) return [...new Set(sorted)];
+  const least = integers.indexOf(sorted[0]!);
+  const rest = integers.toSpliced(least, 1);
+  rest.splice(rest.indexOf(sorted.at(-1)!), 1);
+  return [sorted[0]!, ...rest, sorted.at(-1)!];
+}
+
+test('what is added loose comes to what is added one by one, however it is asked for', () => {
+  let looseCount = 0;
+  fc.assert(
+    fc.property(anyLists, fc.boolean(), (lists, inOrder) => {
+      const [log, each] = [new IntegerLog(), new IntegerLog()];
+      const given = inOrder ? lists.toSorted((left, right) => left.group - right.group) : lists;
+      const check = () => {
+        const expected = entriesOf(each);
+        for (let group = 0; group < 8; group++) {
+          const ofGroup = expected.filter(([of]) => of === group);
+          const loose = log.loose(group);
+          if (loose !== undefined) {
+            looseCount += 1;
+            const all = ofGroup.flatMap(([, integer, count]) => Array(count).fill(integer));
+            const { values, start, end } = loose;
+            assert.deepEqual(
+              [...values.subarray(start, end)].sort((left, right) => left - right),
+              all,
+            );
+          }
+          const { values, counts, start, end } = log.of(group);
+          const got = Array.from({ length: end - start }, (_, at) => {
+            return [group, values[start + at], counts[start + at]];
+          });
+          assert.deepEqual(got, ofGroup);
+        }
+        assert.deepEqual(entriesOf(log), expected);
+      };
+      for (const { group, integers, isLoose, asks } of given) {
+        const list = listOf(integers, isLoose);
+        const values = Uint16Array.from(list);
+        const counts = Uint32Array.from(list, () => 1);
+        log.addAll(group, countedIntegers({ values, counts }), {
+          ...{ start: 0, end: list.length, isLoose },
+        });
+        for (const integer of list) each.add(group, integer, 1);
+        if (asks) check();
+      }
+      check();
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(looseCount > 50, `${looseCount} groups were read as they came`);
 });
 
 test('integers are logged by their codes as they are, however far away the least may be', () => {
@@ -92,7 +163,7 @@ test('integers are logged by their codes as they are, however far away the least
       const codes = Uint32Array.from(values, (_, entry) => firstCode + entry);
       for (const coding of [inSteps, IntegerCoding.byTable(table)]) {
         const log = new IntegerLog();
-        log.addAll(3, { codes, counts, coding }, 0, codes.length);
+        log.addAll(3, { codes, counts, coding }, { start: 0, end: codes.length });
         assert.deepEqual(
           entriesOf(log),
           values.map((value, entry) => [3, value, counts[entry]]),
@@ -112,12 +183,10 @@ test('what is dropped of a log is gone, whatever comes behind it', () => {
       for (let group = 0; group < dropped.length; group++) {
         const length = starts[group + 1]! - starts[group]!;
         dropped[group] = Math.min(drops[group] ?? 0, length);
-        expected.addAll(
-          group,
-          countedIntegers({ values, counts }),
-          starts[group]! + dropped[group]!,
-          starts[group + 1]!,
-        );
+        expected.addAll(group, countedIntegers({ values, counts }), {
+          start: starts[group]! + dropped[group]!,
+          end: starts[group + 1]!,
+        });
       }
       log.dropFirst(dropped);
       assert.deepEqual(entriesOf(log), entriesOf(expected));
