@@ -139,15 +139,15 @@ export class IntegerLog {
 
   /** All entries of a group that has several stretches. */
   #unitedOf(group: number): IntegerCounts & Span {
-    const stretches: number[] = [];
-    let count = 0;
+    const stretches = carvedInt32(this.#stretchCount);
+    let [ofGroup, count] = [0, 0];
     for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
       if (this.#groups[stretch] !== group) continue;
-      stretches.push(stretch);
+      stretches[ofGroup++] = stretch;
       count += this.#lengthOf(stretch);
     }
     const to = { values: carvedUint16(count), counts: carvedUint32(count), size: 0 };
-    this.#unite(Int32Array.from(stretches), to);
+    this.#unite(stretches.subarray(0, ofGroup), to);
     return { values: to.values, counts: to.counts, start: 0, end: to.size };
   }
 

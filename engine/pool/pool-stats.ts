@@ -56,7 +56,8 @@ export class PoolCounters {
   #queriesWaitingMax = 0;
   #sealsSucceeded = 0;
   #sealsFailed = 0;
-  readonly #scans = newScanCounters();
+  /** Not of the shape that those of runs have. */
+  readonly #scans: ScanCounters = { ...newScanCounters() };
   #runMs = 0;
 
   querySucceeded(stats: TaskStats): void {
