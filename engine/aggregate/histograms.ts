@@ -8,7 +8,7 @@ import {
   type IntegerCounts,
   mergedCounts,
 } from './integer-counts.ts';
-import { type EntriesOfOne, IntegerLog, type LooseIntegers } from './integer-log.ts';
+import { type EntriesOfOne, IntegerLog, type LooseIntegers, type Span } from './integer-log.ts';
 
 const CAPACITY_MIN = 64;
 
@@ -42,7 +42,7 @@ export type HistogramsPartial = {
 };
 
 /** Entries [start, end) of lists. */
-type IntegerSpan = IntegerCounts & { readonly start: number; readonly end: number };
+type IntegerSpan = IntegerCounts & Span;
 
 /**
  * How often each small integer came, by group: what its histogram, its lists and the log say adds up; the log

@@ -25,19 +25,14 @@ const NO_UINT16 = new Uint16Array(0);
  */
 export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 
-/** Integers [start, end), each of which came once, in any order. */
-export type LooseIntegers = {
-  readonly values: Uint16Array;
-  readonly start: number;
-  readonly end: number;
-};
+/** Entries [start, end). */
+export type Span = { readonly start: number; readonly end: number };
 
-/** Entries [start, end) of one group, which ascend, or are loose (`CodeEntries`). */
-export type EntriesOfOne = {
-  readonly start: number;
-  readonly end: number;
-  readonly isLoose?: boolean | undefined;
-};
+/** Integers of which each came once, in any order. */
+export type LooseIntegers = Span & { readonly values: Uint16Array };
+
+/** Entries of one group, which ascend, or are loose (`CodeEntries`). */
+export type EntriesOfOne = Span & { readonly isLoose?: boolean | undefined };
 
 /**
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes
@@ -375,9 +370,6 @@ function entriesOf(
   const size = starts.at(-1)!;
   return { values, counts, start: starts[group] ?? size, end: starts[group + 1] ?? size };
 }
-
-/** Entries [start, end). */
-type Span = { readonly start: number; readonly end: number };
 
 /** By group the stretch that it has, NONE or SEVERAL; how many have several. */
 type PlacedGroups = { readonly stretches: Int32Array; readonly severalCount: number };
