@@ -124,7 +124,7 @@ export class ExtremeState implements AggregateState {
     for (let run = 0; run < tally.ends.length; run++) {
       const group = runs.groups[run]!;
       const end = tally.ends[run]!;
-      // Ascending: the least is the first, the greatest the last. A NaN stays.
+      // In order or loose: the least is the first, the greatest the last. A NaN stays.
       const value = tally.coding.value(tally.codes[isLeast ? start : end - 1]!);
       this.#numbers[group] = better(this.#numbers[group]!, value);
       this.#saw[group]! |= SAW_NUMBER;

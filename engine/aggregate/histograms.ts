@@ -129,19 +129,15 @@ export class Histograms {
   /** How often each integer from 0 on came in a group, where they lie, where all of them are counted. */
   counted(group: number): Uint32Array | undefined {
     this.#settle();
-    const { starts } = this.#log.grouped();
-    const isLogged = (starts[group] ?? 0) !== (starts[group + 1] ?? starts[group] ?? 0);
-    return isLogged || this.#lists.has(group) ? undefined : this.#countersOf(group);
+    const { start, end } = this.#log.of(group);
+    return start < end || this.#lists.has(group) ? undefined : this.#countersOf(group);
   }
 
   /** All integers of a group, ascending, each once. */
   counts(group: number): IntegerCounts {
     this.#settle();
-    const { starts, values, counts } = this.#log.grouped();
+    const { values, counts, start, end } = this.#log.of(group);
     const parts: IntegerCounts[] = [...(this.#lists.get(group) ?? [])];
-    const size = starts.at(-1)!;
-    const start = starts[group] ?? size;
-    const end = starts[group + 1] ?? size;
     if (start < end) {
       parts.push({ values: values.subarray(start, end), counts: counts.subarray(start, end) });
     }

@@ -204,13 +204,10 @@ export class IntegerLog {
       size: 0,
     };
     for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
-      const span = this.#spanOf(stretch);
-      this.#starts[stretch] = to.size;
-      if (this.#loose[stretch] === 1) tightenEntries(this.#values, span, to);
-      else {
-        copyEntries({ values: this.#values, counts: this.#counts }, span, to);
-        to.size += span.end - span.start;
-      }
+      const start = to.size;
+      if (this.#loose[stretch] === 1) tightenEntries(this.#values, this.#spanOf(stretch), to);
+      else this.#copy(stretch, to);
+      this.#starts[stretch] = start;
     }
     this.#values = to.values;
     this.#counts = to.counts;
@@ -279,7 +276,7 @@ export class IntegerLog {
     return { ends, ordered };
   }
 
-  /** Writes the entries of the one stretch that a group has. */
+  /** Writes the entries of a stretch that is in order. */
   #copy(stretch: number, to: UnitedEntries): void {
     const span = this.#spanOf(stretch);
     copyEntries({ values: this.#values, counts: this.#counts }, span, to);
@@ -288,8 +285,7 @@ export class IntegerLog {
 
   /** Writes the entries of several stretches of one group, in order, equal integers as one. */
   #unite(stretches: Int32Array, to: UnitedEntries): void {
-    const areTight = this.#looseCount === 0 || stretches.every((each) => this.#loose[each] === 0);
-    if (stretches.length === 2 && areTight) {
+    if (stretches.length === 2 && stretches.every((each) => this.#loose[each] === 0)) {
       const both = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1]!)] as const;
       mergeSpans(this.#values, this.#counts, both, to);
       return;
