@@ -49,11 +49,12 @@ export class ByteGate {
 
   /** Resolves when the work may begin. Each is followed by one `leave` with the same arguments. */
   async enter(bytes: number, tenant: Tenant = NO_TENANT): Promise<void> {
-    this.#company.join(tenant, this.#nowMs());
+    const nowMs = this.#nowMs();
+    this.#company.join(tenant, nowMs);
     const isFree = this.#next === undefined && this.#waiting.size === 0;
-    if (isFree && this.#isWithinShare(bytes, tenant) && this.#hasRoom(bytes)) {
+    if (isFree && this.#isWithinShare(bytes, tenant, nowMs) && this.#hasRoom(bytes)) {
       this.#waiting.pass(tenant);
-      this.#letIn(bytes, tenant);
+      this.#letIn(bytes, tenant, nowMs);
       return;
     }
     await new Promise<void>((enter) => {
@@ -67,23 +68,29 @@ export class ByteGate {
     this.#admit();
   }
 
+  /**
+   * The clock is read once. If a rest ended between two readings, the first would keep work waiting for the end of that
+   * rest, and the second would set no timer for it: the work would wait for ever.
+   */
   #admit(): void {
+    const nowMs = this.#nowMs();
     for (;;) {
-      this.#next ??= this.#waiting.take(({ bytes, tenant }) => this.#isWithinShare(bytes, tenant));
+      this.#next ??= this.#waiting.take(({ bytes, tenant }) =>
+        this.#isWithinShare(bytes, tenant, nowMs),
+      );
       if (this.#next === undefined) break;
       if (!this.#hasRoom(this.#next.bytes)) return;
       const { bytes, tenant, enter } = this.#next;
       this.#next = undefined;
-      this.#letIn(bytes, tenant);
+      this.#letIn(bytes, tenant, nowMs);
       enter();
     }
-    this.#wakeLater();
+    this.#wakeLater(nowMs);
   }
 
-  #letIn(bytes: number, tenant: Tenant): void {
+  #letIn(bytes: number, tenant: Tenant, nowMs: number): void {
     this.#inside.take(bytes, tenant);
     this.#waiting.charge(bytes, tenant);
-    const nowMs = this.#nowMs();
     if (this.#isFlooding(tenant, nowMs)) this.#pace.begin(bytes, tenant, nowMs);
   }
 
@@ -93,9 +100,9 @@ export class ByteGate {
     return waits(tenant) && this.#company.hasOther(tenant, nowMs, (other) => !waits(other));
   }
 
-  #wakeLater(): void {
+  #wakeLater(nowMs: number): void {
     if (this.#waiting.size === 0 || this.#waking !== undefined) return;
-    const leftMs = this.#pace.leftMs(this.#nowMs());
+    const leftMs = this.#pace.leftMs(nowMs);
     if (leftMs === undefined) return;
     this.#waking = setTimeout(() => {
       this.#waking = undefined;
@@ -104,8 +111,7 @@ export class ByteGate {
   }
 
   /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for, or rests. */
-  #isWithinShare(bytes: number, tenant: Tenant): boolean {
-    const nowMs = this.#nowMs();
+  #isWithinShare(bytes: number, tenant: Tenant, nowMs: number): boolean {
     if (this.#company.isAlone(tenant, nowMs)) return true;
     if (this.#pace.isResting(tenant, nowMs)) return false;
     return this.#inside.heldBy(tenant) === 0 || this.#inside.hasRoom(bytes, tenant);

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { ByteGate } from '../../../src/http/byte-gate.ts';
+import { type MockTimers, type TestContext, test } from 'node:test';
+import { Random } from '../../../src/demo/traffic/random.ts';
+import { ByteGate, type ByteGateOptions } from '../../../src/http/byte-gate.ts';
 import { COMPANY_MS, FLOOD_WAITING_MIN } from '../../../src/limits.ts';
+
+/** In so many turns of the event loop everything comes and goes that needs no more time. */
+const SETTLED_TURNS = 10;
 
 /** `a2` stands for work of tenant a and of two bytes, which says so when it is let in. */
 class SharedGate {
@@ -97,39 +101,90 @@ test('a tenant is alone again when the others have not come for some time', asyn
   assert.deepEqual(await gate.enter('a8'), ['a8', 'a8', 'a8']);
 });
 
-test('a tenant that floods beside one that does not rests between its works', async () => {
-  const startMs = performance.now();
-  const gate = new ByteGate({ bytesMax: 100, floodBytesPerMs: 1, nowMs: () => performance.now() });
-  const enteredMs = async (tenant: string): Promise<number> => {
-    await gate.enter(10, tenant);
-    setImmediate(() => gate.leave(10, tenant));
-    return performance.now() - startMs;
-  };
-  const quiet = enteredMs('quiet');
+/** A gate whose clock and timers move only when the test says so. */
+class DrivenGate {
+  nowMs = 0;
+  readonly gate: ByteGate;
+  /** When each work was let in, in order, as `tenant` and milliseconds. */
+  readonly entered: { readonly tenant: string; readonly ms: number }[] = [];
+  readonly #timers: MockTimers;
+  /** Timers know whole milliseconds. */
+  #tickedMs = 0;
+
+  constructor(
+    { mock }: TestContext,
+    options: Pick<ByteGateOptions, 'bytesMax' | 'floodBytesPerMs'>,
+    readMs: () => number = () => this.nowMs,
+  ) {
+    this.#timers = mock.timers;
+    this.#timers.enable({ apis: ['setTimeout'] });
+    this.gate = new ByteGate({ ...options, nowMs: readMs });
+  }
+
+  /** Enters so many works, each of which leaves in the turn after it was let in. */
+  work(tenant: string, bytes: number, count: number): void {
+    for (let work = 0; work < count; work++) {
+      void this.gate.enter(bytes, tenant).then(() => {
+        this.entered.push({ tenant, ms: this.nowMs });
+        setImmediate(() => this.gate.leave(bytes, tenant));
+      });
+    }
+  }
+
+  /** Has everything done that needs no more time, then moves the clock by a millisecond, so often. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed++) {
+      await this.settle();
+      this.nowMs++;
+      this.#timers.tick(Math.floor(this.nowMs) - this.#tickedMs);
+      this.#tickedMs = Math.floor(this.nowMs);
+    }
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < SETTLED_TURNS; turn++) await settle();
+  }
+}
+
+test('a tenant that floods beside one that does not rests between its works', async (context) => {
+  const driven = new DrivenGate(context, { bytesMax: 100, floodBytesPerMs: 1 });
+  driven.work('quiet', 10, 1);
   // Ten fill the gate, the others wait.
-  const flood = await Promise.all(Array.from({ length: 20 }, () => enteredMs('flood')));
-  await quiet;
-  const rested = flood.length - 10 - FLOOD_WAITING_MIN;
-  assert.ok(flood.at(-1)! >= rested * 10, `the last of a flood came after ${flood.at(-1)} ms`);
-  const { inside } = entering(gate, [10, 10], 'quiet');
+  driven.work('flood', 10, 20);
+  await driven.pass(1000);
+  const floodMs = driven.entered.filter(({ tenant }) => tenant === 'flood').map(({ ms }) => ms);
+  const rested = 20 - 10 - FLOOD_WAITING_MIN;
+  assert.equal(floodMs.length, 20);
+  assert.ok(floodMs.at(-1)! >= rested * 10, `the last of a flood came after ${floodMs.at(-1)} ms`);
+  const { inside } = entering(driven.gate, [10, 10], 'quiet');
   await settle();
   assert.deepEqual(inside, [0, 1], 'who does not flood does not rest');
 });
 
-test('of tenants that all flood none rests', async () => {
-  const gate = new ByteGate({
-    bytesMax: 10,
-    floodBytesPerMs: 0.001,
-    nowMs: () => performance.now(),
-  });
-  const works = Array.from({ length: 40 }, async (_, index) => {
-    const tenant = index % 2 === 0 ? 'a' : 'b';
-    await gate.enter(1, tenant);
-    setImmediate(() => gate.leave(1, tenant));
-  });
-  const isDone = await Promise.race([
-    Promise.all(works.slice(0, 20)).then(() => true),
-    new Promise((resolve) => setTimeout(resolve, 5_000, false).unref()),
-  ]);
-  assert.ok(isDone, 'a second of rest for each of sixteen would take longer');
+test('of tenants that all flood none rests', async (context) => {
+  const driven = new DrivenGate(context, { bytesMax: 10, floodBytesPerMs: 0.001 });
+  for (let work = 0; work < 20; work++) {
+    driven.work('a', 1, 1);
+    driven.work('b', 1, 1);
+  }
+  await driven.settle();
+  assert.ok(driven.entered.length >= 20, `${driven.entered.length} works took no rest`);
+});
+
+test('whoever rests goes on, though the clock moves while turns are given out', async (context) => {
+  for (let seed = 0; seed < 100; seed++) {
+    const random = new Random(seed);
+    const readMs = (): number => {
+      if (random.below(10) === 0) driven.nowMs += random.next();
+      return driven.nowMs;
+    };
+    const floodBytesPerMs = 1 + random.below(20);
+    const driven = new DrivenGate(context, { bytesMax: 100, floodBytesPerMs }, readMs);
+    driven.work('quiet', 10, 1);
+    driven.work('flood', 10, 40);
+    await driven.pass(400);
+    context.mock.timers.reset();
+    assert.equal(driven.entered.length, 41, `all are let in, with seed ${seed}`);
+  }
 });
