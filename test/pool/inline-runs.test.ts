@@ -232,7 +232,10 @@ test('a plan whose runs take little is let to end here, however long its first r
   equal(engine.stats().queriesInline, 1);
 });
 
-test('more rows that take little are looked at here where this thread has little else to do', async () => {
+test('more rows that take little are looked at here where this thread has little else to do', async (context) => {
+  // The clock of this thread: a run takes no time by it, so that a busy machine changes nothing.
+  let nowMs = 0;
+  context.mock.method(performance, 'now', () => nowMs);
   const many = newStore();
   const rowCount = 3000;
   const event = { timestampUs: NOW_US, project: 'other', root: {} };
@@ -248,7 +251,7 @@ test('more rows that take little are looked at here where this thread has little
       await new Promise((resolve) => setImmediate(resolve));
       const options = { parameters: new Map(), nowUs: NOW_US, rowsMax: 1000 };
       const answer = engine.run(query, options);
-      for (const startMs = performance.now(); performance.now() - startMs < otherMs; );
+      nowMs += otherMs;
       const { json, release } = await answer;
       equal(Buffer.from(json).toString(), `[{"n":${rowCount}}]`);
       release();
@@ -256,10 +259,10 @@ test('more rows that take little are looked at here where this thread has little
     return engine.stats().queriesInline - before;
   };
   equal(await countHere(1, 0), 0, 'nothing is known yet of plan and thread');
-  ok((await countHere(400, 0)) > 0);
+  ok((await countHere(400, 0.1)) > 0);
   await countHere(40, 5);
   equal(await countHere(40, 5), 0);
-  ok((await countHere(400, 0)) > 0);
+  ok((await countHere(400, 0.1)) > 0);
   await many.close();
 });
 
