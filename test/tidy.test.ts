@@ -38,7 +38,8 @@ test('no function is assigned to a property where it stands, and no object liter
 });
 
 test('file names are lower-case words with hyphens between them', () => {
-  const name = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.ts$/;
+  const name =
+    /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.long)?\.test)?\.ts$/;
   deepEqual(
     [...PRODUCT, ...TESTS].map(({ path }) => path).filter((path) => !name.test(path)),
     [],

@@ -9,6 +9,7 @@ import { must } from '../../engine/assert.ts';
 import { FLOAT64, INT64, type SqlType, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { valueVector } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 
 /** A row of a group: what the state is given of it. */
 type Row = { readonly group: number; readonly values: readonly SqlValue[] };
@@ -72,7 +73,7 @@ function expectUndivided(
       }
       assert.deepEqual(finish(last), whole);
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
 }
 

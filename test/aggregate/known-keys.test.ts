@@ -10,6 +10,7 @@ import { dictionaryVector, valueVector } from '../../engine/column/vector.ts';
 import { compareNumbers } from '../../engine/function/comparison.ts';
 import { splitColumn } from '../column/split-column.ts';
 import { bestVector } from '../operator/harness.ts';
+import { runsOf } from '../support/budget.ts';
 import { asDictionary } from './rows-of-groups.ts';
 
 /** As GROUP BY has it: 0 and -0 are one, and numbers of one value, whatever their form. */
@@ -74,7 +75,7 @@ test('rows of known values stay, in whatever form values are and come', () => {
       assert.ok(kept.every((row) => rows.includes(row)));
       for (const row of rows) if (isAmong(known, values[row]!)) assert.ok(kept.includes(row));
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });
 

@@ -15,6 +15,7 @@ import {
   valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 
 export type Row = readonly [group: number, value: SqlValue];
 
@@ -90,7 +91,7 @@ export function expectOrderFree(make: StateMaker, value: fc.Arbitrary<SqlValue>,
         assert.deepEqual(finish(feed(make(), rows, 4, form), 4), whole);
       }
     }),
-    { numRuns: runs },
+    { numRuns: runsOf(runs) },
   );
 }
 

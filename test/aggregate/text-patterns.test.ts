@@ -11,6 +11,7 @@ import {
 } from '../../engine/aggregate/text-patterns.ts';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { splitColumn } from '../column/split-column.ts';
+import { runsOf } from '../support/budget.ts';
 
 function keyOf(patterns: TextPatterns, text: string): number {
   const bytes = encodeWtf8(`_${text}`);
@@ -42,7 +43,7 @@ test('equal keys are those of equal texts, and are put together again', () => {
       }
       assert.equal(new Set(textOf.values()).size, textOf.size);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { programWords } from '../support/program-words.ts';
 
-const PROGRAM = fileURLToPath(new URL('./garbage-program.ts', import.meta.url));
+const PROGRAM = programWords('test/column/garbage-program.ts');
 
 /** How often code was thrown away for objects that are no more, and what the program says. */
 async function run(how: 'now' | 'beside'): Promise<{ thrownAway: number; said: string }> {
-  const flags = ['--trace-deopt', '--import', 'tsx', PROGRAM, how];
+  const flags = ['--trace-deopt', ...PROGRAM, how];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { maxBuffer: 2 ** 26 });
   const thrownAway = stdout.split('\n').filter((line) => line.includes('weak objects')).length;
   return { thrownAway, said: /freed .*/.exec(stdout)?.[0] ?? stdout };

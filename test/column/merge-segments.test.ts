@@ -10,6 +10,7 @@ import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { isNested } from '../../engine/column/value.ts';
 import { type Vector, valueAt } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 import { anyEvents } from './any-event.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
 import { edgeEvents } from './edge-events.ts';
@@ -104,7 +105,7 @@ test('segments merged in any grouping are what sealing all rows at once gives', 
         expectMerged(mergeSegments(steps), events);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 

@@ -7,6 +7,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { Segment } from '../../engine/column/segment.ts';
 import { valueAt } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 import { anyEvents } from './any-event.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
 import { expectVector, rootOf } from './oracle.ts';
@@ -67,6 +68,6 @@ test('open and sealed segments hold events of every shape as they were sent', ()
         all.length,
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });

@@ -8,6 +8,7 @@ import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { SoughtText } from '../../engine/column/sought-text.ts';
 import { splitStringsWith } from '../../engine/column/split-index.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 import { anyUrls } from './any-url.ts';
 import { batchOf } from './batch-of.ts';
 
@@ -113,7 +114,7 @@ test('no string that holds a word is left out, whatever they look like', () => {
           assert.ok(told.has(row), `${urls[row]}: ${word}`);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
   assert.ok(toldCount > 20, `${toldCount} words were told`);
 });

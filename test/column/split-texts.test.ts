@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SplitTexts } from '../../engine/column/split-texts.ts';
 import { SPLIT_TEXTS_BYTES_MAX, SPLIT_TEXTS_MAX } from '../../engine/limits.ts';
+import { runsOf } from '../support/budget.ts';
 
 function rangeOf(text: string) {
   const bytes = new Uint8Array(Buffer.from(`<${text}>`));
@@ -31,7 +32,7 @@ test('strings kept end to end are found in any order', () => {
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runsOf(100) },
   );
 });
 

@@ -5,6 +5,7 @@ import { SliceSink, SliceSource } from '../../engine/column/slice.ts';
 import { encodeSignature, gramsOf, TextSignature } from '../../engine/column/text-signature.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { runsOf } from '../support/budget.ts';
 
 /** A column that is large enough for any signature. */
 const COLUMN_SIZE = 2 ** 40;
@@ -163,6 +164,6 @@ test('every part of a value is in the block of the value', () => {
         assert.ok(blocksWith(column, part).includes(block));
       },
     ),
-    { numRuns: 50 },
+    { numRuns: runsOf(50) },
   );
 });

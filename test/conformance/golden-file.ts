@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { typeName } from '../../engine/column/type.ts';
+import { pathInRepository } from '../support/source-files.ts';
 import type { GoogleAnswer } from './google-sql.ts';
 import { type GoogleValue, googleJson } from './google-value.ts';
 
@@ -37,7 +37,7 @@ export function goldenLine(golden: Golden): string {
 
 /** `golden/<name>.jsonl`: one JSON object to a line. */
 export function goldenPath(name: string): string {
-  return fileURLToPath(new URL(`./golden/${name}.jsonl`, import.meta.url));
+  return pathInRepository(`test/conformance/golden/${name}.jsonl`);
 }
 
 /** The answers of a golden file by the keys of their cases. */

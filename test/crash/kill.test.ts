@@ -11,13 +11,14 @@ import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { parseSegmentName } from '../../ingest/segment-name.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
-import { compiled } from './compiled.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
+import { programWords } from '../support/program-words.ts';
 import { fastNowUs } from './fast-clock.ts';
 import { progressOf } from './progress.ts';
 
 /** `WEIR_KILLS=500` is the long form. */
-const KILLS = numberFrom('WEIR_KILLS', 50);
+const KILLS = budgetOf('WEIR_KILLS', { fast: 3, all: 50 });
 /** On a busy machine lives end before much was sealed; so many are lived until all was seen. */
 const KILLS_MAX = 3 * KILLS;
 
@@ -222,7 +223,7 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
   const dataDir = join(folder, 'data');
   await Promise.all([mkdir(definitions), mkdir(dataDir)]);
   await writeFile(join(definitions, 'everything.sql'), DEFINITION);
-  const entry = await compiled('test/crash/killed-service.ts');
+  const program = programWords('test/crash/killed-service.ts');
   const ledger = new Ledger();
   const traces = new Traces();
   const sinceMs = Date.now();
@@ -242,7 +243,7 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
   const hasSeenAll = () => KILLS < 50 || Object.values(summary()).every((count) => count > 0);
   try {
     for (let kill = 0; kill <= KILLS || (!hasSeenAll() && kill <= KILLS_MAX); kill++) {
-      const service = await ServiceProcess.start([entry.path], environment, dataDir);
+      const service = await ServiceProcess.start(program, environment, dataDir);
       const span = kill <= KILLS ? SHORT_LIFE : LONG_LIFE;
       const client = new HttpClient(service.url, service.token, span.senders + 1);
       try {
@@ -272,7 +273,6 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
   } catch (error) {
     throw new Error(`seed ${seed}`, { cause: error });
   } finally {
-    await entry.remove();
     await rm(folder, { recursive: true });
   }
   context.diagnostic(`${KILLS} kills or more: ${JSON.stringify(summary())}`);

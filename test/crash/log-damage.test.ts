@@ -5,13 +5,13 @@ import { crc32 } from 'node:zlib';
 import { encodeFileHeader, logFileName } from '../../ingest/log/log-layout.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { numberFrom } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { idsOf, smallBatch } from '../support/small-batch.ts';
 import { FOLDER, replayed } from './log-model.ts';
 
 /** Bytes at the end of a log, at each of which it is cut; `WEIR_CUT_BYTES=65536` is the long form. */
-const CUT_BYTES = numberFrom('WEIR_CUT_BYTES', 2_000);
+const CUT_BYTES = budgetOf('WEIR_CUT_BYTES', { fast: 300, all: 2_000 });
 
 /** The files of a log of one post after another, by path; post `n` has the one event `ids[n]`. */
 async function filesOf(

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { liveAndCrash } from './log-model.ts';
 import { progressOf } from './progress.ts';
 
 /** `WEIR_CRASH_STATES=100000` is the long form. */
-const STATES = numberFrom('WEIR_CRASH_STATES', 3_000);
+const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 500, all: 3_000 });
 /** States that one life with its crashes gives, at the least. */
 const STATES_PER_RUN = 3;
 

@@ -6,18 +6,19 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { type DataSet, load, randomDataSet } from '../fuzz/data-set.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { ask, NOW_US, post } from '../src/harness.ts';
 import type { Store } from '../support/answerer.ts';
+import { budgetOf } from '../support/budget.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 import { storeAll } from '../support/store-all.ts';
 import { startedOn } from './started-service.ts';
 
 /** `WEIR_RESTART_RUNS=10` is the long form. */
-const RUNS = numberFrom('WEIR_RESTART_RUNS', 1);
+const RUNS = budgetOf('WEIR_RESTART_RUNS', { fast: 1, all: 1 });
 /** One in so many bytes of a segment file is damaged; `WEIR_DAMAGE_STEP=50` is the long form. */
-const BYTE_STEP = numberFrom('WEIR_DAMAGE_STEP', 500);
+const BYTE_STEP = budgetOf('WEIR_DAMAGE_STEP', { fast: 5_000, all: 500 });
 const DAY_US = 86_400_000_000;
 const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
 const ALL = '/api/endpoints/logs.all?project=p&project_tier=PRO';

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { programWords } from '../support/program-words.ts';
 
 type Started = { readonly child: ChildProcess; readonly url: string };
 
@@ -13,7 +14,7 @@ const PRIVATE = 'private';
 /** `weir start`, once it takes calls. */
 async function start(dataDir: string): Promise<Started> {
   const settings = { PORT: '0', WORKERS: '1', DATA_DIR: dataDir, PRIVATE_ACCESS_TOKEN: PRIVATE };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', 'start'], {
+  const child = spawn(process.execPath, [...programWords('src/main.ts'), 'start'], {
     env: { PATH: process.env['PATH'], ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -4,7 +4,8 @@ import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { allRows, openStore } from './opened-store.ts';
@@ -13,9 +14,9 @@ import { liveAndEnd, newTally, newWorld } from './store-model.ts';
 import { rowsOfSealed, type StoredRow } from './stored-rows.ts';
 
 /** One in so many bits of a segment file is flipped; `WEIR_FLIP_STEP=1` is the long form. */
-const FLIP_STEP = numberFrom('WEIR_FLIP_STEP', 41);
+const FLIP_STEP = budgetOf('WEIR_FLIP_STEP', { fast: 401, all: 41 });
 /** `WEIR_DAMAGED_WORLDS=200` is the long form. */
-const WORLDS = numberFrom('WEIR_DAMAGED_WORLDS', 10);
+const WORLDS = budgetOf('WEIR_DAMAGED_WORLDS', { fast: 2, all: 10 });
 
 const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 

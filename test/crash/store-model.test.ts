@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
+import { moduleUrl } from '../support/program-words.ts';
 import { progressOf } from './progress.ts';
 import type { Tally } from './store-model.ts';
 import type { WorldsLived, WorldsToLive } from './store-worlds.ts';
 
 /** `WEIR_CRASH_STATES=100000` is the long form. */
-const STATES = numberFrom('WEIR_CRASH_STATES', 1_000);
+const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 200, all: 1_000 });
 
 /** What happened in as many worlds as that many states take. Rejects when one of them was wrong. */
 async function lived(seed: number, stateCount: number): Promise<Tally> {
-  const filename = new URL('./store-worlds.ts', import.meta.url).href;
+  const filename = moduleUrl('./store-worlds.ts', import.meta.url).href;
   const threads = new Piscina({ filename, name: 'liveWorlds', minThreads: 1, maxThreads: 1 });
   const { port1: told, port2: progress } = new MessageChannel();
   told.on('message', progressOf('store model, states of a disk', stateCount));

@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { numberFrom } from '../fuzz/seed.ts';
-import { type Compiled, compiled } from './compiled.ts';
+import { budgetOf } from '../support/budget.ts';
+import { programWords } from '../support/program-words.ts';
 import { allRows, openStore } from './opened-store.ts';
 import { progressOf } from './progress.ts';
 import { LIFE_SEED, StoreLedger } from './store-ledger.ts';
 
 /** Points of a test that are tried, spread over all of them; `WEIR_STRACE_POINTS=10000` is each. */
-const POINTS = numberFrom('WEIR_STRACE_POINTS', 4);
+const POINTS = budgetOf('WEIR_STRACE_POINTS', { fast: 1, all: 4 });
 
 /** Every call by which the life changes the disk. */
 const CHANGES = [
@@ -34,14 +34,16 @@ type Course = {
   readonly trace: readonly string[];
 };
 
-let entry: Promise<Compiled> | undefined;
 let course: Promise<Course> | undefined;
-after(async () => (await entry)?.remove());
 
 /** Runs the scripted life below a command; what it said. */
 async function live(folder: string, command: readonly string[]): Promise<string[]> {
-  entry ??= compiled('test/crash/scripted-life.ts');
-  const [program, ...rest] = [...command, process.execPath, (await entry).path, folder];
+  const [program, ...rest] = [
+    ...command,
+    process.execPath,
+    ...programWords('test/crash/scripted-life.ts'),
+    folder,
+  ];
   const child = spawn(program!, rest, {
     // Calls are counted by thread: with one thread for files all of them are.
     env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '1' },

@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { type DataSet, load, randomDataSet, type Step, shrink } from '../fuzz/data-set.ts';
 import type { Call } from '../fuzz/random-calls.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { Oracle, type Row } from '../oracle/oracle.ts';
+import { budgetOf } from '../support/budget.ts';
 import { EngineUnderTest } from '../support/engine-under-test.ts';
 import { jsonText } from '../support/json-text.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
@@ -19,7 +20,7 @@ const DAYS_APART = 100;
 /** Beyond these, microseconds would have 17 digits. */
 const HTTP_RUNS_MAX = 900;
 
-const RUNS = numberFrom('WEIR_FUZZ_RUNS', 24);
+const RUNS = budgetOf('WEIR_FUZZ_RUNS', { fast: 6, all: 24 });
 
 let engine: EngineUnderTest;
 let service: ServiceUnderTest;

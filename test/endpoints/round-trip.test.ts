@@ -2,8 +2,9 @@ import { equal } from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { METADATA } from '../fuzz/random-document.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { NOW, us } from '../scripts/script.ts';
+import { budgetOf } from '../support/budget.ts';
 import { EngineUnderTest } from '../support/engine-under-test.ts';
 import {
   canonicalText,
@@ -77,7 +78,7 @@ for (const [state, trip] of Object.entries(TRIPS)) {
           const rows = parseExact(await trip(documents.map(exactText)));
           equal(canonicalText(rows), canonicalText(rowsOf(documents)));
         }),
-        { seed, numRuns: numberFrom('WEIR_FUZZ_RUNS', 40) },
+        { seed, numRuns: budgetOf('WEIR_FUZZ_RUNS', { fast: 10, all: 40 }) },
       );
     });
 

@@ -7,6 +7,7 @@ import { ByteDfa, type ByteDfaLimits } from '../../engine/function/regex/byte-df
 import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
 import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
 import { utf8Ranges } from '../../engine/function/regex/utf8-ranges.ts';
+import { budgetOf, runsOf } from '../support/budget.ts';
 
 function compile(pattern: string, limits?: ByteDfaLimits): ByteDfa {
   const dfa = find(pattern, limits);
@@ -71,8 +72,7 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
   ),
 }));
 
-/** Runs for 100,000 pairs where WEIR_REGEX_RUNS asks for so many. */
-const RUNS = Number(process.env['WEIR_REGEX_RUNS'] ?? 5_000);
+const RUNS = budgetOf('WEIR_REGEX_RUNS', { fast: 1_000, all: 5_000 });
 
 test('the automaton finds a pattern in just the texts in which RE2 does', () => {
   fc.assert(
@@ -103,7 +103,7 @@ test('a text may be read in pieces, cut at any byte', () => {
       }
       equal(dfa.matchesAtEnd(state), RE2JS.compile(source).test(whole));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
 });
 
@@ -122,7 +122,7 @@ test('an automaton whose table is full begins anew, or says that it does not kno
         if (found !== undefined) knownCount++;
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
   ok(knownCount > 1_000, `${knownCount} answers`);
 });
@@ -185,7 +185,7 @@ test('ranges of code points are those of their bytes', () => {
       );
       equal(isWithin, low <= sought && sought <= high);
     }),
-    { numRuns: 3_000 },
+    { numRuns: runsOf(3_000) },
   );
   deepEqual(utf8Ranges(0x61, 0x7a), [[0x61, 0x7a]]);
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { test } from 'node:test';
 import type { TestEvent } from '../column/batch-of.ts';
 import { type Answer, areSame } from '../random-sql/answer.ts';
 import { engineAnswer, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { filesBelow } from '../support/source-files.ts';
 
 /**
  * One fault that random queries found, kept for ever: a file of `regressions`, named by what was
@@ -18,17 +19,15 @@ type Regression = {
   readonly expected: Answer;
 };
 
-const FOLDER = new URL('regressions/', import.meta.url);
-const NAMES = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
+const FILES = filesBelow('test/fuzz/regressions', '.json');
 
 test('there are regressions to look at', () => {
-  assert.ok(NAMES.length > 0);
+  assert.ok(FILES.length > 0);
 });
 
-for (const name of NAMES) {
-  const text = readFileSync(new URL(name, FOLDER), 'utf8');
+for (const { path, text } of FILES) {
   const { why, sql, isOrdered, events, expected } = JSON.parse(text) as Regression;
-  test(`${name.replace('.json', '')}: ${why}`, () => {
+  test(`${basename(path, '.json')}: ${why}`, () => {
     for (const sealedCount of [0, events.length >> 1, events.length]) {
       const segments = segmentsOfEvents(events, sealedCount);
       for (const form of ['optimized', 'plain'] as const) {

@@ -4,6 +4,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import fc from 'fast-check';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
+import { runsOf } from '../support/budget.ts';
 
 const LOGS = '/api/logs?source_name=postgres.logs';
 
@@ -107,7 +108,7 @@ test('bytes that are no packed body at all are refused', async () => {
         const { status } = await send(app, name, Buffer.from(body));
         assert.equal(status, 400);
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     );
     assert.deepEqual(app.stored, []);
   });

@@ -5,6 +5,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { parseJsonObject } from '../../src/http/json-body.ts';
 import { CALL_BODY_BYTES_MAX, JSON_DEPTH_MAX } from '../../src/limits.ts';
 import { post, STATS_ID, withApp } from '../src/harness.ts';
+import { runsOf } from '../support/budget.ts';
 
 const CALL = `/api/endpoints/query/${STATS_ID}`;
 
@@ -69,7 +70,7 @@ test('any text is an object or refused', () => {
         assert.ok(error instanceof ServiceError && error.code === 'invalid_body', String(error));
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });
 

@@ -6,6 +6,7 @@ import { type Admitted, admitEvents, refusalSentences } from '../../ingest/admis
 import { decodeBody } from '../../ingest/post-body.ts';
 import { BUILT_IN_SOURCES, type Source } from '../../ingest/source.ts';
 import type { JsonObject } from '../oracle/oracle.ts';
+import { runsOf } from '../support/budget.ts';
 import { plain, readRoot, stringAt } from './token-reader.ts';
 
 /** 2026-01-15T12:00:00Z */
@@ -106,7 +107,7 @@ test('events of a token with one project are stored as if they had named it', as
       deepEqual(rowsOf(bound.batch), rowsOf(batch));
       for (let row = 0; row < events.length; row++) equal(keyOf(bound.batch, row), 'alpha');
     }),
-    { numRuns: 600 },
+    { numRuns: runsOf(600) },
   );
 });
 
@@ -150,7 +151,7 @@ test('of a token with several projects each event must name one of them', async 
         [...rows.keys()].filter((row) => !isAllowed(row)),
       );
     }),
-    { numRuns: 600 },
+    { numRuns: runsOf(600) },
   );
 });
 

@@ -5,6 +5,7 @@ import * as token from '../../engine/column/token.ts';
 import { RECORD_DEPTH_MAX } from '../../engine/limits.ts';
 import { MalformedBodyError } from '../../ingest/ingest-error.ts';
 import { type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
+import { runsOf } from '../support/budget.ts';
 import { plain, type Read, readJson, readRoot, sorted } from './token-reader.ts';
 
 async function decode(text: string): Promise<DecodedBody> {
@@ -128,7 +129,7 @@ test('what JSON.parse takes is decoded to the same values', async () => {
     fc.asyncProperty(fc.array(jsonText, { maxLength: 3 }), (events) =>
       mustAgreeWithJsonParse(`[${events.map((event) => `{"v":${event}},${event}`).join(',')}]`),
     ),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 
@@ -178,7 +179,7 @@ test('a text changed at random is refused when JSON.parse refuses it, else decod
         return mustAgreeWithJsonParse(text);
       },
     ),
-    { numRuns: 6000 },
+    { numRuns: runsOf(6000) },
   );
 });
 

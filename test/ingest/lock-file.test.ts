@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LockedError, LockFile } from '../../ingest/lock-file.ts';
+import { programWords } from '../support/program-words.ts';
 
 const NOW_US = Date.UTC(2026, 0, 15, 12) * 1000;
 
@@ -20,16 +21,8 @@ async function inFolder(work: (path: string, folder: string) => Promise<void>): 
 
 /** A process that takes the lock, says whether it has it, and keeps it until it is killed. */
 async function otherProcess(path: string): Promise<{ child: ChildProcess; said: string }> {
-  const program = `
-    const { LockFile } = await import('./ingest/lock-file.ts');
-    const said = await LockFile.take(${JSON.stringify(path)}, ${NOW_US}).then(() => 'taken', String);
-    console.log(said);
-    setInterval(() => {}, 1000);`;
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', program],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const words = [...programWords('test/ingest/lock-holder.ts'), path, String(NOW_US)];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [text] = await once(child.stdout!, 'data');
   return { child, said: String(text).trim() };
 }

@@ -6,13 +6,14 @@ import { test } from 'node:test';
 import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { CACHE_BYTES_MAX } from '../../src/limits.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { type Outcome, Stall, type Way } from './stall.ts';
 import { HostileCalls, type TenantCall, wildDefinition } from './tenant-calls.ts';
 import { EDGE, type Tenant, type TenantEvent, tenantEvents, tenantsOf } from './tenant-events.ts';
 
-const CALLS = numberFrom('WEIR_ISOLATION_CALLS', 300);
-const TENANTS = numberFrom('WEIR_ISOLATION_TENANTS', 16);
+const CALLS = budgetOf('WEIR_ISOLATION_CALLS', { fast: 100, all: 300 });
+const TENANTS = budgetOf('WEIR_ISOLATION_TENANTS', { fast: 16, all: 16 });
 /** Callers whose calls come in a row; all are called for in turn, and meet what the ones before have left. */
 const CALLS_IN_A_ROW = 10;
 

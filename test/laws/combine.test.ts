@@ -23,6 +23,7 @@ import {
   type Row,
   type StateMaker,
 } from '../aggregate/rows-of-groups.ts';
+import { runsOf } from '../support/budget.ts';
 
 const INTEGER: fc.Arbitrary<SqlValue> = fc.oneof(
   fc.integer({ min: -9, max: 9 }),
@@ -161,7 +162,7 @@ function expectTreeFree(make: StateMaker, value: fc.Arbitrary<SqlValue>): void {
         whole,
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 }
 

@@ -20,6 +20,7 @@ import {
 } from '../random-sql/engine-answer.ts';
 import type { Query } from '../random-sql/query.ts';
 import { render } from '../random-sql/render.ts';
+import { runsOf } from '../support/budget.ts';
 
 const DAY_US = 86_400_000_000;
 const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
@@ -175,7 +176,7 @@ test('law 4: what is remembered of segments never changes an answer, whatever ha
   const isEnough = (): boolean => rowsFromMemo > 300 && cutCount > 2 && togetherCount > 2;
   // Chance decides how much is remembered: where it was little, more is tried.
   for (let block = 0; block === 0 || (block < BLOCKS_MAX && !isEnough()); block++) {
-    fc.assert(property, { seed: seed + block, numRuns: 60 });
+    fc.assert(property, { seed: seed + block, numRuns: runsOf(60) });
   }
   context.diagnostic(
     `${rowsFromMemo} rows from memo, ${cutCount} answers of a part of a state, ${togetherCount} of several segments together`,
@@ -214,7 +215,7 @@ test('law 4: one state of all whole segments never changes an answer, whatever i
         }
       },
     ),
-    { seed, numRuns: 60 },
+    { seed, numRuns: runsOf(60) },
   );
   context.diagnostic(`${rowsFromMemo} rows from memo, ${besideCount} answers with cut segments`);
   assert.ok(rowsFromMemo > 300 && besideCount > 2);
@@ -286,7 +287,7 @@ test('law 4: what a segment has of those it was made of never changes an answer'
         ask(() => [merged]);
       },
     ),
-    { seed, numRuns: 25 },
+    { seed, numRuns: runsOf(25) },
   );
   context.diagnostic(`${wholeCount} answers without a look at any row`);
   assert.ok(wholeCount > 50, 'states are found where the segments are others');
@@ -326,7 +327,7 @@ test('law 4: what is remembered of the first rows of an open segment never chang
   const isEnough = (): boolean =>
     rowsFromMemo > 300 && addedCount > 5 && besideCount > 2 && wholeCount > 10;
   for (let block = 0; block === 0 || (block < BLOCKS_MAX && !isEnough()); block++) {
-    fc.assert(property, { seed: seed + block, numRuns: 40 });
+    fc.assert(property, { seed: seed + block, numRuns: runsOf(40) });
   }
   context.diagnostic(
     `${rowsFromMemo} rows from memo, ${addedCount} states with rows added, ${besideCount} with rows beside, ${wholeCount} alone`,

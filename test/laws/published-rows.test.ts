@@ -13,6 +13,7 @@ import { PARTITION_US } from '../../ingest/partition.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { expectVector, rootOf } from '../column/oracle.ts';
+import { runsOf } from '../support/budget.ts';
 
 const event: fc.Arbitrary<TestEvent> = fc.record({
   timestampUs: fc.nat(5),
@@ -60,7 +61,7 @@ test('law 1: a handle reads the rows published when it was taken, whatever comes
       }
       for (const snapshot of snapshots) expectPublished(snapshot, events);
     }),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   );
 });
 
@@ -142,7 +143,7 @@ test('law 1: a snapshot holds each batch whole or not at all, and all that are a
       assert.equal(acknowledged.size, sizes.length);
       await store.close();
     }),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 });
 

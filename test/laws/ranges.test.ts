@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import type { EventValue, TestEvent } from '../column/batch-of.ts';
 import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { runsOf } from '../support/budget.ts';
 
 const START_US = Date.parse('2026-01-15T10:58:00Z') * 1000;
 const MINUTE_US = 60_000_000;
@@ -121,7 +122,7 @@ test('law 5: groupings over columns where they lie give what rows one by one do'
         equal(fragmentedJson(sql, segmentsOfEvents(events, events.length >> 1)), wanted, sql);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runsOf(20) },
   );
 });
 

@@ -15,6 +15,7 @@ import {
 import { compileExpression } from '../../engine/plan/evaluate.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { runsOf } from '../support/budget.ts';
 import { bestVector, valueDictionary } from './harness.ts';
 
 const NUMBER: SqlType = FLOAT64;
@@ -150,7 +151,7 @@ test('means the same in whatever form its columns come', () => {
       const expected = outcomeByRow(expression, data);
       assert.deepEqual(outcome(expression, columnsOf(data, forms), data.length), expected);
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
 });
 
@@ -175,6 +176,6 @@ test('means the same for chunk after chunk, with what it remembers of the ones b
         assert.deepEqual(got, one);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   );
 });

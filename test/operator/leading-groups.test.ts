@@ -13,6 +13,7 @@ import {
 } from '../../engine/operator/aggregate.ts';
 import { type LeadingBounds, LeadingGroups } from '../../engine/operator/leading-groups.ts';
 import { TopSink } from '../../engine/operator/top.ts';
+import { runsOf } from '../support/budget.ts';
 import { chunkOf, column, divisions, emittedRows, type Row } from './harness.ts';
 
 const WIDTH = 5;
@@ -104,7 +105,7 @@ function expectFirst(value: fc.Arbitrary<SqlValue>): number {
         cutCount += Number(isCut);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
   return cutCount;
 }

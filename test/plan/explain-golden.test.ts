@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
 import { optimize, PASSES } from '../../engine/plan/optimize/optimize.ts';
 import { logicalTree, readableText } from '../../engine/plan/plan-text.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { pathInRepository, readText } from '../support/source-files.ts';
 import {
   type GoldenText,
   goldenText,
@@ -36,10 +37,10 @@ const FILES: ReadonlyMap<string, readonly GoldenText[]> = new Map([
 
 for (const [name, texts] of FILES) {
   test(`the plans of ${name} are those of its golden file`, () => {
-    const file = new URL(`golden/${name}.txt`, import.meta.url);
+    const file = `test/plan/golden/${name}.txt`;
     const got = texts.map(goldenText).join('\n');
-    if (IS_UPDATE) writeFileSync(file, got);
-    assert.equal(got, readFileSync(file, 'utf8'));
+    if (IS_UPDATE) writeFileSync(pathInRepository(file), got);
+    assert.equal(got, readText(file));
   });
 }
 

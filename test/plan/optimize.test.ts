@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import type { SqlType } from '../../engine/column/type.ts';
 import { INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
@@ -10,6 +9,7 @@ import { planText } from '../../engine/plan/plan-text.ts';
 import { QueryError, type Span } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { readText } from '../support/source-files.ts';
 
 const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
 
@@ -28,7 +28,7 @@ function planOf(text: string, parameters: Parameters = {}): readonly string[] {
 }
 
 function endpointText(name: string): string {
-  return readFileSync(new URL(`../../src/endpoints/${name}.sql`, import.meta.url), 'utf8');
+  return readText(`src/endpoints/${name}.sql`);
 }
 
 test('the newest entries are a sort and a limit right above the scan of one project', () => {

@@ -1,13 +1,13 @@
 import { test } from 'node:test';
 import type { TestEvent } from '../column/batch-of.ts';
-import { numberFrom } from '../fuzz/seed.ts';
 import { type Answer, areSame } from '../random-sql/answer.ts';
 import { checkCases } from '../random-sql/check-cases.ts';
 import { engineAnswer, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { isOrdered } from '../random-sql/query.ts';
 import { render } from '../random-sql/render.ts';
+import { budgetOf } from '../support/budget.ts';
 
-const QUERY_COUNT = numberFrom('WEIR_OPTIMIZER_QUERIES', 400);
+const QUERY_COUNT = budgetOf('WEIR_OPTIMIZER_QUERIES', { fast: 100, all: 400 });
 
 type Answers = { readonly plain: Answer; readonly optimized: Answer };
 

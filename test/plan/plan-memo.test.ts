@@ -25,6 +25,7 @@ import {
 import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { runsOf } from '../support/budget.ts';
 import { goldenTexts, NOW_US } from './golden-plans.ts';
 
 const PARAMETERS: Readonly<Record<string, SqlType>> = {
@@ -212,7 +213,7 @@ test('whatever was called before, a call has the plan it would have alone', (t) 
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runsOf(400) },
   );
   t.diagnostic(`${kinds.shared} plans shared, ${kinds.own} of their own`);
   notEqual(kinds.shared, 0);

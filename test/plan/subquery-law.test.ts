@@ -5,6 +5,7 @@ import { arrayOf, INT64 } from '../../engine/column/type.ts';
 import { type DataTable, NOW_US, record } from '../conformance/data-tables.ts';
 import { WEIR_WAYS, WeirUnderTest } from '../conformance/weir-answer.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
+import { runsOf } from '../support/budget.ts';
 
 /**
  * What a subquery gives, against loops: for each row of `outside` the rows of `inside` are gone
@@ -129,7 +130,7 @@ for (const form of FORMS) {
           deepEqual(got, values);
         }
       }),
-      { numRuns: 40, seed: fuzzSeed() },
+      { numRuns: runsOf(40), seed: fuzzSeed() },
     );
   });
 }

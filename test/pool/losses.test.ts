@@ -10,6 +10,7 @@ import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
+import { moduleUrl } from '../support/program-words.ts';
 
 const NOW_US = Date.UTC(2026, 0, 15) * 1000;
 const SOURCE = 'cloudflare.logs.prod';
@@ -27,7 +28,7 @@ let losingPool: QueryPool;
 before(() => {
   losingPool = new QueryPool({
     workerCount: 1,
-    workerUrl: new URL('./script-worker.ts', import.meta.url),
+    workerUrl: moduleUrl('./script-worker.ts', import.meta.url),
   });
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const lose = () =>
@@ -113,7 +114,7 @@ test('a sealing that loses its thread twice is tried again, and no row is lost o
 test('threads that cannot start fail what waits for them, and a pool of them closes', async () => {
   const pool = new QueryPool({
     workerCount: 1,
-    workerUrl: new URL('./no-such-worker.ts', import.meta.url),
+    workerUrl: moduleUrl('./no-such-worker.ts', import.meta.url),
   });
   const seal = () =>
     pool.makeSegments({

@@ -12,6 +12,7 @@ import {
 } from '../../engine/pool/query-pool.ts';
 import { taskStatsOf } from '../../engine/pool/task.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { moduleUrl } from '../support/program-words.ts';
 import type { Script } from './script-worker.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -37,7 +38,7 @@ function start(
   pool = new QueryPool({
     workerCount,
     limits: { ...LIMITS, ...limits },
-    workerUrl: new URL('./script-worker.ts', import.meta.url),
+    workerUrl: moduleUrl('./script-worker.ts', import.meta.url),
     ...more,
   });
 }

@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { numberFrom } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { type Answer, answerOfRows, areSame, withoutNullElements } from './answer.ts';
 import { checkCases } from './check-cases.ts';
 import { engineAnswer, segmentsOfEvents } from './engine-answer.ts';
@@ -10,7 +10,7 @@ import { isOrdered } from './query.ts';
 import { render } from './render.ts';
 import type { Case } from './shrink.ts';
 
-const QUERY_COUNT = numberFrom('WEIR_RANDOM_QUERIES', 400);
+const QUERY_COUNT = budgetOf('WEIR_RANDOM_QUERIES', { fast: 100, all: 400 });
 
 test('random queries have the rows that plain loops find', async (context) => {
   await checkCases(context, { count: QUERY_COUNT, isMixed: false }, ({ query, events }) => {

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Random } from '../../src/demo/traffic/random.ts';
-import { fuzzSeed, numberFrom } from '../fuzz/seed.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { ApiDocument } from '../support/api-document.ts';
+import { budgetOf } from '../support/budget.ts';
 import { answerProblem, findOperation } from './answer-problem.ts';
 import { GuardedService, tokenText } from './guarded-service.ts';
 import { type RandomRequest, randomRequest, validRequest } from './random-request.ts';
 import { exchange, headOf } from './raw-exchange.ts';
 
 /** Requests to each of the two profiles; `npm run test:routes` sends a hundred thousand in all. */
-const REQUESTS = Math.ceil(numberFrom('WEIR_ROUTE_REQUESTS', 3_000) / 2);
+const REQUESTS = Math.ceil(budgetOf('WEIR_ROUTE_REQUESTS', { fast: 600, all: 3_000 }) / 2);
 const SEED = fuzzSeed();
 
 /** Requests under way at once. */

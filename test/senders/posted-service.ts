@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceProcess } from '../../bench/service-process.ts';
 import { must } from '../../engine/assert.ts';
+import { programWords } from '../support/program-words.ts';
 import { HttpTap } from './http-tap.ts';
 import type { Row, RunningSender, Sender } from './sender.ts';
 
 /** A sender that has hung is told so. */
 const TIME_MS_MAX = 5 * 60_000;
+
+/** What runs the service. */
+const COMMAND = programWords('src/main.ts');
 
 const INGEST_TOKEN = 'a-token-that-may-post-and-no-more';
 const SOURCE = 'app.logs';
@@ -26,7 +30,6 @@ ORDER BY t.timestamp
 /** The service in a process of its own that can end and start again, and one sender that posts to it. */
 export class PostedService {
   readonly tap: HttpTap;
-  readonly #command: readonly string[];
   readonly #folder: string;
   readonly #port: string;
   #service: ServiceProcess;
@@ -34,33 +37,27 @@ export class PostedService {
 
   private constructor(parts: {
     readonly tap: HttpTap;
-    readonly command: readonly string[];
     readonly folder: string;
     readonly service: ServiceProcess;
   }) {
     this.tap = parts.tap;
-    this.#command = parts.command;
     this.#folder = parts.folder;
     this.#service = parts.service;
     this.#port = new URL(parts.service.url).port;
   }
 
-  /** Runs `work` against a service on an empty folder. `main` is what runs it. */
-  static async use(
-    main: string,
-    sender: Sender,
-    work: (posted: PostedService) => Promise<void>,
-  ): Promise<void> {
+  /** Runs `work` against a service on an empty folder. */
+  static async use(sender: Sender, work: (posted: PostedService) => Promise<void>): Promise<void> {
     const folder = await mkdtemp(join(tmpdir(), 'weir-sender-'));
     await mkdir(join(folder, 'definitions'));
     await mkdir(join(folder, 'sender'));
     await writeFile(join(folder, 'definitions', 'sent.events.sql'), DEFINITION);
-    const service = await startService({ command: [main], folder, port: '0' });
+    const service = await startService({ command: COMMAND, folder, port: '0' });
     const tap = await HttpTap.open(
       Number(new URL(service.url).port),
       AbortSignal.timeout(TIME_MS_MAX),
     );
-    const posted = new PostedService({ tap, command: [main], folder, service });
+    const posted = new PostedService({ tap, folder, service });
     try {
       posted.#sender = await sender.start({
         port: tap.port,
@@ -93,7 +90,7 @@ export class PostedService {
   /** The service is there again, on the same folder and port. */
   async startAgain(): Promise<void> {
     this.#service = await startService({
-      command: this.#command,
+      command: COMMAND,
       folder: this.#folder,
       port: this.#port,
     });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { must } from '../../engine/assert.ts';
-import { type Compiled, compiled } from '../crash/compiled.ts';
+import { test } from 'node:test';
 import { readText } from '../support/source-files.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
 import { logThroughOutages } from './outages.ts';
@@ -41,21 +39,11 @@ for (const sender of SENDERS) {
   });
 }
 
-let main: Compiled | undefined;
-
-before(async () => {
-  if (SENDERS.some((sender) => sender.missing() === undefined)) {
-    main = await compiled('src/main.ts');
-  }
-});
-
-after(() => main?.remove());
-
 for (const sender of SENDERS) {
   const options = { skip: sender.missing() };
 
   test(`an event of ${sender.name} arrives as the README tells`, options, async () => {
-    await PostedService.use(must(main).path, sender, async (posted) => {
+    await PostedService.use(sender, async (posted) => {
       // Some seconds ago, to the millisecond.
       const timeMs = Math.trunc(Date.now() / 1000) * 1000 - 5_877;
       const message = `${eventName(1)} was made`;
@@ -77,6 +65,6 @@ for (const sender of SENDERS) {
   });
 
   test(`${sender.name} loses nothing acknowledged, and recovers by itself`, options, async () => {
-    await PostedService.use(must(main).path, sender, (posted) => logThroughOutages(sender, posted));
+    await PostedService.use(sender, (posted) => logThroughOutages(sender, posted));
   });
 }

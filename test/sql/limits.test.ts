@@ -5,6 +5,7 @@ import { SQL_DEPTH_MAX, SQL_LENGTH_MAX, SQL_TREE_DEPTH_MAX } from '../../engine/
 import { QueryError } from '../../engine/query-error.ts';
 import { caret } from '../../engine/sql/caret.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
+import { runsOf } from '../support/budget.ts';
 import { refusalOf } from './refused.ts';
 
 function expectLimit(text: string, limit: string): void {
@@ -126,11 +127,11 @@ function expectParsedOrRefused(text: string): void {
 
 test('any characters are parsed or refused with a place', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), expectParsedOrRefused), {
-    numRuns: 2000,
+    numRuns: runsOf(2000),
   });
   const quotes = fc.constantFrom(...`'"\`\\rbR\n\r x0U/*-#@.1eé`);
   const text = fc.string({ unit: quotes, maxLength: 30 }).map((tail) => `SELECT ${tail}`);
-  fc.assert(fc.property(text, expectParsedOrRefused), { numRuns: 5000 });
+  fc.assert(fc.property(text, expectParsedOrRefused), { numRuns: runsOf(5000) });
 });
 
 test('any words are parsed or refused with a place', () => {
@@ -145,11 +146,11 @@ test('any words are parsed or refused with a place', () => {
   const text = fc
     .array(fc.constantFrom(...words), { maxLength: 40 })
     .map((tail) => `SELECT a FROM t ${tail.join(' ')}`);
-  fc.assert(fc.property(text, expectParsedOrRefused), { numRuns: 5000 });
+  fc.assert(fc.property(text, expectParsedOrRefused), { numRuns: runsOf(5000) });
   const bare = fc.array(fc.constantFrom(...words), { maxLength: 40 });
   fc.assert(
     fc.property(bare, (tail) => expectParsedOrRefused(`SELECT ${tail.join(' ')}`)),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   );
 });
 

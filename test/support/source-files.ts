@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, posix } from 'node:path';
+import { packageRoot } from '../../src/package-root.ts';
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const ROOT = packageRoot();
 
 export type SourceFile = {
   /** From the top of the repository, with slashes: `engine/plan/execute.ts`. */
@@ -17,6 +17,11 @@ export function filesBelow(folder: string, ending: string): readonly SourceFile[
     .filter((path) => path.endsWith(ending) && !path.includes('node_modules'))
     .sort()
     .map((path) => ({ path, text: readText(path) }));
+}
+
+/** Where a file is whose path from the top of the repository is given. */
+export function pathInRepository(path: string): string {
+  return join(ROOT, path);
 }
 
 /** One file of the repository, by its path from the top. */

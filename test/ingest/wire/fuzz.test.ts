@@ -11,6 +11,7 @@ import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
 import { typecasts } from '../../../ingest/wire/typecasts.ts';
 import type { WireFormat } from '../../../ingest/wire/wire-format.ts';
+import { runsOf } from '../../support/budget.ts';
 import { translated } from './translated.ts';
 
 const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, body: string])[] = [
@@ -62,7 +63,7 @@ for (const [name, format, sample] of SAMPLES) {
           assert(error instanceof MalformedBodyError, String(error));
         });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runsOf(1_000) },
     );
   });
 }
@@ -79,6 +80,6 @@ test('what is not taken out of a document is its metadata, to the last sign', as
       const { events } = await translated(documents, text);
       assert.deepEqual((events[0] as { metadata: unknown }).metadata, JSON.parse(text) as unknown);
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });

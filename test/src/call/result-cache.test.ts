@@ -8,6 +8,7 @@ import { cacheKeyText } from '../../../src/call/cache-key.ts';
 import { KeptAnswer } from '../../../src/call/kept-answer.ts';
 import { ResultCache } from '../../../src/call/result-cache.ts';
 import { CACHE_ENTRY_BYTES } from '../../../src/limits.ts';
+import { runsOf } from '../../support/budget.ts';
 import { ENDPOINT } from './caller-under-test.ts';
 
 const NOW = { madeMs: 0, nowMs: 0 };
@@ -149,7 +150,7 @@ test('keys of calls are the same just when their values are', () => {
       assert.equal(textOf(left) === textOf(right), content(left) === content(right));
       assert.equal(textOf(left), textOf([...left]));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
 });
 
@@ -170,7 +171,7 @@ test('keys of calls with a text of their own are the same just when the texts ar
       const isSame = Object.is(value, otherValue) && text === otherText;
       assert.equal(keyOfCall(value, text) === keyOfCall(otherValue, otherText), isSame);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
   assert.notEqual(keyOfCall('x', 'SELECT 1'), keyOfCall('x', 'SELECT  1'));
   assert.notEqual(keyOfCall('x', ''), keyOfCall('x', undefined));

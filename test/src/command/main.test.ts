@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { programWords } from '../../support/program-words.ts';
 import { ask } from '../harness.ts';
 
 type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -15,7 +16,7 @@ async function run(
   environment: Readonly<Record<string, string>>,
   seen: (out: string, stop: () => void) => void = () => {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], {
+  const child = spawn(process.execPath, [...programWords('src/main.ts'), ...words], {
     env: { PATH: process.env['PATH'], PORT: '0', WORKERS: '1', ...environment },
   });
   let [out, err] = ['', ''];

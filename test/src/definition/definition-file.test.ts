@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DefinitionError } from '../../../src/definition/definition-error.ts';
 import { parseDefinitionFile } from '../../../src/definition/definition-file.ts';
+import { runsOf } from '../../support/budget.ts';
 
 const ID = '-- id: 2034724D-89c8-43a9-aabc-52f7404f4bdd';
 const NAME = '-- name: app.stats';
@@ -274,6 +275,6 @@ test('any text is read, or refused at a place inside it, never else', () => {
         assert(shown !== undefined && error.position.column <= shown.length + 1);
       }
     }),
-    { seed: 7, numRuns: 2000 },
+    { seed: 7, numRuns: runsOf(2000) },
   );
 });
