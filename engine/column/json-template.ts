@@ -2,6 +2,7 @@ import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { JsonBuffer, numberText } from './json-buffer.ts';
 import { writeJsonText } from './json-text.ts';
 import type { JsonWriter } from './json-writer.ts';
+// biome-ignore lint/suspicious/noImportCycles: a skeleton compiles templates that walk through it.
 import { endOfNode, type Skeletons } from './skeleton.ts';
 import type { SlotStore } from './slot-store.ts';
 import {

@@ -1,4 +1,5 @@
 import { FIELD_MEMOS_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts';
+// biome-ignore lint/suspicious/noImportCycles: a skeleton compiles templates that walk through it.
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { KeyPattern } from './key-pattern.ts';
 import { NodeMap } from './node-map.ts';

@@ -1,7 +1,10 @@
 import type { Expression, HavingExtreme, Name } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression, parseExpressions } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseCount, parseOrderItems } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseWindow } from './window-parser.ts';
 
 /** Parses the arguments of the function `name`, from the parenthesis that follows it, and OVER. */

@@ -2,7 +2,9 @@ import { must } from '../assert.ts';
 import type { Span } from '../query-error.ts';
 import type { BinaryOperator, Expression } from './ast.ts';
 import { integerValue } from './number-literal.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parsePrimary } from './primary-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseQueryOrList } from './subquery-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 import { findSymbolRefusal } from './unsupported.ts';

@@ -1,9 +1,13 @@
 import type { QueryError } from '../query-error.ts';
 import type { Expression, Name } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseCall } from './call-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression, parseExpressions } from './expression-parser.ts';
 import { floatValue, integerValue } from './number-literal.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseCase, parseCast, parseExtract, parseInterval } from './special-form-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseQueryOrList, parseSubqueryOf } from './subquery-parser.ts';
 import { isName, type Token } from './token.ts';
 import type { TokenCursor } from './token-cursor.ts';

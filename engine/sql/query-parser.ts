@@ -1,7 +1,10 @@
 import type { Span } from '../query-error.ts';
 import type { CommonTable, Expression, OrderItem, Query, QueryBody, SetOperation } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parsePrimary } from './primary-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseSelect } from './select-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 

@@ -1,8 +1,11 @@
 import { parseAlias } from './alias-parser.ts';
 import type { Expression, Name, Select, SelectItem } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression, parseExpressions } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseTables } from './table-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseNamedWindows } from './window-parser.ts';
 
 /** Parses from SELECT to the end of WINDOW. */

@@ -1,4 +1,5 @@
 import type { Expression, Name } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression } from './expression-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 import { parseTypeName } from './type-parser.ts';

@@ -1,5 +1,7 @@
 import type { Expression, Query } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpressions } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { continuesQuery, parseQueryBehind, parseQueryExpression } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 

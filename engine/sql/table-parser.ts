@@ -1,7 +1,9 @@
 import type { Span } from '../query-error.ts';
 import { parseAlias } from './alias-parser.ts';
 import type { Name, Query, TableExpression } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { continuesQuery, parseQueryBehind, parseQueryExpression } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 

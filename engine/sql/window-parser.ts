@@ -1,5 +1,7 @@
 import type { FrameBound, NamedWindow, Window, WindowFrame } from './ast.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseExpression, parseExpressions } from './expression-parser.ts';
+// biome-ignore lint/suspicious/noImportCycles: SQL nests queries and expressions in each other.
 import { parseOrderItems } from './query-parser.ts';
 import type { TokenCursor } from './token-cursor.ts';
 
