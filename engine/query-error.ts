@@ -35,7 +35,7 @@ export type Span = {
 };
 
 /** A place in the text of the view of this name. */
-export type ViewPlace = {
+type ViewPlace = {
   readonly name: string;
   readonly line: number;
   readonly column: number;

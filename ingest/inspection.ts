@@ -15,7 +15,7 @@ export type TimeSpan =
   | undefined;
 
 /** Segment files taken together. */
-export type SegmentTotals = {
+type SegmentTotals = {
   readonly fileCount: number;
   readonly eventCount: number;
   /** UTC days with a file. */
@@ -38,7 +38,7 @@ export type SourceInspection = {
   readonly log: LogCensusOfSource | undefined;
 };
 
-export type SegmentInspection = {
+type SegmentInspection = {
   readonly path: string;
   readonly source: string;
   /** Days since the epoch. */

@@ -22,7 +22,7 @@ type Owner = {
 };
 
 /** How often an owner shows that it lives, and how long and how often it is looked at for that. */
-export type LockTiming = {
+type LockTiming = {
   readonly beatMs: number;
   readonly watchMs: number;
   readonly lookMs: number;

@@ -39,7 +39,7 @@ export type LogStoreOptions = Sealing & {
 };
 
 /** What is remembered of segments goes by what they hold. */
-export interface ContentMemory {
+interface ContentMemory {
   /** What some segments held is in one from now on; before each of them is forgotten. */
   inherit(from: readonly AnyContent[], to: SegmentContent): void;
   /** What a segment held is no more, or in another one. */

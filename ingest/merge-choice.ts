@@ -12,7 +12,7 @@ type Total = { rowCount: number; byteSize: number };
 /** What a merge takes at most, all its segments together. */
 export type MergeBounds = MergeCandidate;
 
-export const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
+const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
 
 /**
  * Which segments of one partition are to be merged next; `undefined` when none are worth it.

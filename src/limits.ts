@@ -243,7 +243,7 @@ export const RENEWAL_LEAD_PARTS = 10;
 export const RENEWAL_RETRY_PARTS = 10;
 
 /** A stop takes no longer: whoever waits for the end of a container, or for the next version, waits for this. */
-export const STOP_SERVICE_MS_MAX = 5_000;
+const STOP_SERVICE_MS_MAX = 5_000;
 
 /** Answers under way at SIGTERM have this long; then who waits is told to come back: a query may take much longer. */
 export const DRAIN_MS_MAX = 2_500;

@@ -1,7 +1,7 @@
 import type { MeasuredResult } from './result.ts';
 
 /** What a time is to reach: so many times a peer's in the same run, or so many milliseconds. */
-export type Bar = {
+type Bar = {
   /** The start of the questions it is for, by name; `''` in a part matches all. */
   readonly question: RegExp;
   /** The column of weir. */
@@ -27,7 +27,7 @@ const within = (question: RegExp, measured: string, msMax: number): Bar => ({
 const PATH_EXPRESSION = /expression: (?!host)/;
 
 /** The aims of the project. */
-export const BARS: readonly Bar[] = [
+const BARS: readonly Bar[] = [
   times(/stats 7day, hot/, `${ENGINE}-scanned`, 6),
   times(/stats 7day, hot/, `${ENGINE}-sealed`, 40),
   times(/stats 7day, hot/, `${HTTP}-sealed`, 15),
@@ -145,7 +145,7 @@ function outcomeOf({ measured, reach }: Bar, what: string, figure: number): BarO
 }
 
 /** Three digits that count. */
-export function msText(ms: number): string {
+function msText(ms: number): string {
   return `${Number(ms.toPrecision(3))} ms`;
 }
 

@@ -14,7 +14,7 @@ export function dataDirOf(folder: string, part: WeirPart): string {
   return join(folder, 'weir', part);
 }
 
-export const DEFINITIONS_DIR = join(import.meta.dirname, 'definitions');
+const DEFINITIONS_DIR = join(import.meta.dirname, 'definitions');
 
 /** Of every service and engine that is measured here. */
 export const WEIR_ENVIRONMENT: Readonly<Record<string, string>> = {

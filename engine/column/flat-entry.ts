@@ -27,7 +27,7 @@ import { WORD_FORMS, type WordForm } from './word-forms.ts';
  * An index counts elements of its width from the start of the segment.
  */
 export const ENTRY_SIZE = 8;
-export const PACKING = 0;
+const PACKING = 0;
 export const POSITIONS = 1;
 export const POSITIONS_AT = 2;
 export const RANKS_AT = 3;
@@ -41,7 +41,7 @@ export const UNOPENED = 0;
 export const NO_FLAT_FORM = 1;
 export const NUMBERS = 2;
 export const FLOATS_32 = 3;
-export const FLOATS_64 = 4;
+const FLOATS_64 = 4;
 export const TABLE = 5;
 export const PLAIN = 6;
 export const SUFFIX = 7;
@@ -53,10 +53,10 @@ export const FORM = 10;
 export const EVERY_ROW = 0;
 export const BITMAP = 1;
 export const SPARSE = 2;
-export const OFFSETS = 3;
+const OFFSETS = 3;
 
 /** A width. */
-export const ITSELF = 8;
+const ITSELF = 8;
 
 /** Longer strings of digits do not fit an entry: the hash of 512 bits has 128. */
 export const DIGITS_MAX = 128;

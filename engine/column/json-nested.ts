@@ -130,7 +130,7 @@ export function readJson(bytes: Uint8Array, start: number, end: number, isPlain 
 }
 
 /** A JSON number as SQL reads it; NULL when no double holds it (`1e999`). */
-export function readNumber(text: string): number | bigint | null {
+function readNumber(text: string): number | bigint | null {
   return /[.eE]/.test(text) ? readDouble(text) : readInteger(text);
 }
 

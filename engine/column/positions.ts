@@ -19,7 +19,7 @@ export type PositionsFooter =
 /** A sparse value costs 32 bits, a bitmap two bits for every row. */
 const SPARSE_ROWS_PER_VALUE = 16;
 
-export const EVERY_ROW: PositionsFooter = { kind: 'every-row' };
+const EVERY_ROW: PositionsFooter = { kind: 'every-row' };
 
 /**
  * `rows[0, valueCount)`: the row of each value, ascending. `perRowMax`: values a row has at most.

@@ -5,7 +5,7 @@ import type { Slice } from './slice.ts';
 export const ABSENT = 0;
 export const RESIDENT = 1;
 /** … of the frame alone: the buffer was let go, and nobody should read more into it. */
-export const RETIRED = 2;
+const RETIRED = 2;
 
 /** Entries of the gauge; sizes in KiB, so that 32 bits hold terabytes. */
 export const GAUGE_RESIDENT = 0;

@@ -33,7 +33,7 @@ export type SkeletonArrays = {
 };
 
 /** In place of a field's node: the record has no such field. */
-export const NO_FIELD = -1;
+const NO_FIELD = -1;
 /** … or only the text of the record knows. */
 export const FIELD_IN_TEXT = -2;
 

@@ -11,7 +11,7 @@ export type WordForm = {
 };
 
 /** Takes ASCII, and integers as their digits. */
-export type DigitWriter = { raw(text: string): void; number(value: number): void };
+type DigitWriter = { raw(text: string): void; number(value: number): void };
 
 export type WordFormName = 'decimal' | 'ipv4' | 'http-date';
 

@@ -173,7 +173,7 @@ function toInt64(exact: bigint, from: SqlType): Int64 {
 }
 
 /** The nearest integer; of two equally near ones the one farther from zero. */
-export function roundHalfAwayFromZero(value: number): number {
+function roundHalfAwayFromZero(value: number): number {
   const whole = Math.trunc(value);
   return Math.abs(value - whole) >= 0.5 ? whole + Math.sign(value) : whole;
 }

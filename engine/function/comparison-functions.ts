@@ -114,6 +114,6 @@ function extreme(sign: 1 | -1): ScalarOverload {
   };
 }
 
-export function firstType(types: readonly SqlType[]): SqlType {
+function firstType(types: readonly SqlType[]): SqlType {
   return types[0] as SqlType;
 }

@@ -62,7 +62,7 @@ export type StatesOrder = {
   readonly packedRowsMin: number;
 };
 
-export type PreparedState = {
+type PreparedState = {
   /** Of the fragment of a call. */
   readonly key: string;
   readonly rowCount: number;

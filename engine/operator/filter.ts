@@ -45,7 +45,7 @@ export class ChoosingFilter implements Sink {
 }
 
 /** The rows of a chunk for which all conjuncts are TRUE; the chunk itself when all rows are. */
-export function filterChunk(chunk: Chunk, conjuncts: readonly VectorFunction[]): Chunk {
+function filterChunk(chunk: Chunk, conjuncts: readonly VectorFunction[]): Chunk {
   let passed = chunk;
   for (const conjunct of conjuncts) {
     if (passed.count === 0) return passed;

@@ -22,7 +22,7 @@ export interface RunRows {
 }
 
 /** Those at the positions `[start, end)` of a run: of most scans of a segment these are all. */
-export class SpanRows implements RunRows {
+class SpanRows implements RunRows {
   readonly count: number;
   readonly #run: RowRun;
   readonly #start: number;
@@ -53,7 +53,7 @@ export class SpanRows implements RunRows {
 }
 
 /** Those in ranges of positions of a run. */
-export class RangedRows implements RunRows {
+class RangedRows implements RunRows {
   readonly count: number;
   readonly #run: RowRun;
   /** Ranges of positions of the run. */

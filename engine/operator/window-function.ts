@@ -25,7 +25,7 @@ export type WindowFunction = {
   readonly prepare: (constants: readonly SqlValue[]) => WindowKernel;
 };
 
-export type WindowOverload = {
+type WindowOverload = {
   readonly parameters: readonly ParameterType[];
   /** How many of the last parameters may be left out. */
   readonly optionalCount?: number | undefined;

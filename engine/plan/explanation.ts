@@ -48,7 +48,7 @@ export type RunExplanation = {
 };
 
 /** Counts of whole segments tell of rows of others: they are absent where the run may not read these. */
-export type ScanExplanation = OwnCounts & Partial<SegmentCounts> & { readonly source: string };
+type ScanExplanation = OwnCounts & Partial<SegmentCounts> & { readonly source: string };
 
 type OwnCounts = Pick<ScanProfile, 'rowsScanned' | 'rowsFromMemo' | 'rowsSkipped' | 'floorUs'>;
 

@@ -80,7 +80,7 @@ export type Expression =
  * `in`: whether the input equals one; NULL when it equals none, but may equal a NULL. `any`: the same
  * for rows that say so themselves, by a BOOL.
  */
-export type SubqueryForm = 'scalar' | 'array' | 'exists' | 'in' | 'any';
+type SubqueryForm = 'scalar' | 'array' | 'exists' | 'in' | 'any';
 
 /** What a subquery reads of the row it is computed for: inside it is the column. */
 export type Capture = { readonly column: Column; readonly expression: Expression };

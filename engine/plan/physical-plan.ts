@@ -103,7 +103,7 @@ export type PhysicalWindow = {
   readonly calls: readonly WindowColumn[];
 };
 
-export type ComputedColumn = { readonly column: Column; readonly expression: Expression };
+type ComputedColumn = { readonly column: Column; readonly expression: Expression };
 
 export type PhysicalScan = {
   readonly op: 'scan';

@@ -4,7 +4,7 @@ import { appliesIn, someNode } from './expression-walk.ts';
 import type { Breaker, PhysicalPlan, PhysicalScan, PhysicalWindow } from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */
-export function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
+function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
   return [...rowInputsOf(plan), ...appliesOf(plan).map((apply) => apply.plan)];
 }
 

@@ -81,7 +81,7 @@ export type StatesTask = {
 };
 
 /** Lets go of segments that are no more, on a thread that has nothing else to do. */
-export type TidyTask = {
+type TidyTask = {
   readonly kind: 'tidy';
   readonly dropped: DroppedSegments;
 };
@@ -109,7 +109,7 @@ export type PartialAnswer = {
   readonly stats: TaskStats;
 };
 
-export type PiecesAnswer = {
+type PiecesAnswer = {
   readonly kind: 'pieces';
   readonly result: PiecesResult;
   readonly stats: TaskStats;
@@ -159,14 +159,14 @@ export type StatesAnswer = {
 };
 
 /** Class and code of an error do not survive structured cloning, so expected failures are values. */
-export type TaskFailure = {
+type TaskFailure = {
   readonly kind: 'failure';
   readonly code: QueryErrorCode;
   readonly message: string;
   readonly span?: Span | undefined;
 };
 
-export type TidiedAnswer = { readonly kind: 'tidied' };
+type TidiedAnswer = { readonly kind: 'tidied' };
 
 /** A segment could not be read: it is no more, or its file is damaged. */
 export type UnreadableAnswer = {
@@ -177,7 +177,7 @@ export type UnreadableAnswer = {
 };
 
 /** A mistake of ours, so that only the loss of its thread makes a task reject. */
-export type TaskBug = {
+type TaskBug = {
   readonly kind: 'bug';
   readonly message: string;
   readonly stack: string;

@@ -13,7 +13,7 @@ export type ReleasedFile = {
  * waits for: 73 ms for 64 MiB at once, 1 to 3 ms for this.
  */
 export const RELEASE_STEP_BYTES = 256 * 1024;
-export const RELEASE_PAUSE_MS = 2;
+const RELEASE_PAUSE_MS = 2;
 
 /**
  * Bytes of files that wait to give back their blocks; beyond, a file gives them back at once. It is

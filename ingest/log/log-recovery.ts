@@ -25,7 +25,7 @@ export type LogDamage = Pick<WalkedDamage, 'file' | 'offset' | 'size' | 'reason'
   readonly quarantined: string | undefined;
 };
 
-export type DamageReport = {
+type DamageReport = {
   /** The first DAMAGES_LISTED_MAX, all but tails. */
   readonly damages: readonly LogDamage[];
   readonly damageCount: number;

@@ -10,7 +10,7 @@ export const SCOPES = ['ingest', 'query', 'manage'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** All there are, or those of a list. */
-export type Allowed = 'all' | readonly string[];
+type Allowed = 'all' | readonly string[];
 
 /** What the bearer of a token may do. */
 export type Grant = {

@@ -5,7 +5,7 @@ import { COMPRESSED_BYTES_MIN } from '../limits.ts';
 import { type AnswerFormat, JSON_FORMAT } from './answer-format.ts';
 import { rewriteAll } from './rows-rewriter.ts';
 
-export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
 /** A content coding, by its name in HTTP. */
 export type Encoding = (typeof ENCODINGS)[number];

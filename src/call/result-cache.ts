@@ -12,7 +12,7 @@ import type { KeptAnswer } from './kept-answer.ts';
 import type { QueryCall } from './query-runner.ts';
 
 /** What the cache of answers holds and has done, for whoever watches the service. */
-export type CacheStats = {
+type CacheStats = {
   /** Answers kept at this moment. */
   readonly entryCount: number;
   /** Bytes of their bodies, in all encodings, and of what is kept beside them. */

@@ -21,7 +21,7 @@ export type CommandWorld = {
 };
 
 /** An option that a command knows; each has `--help` besides. */
-export type CommandOption = { readonly type: 'string' | 'boolean' };
+type CommandOption = { readonly type: 'string' | 'boolean' };
 
 /** One command of the command line. `src/command/command-table.ts` lists them all. */
 export type Command = {

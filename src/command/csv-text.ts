@@ -1,7 +1,7 @@
 import { must } from '../../engine/assert.ts';
 
 /** `null` for a field without quotes and text: CSV of ours writes NULL so, and nothing else. */
-export type CsvValue = string | number | boolean | null;
+type CsvValue = string | number | boolean | null;
 
 /** A table as the service writes it. */
 export type CsvTable = {

@@ -8,7 +8,7 @@ import { namesTag, preferredEncoding } from './http-caching.ts';
 import { sendBytes, varyBy } from './response.ts';
 
 /** Milliseconds of the parts of a call that are not its run's. */
-export type CallTimes = { readonly parseMs: number; readonly callMs: number };
+type CallTimes = { readonly parseMs: number; readonly callMs: number };
 
 /** What the definition and the caller say of how an answer leaves. */
 export type CallManner = CallTimes & {

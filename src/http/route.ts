@@ -44,7 +44,7 @@ export type GuardedOperation = OperationText & {
 export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 
 /** What a part of a path is that has a name: any text, unless a schema says which. */
-export type PathParameterText = { readonly description: string; readonly schema?: Schema };
+type PathParameterText = { readonly description: string; readonly schema?: Schema };
 
 /**
  * One path of the service and what it does by each method: all that there is of it, so that what is

@@ -13,7 +13,7 @@ export const TAGS = {
   watching: 'For whoever runs the service',
 } as const;
 
-export type Tag = keyof typeof TAGS;
+type Tag = keyof typeof TAGS;
 
 /** A body, or an answer, of one media type. */
 export type MediaText = { readonly schema: Schema; readonly example?: unknown };

@@ -4,10 +4,10 @@ import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-format.ts';
 
 /** When a body came, and whose events it may hold. */
-export type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
+type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
 
 /** A body whose events are decoded, to be stored once, or not at all. */
-export interface DecodedLogs {
+interface DecodedLogs {
   readonly address: PostAddress;
   /**
    * Stores what can be stored; when this resolves it is durable and in the answer of every query
@@ -19,7 +19,7 @@ export interface DecodedLogs {
 }
 
 /** Events that queries see, and the bytes they take in memory. */
-export type SourceSize = { readonly events: number; readonly bytes: number };
+type SourceSize = { readonly events: number; readonly bytes: number };
 
 /** What the service asks of whoever takes logs in. */
 export interface LogIntake {

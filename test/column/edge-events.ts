@@ -1,7 +1,7 @@
 import type { TestEvent } from './batch-of.ts';
 
 /** A small generator of numbers: the same seed, the same events. */
-export function randomOf(seed: number): (below: number) => number {
+function randomOf(seed: number): (below: number) => number {
   let state = seed | 0;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;

@@ -16,7 +16,7 @@ export function rootOf(event: { readonly [key: string]: EventValue | undefined }
 }
 
 /** The field of a record, by the plainest reading of `Nested.field`. */
-export function fieldOf(value: EventValue, name: string): EventValue {
+function fieldOf(value: EventValue, name: string): EventValue {
   if (Array.isArray(value)) {
     return value.length === 1 && isRecord(value[0]) ? fieldOf(value[0], name) : null;
   }
@@ -28,7 +28,7 @@ export function fieldOf(value: EventValue, name: string): EventValue {
   return entries.find(([key]) => key.toLowerCase() === lower)?.[1] ?? null;
 }
 
-export function elementsOf(value: EventValue): readonly EventValue[] {
+function elementsOf(value: EventValue): readonly EventValue[] {
   if (Array.isArray(value)) return value;
   return isRecord(value) ? [value] : [];
 }
@@ -72,7 +72,7 @@ function expectUnnested(
   expectVector(unnested.elements, lists.flat(), names, levels);
 }
 
-export function expectValue(actual: SqlValue, expected: EventValue): void {
+function expectValue(actual: SqlValue, expected: EventValue): void {
   if (isNested(actual)) {
     assert.equal(actual.isList, Array.isArray(expected));
     const out = new JsonBuffer();

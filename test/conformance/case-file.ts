@@ -42,7 +42,7 @@ const TYPES: ReadonlyMap<string, SqlType> = new Map(
   [BOOL, INT64, FLOAT64, STRING, TIMESTAMP, DATETIME].map((type) => [type.kind, type]),
 );
 
-export const CASE_FILES: readonly SourceFile[] = filesBelow('test/conformance/cases', '.sql');
+const CASE_FILES: readonly SourceFile[] = filesBelow('test/conformance/cases', '.sql');
 
 /** All cases, in the order of files and lines; no two have the same text and parameters. */
 export function readCases(files: readonly SourceFile[] = CASE_FILES): readonly ConformanceCase[] {

@@ -35,7 +35,7 @@ export async function recordSavedTexts(google: GoogleSql): Promise<readonly stri
  * nearest rank. The metadata of log entries is left out, for a table of fixed columns gives every
  * field that could be there, and not only those that were sent; so is a key that no event here has.
  */
-export function googleText(name: DefinitionName): string {
+function googleText(name: DefinitionName): string {
   return definitionText(name)
     .replace(/CURRENT_TIMESTAMP\(\)/g, '@now')
     .replace(

@@ -13,7 +13,7 @@ import type { CaseParameter } from './case-file.ts';
 import { type DataTable, record } from './data-tables.ts';
 
 /** One call of a built-in definition over random rows. */
-export type SavedCall = {
+type SavedCall = {
   /** Seed, definition and parameters: tells it from all others. */
   readonly key: string;
   readonly definition: DefinitionName;

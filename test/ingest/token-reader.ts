@@ -4,7 +4,7 @@ import { decodeWtf8 } from '../../engine/column/wtf8.ts';
 
 /** What tokens and slots say, read slowly. A record is its entries, so that no key is special. */
 export type Read = null | boolean | number | string | Record_ | readonly Read[];
-export type Record_ = { readonly entries: readonly (readonly [string, Read])[] };
+type Record_ = { readonly entries: readonly (readonly [string, Read])[] };
 
 export type TokenSource = {
   readonly bytes: Uint8Array;

@@ -22,7 +22,7 @@ import { jsonText } from '../support/json-text.ts';
 import type { TenantCall } from './tenant-calls.ts';
 import { LOGS, type TenantEvent } from './tenant-events.ts';
 
-export const NOW_US = us('2026-01-16T12:00:00Z');
+const NOW_US = us('2026-01-16T12:00:00Z');
 const RETENTION_US = 90 * 86_400_000_000;
 /** A random query may be a product of products: what takes longer is given up, and not compared. */
 const QUERY_MS_MAX = 4_000;

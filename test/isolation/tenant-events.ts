@@ -16,8 +16,8 @@ export type TenantEvent = {
 /** What queries of `randomQuery` read. */
 export const LOGS = 'logs';
 export const EDGE = 'cloudflare.logs.prod';
-export const RELAY = 'deno-relay-logs';
-export const REALTIME = 'realtime.logs.prod';
+const RELAY = 'deno-relay-logs';
+const REALTIME = 'realtime.logs.prod';
 
 /** Keys that begin, end or are written like others, and what may mean something to whoever compares badly. */
 const ODD_KEYS = [

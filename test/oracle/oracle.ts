@@ -18,7 +18,7 @@ type StoredEvent = {
 const DAY_US = 86_400_000_000;
 
 /** The id of an event that brings none; the product's is random. */
-export const NEW_ID = 'a new id';
+const NEW_ID = 'a new id';
 
 export class Oracle {
   readonly #events = new Map<string, StoredEvent[]>();

@@ -158,7 +158,7 @@ export type Aggregate = {
   readonly limit?: number | undefined;
 };
 
-export const AGGREGATES = [
+const AGGREGATES = [
   'COUNT',
   'COUNTIF',
   'SUM',

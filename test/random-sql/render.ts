@@ -68,7 +68,7 @@ function renderTable(table: Table): string {
   }
 }
 
-export function renderExpression(expression: Expression): string {
+function renderExpression(expression: Expression): string {
   switch (expression.op) {
     case 'literal':
       return expression.value === null

@@ -6,7 +6,7 @@ import { TOKEN_SCOPES, tokenText } from './guarded-service.ts';
 import { damaged, hostileJson, randomJson, randomText } from './random-value.ts';
 
 /** How the bytes of a request arrive. */
-export type Delivery = 'whole' | 'chunked' | 'in pieces' | 'cut off' | 'in broken chunks';
+type Delivery = 'whole' | 'chunked' | 'in pieces' | 'cut off' | 'in broken chunks';
 
 /** A request as it is written to a connection: nothing of it need be right. */
 export type RandomRequest = {

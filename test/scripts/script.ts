@@ -11,7 +11,7 @@ export type Script = {
   readonly calls: readonly ScriptCall[];
 };
 
-export type ScriptCall = {
+type ScriptCall = {
   readonly endpoint: 'logs.all' | 'functions.invocation-stats' | 'usage.api-counts';
   readonly parameters: Readonly<Record<string, string>>;
   readonly rows: readonly Row[];

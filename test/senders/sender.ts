@@ -38,7 +38,7 @@ export interface RunningSender {
  * - `tells`: tries for a while, and says of each that it gave up;
  * - `nothing`: sends no event twice.
  */
-export type Keeping = 'everything' | 'tells' | 'nothing';
+type Keeping = 'everything' | 'tells' | 'nothing';
 
 /** A program that others wrote, as its users configure it. */
 export type Sender = {

@@ -20,7 +20,7 @@ export type ParameterObject = {
   readonly schema: Json;
 };
 
-export type OperationObject = {
+type OperationObject = {
   readonly summary: string;
   readonly operationId: string;
   readonly parameters?: readonly ParameterObject[] | undefined;

@@ -60,8 +60,8 @@ export function dayOfUs(us: Int64): number {
 }
 
 /** The first and the last day of GoogleSQL's years. */
-export const DAY_NUMBER_MIN = -719_162;
-export const DAY_NUMBER_MAX = 2_932_896;
+const DAY_NUMBER_MIN = -719_162;
+const DAY_NUMBER_MAX = 2_932_896;
 
 /** Returns the day number if it lies in the years 0001 to 9999, else throws. */
 export function checkedDay(day: bigint | number): number {

@@ -11,7 +11,7 @@ import { ALWAYS, NEVER } from './verdict.ts';
 /** The string matches; also among landings: it does, whatever comes. */
 export const MATCHES = -1;
 /** … it does not. */
-export const FAILS = -2;
+const FAILS = -2;
 /** … it is not known here: the string is to be put together. */
 export const LEFT = -3;
 

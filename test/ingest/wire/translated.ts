@@ -1,7 +1,7 @@
 import { MemoryPool } from '../../../ingest/memory-pool.ts';
 import { translateBody, type WireBody, type WireFormat } from '../../../ingest/wire/wire-format.ts';
 
-export const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
+const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
 
 /** The events of a body, as JavaScript has them; those for an address of their own under it. */
 export async function translated<Notes>(
