@@ -23,7 +23,7 @@ export type GoogleTable = {
   readonly rows: readonly { readonly [column: string]: GoogleInput }[];
 };
 
-export type GoogleColumn = { readonly name: string; readonly type: SqlType };
+type GoogleColumn = { readonly name: string; readonly type: SqlType };
 
 export type GoogleParameter = { readonly type: SqlType; readonly value: GoogleInput };
 
@@ -331,9 +331,9 @@ async function connect(at: {
   readonly folder: string;
   readonly port: number;
 }): Promise<Client> {
-  const require = createRequire(at.manifest);
-  const grpc = require('@grpc/grpc-js') as Grpc;
-  const loader = require('@grpc/proto-loader') as Loader;
+  const requireBeside = createRequire(at.manifest);
+  const grpc = requireBeside('@grpc/grpc-js') as Grpc;
+  const loader = requireBeside('@grpc/proto-loader') as Loader;
   const definition = loader.loadSync('local_service.proto', {
     includeDirs: [join(at.folder, 'protos')],
     keepCase: true,
