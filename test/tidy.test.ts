@@ -173,12 +173,3 @@ test('the top of the repository holds what is listed here', () => {
     [],
   );
 });
-
-test('the tests that ARCHITECTURE.md names are there', () => {
-  const named = readText('ARCHITECTURE.md').matchAll(/`(test\/[\w/.-]+\.ts)`/g);
-  const paths = new Set(TESTS.map(({ path }) => path));
-  deepEqual(
-    Array.from(named, ([, path]) => path!).filter((path) => !paths.has(path)),
-    [],
-  );
-});

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { packageRoot } from '../../src/package-root.ts';
 
@@ -27,6 +27,11 @@ export function pathInRepository(path: string): string {
 /** One file of the repository, by its path from the top. */
 export function readText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Whether there is such a file or folder, by its path from the top. */
+export function hasPath(path: string): boolean {
+  return existsSync(join(ROOT, path));
 }
 
 /** What a file imports, types too: packages by name, other files by path from the top. */
