@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /** Whether this module runs as JavaScript that was compiled beside the others, not through tsx. */
-export const IS_COMPILED = import.meta.url.endsWith('.js');
+const IS_COMPILED = import.meta.url.endsWith('.js');
 
 /**
  * The words after `node` that run a program of the project, in the form in which this module runs: compiled, or from
