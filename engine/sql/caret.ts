@@ -20,6 +20,7 @@ function lastLine(text: string): string {
   return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
-function firstLine(text: string): string {
-  return text.split(/[\r\n]/, 1)[0];
+export function firstLine(text: string): string {
+  const end = text.search(/[\r\n]/);
+  return end < 0 ? text : text.slice(0, end);
 }

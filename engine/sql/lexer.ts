@@ -1,3 +1,4 @@
+import { must } from '../assert.ts';
 import { QueryError, type Span } from '../query-error.ts';
 import { readBytes, readQuotedName, readString } from './quoted-literal.ts';
 import { isName, type Token, type TokenKind } from './token.ts';
@@ -153,8 +154,9 @@ export class Lexer {
 
   #span(start: number, end: number): Span {
     const lineStarts = this.#lineStarts;
-    while (this.#line + 1 < lineStarts.length && lineStarts[this.#line + 1] <= start) this.#line++;
-    return { start, end, line: this.#line + 1, column: start - lineStarts[this.#line] + 1 };
+    while ((lineStarts[this.#line + 1] ?? Number.POSITIVE_INFINITY) <= start) this.#line++;
+    const lineStart = must(lineStarts[this.#line], 'the line has a start');
+    return { start, end, line: this.#line + 1, column: start - lineStart + 1 };
   }
 
   /** Only ever called for a place at or after the last token, as `#span` needs. */

@@ -121,17 +121,18 @@ function unexpectedOperand(cursor: TokenCursor): QueryError {
 function parsePath(cursor: TokenCursor): Expression {
   const first = cursor.advance();
   if (NOW_FUNCTIONS.has(first.keyword) && !cursor.isSymbol('(')) return parseNow(first);
-  const names: Name[] = [{ span: first.span, text: first.text }];
+  const name: Name = { span: first.span, text: first.text };
+  const fields: Name[] = [];
   while (cursor.isSymbol('.') && !cursor.isSymbol('*', 1)) {
     cursor.advance();
-    names.push(cursor.mustFieldName());
+    fields.push(cursor.mustFieldName());
   }
   if (cursor.isSymbol('(')) {
-    const text = names.map((name) => name.text).join('.');
+    const text = [name, ...fields].map((each) => each.text).join('.');
     return parseCall(cursor, { span: cursor.spanFrom(first.span), text });
   }
-  let path: Expression = { kind: 'name', span: first.span, name: names[0] };
-  for (const field of names.slice(1)) {
+  let path: Expression = { kind: 'name', span: first.span, name };
+  for (const field of fields) {
     const span = { ...first.span, end: field.span.end };
     path = { kind: 'field', span, input: path, field };
   }
@@ -179,7 +180,8 @@ function parseParenthesised(cursor: TokenCursor): Expression {
   cursor.mustSymbol(')');
   const span = cursor.spanFrom(start);
   if (query !== undefined) return { kind: 'subquery', span, form: 'scalar', query };
-  if (list.length === 1) return list[0];
+  const only = list.length === 1 ? list[0] : undefined;
+  if (only !== undefined) return only;
   return { kind: 'struct', span, fields: list.map((expression) => ({ expression })) };
 }
 

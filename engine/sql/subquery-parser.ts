@@ -20,8 +20,8 @@ export function parseQueryOrList(cursor: TokenCursor): QueryOrList {
   const start = cursor.token.span;
   if (beginsQuery(cursor)) return { query: parseQueryExpression(cursor), list: [] };
   const list = parseExpressions(cursor);
-  const [only] = list;
-  if (list.length > 1 || only.kind !== 'subquery' || only.form !== 'scalar') return { list };
+  const only = list.length === 1 ? list[0] : undefined;
+  if (only?.kind !== 'subquery' || only.form !== 'scalar') return { list };
   return continuesQuery(cursor)
     ? { query: parseQueryBehind(cursor, only.query, start), list: [] }
     : { list };

@@ -1,6 +1,8 @@
+import { must } from '../assert.ts';
 import { SQL_DEPTH_MAX } from '../limits.ts';
 import { QueryError, type Span } from '../query-error.ts';
 import type { Name } from './ast.ts';
+import { firstLine } from './caret.ts';
 import { Lexer } from './lexer.ts';
 import { isName, isReserved, type Token } from './token.ts';
 import { findRefusal, refusal } from './unsupported.ts';
@@ -33,7 +35,7 @@ export class TokenCursor {
   /** The token `ahead` of the current one; the end token beyond the end. */
   peek(ahead: number): Token {
     while (this.#tokens.length <= this.#index + ahead) this.#tokens.push(this.#lexer.next());
-    return this.#tokens[this.#index + ahead];
+    return must(this.#tokens[this.#index + ahead], 'the token has been read');
   }
 
   advance(): Token {
@@ -52,13 +54,13 @@ export class TokenCursor {
   }
 
   /** Steps over the keywords if the first is here; then the others must follow. */
-  acceptWords(...keywords: readonly string[]): boolean {
-    if (!this.isWord(keywords[0])) {
-      this.want(keywords.join(' '));
+  acceptWords(first: string, ...others: readonly string[]): boolean {
+    if (!this.isWord(first)) {
+      this.want([first, ...others].join(' '));
       return false;
     }
     this.#index++;
-    for (const keyword of keywords.slice(1)) this.mustWord(keyword);
+    for (const keyword of others) this.mustWord(keyword);
     return true;
   }
 
@@ -163,13 +165,13 @@ export class TokenCursor {
   describe(token: Token): string {
     if (token.kind === 'end') return 'the end of the query';
     const { start, end } = token.span;
-    const shown = this.#text.slice(start, Math.min(end, start + SHOWN_MAX)).split(/[\r\n]/)[0];
+    const shown = firstLine(this.#text.slice(start, Math.min(end, start + SHOWN_MAX)));
     return `"${shown}${start + shown.length < end ? '…' : ''}"`;
   }
 
   /** The span from `start` to the end of the last token stepped over. */
   spanFrom(start: Span): Span {
-    const end = this.#index === 0 ? start.end : this.#tokens[this.#index - 1].span.end;
+    const end = this.#tokens[this.#index - 1]?.span.end ?? start.end;
     return { start: start.start, end, line: start.line, column: start.column };
   }
 

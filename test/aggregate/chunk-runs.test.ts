@@ -230,9 +230,8 @@ test('what is TRUE is counted by row or by code, whatever the width', () => {
       const { groups, ends, count } = chunk.runs;
       const runs = new ChunkRuns(groups, ends, count, { countMax });
       const { codes, start } = numbers;
-      const ofCode = Array.from(
-        { length: numbers.count },
-        (_, i) => truthOfCode[codes[start + i]!],
+      const ofCode = Array.from({ length: numbers.count }, (_, i) =>
+        must(truthOfCode[codes[start + i]!]),
       );
       const exceptions = ofCode.flatMap((truth, i) =>
         (truth === FALSE || truth === TRUE) && i % 4 < every ? [i] : [],

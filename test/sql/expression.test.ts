@@ -201,6 +201,7 @@ test('EXTRACT takes a part and may name a zone', () => {
 test('a node spans its words, with the parentheses of its operands', () => {
   const text = 'SELECT (a + b) * c.d, f( x )';
   const [product, call] = mustSelect(parseQuery(text)).items;
+  assert.ok(product !== undefined && call !== undefined);
   assert.equal(text.slice(product.span.start, product.span.end), '(a + b) * c.d');
   assert.equal(text.slice(call.span.start, call.span.end), 'f( x )');
   assert.deepEqual([call.span.line, call.span.column], [1, 23]);

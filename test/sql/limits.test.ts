@@ -98,9 +98,10 @@ test('a caret counts a character beyond 16 bits once and shows part of a long li
   const emoji = "SELECT '😀' é";
   assert.equal(caret(emoji, refusalOf(emoji).span ?? fail()), `${emoji}\n           ^`);
   const long = `SELECT ${'a,'.repeat(1000)} ) ${',b'.repeat(1000)}`;
-  const lines = caret(long, refusalOf(long).span ?? fail()).split('\n');
-  assert.ok(lines[0].length <= 240);
-  assert.equal(lines[0][lines[1].indexOf('^')], ')');
+  const [line, pointer] = caret(long, refusalOf(long).span ?? fail()).split('\n');
+  assert.ok(line !== undefined && pointer !== undefined);
+  assert.ok(line.length <= 240);
+  assert.equal(line[pointer.indexOf('^')], ')');
 });
 
 function fail(): never {

@@ -98,7 +98,7 @@ test('every clause finds its place', () => {
     query.with.map(({ name }) => name.text),
     ['a', 'b'],
   );
-  assert.equal(query.with[1].query.with[0].name.text, 'c');
+  assert.equal(query.with[1]?.query.with[0]?.name.text, 'c');
   assert.equal(select.where?.kind, 'binary');
   assert.equal(select.groupBy.length, 2);
   assert.equal(select.having?.kind, 'binary');

@@ -15,8 +15,8 @@ import { parseQuery } from '../../engine/sql/parser.ts';
 
 /** The parsed expression in prefix form, so that a test shows how operators were grouped. */
 export function sketchExpression(text: string): string {
-  const item = mustSelect(parseQuery(`SELECT ${text}`)).items[0];
-  assert.equal(item.kind, 'expression');
+  const [item] = mustSelect(parseQuery(`SELECT ${text}`)).items;
+  assert.equal(item?.kind, 'expression');
   assert.equal(item.alias, undefined, `the text ${text} must be one expression without alias`);
   return sketch(item.expression);
 }

@@ -32,7 +32,7 @@ export function membershipTest(call: Call): LiftedFunction | undefined {
     nulls: 'propagate',
     evaluate: (value) => (members.has(matchKey(value)) ? true : absent),
     kernel: ([vector], count) =>
-      vector!.kind === 'number' ? testNumbers(vector, count, members, truthOf(absent)) : undefined,
+      vector?.kind === 'number' ? testNumbers(vector, count, members, truthOf(absent)) : undefined,
   };
 }
 
