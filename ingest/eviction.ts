@@ -1,5 +1,6 @@
-import { BLOCK_NUMBERS, RESIDENT } from '../engine/column/segment-backing.ts';
+import { RESIDENT } from '../engine/column/segment-backing.ts';
 import { blockCountOf, type SegmentBlocks } from './segment-blocks.ts';
+import { blockSizeAt } from './segment-envelope.ts';
 
 /** How much is to leave memory, in bytes. */
 export type Shortage = {
@@ -86,9 +87,8 @@ function forEachResident(
 ): void {
   const { blocks, states, usedAt } = backing;
   const count = blockCountOf(backing);
-  for (let block = 0; block < count; block++) {
-    if (states[block] !== RESIDENT) continue;
-    take(block, blocks[block * BLOCK_NUMBERS + 1]!, usedAt[block]!);
+  for (const [block, at] of usedAt.subarray(0, count).entries()) {
+    if (states[block] === RESIDENT) take(block, blockSizeAt(blocks, block), at);
   }
 }
 

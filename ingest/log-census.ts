@@ -1,3 +1,4 @@
+import { must } from '../engine/assert.ts';
 import type { ReplayedRecord } from './log/log-walk.ts';
 import { partitionOf } from './partition.ts';
 import type { SegmentCoverage } from './segment-coverage.ts';
@@ -96,12 +97,12 @@ function countUncovered(
   let uncoveredRecordCount = 0;
   let uncoveredEventCount = 0;
   let last: number | undefined;
-  for (let index = 0; index < sequences.length; index++) {
-    const sequence = sequences[index]!;
-    if (covered.covers({ source, partition: partitions[index]!, sequence })) continue;
+  for (const [index, sequence] of sequences.entries()) {
+    const partition = must(partitions[index], 'a sequence has its partition');
+    if (covered.covers({ source, partition, sequence })) continue;
     if (sequence !== last) uncoveredRecordCount += 1;
     last = sequence;
-    uncoveredEventCount += rowCounts[index]!;
+    uncoveredEventCount += must(rowCounts[index], 'a sequence has its count of rows');
   }
   return { uncoveredRecordCount, uncoveredEventCount };
 }

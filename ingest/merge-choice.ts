@@ -36,8 +36,9 @@ export function chooseMerge<T extends MergeCandidate>(
   const small = all.filter(({ rowCount, byteSize }) => {
     return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
   });
-  for (let start = 0; start < small.length; start++) {
-    const { taken, isFilled } = takeAlike(small, start, bounds);
+  for (const [start, { byteSize }] of small.entries()) {
+    const byteSizeEnd = byteSize * MERGE_SEGMENTS_MIN;
+    const { taken, isFilled } = takeAlike(small.slice(start), byteSizeEnd, bounds);
     if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
     return [...taken, ...takeFitting(small.slice(0, start), taken, bounds)];
   }
@@ -46,16 +47,15 @@ export function chooseMerge<T extends MergeCandidate>(
   return rest.length > 1 ? rest : undefined;
 }
 
-/** Segments from `start` on up to a factor of MERGE_SEGMENTS_MIN larger, as many as a merge takes. */
+/** Segments of less than `byteSizeEnd`, as many as a merge takes. */
 function takeAlike<T extends MergeCandidate>(
   ascending: readonly T[],
-  start: number,
+  byteSizeEnd: number,
   bounds: MergeBounds,
 ): { readonly taken: readonly T[]; readonly isFilled: boolean } {
   const taken: T[] = [];
   const total: Total = { rowCount: 0, byteSize: 0 };
-  const byteSizeEnd = ascending[start]!.byteSize * MERGE_SEGMENTS_MIN;
-  for (const segment of ascending.slice(start)) {
+  for (const segment of ascending) {
     if (segment.byteSize >= byteSizeEnd) break;
     if (!add(total, segment, bounds)) return { taken, isFilled: true };
     taken.push(segment);

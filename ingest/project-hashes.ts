@@ -17,10 +17,12 @@ export class ProjectHashes {
 
   constructor({ bytes, offsets }: NameBlock) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const count = Math.max(offsets.length - 1, 0);
-    const hashes = new Int32Array(count);
-    for (let name = 0; name < count; name++) {
-      hashes[name] = quickHash(view, offsets[name]!, offsets[name + 1]!, KEY);
+    const ends = offsets.subarray(1);
+    let start = offsets[0] ?? 0;
+    const hashes = new Int32Array(ends.length);
+    for (const [name, end] of ends.entries()) {
+      hashes[name] = quickHash(view, start, end, KEY);
+      start = end;
     }
     this.#hashes = hashes.sort();
   }

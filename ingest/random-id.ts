@@ -20,11 +20,16 @@ export function randomUuids(): RandomId {
       randomFillSync(block);
       at = 0;
     }
-    block[at + 6] = (block[at + 6]! & 0x0f) | 0x40;
-    block[at + 8] = (block[at + 8]! & 0x3f) | 0x80;
+    markUuid(block, at, 4);
     writeUuid(block, at, bytes, offset);
     at += 16;
   };
+}
+
+/** Marks the 16 bytes at `start` as a UUID of this version and of the variant 10x (RFC 9562, §4). */
+export function markUuid(bytes: Uint8Array, start: number, version: number): void {
+  bytes[start + 6] = (bytes[start + 6]! & 0x0f) | (version << 4);
+  bytes[start + 8] = (bytes[start + 8]! & 0x3f) | 0x80;
 }
 
 /** Writes the 16 bytes at `start` as `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`. */

@@ -9,6 +9,7 @@ import {
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
 import { COPY_SLICE_BYTES } from './limits.ts';
+import { blockAt, blockSizeAt } from './segment-envelope.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 /** A stored segment as far as it is in memory. */
@@ -47,18 +48,17 @@ export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
   const count = blockCountOf(backing);
   let size = states[count] === RESIDENT ? frameSize(buffer, backing) : 0;
   for (let block = 0; block < count; block++) {
-    if (states[block] === RESIDENT) size += blocks[block * BLOCK_NUMBERS + 1]!;
+    if (states[block] === RESIDENT) size += blockSizeAt(blocks, block);
   }
   return size;
 }
 
 /** When any of a segment that is in memory was last needed, by the clock of the gauge. */
 export function lastUseOf({ states, usedAt }: SegmentBacking): number {
-  let last = 0;
-  for (let index = 0; index < states.length; index++) {
-    if (states[index] === RESIDENT) last = Math.max(last, usedAt[index]!);
-  }
-  return last;
+  return usedAt.reduce(
+    (last, at, index) => (states[index] === RESIDENT ? Math.max(last, at) : last),
+    0,
+  );
 }
 
 /**
@@ -84,9 +84,7 @@ export async function copyWithout(
   for (let index = 0; index <= count; index++) {
     if (leaving.has(index) || Atomics.load(states, index) !== RESIDENT) continue;
     const ranges: readonly Range[] =
-      index === count
-        ? frameRanges(buffer, backing)
-        : [{ offset: blocks[index * BLOCK_NUMBERS]!, size: blocks[index * BLOCK_NUMBERS + 1]! }];
+      index === count ? frameRanges(buffer, backing) : [blockAt(blocks, index)];
     for (const { offset, size } of ranges) {
       for (let done = 0; done < size; done += slices.stepSize) {
         const part = Math.min(slices.stepSize, size - done);
@@ -121,9 +119,11 @@ function frameSize(buffer: SharedArrayBuffer, backing: SegmentBacking): number {
   return HEADER_SIZE + buffer.byteLength - slicesEnd(backing);
 }
 
-function slicesEnd({ blocks }: SegmentBacking): number {
-  const last = blocks.length - BLOCK_NUMBERS;
-  return last < 0 ? HEADER_SIZE : blocks[last]! + blocks[last + 1]!;
+function slicesEnd(backing: SegmentBacking): number {
+  const count = blockCountOf(backing);
+  if (count === 0) return HEADER_SIZE;
+  const { offset, size } = blockAt(backing.blocks, count - 1);
+  return offset + size;
 }
 
 function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): SegmentBacking {

@@ -1,5 +1,5 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
-import { assert } from '../engine/assert.ts';
+import { assert, must } from '../engine/assert.ts';
 import type { PackedBlock } from '../engine/column/packed-image.ts';
 import { BLOCK_NUMBERS } from '../engine/column/segment-backing.ts';
 import { HEAD_SIZE } from './segment-layout.ts';
@@ -49,14 +49,20 @@ export type StoredBlock = PackedBlock & {
 };
 
 export function blockAt(blocks: Float64Array, index: number): StoredBlock {
-  const at = index * BLOCK_NUMBERS;
+  const number = (place: number): number =>
+    must(blocks[index * BLOCK_NUMBERS + place], 'the table has the block');
   return {
-    offset: blocks[at]!,
-    size: blocks[at + 1]!,
-    storedOffset: blocks[at + 2]!,
-    storedSize: blocks[at + 3]!,
-    crc: blocks[at + 4]!,
+    offset: number(0),
+    size: number(1),
+    storedOffset: number(2),
+    storedSize: number(3),
+    crc: number(4),
   };
+}
+
+/** Bytes of a block in memory. */
+export function blockSizeAt(blocks: Float64Array, index: number): number {
+  return must(blocks[index * BLOCK_NUMBERS + 1], 'the table has the block');
 }
 
 /** All blocks of an envelope. To be made for a moment: thousands of envelopes are kept. */
@@ -143,8 +149,8 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
     arrivalMin: table.float('arrivalMin'),
     arrivalMax: table.float('arrivalMax'),
     covered: Array.from({ length: covered.length / 2 }, (_, index) => ({
-      fromSequence: covered[2 * index]!,
-      throughSequence: covered[2 * index + 1]!,
+      fromSequence: must(covered[2 * index], 'covered sequences come in pairs'),
+      throughSequence: must(covered[2 * index + 1], 'covered sequences come in pairs'),
     })),
     replaced: table.floats('replaced'),
     imageSize: table.integer('imageSize') >>> 0,
@@ -174,13 +180,13 @@ function sharedCopy(bytes: Uint8Array): Uint8Array {
 
 function floatVector(builder: Builder, values: readonly number[]): number {
   builder.startVector(8, values.length, 8);
-  for (let i = values.length - 1; i >= 0; i--) builder.addFloat64(values[i]!);
+  for (const value of values.toReversed()) builder.addFloat64(value);
   return builder.endVector();
 }
 
 function wordVector(builder: Builder, values: readonly number[]): number {
   builder.startVector(4, values.length, 4);
-  for (let i = values.length - 1; i >= 0; i--) builder.addInt32(values[i]! | 0);
+  for (const value of values.toReversed()) builder.addInt32(value | 0);
   return builder.endVector();
 }
 

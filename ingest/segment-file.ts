@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32 } from 'node:zlib';
-import { assert } from '../engine/assert.ts';
+import { assert, must } from '../engine/assert.ts';
 import { type SealedColumnName, sealedColumnsOf } from '../engine/column/sealed-columns.ts';
 import {
   FOOTER_SIZE_OFFSET,
@@ -239,7 +239,7 @@ async function readRun(
   reader: DiskReader,
   run: readonly StoredBlock[],
 ): Promise<(Uint8Array | undefined)[]> {
-  const start = run[0]!.storedOffset;
+  const start = must(run[0], 'a run has a block').storedOffset;
   const size = run.reduce((sum, block) => sum + block.storedSize, 0);
   const whole = await readBytes(reader, start, size);
   const stored: (Uint8Array | undefined)[] = [];

@@ -102,11 +102,14 @@ export class SegmentListing {
     for (let start = 0; start < entries.length; start += SEGMENTS_OPENED_MAX) {
       const some = entries.slice(start, start + SEGMENTS_OPENED_MAX);
       const found = await Promise.all(
-        some.map(async (entry) => this.#opened.get(entry.path) ?? (await this.#open(entry))),
+        some.map(async (entry) => ({
+          path: entry.path,
+          one: this.#opened.get(entry.path) ?? (await this.#open(entry)),
+        })),
       );
-      for (const [index, one] of found.entries()) {
+      for (const { path, one } of found) {
         if (one === undefined) isWhole = false;
-        else opened.set(some[index]!.path, one);
+        else opened.set(path, one);
       }
     }
     this.#opened = opened;

@@ -39,8 +39,7 @@ export class SegmentPartitions {
   /** Puts a segment into its partition, which is not quiet then. */
   insert(segment: HeldSegment): Partition {
     const day = partitionOf(segment.summary.timestampUsMax);
-    let index = this.#partitions.length;
-    while (index > 0 && this.#partitions[index - 1]!.day > day) index--;
+    const index = 1 + this.#partitions.findLastIndex((each) => each.day <= day);
     let partition = this.#partitions[index - 1];
     if (partition?.day !== day) {
       partition = { day, segments: [], quietSinceUs: undefined };

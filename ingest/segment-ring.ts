@@ -1,4 +1,4 @@
-import { assert } from '../engine/assert.ts';
+import { assert, must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
 import { OpenSegment } from '../engine/column/open-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../engine/column/segment.ts';
@@ -312,7 +312,7 @@ function capacityOf({ arrays }: OpenSegmentHandle): number {
 
 /** Of an open segment with rows, whose arrivals ascend. */
 function lastArrival({ arrays, rowCount }: OpenSegmentHandle): number {
-  return arrays.arrivals[rowCount - 1]!;
+  return must(arrays.arrivals[rowCount - 1], 'the open segment has rows');
 }
 
 /** Whether any row may be of the project asked for. */

@@ -1,4 +1,4 @@
-import { assert } from '../engine/assert.ts';
+import { assert, must } from '../engine/assert.ts';
 
 /** Sequence numbers [fromSequence, throughSequence] of log records: both ends are in it. */
 export type SequenceInterval = {
@@ -28,8 +28,10 @@ export function coversSequence(union: readonly SequenceInterval[], sequence: num
   let high = union.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (union[middle]!.throughSequence < sequence) low = middle + 1;
+    const { throughSequence } = must(union[middle], 'the middle is among the intervals');
+    if (throughSequence < sequence) low = middle + 1;
     else high = middle;
   }
-  return low < union.length && union[low]!.fromSequence <= sequence;
+  const interval = union[low];
+  return interval !== undefined && interval.fromSequence <= sequence;
 }

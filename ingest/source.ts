@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SOURCE_NAME_LENGTH_MAX } from './limits.ts';
-import { RANDOM_ID_SIZE, writeUuid } from './random-id.ts';
+import { markUuid, RANDOM_ID_SIZE, writeUuid } from './random-id.ts';
 
 /** A named log stream. */
 export type Source = {
@@ -84,8 +84,7 @@ function sourceOf(name: string, projectRule: string): Source {
 /** A UUID made of the name alone (RFC 9562, §5.5: version 5). */
 function sourceId(name: string): string {
   const hash = createHash('sha1').update(NAMESPACE).update(name, 'utf8').digest();
-  hash[6] = (hash[6]! & 0x0f) | 0x50;
-  hash[8] = (hash[8]! & 0x3f) | 0x80;
+  markUuid(hash, 0, 5);
   const text = Buffer.alloc(RANDOM_ID_SIZE);
   writeUuid(hash, 0, text, 0);
   return text.toString('latin1');

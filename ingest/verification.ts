@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { must } from '../engine/assert.ts';
 import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { readFooter } from '../engine/column/sealed-layout.ts';
 import { SliceSource } from '../engine/column/slice.ts';
@@ -198,11 +199,11 @@ async function lostOf(file: SegmentFile): Promise<'rows' | readonly string[] | u
   const bytes = source.bytes(footer.keys.bytes);
   const offsets = source.unsigned32(footer.keys.offsets);
   const keyOf = (index: number): string =>
-    wordOf(Buffer.from(bytes.subarray(offsets[index]!, offsets[index + 1]!)).toString('utf8'));
+    wordOf(Buffer.from(bytes.subarray(offsets[index], offsets[index + 1])).toString('utf8'));
   const nameOf = (column: SealedColumnName): string => {
     if (column === 'residual') return 'rare fields';
     if (typeof column === 'string') return column;
-    const { path, leafClass } = footer.leaves[column]!;
+    const { path, leafClass } = must(footer.leaves[column], 'a damaged column is in the footer');
     return `${path.map(keyOf).join('.')} (${leafClass})`;
   };
   return damagedColumns.map(nameOf);

@@ -214,11 +214,10 @@ async function closeQuietly(handle: FileHandle): Promise<void> {
 /** What is left of the parts without their first `size` bytes. */
 function behind(parts: readonly Uint8Array[], size: number): Uint8Array[] {
   let rest = size;
-  let index = 0;
-  while (index < parts.length && rest >= parts[index]!.byteLength) {
-    rest -= parts[index++]!.byteLength;
+  const left: Uint8Array[] = [];
+  for (const part of parts) {
+    if (rest < part.byteLength) left.push(part.subarray(rest));
+    rest = Math.max(rest - part.byteLength, 0);
   }
-  const left = parts.slice(index);
-  if (rest > 0) left[0] = left[0]!.subarray(rest);
   return left;
 }

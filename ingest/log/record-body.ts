@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { Builder, ByteBuffer } from 'flatbuffers';
+import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
 import { aligned } from './log-layout.ts';
 
@@ -92,8 +93,7 @@ export function encodeBody(record: LogRecord): EncodedBody {
   const slices = slicesOf(batch);
   let timestampUsMin = Number.POSITIVE_INFINITY;
   let timestampUsMax = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < batch.rowCount; row++) {
-    const timestampUs = batch.timestampsUs[row]!;
+  for (const timestampUs of batch.timestampsUs.subarray(0, batch.rowCount)) {
     if (timestampUs < timestampUsMin) timestampUsMin = timestampUs;
     if (timestampUs > timestampUsMax) timestampUsMax = timestampUs;
   }
@@ -174,19 +174,29 @@ export function decodeBatch(
     throw new RecordError(`a record must have ${SLICE_COUNT} slices; got ${sliceSizes.length}`);
   }
   let end = 0;
-  const starts = sliceSizes.map((size) => {
+  const slices = sliceSizes.map((size) => {
     const start = end;
     end = aligned(start + size);
-    return data.byteOffset + start;
+    return { offset: data.byteOffset + start, size };
   });
   if (end !== data.byteLength) {
     throw new RecordError(`the slices of a record take ${end} bytes; it has ${data.byteLength}`);
   }
   const { buffer } = data;
-  const numbers = (slice: number): Float64Array =>
-    new Float64Array(buffer, starts[slice]!, sliceSizes[slice]! / 8);
-  const offsets = (slice: number): Uint32Array =>
-    new Uint32Array(buffer, starts[slice]!, sliceSizes[slice]! / 4);
+  const sliceAt = (index: number): Slice => must(slices[index], 'a record has all its slices');
+  const numbers = (index: number): Float64Array => {
+    const { offset, size } = sliceAt(index);
+    return new Float64Array(buffer, offset, size / 8);
+  };
+  const integers = (index: number): Int32Array => {
+    const { offset, size } = sliceAt(index);
+    return new Int32Array(buffer, offset, size / 4);
+  };
+  const offsets = (index: number): Uint32Array => {
+    const { offset, size } = sliceAt(index);
+    return new Uint32Array(buffer, offset, size / 4);
+  };
+  const text = sliceAt(10);
   const projects = numbers(4);
   const keys = numbers(6);
   const batch: Batch = {
@@ -196,17 +206,20 @@ export function decodeBatch(
     timestampsUs: numbers(2),
     messages: numbers(3),
     projects,
-    projectKeys: sliceSizes[5] === 0 ? projects : numbers(5),
+    projectKeys: sliceAt(5).size === 0 ? projects : numbers(5),
     keys,
     keyCount: keys.length,
-    tokens: new Int32Array(buffer, starts[7]!, sliceSizes[7]! / 4),
+    tokens: integers(7),
     tokenStarts: offsets(8),
     slotStarts: offsets(9),
-    bytes: new Uint8Array(buffer, starts[10]!, sliceSizes[10]!),
+    bytes: new Uint8Array(buffer, text.offset, text.size),
   };
   checkBatch(batch);
   return batch;
 }
+
+/** Where a slice of a record lies in its buffer, in bytes. */
+type Slice = { readonly offset: number; readonly size: number };
 
 /** Good until the next call. */
 function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): Uint8Array {
@@ -214,7 +227,7 @@ function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): 
   builder.clear();
   const source = builder.createString(summary.source);
   builder.startVector(4, sliceSizes.length, 4);
-  for (let index = sliceSizes.length - 1; index >= 0; index--) builder.addInt32(sliceSizes[index]!);
+  for (const size of sliceSizes.toReversed()) builder.addInt32(size);
   const sizes = builder.endVector();
   builder.startObject(FIELD_COUNT);
   // Without defaults: every field is written, whatever its value.
@@ -231,8 +244,8 @@ function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): 
 
 function slicesOf(batch: Batch): Uint8Array[] {
   const { rowCount, projects, projectKeys } = batch;
-  const tokenCount = batch.tokenStarts[rowCount]!;
-  const slotCount = batch.slotStarts[rowCount]!;
+  const tokenCount = must(batch.tokenStarts[rowCount], 'the tokens of the last row have an end');
+  const slotCount = must(batch.slotStarts[rowCount], 'the slots of the last row have an end');
   return [
     bytesOf(batch.slots, slotCount),
     bytesOf(batch.ids, rowCount),
@@ -271,6 +284,10 @@ function checkBatch(batch: Batch): void {
 
 function haveBounds(starts: Uint32Array, rowCount: number, count: number): boolean {
   if (starts.length !== rowCount + 1 || starts[0] !== 0 || starts[rowCount] !== count) return false;
-  for (let row = 0; row < rowCount; row++) if (starts[row]! > starts[row + 1]!) return false;
+  let last = 0;
+  for (const start of starts) {
+    if (start < last) return false;
+    last = start;
+  }
   return true;
 }

@@ -369,12 +369,12 @@ export class WriteAheadLog {
     const { disk, folder, onEvent } = this.#options;
     let removedSize = 0;
     try {
-      while (this.#files.length > 0) {
-        const file = this.#files[0]!;
-        const next = this.#files[1] ?? this.#open?.header;
-        const isCovered = next !== undefined && next.firstSequence <= beforeSequence;
+      for (;;) {
+        const [file, following] = this.#files;
+        const next = following ?? this.#open?.header;
+        if (file === undefined || next === undefined) break;
+        const isCovered = next.firstSequence <= beforeSequence;
         if (!isCovered && file.timestampUsMax >= oldestUs) break;
-        if (next === undefined) break;
         await disk.remove(join(folder, logFileName(file.number))).catch((error) => {
           // Removed before, and the name's sync failed.
           if (!(error instanceof DiskError && error.code === 'ENOENT')) throw error;

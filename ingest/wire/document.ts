@@ -25,7 +25,9 @@ const KINDS: Readonly<Record<Member, readonly JsonKind[]>> = {
 
 type Member = Exclude<keyof DocumentNames, 'nested'>;
 
-type Taken = { [member in Member]?: { readonly json: string; readonly rank: number } };
+type Taken = {
+  [member in Member]?: { readonly key: string; readonly json: string; readonly rank: number };
+};
 
 /**
  * Reads the object that is due as one event of a sender who knows nothing of ours: what `names` names is taken
@@ -54,8 +56,8 @@ export function documentEvent(
     }
     const known = taken[member.name];
     if (known === undefined || member.rank <= known.rank) {
-      if (known !== undefined) metadata.add(names[member.name]![known.rank]!, known.json);
-      taken[member.name] = { json, rank: member.rank };
+      if (known !== undefined) metadata.add(known.key, known.json);
+      taken[member.name] = { key, json, rank: member.rank };
     } else metadata.add(key, json);
   }
   // Of duplicate keys the last counts.

@@ -19,7 +19,8 @@ import type { WireBody, WireFormat } from './wire-format.ts';
  */
 export const otlpProtobuf: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
-    const bytes = body.pieces.length === 1 ? body.pieces[0]! : Buffer.concat(body.pieces);
+    const only = body.pieces.length === 1 ? body.pieces[0] : undefined;
+    const bytes = only ?? Buffer.concat(body.pieces);
     const steps = exportRequest(bytes, events);
     for (;;) {
       const step = orMalformed(() => steps.next());

@@ -114,12 +114,13 @@ function structuredData(tail: string): {
   const data = new ObjectText();
   let rest = tail.startsWith(NIL) ? tail.slice(1) : tail;
   for (let match = ELEMENT.exec(rest); match !== null; match = ELEMENT.exec(rest)) {
+    const [whole, id = '', parameters = ''] = match;
     const element = new ObjectText();
-    for (const [, name, value] of match[2]!.matchAll(PARAMETER)) {
-      element.add(name!, JSON.stringify(value!.replace(/\\(["\\\]])/g, '$1')));
+    for (const [, name = '', value = ''] of parameters.matchAll(PARAMETER)) {
+      element.add(name, JSON.stringify(value.replace(/\\(["\\\]])/g, '$1')));
     }
-    data.add(match[1]!, element.toString());
-    rest = rest.slice(match[0].length);
+    data.add(id, element.toString());
+    rest = rest.slice(whole.length);
   }
   const message = rest.startsWith(' ') ? rest.slice(1) : rest;
   // A mark of the encoding stands before UTF-8 (§6.4).
