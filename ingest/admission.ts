@@ -1,3 +1,4 @@
+import { must } from '../engine/assert.ts';
 import {
   type Batch,
   MIXED_PROJECTS,
@@ -10,14 +11,13 @@ import {
   EMPTY_LIST,
   JSON_TEXT,
   KIND_BITS,
-  KIND_MASK,
   NODE_HEADER_SIZE,
   NULL_KIND,
   RECORD,
   RECORD_LIST,
   TEXT,
 } from '../engine/column/token.ts';
-import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import { EventFields } from './event-fields.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
 import {
@@ -237,7 +237,7 @@ class Admission {
   #foreignError(): string | undefined {
     const allowed = this.#projectsAllowed;
     if (allowed === undefined) return undefined;
-    const key = this.#projectKeys[this.#rowCount - 1]!;
+    const key = must(this.#projectKeys[this.#rowCount - 1], 'the last row has a project key');
     const named = key >= 0 ? this.#textOf(key) : undefined;
     if (named !== undefined && allowed.has(named)) return undefined;
     let got = key === MIXED_PROJECTS ? 'several' : 'none';
@@ -258,8 +258,8 @@ class Admission {
 
   #dropRow(): void {
     const row = --this.#rowCount;
-    this.#tokenCount = this.#tokenStarts[row]!;
-    this.#slotCount = this.#slotStarts[row]!;
+    this.#tokenCount = must(this.#tokenStarts[row], 'the tokens of the row have a start');
+    this.#slotCount = must(this.#slotStarts[row], 'the slots of the row have a start');
   }
 
   #refuse(event: number, reason: string): void {
@@ -325,9 +325,9 @@ class Admission {
     let slot = slotStart;
     let isWhole = true;
     for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
-      const key = tokens[at]! >>> KIND_BITS;
+      const key = fieldKey(tokens, at);
       if (key === METADATA_KEY) isWhole = this.#copyMetadata(at, slot);
-      else if (this.#isKept(key, tokens[at]! & KIND_MASK)) this.#copyNode(at, slot);
+      else if (this.#isKept(key, fieldKind(tokens, at))) this.#copyNode(at, slot);
       slot += fieldSlotCount(tokens, at);
     }
     if (this.#stamp !== undefined && this.#metadataAt === NO_METADATA) {
@@ -377,7 +377,7 @@ class Admission {
   /** As a list of records always; none when it has no element. False: it cannot have the project that it must. */
   #copyMetadata(at: number, slot: number): boolean {
     const { tokens } = this.#body.decoder;
-    const kind = tokens[at]! & KIND_MASK;
+    const kind = fieldKind(tokens, at);
     if (kind !== RECORD && kind !== RECORD_LIST) return true;
     this.#metadataAt = this.#tokenCount;
     this.#metadataSlot = this.#slotCount;

@@ -24,7 +24,7 @@ export function dropDuplicates(
     const tokenCount = fieldTokenCount(tokens, at);
     const slotCount = fieldSlotCount(tokens, at);
     // A Map keeps a key where it was set first.
-    fields.set(tokens[at]! >>> KIND_BITS, {
+    fields.set(fieldKey(tokens, at), {
       tokenStart: at,
       tokenEnd: at + tokenCount,
       slotStart: slot,
@@ -46,15 +46,25 @@ export function dropDuplicates(
   return { tokenCount, slotCount };
 }
 
+/** The number of the key of the field at `at`. */
+export function fieldKey(tokens: Int32Array, at: number): number {
+  return tokens[at]! >>> KIND_BITS;
+}
+
+/** What the field or element at `at` holds. */
+export function fieldKind(tokens: Int32Array, at: number): number {
+  return tokens[at]! & KIND_MASK;
+}
+
 /** Integers of the field or element at `at`, its own token among them. */
 export function fieldTokenCount(tokens: Int32Array, at: number): number {
-  const kind = tokens[at]! & KIND_MASK;
+  const kind = fieldKind(tokens, at);
   return kind === RECORD || kind === RECORD_LIST ? NODE_HEADER_SIZE + tokens[at + 1]! : 1;
 }
 
 /** Slots of the field or element at `at`. */
 export function fieldSlotCount(tokens: Int32Array, at: number): number {
-  const kind = tokens[at]! & KIND_MASK;
+  const kind = fieldKind(tokens, at);
   if (kind === RECORD || kind === RECORD_LIST) return tokens[at + 2]!;
   return KIND_HAS_SLOT[kind] ? 1 : 0;
 }

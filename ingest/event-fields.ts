@@ -7,8 +7,6 @@ import {
   HUGE_NUMBER,
   INTEGER,
   JSON_TEXT,
-  KIND_BITS,
-  KIND_MASK,
   NODE_HEADER_SIZE,
   NULL_KIND,
   TEXT,
@@ -16,22 +14,17 @@ import {
 } from '../engine/column/token.ts';
 import { BRACE_OPEN } from './ascii.ts';
 import type { BodyText } from './body-text.ts';
-import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import { timestampUsOfNumber, timestampUsOfText } from './event-time.ts';
+import { ABSENT, FoundFields } from './found-fields.ts';
 import type { JsonDecoder } from './json-decoder.ts';
 import { METADATA_KEY, TIMESTAMP_KEY } from './known-key.ts';
-
-/** A field that is not there: no token lies at it. */
-const ABSENT = -1;
 
 /** The declared fields of one event at a time, by the numbers of their keys. */
 export class EventFields {
   readonly #text: BodyText;
   readonly #decoder: JsonDecoder;
-  /** Where each field's token lies, or ABSENT. */
-  readonly #fieldAt = new Int32Array(METADATA_KEY + 1);
-  /** Its first slot. */
-  readonly #fieldSlot = new Int32Array(METADATA_KEY + 1);
+  readonly #found = new FoundFields(METADATA_KEY + 1);
 
   constructor(text: BodyText, decoder: JsonDecoder) {
     this.#text = text;
@@ -41,22 +34,19 @@ export class EventFields {
   /** Turns to the root record `tokens[start, end)` whose slots begin at `slotStart`. */
   find(start: number, end: number, slotStart: number): void {
     const { tokens } = this.#decoder;
-    this.#fieldAt.fill(ABSENT);
+    this.#found.clear();
     let slot = slotStart;
     for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
-      const key = tokens[at]! >>> KIND_BITS;
-      if (key <= METADATA_KEY) {
-        this.#fieldAt[key] = at;
-        this.#fieldSlot[key] = slot;
-      }
+      const key = fieldKey(tokens, at);
+      if (key <= METADATA_KEY) this.#found.set(key, at, slot);
       slot += fieldSlotCount(tokens, at);
     }
   }
 
   /** The field's kind; NULL_KIND when it is not there. */
   kind(key: number): number {
-    const at = this.#fieldAt[key]!;
-    return at === ABSENT ? NULL_KIND : this.#decoder.tokens[at]! & KIND_MASK;
+    const at = this.#found.at(key);
+    return at === ABSENT ? NULL_KIND : fieldKind(this.#decoder.tokens, at);
   }
 
   hasValue(key: number): boolean {
@@ -120,6 +110,6 @@ export class EventFields {
   }
 
   #slot(key: number): number {
-    return this.#decoder.slots[this.#fieldSlot[key]!]!;
+    return this.#decoder.slots[this.#found.slotOf(key)]!;
   }
 }

@@ -100,8 +100,8 @@ class DigitScanner {
   #fractionUs(): number {
     let us = 0;
     let digitCount = 0;
-    while (this.#at < this.#end && ascii.isDigit(this.#bytes[this.#at]!)) {
-      if (digitCount < 6) us = us * 10 + (this.#bytes[this.#at]! - ascii.DIGIT_0);
+    for (let byte = this.#byte(); ascii.isDigit(byte); byte = this.#byte()) {
+      if (digitCount < 6) us = us * 10 + (byte - ascii.DIGIT_0);
       this.#at++;
       digitCount++;
     }
@@ -132,12 +132,17 @@ class DigitScanner {
   #digits(count: number): number {
     let value = 0;
     for (let digit = 0; digit < count; digit++) {
-      const byte = this.#at < this.#end ? this.#bytes[this.#at]! : 0;
+      const byte = this.#byte();
       if (!ascii.isDigit(byte)) this.#isValid = false;
       value = value * 10 + (byte - ascii.DIGIT_0);
       this.#at++;
     }
     return value;
+  }
+
+  /** The byte that is next; zero at the end. */
+  #byte(): number {
+    return this.#at < this.#end ? this.#bytes[this.#at]! : 0;
   }
 
   #expect(byte: number): void {
@@ -156,7 +161,8 @@ class DigitScanner {
 }
 
 function isDay(year: number, month: number, day: number): boolean {
-  if (day > DAYS_OF_MONTH[month - 1]!) return false;
+  const dayMax = DAYS_OF_MONTH[month - 1];
+  if (dayMax === undefined || day > dayMax) return false;
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month !== 2 || day <= 28 || isLeapYear;
 }

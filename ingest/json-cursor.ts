@@ -55,17 +55,11 @@ export class JsonCursor {
   /** Steps over white space and returns the byte after it, zero at the end. */
   skipSpace(): number {
     const bytes = this.text.bytes;
-    let byte = bytes[this.position]!;
-    if (byte > ascii.SPACE) return byte;
-    while (
-      byte === ascii.SPACE ||
-      byte === ascii.LINE_FEED ||
-      byte === ascii.CARRIAGE_RETURN ||
-      byte === ascii.TAB
-    ) {
-      byte = bytes[++this.position]!;
+    for (;;) {
+      const byte = bytes[this.position]!;
+      if (byte > ascii.SPACE || !isSpace(byte)) return byte;
+      this.position++;
     }
-    return byte;
   }
 
   /** From behind the opening quote to behind the closing one; returns where the latter stands. */
@@ -120,9 +114,9 @@ export class JsonCursor {
 
   #skipDigits(): void {
     const bytes = this.text.bytes;
-    if (!ascii.isDigit(bytes[this.position]!)) this.fail('a digit');
-    do this.position++;
-    while (ascii.isDigit(bytes[this.position]!));
+    const start = this.position;
+    while (ascii.isDigit(bytes[this.position]!)) this.position++;
+    if (this.position === start) this.fail('a digit');
   }
 
   /** Over `true`, `false` or `null`, whichever `word` is. */
@@ -178,7 +172,7 @@ export class JsonCursor {
   #skipClosings(depthStart: number): number {
     let depth = depthStart;
     while (depth > 0) {
-      const container = this.#stack[depth - 1]!;
+      const container = this.#stack[depth - 1] === MAP ? MAP : LIST;
       const byte = this.skipSpace();
       if (byte === ascii.COMMA) {
         this.position++;
@@ -234,8 +228,9 @@ export class JsonCursor {
         lineStart = index + 1;
       }
     }
-    const got =
-      at < this.end ? byteName(bytes[at]!) : `the end of the ${this.#isLines ? 'line' : 'body'}`;
+    const byte = at < this.end ? bytes[at] : undefined;
+    const theEnd = `the end of the ${this.#isLines ? 'line' : 'body'}`;
+    const got = byte === undefined ? theEnd : byteName(byte);
     const place = `byte ${at - lineStart + 1}`;
     throw new MalformedBodyError(
       this.#isLines
@@ -247,6 +242,15 @@ export class JsonCursor {
 
 function closingOf(container: number): number {
   return container === MAP ? ascii.BRACE_CLOSE : ascii.BRACKET_CLOSE;
+}
+
+function isSpace(byte: number): boolean {
+  return (
+    byte === ascii.SPACE ||
+    byte === ascii.LINE_FEED ||
+    byte === ascii.CARRIAGE_RETURN ||
+    byte === ascii.TAB
+  );
 }
 
 function isHexadecimal(byte: number): boolean {

@@ -18,7 +18,7 @@ import {
 import { RECORD_DEPTH_MAX } from '../engine/limits.ts';
 import * as ascii from './ascii.ts';
 import type { BodyText } from './body-text.ts';
-import { dropDuplicates } from './duplicate-key.ts';
+import { dropDuplicates, fieldKey, fieldTokenCount } from './duplicate-key.ts';
 import { ENDS_STRING_RUN, type JsonCursor } from './json-cursor.ts';
 import { FirstKeys, HASH_START, hashStep, KeyTable } from './key-table.ts';
 import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
@@ -125,12 +125,12 @@ export class JsonDecoder {
     const start = cursor.position;
     let at = start;
     let hash = HASH_START;
-    let byte = bytes[at]!;
-    while (ENDS_STRING_RUN[byte] === 0) {
+    for (; ; at++) {
+      const byte = bytes[at]!;
+      if (ENDS_STRING_RUN[byte] !== 0) break;
       hash = hashStep(hash, byte);
-      byte = bytes[++at]!;
     }
-    if (byte === ascii.QUOTE) {
+    if (bytes[at] === ascii.QUOTE) {
       cursor.position = at + 1;
       const key = this.keys.intern(start, at - start, hash);
       if (this.#keyAfter.length < this.keys.count) this.#growKeyAfter();
@@ -227,15 +227,20 @@ export class JsonDecoder {
     const start = cursor.position;
     let at = start;
     let value = 0;
-    while (ascii.isDigit(bytes[at]!)) value = value * 10 + (bytes[at++]! - ascii.DIGIT_0);
-    const byte = bytes[at]!;
+    for (; ; at++) {
+      const byte = bytes[at]!;
+      if (!ascii.isDigit(byte)) break;
+      value = value * 10 + (byte - ascii.DIGIT_0);
+    }
+    const next = bytes[at];
     // A sum of digits that is safe was exact at every step; times in microseconds have sixteen.
     const isPlain =
       value <= Number.MAX_SAFE_INTEGER &&
       at - start <= 16 &&
       (bytes[start] !== ascii.DIGIT_0 || at - start === 1) &&
-      byte !== ascii.DOT &&
-      (byte | 0x20) !== ascii.LOWER_E &&
+      next !== ascii.DOT &&
+      next !== ascii.LOWER_E &&
+      next !== ascii.UPPER_E &&
       at > start;
     if (isPlain) {
       // Stands in for the general form below, for the integers that most numbers are.
@@ -293,12 +298,10 @@ export class JsonDecoder {
     const serial = ++this.#recordSerial;
     let at = start + NODE_HEADER_SIZE;
     while (at < end) {
-      const token = tokens[at]!;
-      const key = token >>> KIND_BITS;
+      const key = fieldKey(tokens, at);
       if (seenIn[key] === serial) return true;
       seenIn[key] = serial;
-      const kind = token & 15;
-      at += kind === RECORD || kind === RECORD_LIST ? NODE_HEADER_SIZE + tokens[at + 1]! : 1;
+      at += fieldTokenCount(tokens, at);
     }
     return false;
   }

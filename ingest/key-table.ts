@@ -42,9 +42,13 @@ export class FirstKeys {
     this.lengths = Uint32Array.from(texts, (text) => text.length);
     this.hashes = Int32Array.from(texts, (text) => text.reduce(hashStep, HASH_START));
     this.starts = new Uint32Array(names.length);
-    for (let key = 0; key < names.length; key++) {
-      if (key > 0) this.starts[key] = this.starts[key - 1]! + this.lengths[key - 1]!;
-      this.buckets[freeBucket(this.buckets, this.hashes[key]!)] = key + 1;
+    let start = 0;
+    for (const [key, length] of this.lengths.entries()) {
+      this.starts[key] = start;
+      start += length;
+    }
+    for (const [key, hash] of this.hashes.entries()) {
+      this.buckets[freeBucket(this.buckets, hash)] = key + 1;
     }
   }
 }
@@ -97,18 +101,13 @@ export class KeyTable {
 
   /** The number of the key that is the bytes `[start, start + length)` with the hash of all of them. */
   intern(start: number, length: number, hash: number): number {
-    const bytes = this.#text.bytes;
     const mask = this.#buckets.length - 1;
     let bucket = spread(hash) & mask;
     for (;;) {
       const key = this.#buckets[bucket]! - 1;
       if (key < 0) break;
-      if (this.#hashes[key] === hash && this.#lengths[key] === length) {
-        const offset = this.#offsets[key]!;
-        let index = 0;
-        while (index < length && bytes[offset + index] === bytes[start + index]) index++;
-        if (index === length) return key;
-      }
+      const isAlike = this.#hashes[key] === hash && this.#lengths[key] === length;
+      if (isAlike && this.#hasBytes(key, start, length)) return key;
       bucket = (bucket + 1) & mask;
     }
     return this.#add(start, length, hash, bucket);
@@ -126,11 +125,20 @@ export class KeyTable {
     return this.#lengths[key]!;
   }
 
+  /** The key as a string reference. */
+  referenceOf(key: number): number {
+    return this.references[key]!;
+  }
+
   /** Whether a key, and `byte` behind it, are the bytes from `start` on. */
   stands(key: number, start: number, byte: number): boolean {
+    const length = this.lengthOf(key);
+    return this.#text.bytes[start + length] === byte && this.#hasBytes(key, start, length);
+  }
+
+  /** Whether a key of this length is the bytes from `start` on. */
+  #hasBytes(key: number, start: number, length: number): boolean {
     const bytes = this.#text.bytes;
-    const length = this.#lengths[key]!;
-    if (bytes[start + length] !== byte) return false;
     const offset = this.#offsets[key]!;
     let index = 0;
     while (index < length && bytes[offset + index] === bytes[start + index]) index++;
@@ -174,8 +182,8 @@ export class KeyTable {
     this.#hashes = hashes;
     this.#capacity = capacity;
     this.#buckets = this.#memory.integers(capacity * 2).fill(0);
-    for (let key = 0; key < this.count; key++) {
-      this.#buckets[freeBucket(this.#buckets, hashes[key]!)] = key + 1;
+    for (const [key, hash] of hashes.subarray(0, this.count).entries()) {
+      this.#buckets[freeBucket(this.#buckets, hash)] = key + 1;
     }
   }
 }

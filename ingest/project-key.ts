@@ -1,25 +1,21 @@
+import { must } from '../engine/assert.ts';
 import {
   MIXED_PROJECTS,
   NO_STRING,
   referenceLength,
   referenceOffset,
 } from '../engine/column/batch.ts';
-import {
-  JSON_TEXT,
-  KIND_BITS,
-  KIND_MASK,
-  NODE_HEADER_SIZE,
-  RECORD,
-  RECORD_LIST,
-  TEXT,
-} from '../engine/column/token.ts';
+import { JSON_TEXT, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
 import type { BodyText } from './body-text.ts';
-import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import type { KeyTable } from './key-table.ts';
 
 const NO_MATCH = 1;
 const SIMILAR = 2;
 const EXACT = 3;
+
+/** A name of the path, and how each key of the body matches it; 0 is not known yet. */
+type PathStep = { readonly name: string; readonly matches: Uint8Array };
 
 /**
  * Reads the project key out of root records, by a path that begins with `metadata`. It follows the
@@ -30,11 +26,9 @@ const EXACT = 3;
 export class ProjectKeyReader {
   readonly #text: BodyText;
   readonly #keys: KeyTable;
-  readonly #path: readonly string[];
+  readonly #path: readonly PathStep[];
   readonly #tokens: Int32Array;
   readonly #slots: Float64Array;
-  /** For each name of the path: how each key of the body matches it; 0 is not known yet. */
-  readonly #matches: readonly Uint8Array[];
   #fieldAt = 0;
   #fieldSlot = 0;
 
@@ -52,8 +46,7 @@ export class ProjectKeyReader {
     this.#keys = records.keys;
     this.#tokens = records.tokens;
     this.#slots = records.slots;
-    this.#path = path;
-    this.#matches = path.map(() => new Uint8Array(records.keys.count));
+    this.#path = path.map((name) => ({ name, matches: new Uint8Array(records.keys.count) }));
   }
 
   /**
@@ -62,7 +55,7 @@ export class ProjectKeyReader {
    */
   read(root: number, slot: number): number {
     if (!this.#findField(root, slot, 0)) return NO_STRING;
-    const kind = this.#tokens[this.#fieldAt]! & KIND_MASK;
+    const kind = fieldKind(this.#tokens, this.#fieldAt);
     if (kind === RECORD) return this.#ofRecord(this.#fieldAt, this.#fieldSlot, 1);
     if (kind === RECORD_LIST) return this.#ofElements(this.#fieldAt, this.#fieldSlot);
     // Not `metadata` but a key like it in other case, with other values in its list.
@@ -88,7 +81,7 @@ export class ProjectKeyReader {
     if (!this.#findField(at, slot, depth)) return NO_STRING;
     const tokens = this.#tokens;
     const field = this.#fieldAt;
-    const kind = tokens[field]! & KIND_MASK;
+    const kind = fieldKind(tokens, field);
     if (depth === this.#path.length - 1)
       return kind === TEXT ? this.#slots[this.#fieldSlot]! : NO_STRING;
     if (kind === RECORD) return this.#ofRecord(field, this.#fieldSlot, depth + 1);
@@ -117,13 +110,14 @@ export class ProjectKeyReader {
   /** Sets `#fieldAt` and `#fieldSlot`; false when the record has no such field. */
   #findField(record: number, recordSlot: number, depth: number): boolean {
     const tokens = this.#tokens;
-    const matches = this.#matches[depth]!;
+    const step = must(this.#path[depth], 'the path has a name at this depth');
     const end = record + fieldTokenCount(tokens, record);
     let slot = recordSlot;
     let isFound = false;
     for (let at = record + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
-      const key = tokens[at]! >>> KIND_BITS;
-      const match = matches[key]! === 0 ? this.#match(key, depth) : matches[key]!;
+      const key = fieldKey(tokens, at);
+      const known = step.matches[key]!;
+      const match = known === 0 ? this.#match(key, step) : known;
       if (match === EXACT || (match === SIMILAR && !isFound)) {
         this.#fieldAt = at;
         this.#fieldSlot = slot;
@@ -135,16 +129,15 @@ export class ProjectKeyReader {
     return isFound;
   }
 
-  #match(key: number, depth: number): number {
-    const name = this.#path[depth]!;
-    const reference = this.#keys.references[key]!;
+  #match(key: number, { name, matches }: PathStep): number {
+    const reference = this.#keys.referenceOf(key);
     const start = referenceOffset(reference);
     // Lower case may change a string's length, but not by much; a long key is not worth decoding.
     const isNear = referenceLength(reference) <= name.length * 3;
     const text = isNear ? this.#text.utf8(start, start + referenceLength(reference)) : '';
     const match =
       text === name ? EXACT : text.toLowerCase() === name.toLowerCase() ? SIMILAR : NO_MATCH;
-    this.#matches[depth]![key] = match;
+    matches[key] = match;
     return match;
   }
 

@@ -1,14 +1,8 @@
+import { must } from '../engine/assert.ts';
 import { stringReference } from '../engine/column/batch.ts';
-import {
-  KIND_BITS,
-  KIND_MASK,
-  NODE_HEADER_SIZE,
-  RECORD,
-  RECORD_LIST,
-  TEXT,
-} from '../engine/column/token.ts';
+import { KIND_BITS, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
 import type { BodyText } from './body-text.ts';
-import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import type { KeyTable } from './key-table.ts';
 import { METADATA_KEY } from './known-key.ts';
 
@@ -73,7 +67,7 @@ export class ProjectStamp {
   copyMetadata(at: number, slot: number): boolean {
     const { tokens } = this.#from;
     const list = this.#begin((METADATA_KEY << KIND_BITS) | RECORD_LIST);
-    const isList = (tokens[at]! & KIND_MASK) === RECORD_LIST;
+    const isList = fieldKind(tokens, at) === RECORD_LIST;
     const end = at + fieldTokenCount(tokens, at);
     let element = isList ? at + NODE_HEADER_SIZE : at;
     let elementSlot = slot;
@@ -106,10 +100,10 @@ export class ProjectStamp {
     let isWritten = false;
     let isWhole = true;
     for (let field = at + NODE_HEADER_SIZE; field < end; field += fieldTokenCount(tokens, field)) {
-      const isOnPath = tokens[field]! >>> KIND_BITS === this.#path[depth];
+      const isOnPath = fieldKey(tokens, field) === this.#path[depth];
       if (!isOnPath) this.#copyNode(field, fieldSlot);
       else if (depth === this.#path.length - 1) this.#writeChain(depth);
-      else if ((tokens[field]! & KIND_MASK) !== RECORD) isWhole = false;
+      else if (fieldKind(tokens, field) !== RECORD) isWhole = false;
       else {
         const below = { at: field, slot: fieldSlot, depth: depth + 1 };
         isWhole = this.#copyRecord(tokens[field]!, below) && isWhole;
@@ -124,7 +118,7 @@ export class ProjectStamp {
 
   /** The rest of the path as records in each other, the project as the last of them. */
   #writeChain(depth: number): void {
-    const key = this.#path[depth]! << KIND_BITS;
+    const key = must(this.#path[depth], 'the rest of the path has a name') << KIND_BITS;
     if (depth === this.#path.length - 1) {
       this.#to.tokens[this.tokenCount++] = key | TEXT;
       this.#to.slots[this.slotCount++] = this.#project;

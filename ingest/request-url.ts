@@ -4,17 +4,11 @@ import {
   referenceOffset,
   stringReference,
 } from '../engine/column/batch.ts';
-import {
-  KIND_BITS,
-  KIND_MASK,
-  NODE_HEADER_SIZE,
-  RECORD,
-  RECORD_LIST,
-  TEXT,
-} from '../engine/column/token.ts';
+import { KIND_BITS, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
 import * as ascii from './ascii.ts';
 import type { BodyText } from './body-text.ts';
-import { fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
+import { ABSENT, FoundFields } from './found-fields.ts';
 import type { KeyTable } from './key-table.ts';
 import { HOST_LENGTH_MAX } from './limits.ts';
 
@@ -27,9 +21,6 @@ const URL = 3;
 const PATH = 4;
 const HOST = 5;
 const PROTOCOL = 6;
-
-/** No field of the record has the role. */
-const ABSENT = -1;
 
 /** Bytes of the longest of their names; of a longer key none is to be made. */
 const NAME_SIZE_MAX = 8;
@@ -57,9 +48,8 @@ export class RequestUrl {
   readonly #roles: Uint8Array;
   /** The number of the key `url`, once an event was completed. */
   #urlKey: number | undefined;
-  /** Where the fields of the record looked at last lie, by role, and their first slots. */
-  readonly #fieldAt = new Int32Array(ROLES.length + 1);
-  readonly #fieldSlot = new Int32Array(ROLES.length + 1);
+  /** The fields of the record looked at last, by role. */
+  readonly #found = new FoundFields(ROLES.length + 1);
 
   /** The arrays are where events stand; each must have room for the URL of every event. */
   constructor(records: {
@@ -89,15 +79,15 @@ export class RequestUrl {
     const metadata = list + NODE_HEADER_SIZE;
     if (!this.#isOnly(list)) return false;
     this.#findFields(metadata, slot);
-    const field = this.#fieldAt[REQUEST]!;
+    const field = this.#found.at(REQUEST);
     if (field === ABSENT) return false;
-    const kind = tokens[field]! & KIND_MASK;
+    const kind = fieldKind(tokens, field);
     const isList = kind === RECORD_LIST;
     if (kind !== RECORD && !(isList && this.#isOnly(field))) return false;
     const request = isList ? field + NODE_HEADER_SIZE : field;
-    const requestSlot = this.#fieldSlot[REQUEST]!;
+    const requestSlot = this.#found.slotOf(REQUEST);
     this.#findFields(request, requestSlot);
-    if (this.#fieldAt[URL] !== ABSENT) return false;
+    if (this.#found.at(URL) !== ABSENT) return false;
     const url = this.#compose(end.project);
     if (url === NO_STRING) return false;
     const at = request + fieldTokenCount(tokens, request);
@@ -125,28 +115,27 @@ export class RequestUrl {
   /** Of fields whose names differ in case only, the first. */
   #findFields(record: number, recordSlot: number): void {
     const tokens = this.#tokens;
-    this.#fieldAt.fill(ABSENT);
+    this.#found.clear();
     const end = record + fieldTokenCount(tokens, record);
     let slot = recordSlot;
     for (let at = record + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
-      const key = tokens[at]! >>> KIND_BITS;
-      const role = this.#roles[key]! === UNKNOWN ? this.#roleOf(key) : this.#roles[key]!;
-      if (role !== OTHER && this.#fieldAt[role] === ABSENT) {
-        this.#fieldAt[role] = at;
-        this.#fieldSlot[role] = slot;
-      }
+      const key = fieldKey(tokens, at);
+      const known = this.#roles[key]!;
+      const role = known === UNKNOWN ? this.#roleOf(key) : known;
+      if (role !== OTHER && this.#found.at(role) === ABSENT) this.#found.set(role, at, slot);
       slot += fieldSlotCount(tokens, at);
     }
   }
 
   #roleOf(key: number): number {
-    const reference = this.#keys.references[key]!;
+    const reference = this.#keys.referenceOf(key);
     const start = referenceOffset(reference);
     const length = referenceLength(reference);
     const name = length > NAME_SIZE_MAX ? '' : this.#text.utf8(start, start + length).toLowerCase();
-    const role = (ROLES as readonly string[]).indexOf(name);
-    this.#roles[key] = role < 0 ? OTHER : role + 1;
-    return this.#roles[key]!;
+    const index = (ROLES as readonly string[]).indexOf(name);
+    const role = index < 0 ? OTHER : index + 1;
+    this.#roles[key] = role;
+    return role;
   }
 
   /** The URL's text, appended to the body's; NO_STRING where path or host are missing. */
@@ -171,9 +160,9 @@ export class RequestUrl {
   }
 
   #textOf(role: number): number {
-    const at = this.#fieldAt[role]!;
-    if (at === ABSENT || (this.#tokens[at]! & KIND_MASK) !== TEXT) return NO_STRING;
-    return this.#slots[this.#fieldSlot[role]!]!;
+    const at = this.#found.at(role);
+    if (at === ABSENT || fieldKind(this.#tokens, at) !== TEXT) return NO_STRING;
+    return this.#slots[this.#found.slotOf(role)]!;
   }
 
   /** Of `https`, `https:` and `HTTPS/…`; a gateway names the version only, `HTTP/1.1`. */
