@@ -44,7 +44,7 @@ function checkOf(secret: string): string {
 function inBase62(value: bigint, length: number): string {
   let digits = '';
   for (let rest = value; digits.length < length; rest /= 62n) {
-    digits = DIGITS[Number(rest % 62n)]! + digits;
+    digits = DIGITS.charAt(Number(rest % 62n)) + digits;
   }
   return digits;
 }

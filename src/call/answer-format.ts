@@ -7,7 +7,7 @@ export type AnswerFormat = {
   /** As an entity tag has it, and, behind a point, the end of a path. */
   readonly name: string;
   /** What `Accept` may call it; the answer has the first. */
-  readonly mediaTypes: readonly string[];
+  readonly mediaTypes: readonly [string, ...string[]];
   readonly contentType: string;
   /** Left out of JSON, which is the form that rows come in. */
   readonly rewriter?: ((rows: Uint8Array, columns: readonly string[]) => RowsRewriter) | undefined;

@@ -112,12 +112,17 @@ export class CsvRewriter implements RowsRewriter {
     }
   }
 
+  /** Steps over the next byte. */
+  #take(): number {
+    return this.#rows[this.#at++]!;
+  }
+
   #write(byte: number): void {
     this.#piece[this.#size++] = byte;
   }
 
   #beginRow(): void {
-    const byte = this.#rows[this.#at++]!;
+    const byte = this.#take();
     if (byte !== MAP_START) return;
     if (this.#rows[this.#at] === MAP_END) this.#state = 'after';
     else this.#skipName();
@@ -134,7 +139,7 @@ export class CsvRewriter implements RowsRewriter {
   }
 
   #beginValue(): void {
-    const byte = this.#rows[this.#at]!;
+    const byte = this.#rows[this.#at];
     if (byte === QUOTE) {
       this.#write(QUOTE);
       this.#at += 1;
@@ -214,9 +219,8 @@ export class CsvRewriter implements RowsRewriter {
   }
 
   #copyNested(): void {
-    const rows = this.#rows;
     while (this.#hasRoom()) {
-      const byte = rows[this.#at++]!;
+      const byte = this.#take();
       this.#write(byte);
       if (byte === QUOTE) {
         this.#write(QUOTE);
@@ -236,13 +240,13 @@ export class CsvRewriter implements RowsRewriter {
 
   /** What stands behind a backslash does not end its string. */
   #copyEscaped(): void {
-    const byte = this.#rows[this.#at++]!;
+    const byte = this.#take();
     this.#write(byte);
     if (byte === QUOTE) this.#write(QUOTE);
   }
 
   #endValue(): void {
-    const byte = this.#rows[this.#at++]!;
+    const byte = this.#take();
     if (byte === COMMA) {
       this.#write(COMMA);
       this.#skipName();

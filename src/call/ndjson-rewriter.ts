@@ -42,7 +42,7 @@ export class NdjsonRewriter implements RowsRewriter {
     let depth = this.#depth;
     let isInString = this.#isInString;
     for (; index < piece.length; index++) {
-      const byte = piece[index]!;
+      const byte = piece[index];
       if (isInString) {
         if (byte === BACKSLASH) index += 1;
         else if (byte === QUOTE) isInString = false;

@@ -1,3 +1,4 @@
+import { must } from '../../engine/assert.ts';
 import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
 import { parseDefinitionFile } from '../definition/definition-file.ts';
 import { definitionText, withVersion } from '../definition/definition-text.ts';
@@ -27,7 +28,7 @@ export function readCopy(place: string, fileText: string): DefinitionCopy {
   const definitions = PROFILE_NAMES.map(
     (profile) => parseDefinitionFile(place, fileText, profile).definition,
   );
-  const [{ id, name } = definitions[0]!] = definitions;
+  const { id, name } = must(definitions[0], 'there is a profile');
   const other = definitions.find((definition) => definition.id !== id);
   if (other !== undefined) {
     const reason = `id must be the same in every profile; got ${id} and ${other.id}`;

@@ -41,7 +41,7 @@ export class EndpointClient {
     const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
     return this.#client.ask(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
       method: 'POST',
-      headers: { Accept: mediaTypes[0]!, 'Content-Type': 'application/json' },
+      headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
       // Without a text there is no such member.
       body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
     });

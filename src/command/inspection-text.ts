@@ -6,6 +6,7 @@ import { byteText } from '../byte-text.ts';
 import { echo } from '../echo.ts';
 import { LINES_LISTED_MAX } from '../limits.ts';
 import { damageText, tailText } from './damage-text.ts';
+import { columnWidths } from './text-table.ts';
 
 /** What was found in a data folder, for a person at a terminal. */
 export function inspectionText(found: {
@@ -163,14 +164,14 @@ function table(
   rows: readonly (readonly string[])[],
   numberCount: number,
 ): readonly string[] {
-  const widths = names.map((name, column) =>
-    rows.reduce((width, row) => Math.max(width, row[column]!.length), name.length),
-  );
-  return [names, ...rows].map((row) =>
+  const lines = [names, ...rows];
+  const widths = columnWidths(lines);
+  return lines.map((row) =>
     row
       .map((cell, column) => {
+        const width = widths[column] ?? 0;
         const isNumber = column >= 1 && column <= numberCount;
-        return isNumber ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
+        return isNumber ? cell.padStart(width) : cell.padEnd(width);
       })
       .join('  ')
       .trimEnd(),

@@ -23,19 +23,28 @@ export function tableText(
 ): string {
   const names = columnNames.map(shownText);
   const shown = rows.slice(0, rowsMax);
-  const cells = shown.map((row) => row.map((value, column) => cellText(value, names[column]!)));
-  const widths = names.map((name, column) =>
-    cells.reduce((width, row) => Math.max(width, row[column]!.length), name.length),
-  );
+  const cells = shown.map((row) => names.map((name, column) => cellText(row[column], name)));
+  const widths = columnWidths([names, ...cells]);
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, column) => text.padEnd(widths[column]!))
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
   const rule = widths.map((width) => '─'.repeat(width)).join('  ');
   const more = rows.length - shown.length;
   const rest = more > 0 ? [`… and ${more} more ${more === 1 ? 'row' : 'rows'}`] : [];
   return [line(names), rule, ...cells.map(line), ...rest].join('\n');
+}
+
+/** Of each column the length of its longest cell. */
+export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    }
+  }
+  return widths;
 }
 
 const CELL_WIDTH_MAX = 44;

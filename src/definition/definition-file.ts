@@ -196,11 +196,10 @@ function readHeaderLine(text: string, line: number, refuse: Refuse): HeaderLine 
       `a header line must read "-- key: value"; got ${echo(text)}`,
     );
   }
-  const dashes = match[1]!;
-  const value = match[5]!;
+  const [, dashes = '', key = '', profile, , value = ''] = match;
   return {
-    key: match[2]!,
-    profile: match[3],
+    key,
+    profile,
     value,
     keyAt: { line, column: dashes.length + 1 },
     valueAt: { line, column: text.length - value.length + 1 },

@@ -63,7 +63,7 @@ function splitWords(text: string, start: Position, refuse: Refuse): readonly Wor
   const words: Word[] = [];
   let offset = 0;
   while (offset < text.length) {
-    if (/\s/.test(text[offset]!)) {
+    if (/\s/.test(text.charAt(offset))) {
       offset += 1;
       continue;
     }
@@ -110,12 +110,13 @@ function splitList(list: Word, refuse: Refuse): readonly string[] {
     LIST_ITEM.lastIndex = offset;
     const match = LIST_ITEM.exec(list.text);
     if (match === null) return refuse(at, 'a list must be words with commas between them');
-    const item = unquote({ text: match[1]!, at }, refuse);
-    if (match[1] === '') refuse(at, 'a list must not have an empty place');
+    const [, word = '', separator] = match;
+    const item = unquote({ text: word, at }, refuse);
+    if (word === '') refuse(at, 'a list must not have an empty place');
     if (items.includes(item)) refuse(at, `${echo(item)} stands twice in its list`);
     items.push(item);
     offset = LIST_ITEM.lastIndex;
-    more = match[2] === ',';
+    more = separator === ',';
   }
   return items;
 }

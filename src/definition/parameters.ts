@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { must } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { echo, oneOf } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
@@ -63,7 +64,7 @@ export class ParameterSchema {
       problems.push({
         code: text === undefined ? 'missing_parameter' : 'invalid_parameter',
         parameter: name,
-        message: result.error.issues[0]!.message,
+        message: must(result.error.issues[0], 'a value is refused for a reason').message,
       });
     }
     const [first] = problems;

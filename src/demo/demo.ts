@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../engine/assert.ts';
 import type { Clock } from '../clock.ts';
 import { showProgress } from '../command/progress.ts';
 import { textTable } from '../command/text-table.ts';
@@ -96,7 +97,7 @@ async function sendHistory(
 }
 
 async function showCalls(client: DemoClient, traffic: Traffic): Promise<void> {
-  const project = traffic.projects[0]!.ref;
+  const project = must(traffic.projects[0], 'the traffic is that of a project').ref;
   const paths = [
     `/api/endpoints/logs.all?project=${project}&project_tier=PRO`,
     `/api/endpoints/functions.invocation-stats?project=${project}&interval=1day`,

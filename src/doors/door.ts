@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { must } from '../../engine/assert.ts';
 import { refusalSentences } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
@@ -126,7 +127,7 @@ async function store<Notes>(
     const { events: refusedEvents, reasons } = await decoded.store(target, receipt);
     const ordinals = events.ordinals(address);
     for (const [index, event] of refusedEvents.entries()) {
-      refused.set(ordinals[event]!, reasons[index]);
+      refused.set(must(ordinals[event], 'a refused event is one of those sent'), reasons[index]);
     }
   }
   return { notes, eventCount: events.count, refused };

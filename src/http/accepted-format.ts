@@ -21,8 +21,8 @@ export function acceptedFormat(accept: string | undefined): AnswerFormat {
   }
   if (best !== undefined) return best;
   const [jsonType] = JSON_FORMAT.mediaTypes;
-  if (acceptedWeight(accept, jsonType!) === undefined) return JSON_FORMAT;
-  const types = ANSWER_FORMATS.map(({ mediaTypes }) => mediaTypes[0]!);
+  if (acceptedWeight(accept, jsonType) === undefined) return JSON_FORMAT;
+  const types = ANSWER_FORMATS.map(({ mediaTypes }) => mediaTypes[0]);
   throw new ServiceError(
     'not_acceptable',
     `Accept must take one of ${oneOf(types)}; got ${echo(accept)}`,

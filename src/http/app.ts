@@ -122,7 +122,7 @@ function beginResponse(request: Request, response: Response, next: NextFunction)
   const given = request.headers['x-request-id'];
   const isUsable = typeof given === 'string' && REQUEST_ID.test(given);
   response.setHeader('X-Request-Id', isUsable ? given : randomUUID());
-  for (const name in COMMON_HEADERS) response.setHeader(name, COMMON_HEADERS[name]!);
+  for (const [name, value] of COMMON_HEADERS) response.setHeader(name, value);
   checkHost(request);
   next();
 }
@@ -132,9 +132,9 @@ function beginResponse(request: Request, response: Response, next: NextFunction)
  */
 function checkHost({ rawHeaders }: Request): void {
   let hostCount = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
+  for (const [index, text] of rawHeaders.entries()) {
+    const isName = index % 2 === 0;
+    if (isName && text.length === 4 && text.toLowerCase() === 'host') hostCount++;
   }
   if (hostCount <= 1) return;
   throw new ServiceError('invalid_request', `Host must be given once; got ${hostCount} of it`);

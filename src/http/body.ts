@@ -372,7 +372,7 @@ function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
  * is two bytes: the low half of the first is 8, and both are a multiple of 31 (RFC 1950 §2.2).
  */
 function hasZlibHeader(body: Buffer): boolean {
-  return body.length >= 2 && (body[0]! & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
+  return body.length >= 2 && (body.readUInt8(0) & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
 
 function tooLarge(bytesMax: number): ServiceError {

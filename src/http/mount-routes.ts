@@ -38,6 +38,7 @@ type Parts = {
 /** A route as it is served. */
 type Served = {
   readonly route: Route;
+  readonly headers: readonly (readonly [name: string, value: string])[];
   readonly operations: ReadonlyMap<string, Operation>;
   readonly allow: readonly string[];
 };
@@ -95,16 +96,17 @@ function served(route: Route): Served {
     allow.push(method);
     if (method === 'GET') allow.push('HEAD');
   }
-  return { route, operations, allow: [...allow, 'OPTIONS'] };
+  const headers = Object.entries(route.headers ?? {});
+  return { route, headers, operations, allow: [...allow, 'OPTIONS'] };
 }
 
 async function answer(
-  { route, operations, allow }: Served,
+  { route, headers, operations, allow }: Served,
   request: Request,
   response: Response,
   parts: Parts,
 ): Promise<void> {
-  for (const name in route.headers) response.setHeader(name, route.headers[name]!);
+  for (const [name, value] of headers) response.setHeader(name, value);
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
     if (hasBody(request)) await skipBody(request);

@@ -9,11 +9,11 @@ const EXPOSED_HEADERS =
   'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location';
 
 /** On every answer, whatever was asked. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
-};
+export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Expose-Headers', EXPOSED_HEADERS],
+]);
 
 /** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
 export function sendBytes(
@@ -125,7 +125,7 @@ export function rawErrorResponse(error: ServiceError, tell: TellFailure): string
     `Content-Type: ${contentType}`,
     `Content-Length: ${body.length}`,
     'Cache-Control: no-store',
-    ...Object.entries(COMMON_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    ...Array.from(COMMON_HEADERS, ([name, value]) => `${name}: ${value}`),
     'Connection: close',
     '',
     body.toString(),

@@ -106,7 +106,7 @@ function waysOf(
   const ways = new Map<string, readonly [number, string]>();
   for (const request of requests) {
     const failure = tell(new ServiceError(code, ''), request);
-    const mediaType = failure.contentType.split(';')[0]!;
+    const [mediaType = ''] = failure.contentType.split(';');
     ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
   }
   return new Set(ways.values());

@@ -27,7 +27,8 @@ export function listOf(items: Schema): Schema {
 export function anyOf(schemas: readonly Schema[]): Schema {
   const texts = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
   const distinct = [...texts.values()];
-  return distinct.length === 1 ? distinct[0]! : { anyOf: distinct };
+  const only = distinct.length === 1 ? distinct[0] : undefined;
+  return only ?? { anyOf: distinct };
 }
 
 /** Members of an error that tell where it is. */

@@ -1,3 +1,4 @@
+import { must } from '../../../engine/assert.ts';
 import { edgeRequest } from './edge-request.ts';
 import type { LogEvent, Project, TrafficContext } from './log-event.ts';
 import { Random } from './random.ts';
@@ -49,7 +50,7 @@ export class Traffic {
       chance -= candidate.share;
       return chance < 0;
     });
-    return this.#event(stream ?? STREAMS[0]!, timestampMs);
+    return this.#event(stream ?? must(STREAMS[0], 'there is a stream'), timestampMs);
   }
 
   /** An event of one source. */
