@@ -43,7 +43,7 @@ type Size = {
   /** Calls of each kind after the first. */
   readonly callCount: number;
   /** The most that the process may take at any time; `undefined`: there is no such bar. */
-  readonly barBytes?: number | undefined;
+  readonly barBytes?: number;
 };
 
 const SIZES: ReadonlyMap<string, Size> = new Map([

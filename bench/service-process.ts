@@ -36,7 +36,7 @@ export class ServiceProcess {
   static async start(
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
-    givenFolder?: string | undefined,
+    givenFolder?: string,
   ): Promise<ServiceProcess> {
     const folder = givenFolder ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
     const ownFolder = givenFolder === undefined ? folder : undefined;

@@ -62,7 +62,7 @@ export type RunOptions = {
    * Where the text wants only rows that arrived after this one: segments without any are not looked at.
    * The text has to say so, too, for rows of other segments are not left out.
    */
-  readonly arrivalAfter?: number | undefined;
+  readonly arrivalAfter?: number;
   /** Who shares the threads fairly with others; all that name none are one. */
   readonly tenant?: Tenant | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
@@ -121,11 +121,11 @@ export type EngineOptions = {
   /** Threads that run queries and seal segments; as many as there are cores when left out. */
   readonly workerCount?: number | undefined;
   /** Bounds of the workers; those of `limits.ts` where left out. */
-  readonly poolLimits?: Partial<PoolLimits> | undefined;
+  readonly poolLimits?: Partial<PoolLimits>;
   /** Bounds of the runs on this thread, likewise. */
-  readonly inlineLimits?: Partial<InlineLimits> | undefined;
+  readonly inlineLimits?: Partial<InlineLimits>;
   /** Bounds of what is remembered of segments, likewise. */
-  readonly memoLimits?: Partial<MemoLimits> | undefined;
+  readonly memoLimits?: Partial<MemoLimits>;
 };
 
 /** What the engine has done since it was made. */
@@ -187,8 +187,8 @@ export class Engine {
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly CommonTable[] | undefined,
-    views?: Views | undefined,
+    within?: readonly CommonTable[],
+    views?: Views,
   ): PreparedQuery {
     return prepareQuery(text, { sources: this.#sources, parameters, within, views });
   }

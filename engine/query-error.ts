@@ -31,7 +31,7 @@ export type Span = {
    * Where it stands in the text of a view, when it is no part of the text but of one that is selected from
    * at this place.
    */
-  readonly view?: ViewPlace | undefined;
+  readonly view?: ViewPlace;
 };
 
 /** A place in the text of the view of this name. */
@@ -51,8 +51,8 @@ export class QueryError extends Error {
   constructor(
     code: QueryErrorCode,
     message: string,
-    span?: Span | undefined,
-    options?: (ErrorOptions & { readonly retryAfterS?: number | undefined }) | undefined,
+    span?: Span,
+    options?: ErrorOptions & { readonly retryAfterS?: number | undefined },
   ) {
     const { view, ...place } = span ?? {};
     super(

@@ -61,9 +61,9 @@ export type AdmissionOptions = {
 /** What is done to events beside, for senders who expect it; nothing unless it is said here. */
 export type AdmissionManners = {
   /** An event that is a body by itself gets a new id and the time of its receipt, whatever it names. */
-  readonly isSingleAnonymous?: boolean | undefined;
+  readonly isSingleAnonymous?: boolean;
   /** The source whose requests get a `url` where it was left out; see `RequestUrl`. */
-  readonly requestUrlSource?: string | undefined;
+  readonly requestUrlSource?: string;
 };
 
 export type Admitted = {

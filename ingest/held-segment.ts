@@ -124,7 +124,7 @@ export class HeldSegment {
   becomeStored(
     file: SegmentFile,
     content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
-    summary?: SegmentSummary | undefined,
+    summary?: SegmentSummary,
   ): void {
     // The same memory is no garbage.
     const isSame = this.#handle?.buffer === content.buffer;

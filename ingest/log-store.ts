@@ -33,9 +33,9 @@ export type LogStoreOptions = Sealing & {
   /** How much of the segments may be in memory; all of them when left out. */
   readonly budget?: MemoryBudget | undefined;
   /** Called when much memory is garbage, in this thread and in those that were told of it. */
-  readonly onGarbage?: (() => void) | undefined;
+  readonly onGarbage?: () => void;
   /** Who is told what becomes of what segments hold; asked for when there is something to tell. */
-  readonly remembered?: (() => ContentMemory) | undefined;
+  readonly remembered?: () => ContentMemory;
 };
 
 /** What is remembered of segments goes by what they hold. */
@@ -187,7 +187,7 @@ export class LogStore implements SegmentCatalog {
    * Throws an OverloadError or a StorageError when no batch would be taken at present, of this source or, where
    * none is named, of any: worth asking before one is made.
    */
-  check(source?: string | undefined): void {
+  check(source?: string): void {
     if (this.#isClosed) throw new OverloadError('the store is closed');
     if (source !== undefined && this.#stream(source).ring.isOverloaded) {
       throw new OverloadError(`too many segments of ${source} wait to be sealed`);

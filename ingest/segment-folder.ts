@@ -32,7 +32,7 @@ export type SegmentFolderOptions = RecoveryOptions & {
    */
   readonly readersDone?: (() => Promise<void> | undefined) | undefined;
   /** Called when a damaged file is in quarantine, with its path there. */
-  readonly onQuarantined?: ((path: string) => void) | undefined;
+  readonly onQuarantined?: (path: string) => void;
 };
 
 /** What became of a stored segment when it was loaded. */

@@ -13,7 +13,7 @@ export type SegmentSummary = {
   /** Bytes of the whole segment in memory. */
   readonly byteSize: number;
   /** Bytes that this summary takes; 0 when it is left out. */
-  readonly indexSize?: number | undefined;
+  readonly indexSize?: number;
   /** False only when no row is of the project and none of mixed ones. */
   mayHoldProject(projectKey: string): boolean;
 };

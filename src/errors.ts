@@ -7,7 +7,7 @@ type ErrorEntry = {
   /** What the code says, as the README's table and a problem's title give it. */
   readonly title: string;
   /** Seconds for `Retry-After`. */
-  readonly retryAfterS?: number | undefined;
+  readonly retryAfterS?: number;
 };
 
 /**
@@ -86,9 +86,9 @@ export type ErrorDetails = {
   /** That line of a text the caller sent, and a caret under the column in a second one. */
   readonly caret?: string | undefined;
   /** Which parameter of a call. */
-  readonly parameter?: string | undefined;
+  readonly parameter?: string;
   /** The methods a path takes, for `Allow`. */
-  readonly allow?: readonly string[] | undefined;
+  readonly allow?: readonly string[];
   /** Seconds for `Retry-After`, where more is known than the table says. */
   readonly retryAfterS?: number | undefined;
   readonly cause?: unknown;
@@ -124,7 +124,7 @@ export class ServiceError extends Error {
  * A failure of a query as its caller is told it; codes are the same on both sides. `text` is the query's,
  * where the caller sent it.
  */
-export function fromQueryError(error: QueryError, text?: string | undefined): ServiceError {
+export function fromQueryError(error: QueryError, text?: string): ServiceError {
   // Every code of the engine is in the table, or this line is not typed.
   const code: ErrorCode = error.code;
   const span: Span | undefined = error.span;

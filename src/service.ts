@@ -41,7 +41,7 @@ export type Service = {
  * With `closeMsMax` whoever stops it ends the process then: work that the next start begins anew holds it up no longer
  * than so many milliseconds, and where some is left the data folder stays locked until the process is no more.
  */
-type Stop = (options?: { readonly closeMsMax?: number | undefined }) => Promise<void>;
+type Stop = (options?: { readonly closeMsMax?: number }) => Promise<void>;
 
 /**
  * Starts everything: binds the definitions, listens, reads what is stored, and then takes calls.

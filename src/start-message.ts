@@ -10,7 +10,7 @@ export function startMessage(options: {
   readonly sources: readonly Source[];
   readonly service: Service;
   /** Names of settings that were given and are not read. */
-  readonly unneeded?: readonly string[] | undefined;
+  readonly unneeded?: readonly string[];
 }): string {
   const { version, settings, sources, service, unneeded = [] } = options;
   const endpoints = service.catalogue.list().map(({ definition }) => definition.name);

@@ -10,7 +10,7 @@ type Bar = {
     | { readonly times: number; readonly of: 'best' | string }
     | { readonly msMax: number };
   /** Whether the geometric mean of all questions is meant, not each. */
-  readonly isMean?: boolean | undefined;
+  readonly isMean?: boolean;
 };
 
 const ENGINE = 'weir-engine';

@@ -21,7 +21,7 @@ export type Question =
    * One of the further definitions, by its file's name without the ending; its rows in its order. Some
    * are of all projects.
    */
-  | { readonly kind: 'definition'; readonly name: string; readonly project?: string | undefined };
+  | { readonly kind: 'definition'; readonly name: string; readonly project?: string };
 
 /** A value of an answer; timestamps are numbers of microseconds, JSON is text. */
 export type CellValue = string | number | boolean | null;

@@ -12,7 +12,7 @@ export type MeasuredAnswer = {
   /** `null` likewise, and where only first calls are timed and the question has none. */
   readonly timing: Timing | null;
   /** Milliseconds of each of the first calls, where these are timed. */
-  readonly firstMs?: readonly number[] | undefined;
+  readonly firstMs?: readonly number[];
 };
 
 /** All questions of one engine, as they are kept between the stages. */

@@ -17,7 +17,7 @@ export type DrawOptions = {
   readonly tenants: Tenants;
   readonly eventCount: number;
   /** Another one makes other events of the same kind; 0 when left out. */
-  readonly round?: number | undefined;
+  readonly round?: number;
 };
 
 /** Seeds of kinds lie closer together than this. */

@@ -19,11 +19,11 @@ import { FLOATS_SOURCE, type Kind, ndjson, sourceOf } from './workload.ts';
 export type WorkloadOptions = {
   /** How many events of which kinds; `lean` and `full` are of one source. */
   readonly eventCounts: ReadonlyMap<Kind, number>;
-  readonly projectCount?: number | undefined;
+  readonly projectCount?: number;
   /** Where it is kept; one in the system's folder for such things when left out. */
-  readonly folder?: string | undefined;
+  readonly folder?: string;
   /** Of the service: `WORKERS`, `MEMORY_LIMIT`, … */
-  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 export type Workload = {

@@ -11,7 +11,7 @@ export type AggregateFunction = {
   readonly name: string;
   readonly overloads: readonly AggregateOverload[];
   /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
-  readonly modifiers?: readonly AggregateModifier[] | undefined;
+  readonly modifiers?: readonly AggregateModifier[];
 };
 
 /** `DISTINCT`, `IGNORE NULLS` and `RESPECT NULLS`, `ORDER BY`, `LIMIT`. */
@@ -32,7 +32,7 @@ export type AggregateOverload = {
   /** Arguments evaluated per row. */
   readonly parameters: readonly ParameterType[];
   /** Arguments that must be constants of the query, after the others. */
-  readonly constants?: readonly SqlType[] | undefined;
+  readonly constants?: readonly SqlType[];
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
   /** A fresh state. Checks `constants` and throws a QueryError when one is out of its range. */
   readonly create: (
@@ -49,7 +49,7 @@ export type AggregateOverload = {
  */
 export interface AggregateState {
   /** Whether `finalize` fails for no group, so that it need not be asked of those that nobody wants. */
-  readonly isCertain?: boolean | undefined;
+  readonly isCertain?: boolean;
   /**
    * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
    * never falls from call to call. `vectors`, the arguments and the keys of the order, may be kept by

@@ -32,7 +32,7 @@ export type Span = { readonly start: number; readonly end: number };
 export type LooseIntegers = Span & { readonly values: Uint16Array };
 
 /** Entries of one group, which ascend, or are loose (`CodeEntries`). */
-export type EntriesOfOne = Span & { readonly isLoose?: boolean | undefined };
+export type EntriesOfOne = Span & { readonly isLoose?: boolean };
 
 /**
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes

@@ -7,9 +7,9 @@ export type SortedCounts<T> = {
   /** Sum of the counts that are meant. */
   readonly total: number;
   /** Entries before it are not meant; 0 where absent. */
-  readonly start?: number | undefined;
+  readonly start?: number;
   /** … nor those from here on; all to the last are where it is absent. */
-  readonly end?: number | undefined;
+  readonly end?: number;
 };
 
 /**
@@ -20,7 +20,7 @@ export type SortedCounts<T> = {
 export function pickQuantiles<T>(
   sorted: SortedCounts<T>,
   n: number,
-  wanted?: readonly number[] | undefined,
+  wanted?: readonly number[],
 ): T[] {
   const picked: T[] = [];
   writeQuantiles(sorted, { n, wanted }, picked, 0);

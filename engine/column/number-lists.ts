@@ -17,7 +17,7 @@ export class NumberLists {
   constructor(
     elements: Float64Array,
     size: { readonly count: number; readonly length: number },
-    nulls?: Uint8Array | undefined,
+    nulls?: Uint8Array,
   ) {
     this.elements = elements;
     this.count = size.count;

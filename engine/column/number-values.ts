@@ -25,7 +25,7 @@ export type NumbersFooter = {
   readonly step: number;
   readonly width: 0 | 1 | 2 | 3 | 4 | 8;
   readonly slice: Slice | null;
-  readonly table?: Slice | undefined;
+  readonly table?: Slice;
   /** The zone map: least and greatest value. */
   readonly min: number;
   readonly max: number;

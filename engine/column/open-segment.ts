@@ -132,7 +132,7 @@ export class OpenSegment {
   }
 
   /** The published rows; with a project key, also where that project's rows are found. */
-  handle(projectKey?: string | undefined): OpenSegmentHandle {
+  handle(projectKey?: string): OpenSegmentHandle {
     if (projectKey === undefined) return this.#published;
     const bytes = encodedKey(projectKey);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

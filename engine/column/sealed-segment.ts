@@ -62,7 +62,7 @@ export class SealedSegmentReader implements Segment {
    *
    * Throws when the buffer is not a sealed segment.
    */
-  constructor(buffer: SharedArrayBuffer, need?: SliceFinder | undefined) {
+  constructor(buffer: SharedArrayBuffer, need?: SliceFinder) {
     const footer = readFooter(buffer);
     const source = new SliceSource(buffer, need);
     this.rowCount = footer.rowCount;

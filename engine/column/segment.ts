@@ -94,7 +94,7 @@ export type NeededText = {
   readonly path: readonly string[];
   readonly text: string;
   /** Texts of which any will do in place of `text`. */
-  readonly or?: readonly string[] | undefined;
+  readonly or?: readonly string[];
 };
 
 /**
@@ -125,9 +125,9 @@ export type SealedSegmentHandle = {
   /** Of a handle that was retired there is none left (`releaseBuffer`). */
   readonly buffer: SharedArrayBuffer;
   /** Where what is missing in the buffer comes from; `undefined`: nothing is missing. */
-  readonly backing?: SegmentBacking | undefined;
+  readonly backing?: SegmentBacking;
   /** Absent: nobody knows whether other handles have the same rows. */
-  readonly content?: SegmentContent | undefined;
+  readonly content?: SegmentContent;
 };
 
 /**
@@ -157,16 +157,16 @@ export type OpenSegmentHandle = {
   /** Published rows, those before `rowStart` among them. */
   readonly rowCount: number;
   /** The first row to be read: who made the handle knows what those before come to. Absent: 0. */
-  readonly rowStart?: number | undefined;
+  readonly rowStart?: number;
   /** Whether no more rows will come. */
-  readonly isEnded?: boolean | undefined;
+  readonly isEnded?: boolean;
   readonly stringCount: number;
   readonly skeletonCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
   readonly arrays: OpenSegmentArrays;
   /** Where the chains of rows begin for the project the query asks for; `undefined`: all rows. */
-  readonly chains?: { readonly projectHead: number; readonly mixedHead: number } | undefined;
+  readonly chains?: { readonly projectHead: number; readonly mixedHead: number };
 };
 
 /** Append-only arrays over SharedArrayBuffers; entries past the counts of a handle are not to be read. */

@@ -50,7 +50,7 @@ export class SliceSource {
   #hasApart = false;
 
   /** `need` brings a slice into memory before it is opened, and tells where it is. */
-  constructor(buffer: SharedArrayBuffer, need?: SliceFinder | undefined) {
+  constructor(buffer: SharedArrayBuffer, need?: SliceFinder) {
     this.#buffer = buffer;
     this.#need = need;
   }

@@ -37,7 +37,7 @@ export type SplitFooter = {
   readonly words: BlockFooter;
   readonly wordStarts: Slice;
   readonly wordEntries: Slice;
-  readonly wordPlaces?: Slice | undefined;
+  readonly wordPlaces?: Slice;
   readonly textEntries: Slice;
 };
 

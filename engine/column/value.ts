@@ -51,7 +51,7 @@ export interface Nested {
   /** The elements of a list; a record is a list of itself. */
   elements(): readonly SqlValue[];
   /** Whether it is no part of an event but of JSON that a query parsed, which has its own text. */
-  readonly isPlain?: boolean | undefined;
+  readonly isPlain?: boolean;
   /** That text, where `isPlain`. */
   plainJson?(): string;
   /**

@@ -80,7 +80,7 @@ export interface Dictionary {
   /** Whether equal values always have equal codes. */
   readonly isDistinct: boolean;
   /** Whether each entry is of one value alone, so that remembering what was found of it gains nothing. */
-  readonly isPerValue?: boolean | undefined;
+  readonly isPerValue?: boolean;
   value(code: number): SqlValue;
   /**
    * Writes a value as JSON; present where that is quicker than by way of the value. `isKept`: whether
@@ -88,9 +88,9 @@ export interface Dictionary {
    */
   writeJson?(code: number, out: JsonWriter, isKept?: boolean): void;
   /** Present when the values are strings that lie in one block of UTF-8. */
-  readonly strings?: StringBlock | undefined;
+  readonly strings?: StringBlock;
   /** Present when the values are strings taken apart. */
-  readonly split?: SplitBlock | undefined;
+  readonly split?: SplitBlock;
   /** Present when the values are UUIDs in their canonical form: 16 bytes of each, end to end. */
   readonly uuids?: Uint8Array | undefined;
 }
@@ -114,7 +114,7 @@ export interface SplitBlock {
   rest(code: number): ByteRange;
   readonly heads: StringBlock;
   /** Whether each string's head is in `heads`; else, or where it is not said, `heads` tell of no more than they hold. */
-  readonly hasHeads?: boolean | undefined;
+  readonly hasHeads?: boolean;
   /** First string of each run of strings with one head, ascending. */
   readonly headStarts: Uint32Array;
   /** The head of each run. */
@@ -124,7 +124,7 @@ export interface SplitBlock {
   /** Constant bytes and holes. */
   readonly shapes: StringBlock;
   /** For each shape the first with the same bytes; absent: no two have the same. */
-  readonly shapesAlike?: Readonly<Uint8Array> | undefined;
+  readonly shapesAlike?: Readonly<Uint8Array>;
   /** Of each string. */
   readonly shapeCodes: Uint8Array;
   /** What fills the holes of all strings (`PartReader`). */
@@ -143,7 +143,7 @@ export interface SplitBlock {
   /** 1 for each word that fills a hole of some string; absent: any that has strings may. */
   readonly isWordHeld?: Readonly<Uint8Array> | undefined;
   /** 1 for each shape whose strings may have a word in what was cut off; absent: nothing was. */
-  readonly hasWordsCutOff?: Readonly<Uint8Array> | undefined;
+  readonly hasWordsCutOff?: Readonly<Uint8Array>;
   /** The strings whose shape has a TEXT or ANY hole, ascending. */
   readonly textEntries: Uint32Array;
   /** What is behind the head of each of `textEntries`, end to end; absent where that is too much. */
@@ -182,7 +182,7 @@ export type UnnestedElements = {
 export function numberVector(
   values: Float64Array,
   count: number,
-  nulls?: Uint8Array | undefined,
+  nulls?: Uint8Array,
 ): NumberVector {
   return { kind: 'number', count, values, nulls };
 }

@@ -18,9 +18,9 @@ export type ScalarOverload = {
   /** Type of any number of further arguments. */
   readonly variadic?: ParameterType | undefined;
   /** How many of `parameters`, from the end, may be left out. */
-  readonly optionalCount?: number | undefined;
+  readonly optionalCount?: number;
   /** The names that a `part` parameter takes, upper case; absent when there is none. */
-  readonly parts?: readonly string[] | undefined;
+  readonly parts?: readonly string[];
   /** Result type, given the argument types after coercion. */
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
   /**
@@ -42,7 +42,7 @@ export type ScalarOverload = {
    * For a function that makes arrays: how many elements the result will have, so that whoever has
    * little time need not find out by making it. Throws as `evaluate` does.
    */
-  readonly elementCount?: ((...values: SqlValue[]) => number) | undefined;
+  readonly elementCount?: (...values: SqlValue[]) => number;
   /**
    * The same for a whole chunk, for forms of vectors where that is faster; `undefined` when the
    * vectors are not of such a form, and `evaluate` is used. Must agree with `evaluate` on every

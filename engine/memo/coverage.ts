@@ -20,12 +20,12 @@ export type Piece = {
   /** There when these are all rows of the segment, and their partial state is worth remembering. */
   readonly content?: SegmentContent | undefined;
   /** Whether they are known to be few: then it is worth it together with others. */
-  readonly isFew?: boolean | undefined;
+  readonly isFew?: boolean;
   /**
    * There when these are the newest rows of an open segment, and the state of all of its rows is worth remembering:
    * that of the rows before these, where there are any.
    */
-  readonly growing?: { readonly base?: RememberedPartial | undefined } | undefined;
+  readonly growing?: { readonly base?: RememberedPartial };
 };
 
 /** How the rows of a fragment are come by. */
@@ -42,9 +42,9 @@ export type Coverage = {
   /** Rows of a piece from which its state is remembered. */
   readonly rowsMin: number;
   /** Of a run over few rows: whatever is remembered of it is one state, and stands for whole segments. */
-  readonly isSmall?: boolean | undefined;
+  readonly isSmall?: boolean;
   /** … where it is not remembered yet: all whole segments, in their order, and what is known of some of them. */
-  readonly small?: SmallBeginning | undefined;
+  readonly small?: SmallBeginning;
 };
 
 type SmallBeginning = {

@@ -28,7 +28,7 @@ export type Fragment = {
   /** As calls with the same key run it, but for the window. */
   readonly scan: PhysicalScan;
   /** There when the plan is one that calls share: what they put in. */
-  readonly texts?: LateTexts | undefined;
+  readonly texts?: LateTexts;
   /** A key of the grouping that never falls while time goes on, where there is one. */
   readonly timeKey?: TimeKey | undefined;
 };

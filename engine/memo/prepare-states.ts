@@ -75,7 +75,7 @@ export type PreparedStates = {
   /** Of projects, or prefixes, with fewer rows, where rows of all are looked through for them. */
   readonly packed?: PackedStates | undefined;
   /** All prefixes that the segment's strings have, those without a state among them. */
-  readonly prefixes?: readonly string[] | undefined;
+  readonly prefixes?: readonly string[];
 };
 
 const NONE: PreparedStates = { states: [] };

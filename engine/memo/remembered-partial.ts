@@ -16,9 +16,9 @@ export type RememberedPartial = {
   /** There when it can be used for a part of its time. */
   readonly times?: GroupTimes | undefined;
   /** Of an open segment: the first row that it does not stand for. */
-  readonly rowEnd?: number | undefined;
+  readonly rowEnd?: number;
   /** The segments that it is of, where these are several. */
-  readonly members?: readonly SegmentContent[] | undefined;
+  readonly members?: readonly SegmentContent[];
 };
 
 /** Rows of group `g` have times in [starts[g], ends[g]), and none else. */

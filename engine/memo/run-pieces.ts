@@ -14,7 +14,7 @@ export type PieceOrder = {
   /** These are all that it has, and few: one state is made of all such segments. */
   readonly isFew?: boolean | undefined;
   /** There are rows to come: of few no state is kept, and all is said of those before. */
-  readonly isGrowing?: boolean | undefined;
+  readonly isGrowing?: boolean;
   /** The state of rows before these, which is taken into theirs. */
   readonly base?: AggregatePartial | undefined;
 };

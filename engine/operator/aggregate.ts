@@ -41,7 +41,7 @@ export type AggregatePartial = {
   /** What the state of each aggregate gave. */
   readonly states: readonly unknown[];
   /** 1 for each group that counts; absent: all do. */
-  readonly wanted?: Uint8Array | undefined;
+  readonly wanted?: Uint8Array;
 };
 
 /**

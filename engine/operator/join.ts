@@ -18,7 +18,7 @@ export type JoinOptions = {
   readonly leftWidth: number;
   /** What else must hold of a pair, over the columns of both. */
   readonly residual?: VectorFunction | undefined;
-  readonly checkpoint?: Checkpoint | undefined;
+  readonly checkpoint?: Checkpoint;
 };
 
 /**

@@ -135,7 +135,7 @@ export function rowsOfRun(
   segment: Segment,
   run: RowRun,
   [start, end]: readonly [number, number],
-  among?: RowRanges | undefined,
+  among?: RowRanges,
 ): RunRows {
   if (among === undefined) return new SpanRows(run, start, end);
   const ranges = intersectionOf(shifted(among, -run.start), Int32Array.of(start, end));

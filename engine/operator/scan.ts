@@ -85,7 +85,7 @@ export type ScanSinks = {
    * For rows known to have the project key, in place of `rows`: a pipeline that need not test it
    * again. Absent: all go to `rows`.
    */
-  readonly keyedRows?: Sink | undefined;
+  readonly keyedRows?: Sink;
 };
 
 /**

@@ -15,7 +15,7 @@ export class SortSink implements Sink {
   constructor(options: {
     readonly keys: readonly OrderKey[];
     readonly width: number;
-    readonly rowsMax?: number | undefined;
+    readonly rowsMax?: number;
   }) {
     this.#keys = options.keys;
     this.#rows = new CollectSink(options.width, options.rowsMax);

@@ -43,7 +43,7 @@ export class TopSink implements Sink {
     readonly keys: readonly OrderKey[];
     readonly width: number;
     readonly count: number;
-    readonly rowsMax?: number | undefined;
+    readonly rowsMax?: number;
   }) {
     assert(options.keys.length > 0, 'a top has a key');
     this.#keys = options.keys;

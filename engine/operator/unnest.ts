@@ -19,7 +19,7 @@ export type UnnestOptions = {
   readonly outer: boolean;
   /** Over the output row: elements for which it does not hold are no elements. */
   readonly on?: VectorFunction | undefined;
-  readonly checkpoint?: Checkpoint | undefined;
+  readonly checkpoint?: Checkpoint;
 };
 
 /** One row for each element of each row's array, in order. */

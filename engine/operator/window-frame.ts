@@ -30,11 +30,7 @@ export type FrameBounds = { readonly starts: Int32Array; readonly ends: Int32Arr
 export type RangeKey = { readonly vector: Vector; readonly descending: boolean };
 
 /** The frames of all rows. `key` must be there when a bound of a RANGE has an amount. */
-export function frameBounds(
-  rows: WindowRows,
-  frame: Frame,
-  key?: RangeKey | undefined,
-): FrameBounds {
+export function frameBounds(rows: WindowRows, frame: Frame, key?: RangeKey): FrameBounds {
   const starts = new Int32Array(rows.count);
   const ends = new Int32Array(rows.count);
   const edges = frame.unit === 'rows' ? ROW_EDGES : rangeEdges(rows, key);

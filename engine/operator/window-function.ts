@@ -17,7 +17,7 @@ export type WindowFunction = {
   /** Whether the window may have a frame. */
   readonly isFramed: boolean;
   /** Whether NULLs are left out unless the text says otherwise; absent: it cannot say. */
-  readonly ignoresNulls?: boolean | undefined;
+  readonly ignoresNulls?: boolean;
   /**
    * Checks the constants, and throws a QueryError when one is out of its range. What it gives computes
    * the values of all rows, as they came.
@@ -28,7 +28,7 @@ export type WindowFunction = {
 type WindowOverload = {
   readonly parameters: readonly ParameterType[];
   /** How many of the last parameters may be left out. */
-  readonly optionalCount?: number | undefined;
+  readonly optionalCount?: number;
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
 };
 

@@ -52,7 +52,7 @@ function bindRelation(
   query: Query,
   around: CommonTables,
   binding: Binding,
-  outer?: OuterScope | undefined,
+  outer?: OuterScope,
 ): Relation {
   const tables = new TableBinder(binding, around.with(query.with, binding), outer);
   const ordered =

@@ -66,7 +66,7 @@ export type ExecutionContext = {
   readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
   /** What the scans do is added here. */
-  readonly counters?: ScanCounters | undefined;
+  readonly counters?: ScanCounters;
   /** Measures the run operator by operator; a run without it pays nothing for that it could. */
   readonly profiler?: PlanProfiler | undefined;
 };
@@ -154,7 +154,7 @@ type Replacement = {
   readonly breaker: Breaker;
   readonly partials: readonly unknown[];
   /** Whether its rows count, too. */
-  readonly isBeside?: boolean | undefined;
+  readonly isBeside?: boolean;
 };
 
 /** The rows outside that a subquery runs for; column `i` is the capture `captures[i]`. */
@@ -210,9 +210,9 @@ class Execution {
 
   constructor(
     context: ExecutionContext,
-    replacement?: Replacement | undefined,
+    replacement?: Replacement,
     memory: RunMemory = new RunMemory(context.prepared, context.texts),
-    outer?: OuterRows | undefined,
+    outer?: OuterRows,
   ) {
     this.#context = context;
     this.#memory = memory;

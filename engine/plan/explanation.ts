@@ -76,7 +76,7 @@ export type RunMeasures = {
 export function explainQuery(
   query: { readonly text: string; readonly bound: BoundQuery },
   context: CallContext,
-  measures?: RunMeasures | undefined,
+  measures?: RunMeasures,
 ): QueryExplanation {
   const { bound, text } = query;
   const { nowUs, rowsMax } = context;

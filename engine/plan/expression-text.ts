@@ -21,7 +21,7 @@ const INFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /** How a column is written; `own` is its name where it is made, and absent where it is read. */
-export type ColumnNaming = (id: ColumnId, own?: string | undefined) => string;
+export type ColumnNaming = (id: ColumnId, own?: string) => string;
 
 /** Writes the expressions of a plan for people to read. */
 export class ExpressionText {

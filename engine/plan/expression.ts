@@ -21,7 +21,7 @@ export type Expression =
       readonly type: SqlType;
       readonly name: string;
       /** Said once the call's values are: a late text that is a regular expression with operators. */
-      readonly isPattern?: true | undefined;
+      readonly isPattern?: true;
     }
   | { readonly op: 'now'; readonly type: SqlType }
   | { readonly op: 'column'; readonly type: SqlType; readonly id: ColumnId }
@@ -95,14 +95,14 @@ type SubqueryOf<Op, Plan> = {
   readonly captures: readonly Capture[];
   readonly plan: Plan;
   /** The column of `plan` that counts; absent when `exists`, which counts rows. */
-  readonly value?: Column | undefined;
+  readonly value?: Column;
   /**
    * The column of `plan` that tells which row outside a row is of, as the plan's `outer` leaves number
    * them. Absent without captures, and in a bound plan, which reads captures as if they were given.
    */
-  readonly ordinal?: Column | undefined;
+  readonly ordinal?: Column;
   /** Whether the optimiser has been through `plan`. */
-  readonly isOptimized?: boolean | undefined;
+  readonly isOptimized?: boolean;
   readonly span?: Span | undefined;
 };
 

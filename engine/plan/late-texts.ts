@@ -44,9 +44,9 @@ export function lateTexts(
 /** What a scan takes of late texts. */
 export type LateScan = {
   /** The parameter whose value is its project. */
-  readonly project?: string | undefined;
+  readonly project?: string;
   /** What its `texts` are made of: all of them, where some depend on a parameter. */
-  readonly texts?: readonly WantedText[] | undefined;
+  readonly texts?: readonly WantedText[];
 };
 
 export type WantedText =

@@ -40,14 +40,14 @@ export type Scan = {
    * Only events that may be of this project, by the source's own rule. A hint to skip by: events of
    * mixed projects pass, so the condition it came from stays in the plan.
    */
-  readonly projectKey?: string | undefined;
+  readonly projectKey?: string;
   /**
    * Only events that may hold all of these texts. A hint to skip by, as is the project; absent: all
    * events.
    */
-  readonly texts?: readonly NeededText[] | undefined;
+  readonly texts?: readonly NeededText[];
   /** Of a plan that leaves texts open: what they make of project and texts. */
-  readonly late?: LateScan | undefined;
+  readonly late?: LateScan;
 };
 
 /** Microseconds since the epoch, [startUs, endUs); infinite where open. */
@@ -79,7 +79,7 @@ export type Outer = {
 export type OuterColumn = {
   readonly column: Column;
   /** The capture, by the id of its column; absent: the row's number. */
-  readonly capture?: ColumnId | undefined;
+  readonly capture?: ColumnId;
 };
 
 /** Constants: what a relation without a scan came to when the parameters were known. */
@@ -97,7 +97,7 @@ export type Filter = {
    * Conjuncts, the same objects, that hold for each row of an event known to be of the project of the
    * scan below. Only row-wise operators lie between; the optimiser finds out last of all.
    */
-  readonly impliedByProject?: readonly Expression[] | undefined;
+  readonly impliedByProject?: readonly Expression[];
 };
 
 /** Computes columns; only these are in its output. A column may be passed on under its own id. */

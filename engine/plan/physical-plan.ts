@@ -120,7 +120,7 @@ export type PhysicalScan = {
   /** Only events that may hold all of these; absent: all. */
   readonly texts?: readonly NeededText[] | undefined;
   /** Of a plan that calls share: what the texts of a call make of project and texts. */
-  readonly late?: LateScan | undefined;
+  readonly late?: LateScan;
   /** Reads from the newest segment's end, and stops when the top rows above cannot change. */
   readonly newestFirst: boolean;
 };

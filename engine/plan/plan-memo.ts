@@ -39,7 +39,7 @@ export type CallPlan = {
   /** The scans as they are to be run, by their index. */
   readonly scans: readonly PhysicalScan[];
   /** There when the same plan serves other calls too. */
-  readonly template?: SentTemplate | undefined;
+  readonly template?: SentTemplate;
 };
 
 /** A plan as another thread gets it, that knows it by its number once it has read it. */

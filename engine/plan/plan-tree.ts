@@ -13,7 +13,7 @@ export type TreeStyle = {
   /** Characters of a line, its indent included, from which an operator is broken into its parts. */
   readonly widthMax: number;
   /** What stands left of an operator's first line, by its place in the tree read downwards, from 0. */
-  readonly margin?: ((index: number) => string) | undefined;
+  readonly margin?: (index: number) => string;
 };
 
 /** Inputs stand below their operator, two spaces further in; parts and facts four. */

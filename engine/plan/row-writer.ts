@@ -38,7 +38,7 @@ export class RowWriter implements Sink {
     output: readonly Column[],
     plan: PhysicalPlan,
     out: JsonBuffer,
-    checkpoint?: Checkpoint | undefined,
+    checkpoint?: Checkpoint,
   ) {
     this.#checkpoint = checkpoint;
     this.#out = out;

@@ -11,7 +11,7 @@ import { triesExpression } from './tries-expression.ts';
 /** What one worker looks at: some segments, or one part of the rows of each. */
 export type FragmentShare = {
   readonly segments: readonly SegmentHandle[];
-  readonly slice?: RowSlice | undefined;
+  readonly slice?: RowSlice;
 };
 
 /**

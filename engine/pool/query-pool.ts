@@ -66,7 +66,7 @@ export type QueryRun = {
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
   /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
-  readonly isAnew?: boolean | undefined;
+  readonly isAnew?: boolean;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
   /** There where partial states are remembered: it stands for the segments then. */
@@ -99,11 +99,11 @@ export type QueryPoolOptions = {
   readonly workerCount?: number | undefined;
   readonly limits?: Partial<PoolLimits> | undefined;
   /** Module that runs the tasks, in place of our own. */
-  readonly workerUrl?: URL | undefined;
+  readonly workerUrl?: URL;
   /** What is known of plans, and learned of their runs here. */
-  readonly costs?: RunCosts | undefined;
+  readonly costs?: RunCosts;
   /** Does what is left of a run when its partial states are made, on this thread; `undefined`: a worker is to do it. */
-  readonly finishHere?: FinishHere | undefined;
+  readonly finishHere?: FinishHere;
 };
 
 type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer | undefined;
@@ -160,7 +160,7 @@ export class QueryPool {
    * tenant's query takes the place of one of many of this tenant's; `query_cancelled` soon after
    * `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
    */
-  async run(query: QueryRun, signal?: AbortSignal | undefined): Promise<RunAnswer> {
+  async run(query: QueryRun, signal?: AbortSignal): Promise<RunAnswer> {
     const { tenant = NO_TENANT } = query;
     const tasks = new QueryTasks({
       scheduler: this.#queries.scheduler,

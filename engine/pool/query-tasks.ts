@@ -36,7 +36,7 @@ export class QueryTasks {
     readonly threads: WorkerThreads;
     readonly limits: QueryTaskLimits;
     /** Whose time they take. */
-    readonly tenant?: Tenant | undefined;
+    readonly tenant?: Tenant;
     /** A thread takes up a task; more than once when there are more. */
     readonly onBegin: () => void;
   }) {

@@ -7,7 +7,7 @@ export type EndedRun = {
   readonly busyMs: number;
   readonly rowCount: number;
   /** Whether all of it was run on the main thread. */
-  readonly isHere?: boolean | undefined;
+  readonly isHere?: boolean;
 };
 
 /** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */

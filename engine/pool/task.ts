@@ -130,7 +130,7 @@ export type TaskStats = ScanCounters & {
 export function taskStatsOf(
   { rowsScanned, rowsFromMemo, rowsSkipped, segmentsScanned, segmentsSkipped }: ScanCounters,
   runMs: number,
-  profile?: PlanProfile | undefined,
+  profile?: PlanProfile,
 ): TaskStats {
   return {
     rowsScanned,
@@ -173,7 +173,7 @@ export type UnreadableAnswer = {
   readonly kind: 'unreadable';
   readonly path: string;
   /** There when it is damaged, and how. */
-  readonly damage?: { readonly segmentId: number; readonly reason: string } | undefined;
+  readonly damage?: { readonly segmentId: number; readonly reason: string };
 };
 
 /** A mistake of ours, so that only the loss of its thread makes a task reject. */

@@ -25,7 +25,7 @@ export type WorkerThreadsOptions = {
    * By how much the system is asked to let others go before them (nice, 0 to 19; 0 where left out).
    * Where it cannot be asked, they are as the others.
    */
-  readonly nice?: number | undefined;
+  readonly nice?: number;
 };
 
 const MEGABYTE = 1024 * 1024;

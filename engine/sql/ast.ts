@@ -36,7 +36,7 @@ export type Select = {
   readonly span: Span;
   readonly distinct: boolean;
   /** `SELECT AS STRUCT`: each row is one value, its columns the fields. */
-  readonly asStruct?: boolean | undefined;
+  readonly asStruct?: boolean;
   readonly items: readonly SelectItem[];
   readonly from?: TableExpression | undefined;
   readonly where?: Expression | undefined;
@@ -126,9 +126,9 @@ export type TableExpression =
       readonly join: 'comma' | 'cross' | 'inner' | 'left' | 'right' | 'full';
       readonly left: TableExpression;
       readonly right: TableExpression;
-      readonly on?: Expression | undefined;
+      readonly on?: Expression;
       /** `USING (a, b)`; never beside `on`. */
-      readonly using?: readonly Name[] | undefined;
+      readonly using?: readonly Name[];
     };
 
 export type BinaryOperator =
@@ -235,7 +235,7 @@ export type Expression =
       readonly input: Expression;
       readonly list: readonly Expression[];
       /** `IN UNNEST(array)`: then `list` is empty. */
-      readonly array?: Expression | undefined;
+      readonly array?: Expression;
       /** `IN (SELECT …)`: then `list` is empty. */
       readonly query?: Query | undefined;
       readonly negated: boolean;
@@ -341,9 +341,7 @@ export type TypeName = {
    */
   readonly kind: string;
   /** Of `ARRAY<…>`. */
-  readonly element?: TypeName | undefined;
+  readonly element?: TypeName;
   /** Of `STRUCT<…>`. */
-  readonly fields?:
-    | readonly { readonly name?: Name | undefined; readonly type: TypeName }[]
-    | undefined;
+  readonly fields?: readonly { readonly name?: Name | undefined; readonly type: TypeName }[];
 };

@@ -7,7 +7,7 @@ import type { TokenCursor } from './token-cursor.ts';
 
 /** What stands between parentheses: a query, or a list of expressions, which is empty then. */
 export type QueryOrList = {
-  readonly query?: Query | undefined;
+  readonly query?: Query;
   readonly list: readonly Expression[];
 };
 

@@ -4,7 +4,7 @@ import { ObjectText } from './json-text.ts';
 
 /** Which members of a document say when it was, what it says and whose it is; the first there is counts. */
 export type DocumentNames = {
-  readonly id?: readonly string[] | undefined;
+  readonly id?: readonly string[];
   readonly timestamp: readonly string[];
   readonly message: readonly string[];
   readonly project: readonly string[];
@@ -12,7 +12,7 @@ export type DocumentNames = {
    * A member that is an object of fields: they stand among the others, before which they count, and its `project` is
    * that of a document which names none outside.
    */
-  readonly nested?: string | undefined;
+  readonly nested?: string;
 };
 
 /** What a member must be to be taken for more than a field; else it is one, whatever its name. */

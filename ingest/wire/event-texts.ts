@@ -8,7 +8,7 @@ export type WireEvent = {
   readonly message?: string | undefined;
   readonly project?: string | undefined;
   /** Of an object. */
-  readonly metadata?: string | undefined;
+  readonly metadata?: string;
 };
 
 /** The members of a `WireEvent` under the names that events of ours have for them. */
@@ -48,12 +48,12 @@ export class EventTexts {
   }
 
   /** @throws BodyLimitError when there is more than a body may hold. */
-  add(event: WireEvent, address?: string | undefined): void {
+  add(event: WireEvent, address?: string): void {
     this.addText(eventText(event), address);
   }
 
   /** The same of an event that is JSON of ours already. */
-  addText(text: string, address?: string | undefined): void {
+  addText(text: string, address?: string): void {
     const addressed = this.#of(address);
     addressed.ordinals.push(this.#count++);
     if (this.#count > BODY_EVENTS_MAX) {

@@ -37,7 +37,7 @@ export class JsonReader {
   /** The text is `pieces`, end to end; `isLines`: each line is one of its own, for errors to name. */
   constructor(
     pieces: readonly Uint8Array[],
-    options: { readonly memory: Loan; readonly isLines?: boolean | undefined },
+    options: { readonly memory: Loan; readonly isLines?: boolean },
   ) {
     this.#text = new BodyText(pieces, options.memory);
     this.#cursor = new JsonCursor(this.#text, options.isLines ?? false);

@@ -7,16 +7,16 @@ import { ObjectText } from './json-text.ts';
  */
 export type OtlpRecord = {
   /** Digits; zero where the sender does not know. */
-  readonly timeUnixNano?: string | undefined;
-  readonly observedTimeUnixNano?: string | undefined;
+  readonly timeUnixNano?: string;
+  readonly observedTimeUnixNano?: string;
   readonly severityNumber?: number | undefined;
-  readonly severityText?: string | undefined;
-  readonly body?: OtlpValue | undefined;
+  readonly severityText?: string;
+  readonly body?: OtlpValue;
   readonly attributes?: OtlpAttributes | undefined;
   /** Hexadecimal digits. */
-  readonly traceId?: string | undefined;
-  readonly spanId?: string | undefined;
-  readonly eventName?: string | undefined;
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly eventName?: string;
 };
 
 /** A value as JSON. */

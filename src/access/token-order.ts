@@ -14,9 +14,9 @@ export type OrderContext = {
   readonly nowMs: number;
   readonly hasSource: (name: string) => boolean;
   /** Absent where endpoints are not known. */
-  readonly hasEndpoint?: ((idOrName: string) => boolean) | undefined;
+  readonly hasEndpoint?: (idOrName: string) => boolean;
   /** Who asks; absent: whoever has the folder. */
-  readonly maker?: Grant | undefined;
+  readonly maker?: Grant;
 };
 
 const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._:@/-]*$/;

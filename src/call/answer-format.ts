@@ -10,7 +10,7 @@ export type AnswerFormat = {
   readonly mediaTypes: readonly [string, ...string[]];
   readonly contentType: string;
   /** Left out of JSON, which is the form that rows come in. */
-  readonly rewriter?: ((rows: Uint8Array, columns: readonly string[]) => RowsRewriter) | undefined;
+  readonly rewriter?: (rows: Uint8Array, columns: readonly string[]) => RowsRewriter;
 };
 
 export const JSON_FORMAT: AnswerFormat = {

@@ -6,7 +6,7 @@ import { ANSWER_FORMATS, type AnswerFormat } from './answer-format.ts';
 export type CalledEndpoint = {
   readonly endpoint: Endpoint;
   /** There where the path's end names one. */
-  readonly format?: AnswerFormat | undefined;
+  readonly format?: AnswerFormat;
 };
 
 /**

@@ -37,7 +37,7 @@ export type EndpointAnswer = RunAnswer | SharedAnswer;
 /** Who waits for the answer. */
 export type Caller = {
   /** Whose time runs take that are begun for this caller. */
-  readonly tenant?: Tenant | undefined;
+  readonly tenant?: Tenant;
   /** Aborted when the caller has gone; asked for only when there is something to wait for. */
   readonly cancelled: () => AbortSignal;
 };
@@ -73,10 +73,10 @@ export class EndpointCaller {
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
     /** Hears of renewals that failed: no caller does. */
-    readonly log?: Log | undefined;
+    readonly log?: Log;
     /** Bytes of kept answers; with 0 every call runs, whatever its definition says. */
-    readonly cacheBytesMax?: number | undefined;
-    readonly cacheEntriesMax?: number | undefined;
+    readonly cacheBytesMax?: number;
+    readonly cacheEntriesMax?: number;
   }) {
     this.#clock = options.clock;
     this.#log = options.log ?? (() => {});
@@ -204,7 +204,7 @@ export class EndpointCaller {
     }
   }
 
-  #begin(key: CallKey, tenant?: Tenant | undefined): SharedRun<SharedResult> {
+  #begin(key: CallKey, tenant?: Tenant): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
       const { answer, ended } = this.#runner.begin({ ...key, tenant }, () => signal, earlier);
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };

@@ -16,8 +16,8 @@ export interface QueryEngine {
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: PreparedQuery['commonTables'] | undefined,
-    views?: Views | undefined,
+    within?: PreparedQuery['commonTables'],
+    views?: Views,
   ): PreparedQuery;
   /**
    * Runs it over everything that is visible at the moment of the call, and in reach of its caller. Rejects with a QueryError;

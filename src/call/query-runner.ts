@@ -33,7 +33,7 @@ export function columnsOf({ endpoint, callerQuery }: QueryCall): readonly string
 /** How a call is run. */
 export type RunManner = {
   /** Whether the answer should tell how it was made. */
-  readonly isExplained?: boolean | undefined;
+  readonly isExplained?: boolean;
   /** Whose time it takes; of a renewal nobody's in particular. */
   readonly tenant?: Tenant | undefined;
 };
@@ -95,7 +95,7 @@ export class QueryRunner {
   begin(
     call: QueryCall & RunManner,
     cancelled: () => AbortSignal,
-    earlier?: Promise<void> | undefined,
+    earlier?: Promise<void>,
   ): BegunRun<TimedAnswer> {
     if (!this.hasRoom) throw this.#overloaded();
     const run = async (signal: AbortSignal): Promise<TimedAnswer> => {

@@ -43,7 +43,7 @@ export type CallDifference = {
   readonly parameters: Readonly<Record<string, string>>;
   readonly rows: readonly RowDifference[];
   /** What was expected and got of failures, where there was one on either side. */
-  readonly failure?: { readonly expected: string; readonly got: string } | undefined;
+  readonly failure?: { readonly expected: string; readonly got: string };
 };
 
 /** What came of checking a folder. */

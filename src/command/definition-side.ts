@@ -14,7 +14,7 @@ export type FixedDefinition = {
 export type SideProblem = {
   readonly message: string;
   /** Of the definition that it would be, where that is known. */
-  readonly id?: string | undefined;
+  readonly id?: string;
 };
 
 /** What there is on one side. */

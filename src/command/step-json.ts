@@ -19,7 +19,7 @@ type Result =
   /** It was not begun for that. */
   | 'left';
 
-type Told = { readonly result: Result; readonly error?: Error | undefined };
+type Told = { readonly result: Result; readonly error?: Error };
 
 const NOTHING: SideComparison = { changes: [], sameCount: 0, alone: [], problems: [] };
 

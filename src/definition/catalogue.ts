@@ -62,7 +62,7 @@ export class Catalogue {
 export async function loadCatalogue(options: {
   readonly folder: string | undefined;
   /** `default` unless given. */
-  readonly profile?: ProfileName | undefined;
+  readonly profile?: ProfileName;
   readonly engine: Preparing;
 }): Promise<Catalogue> {
   const { engine, folder, profile = 'default' } = options;

@@ -9,8 +9,8 @@ export type DefinitionProblem = {
   readonly file: string;
   readonly reason: string;
   /** A place in the file. */
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
+  readonly line?: number;
+  readonly column?: number;
   /** Whether an earlier state of the file is in force. */
   readonly isServed: boolean;
 };

@@ -44,7 +44,7 @@ export class DefinitionSet {
   /** Of two with the same id or name the first has it, and the other is a problem. */
   constructor(
     saved: readonly SavedDefinition[],
-    options: { readonly engine: Preparing; readonly after?: DefinitionSet | undefined },
+    options: { readonly engine: Preparing; readonly after?: DefinitionSet },
   ) {
     this.#engine = options.engine;
     this.#before = options.after;

@@ -281,11 +281,7 @@ export class Definitions {
   }
 
   /** From here on the set is in force. `by`: who changed what is of the store. */
-  #adopt(
-    set: DefinitionSet,
-    stored: ReadonlyMap<string, SavedDefinition>,
-    by?: string | undefined,
-  ): void {
+  #adopt(set: DefinitionSet, stored: ReadonlyMap<string, SavedDefinition>, by?: string): void {
     const before = this.catalogue.list();
     this.#set = set;
     this.#stored = stored;

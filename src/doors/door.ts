@@ -52,9 +52,9 @@ export type Door<Notes> = {
   readonly sourceElse: 'none' | 'body' | 'default';
   readonly tell: (request: Request, response: Response, posted: Posted<Notes>) => void;
   /** In the words of the profile, unless given. */
-  readonly tellFailure?: TellFailure | undefined;
+  readonly tellFailure?: TellFailure;
   /** What these words look like. */
-  readonly failureSchemas?: FailureSchemas | undefined;
+  readonly failureSchemas?: FailureSchemas;
 };
 
 export type DoorOptions = {

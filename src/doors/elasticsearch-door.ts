@@ -77,9 +77,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   },
 };
 
-type ItemAnswer = Readonly<
-  Record<string, { readonly status: number; readonly error?: object | undefined }>
->;
+type ItemAnswer = Readonly<Record<string, { readonly status: number; readonly error?: object }>>;
 
 function itemAnswer(
   { action, index, id, event }: BulkItem,

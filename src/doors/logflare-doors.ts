@@ -106,8 +106,8 @@ type Format = {
   readonly format: WireFormat;
   readonly mediaTypes: readonly string[];
   /** How the same is read with a document on each line, where it may come so. */
-  readonly lines?: WireFormat | undefined;
-  readonly sourceElse?: Door<void>['sourceElse'] | undefined;
+  readonly lines?: WireFormat;
+  readonly sourceElse?: Door<void>['sourceElse'];
   readonly example: unknown;
 };
 

@@ -18,7 +18,7 @@ export type FollowedEvents = {
   readonly sinceUs?: number | undefined;
   readonly reach: Reach;
   /** Asked before each part that is sent; with false no more is. Absent: it always may. */
-  readonly mayGoOn?: (() => boolean) | undefined;
+  readonly mayGoOn?: () => boolean;
 };
 
 const PARAMETERS: readonly ParameterDeclaration[] = [
@@ -48,7 +48,7 @@ export class EventReader {
     readonly events: PublishedEvents;
     readonly nowUs: () => number;
     /** Events of a page, at most; for tests. */
-    readonly pageRows?: number | undefined;
+    readonly pageRows?: number;
   }) {
     this.#engine = parts.engine;
     this.#events = parts.events;

@@ -45,8 +45,8 @@ export class Followers {
   constructor(parts: {
     readonly reader: EventReader;
     readonly events: PublishedEvents;
-    readonly countMax?: number | undefined;
-    readonly times?: Partial<FollowTimes> | undefined;
+    readonly countMax?: number;
+    readonly times?: Partial<FollowTimes>;
   }) {
     this.#reader = parts.reader;
     this.#events = parts.events;

@@ -48,7 +48,7 @@ export type AppOptions = {
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
-  readonly bodies?: BodyReader | undefined;
+  readonly bodies?: BodyReader;
   /** Left out, nothing is counted and nothing is at `/metrics`. */
   readonly metrics?: Metrics | undefined;
 };

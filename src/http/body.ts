@@ -37,7 +37,7 @@ export type BodyTerms = {
   readonly bytesMax: number;
   readonly tenant: Tenant;
   /** Throws where there is no use for any body now. */
-  readonly check?: (() => void) | undefined;
+  readonly check?: () => void;
 };
 
 export type BodyReaderOptions = {
@@ -46,11 +46,11 @@ export type BodyReaderOptions = {
   /** Bytes of all bodies at once. */
   readonly heldBytesMax?: number | undefined;
   /** How long bodies take from being worked on to being stored, whatever they are; 0 unless given. */
-  readonly durableMs?: (() => number) | undefined;
+  readonly durableMs?: () => number;
   /** How long one waits that there is no room for, before it is refused. */
-  readonly refusalWaitMs?: number | undefined;
+  readonly refusalWaitMs?: number;
   /** Of a body there is no room for. */
-  readonly refusal?: 'ingest_overloaded' | 'overloaded' | undefined;
+  readonly refusal?: 'ingest_overloaded' | 'overloaded';
 };
 
 /**

@@ -13,9 +13,9 @@ export type ByteGateOptions = {
   /** The monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
   /** … of which tenants in company share this much; all unless given. */
-  readonly sharedBytesMax?: (() => number) | undefined;
+  readonly sharedBytesMax?: () => number;
   /** … and of which one that floods beside others has at most so much in a millisecond; no bound unless given. */
-  readonly floodBytesPerMs?: number | undefined;
+  readonly floodBytesPerMs?: number;
 };
 
 /**

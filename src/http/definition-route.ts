@@ -167,7 +167,7 @@ function askedBy(
   body: DefinitionBody,
   under: {
     readonly profile: ProfileName;
-    readonly id?: string | undefined;
+    readonly id?: string;
     readonly current?: Endpoint | undefined;
   },
 ): AskedFile {

@@ -10,7 +10,7 @@ export type Failure = {
    * The connection ends before the body does, by one byte that is announced and never sent: for senders who look at
    * nothing else, and take any answer that is whole for the end of the matter.
    */
-  readonly isCutShort?: boolean | undefined;
+  readonly isCutShort?: boolean;
 };
 
 /** What is known of the request that failed; nothing where it could not be read. */

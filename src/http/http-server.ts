@@ -46,10 +46,10 @@ export type CallerLimits = SlownessLimits & {
 
 /** Times of a drain; those of the limits where left out. */
 export type DrainOptions = {
-  readonly drainMs?: number | undefined;
-  readonly silentMs?: number | undefined;
+  readonly drainMs?: number;
+  readonly silentMs?: number;
   /** Has whoever still waits answered. */
-  readonly giveUp?: (() => void) | undefined;
+  readonly giveUp?: () => void;
 };
 
 /** A listening server that can be told to finish what is under way and stop. */

@@ -56,19 +56,19 @@ export type Route = {
   readonly pathParameters?: Readonly<Record<string, PathParameterText>> | undefined;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Which requests it is for, where a path means two things; the first route that takes one has it. */
-  readonly takes?: ((request: Request) => boolean) | undefined;
+  readonly takes?: (request: Request) => boolean;
   /** How failures are told; in the words of the profile unless given. */
   readonly tellFailure?: TellFailure | undefined;
   /** … and what they look like, where the words are not those of the profile. */
   readonly failureSchemas?: FailureSchemas | undefined;
   /** On every answer, failures included. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Hears how each request ended. */
   readonly ended?: ((request: Request, outcome: Outcome) => void) | undefined;
   /** Whether the path's one parameter names an endpoint to call: each is told of at its own name. */
-  readonly isTemplateOfCalls?: boolean | undefined;
+  readonly isTemplateOfCalls?: boolean;
   /** Answers while the service starts and stops, too. */
-  readonly isAlwaysServed?: boolean | undefined;
+  readonly isAlwaysServed?: boolean;
 };
 
 /** The one `:parameter` of a path, decoded. */

@@ -2,14 +2,14 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** One value of a metric, under its labels. */
 export type Reading = {
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 };
 
 export type ReadMetric = {
   readonly name: string;
   readonly help: string;
-  readonly labels?: readonly string[] | undefined;
+  readonly labels?: readonly string[];
   /** All values at this moment; what is not among them is no more. Called at each scrape. */
   readonly read: () => number | Iterable<Reading>;
 };

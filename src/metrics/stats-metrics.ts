@@ -16,10 +16,10 @@ export type Snapshot = {
   readonly calls: CallStats;
   /** Places of damage found so far, by kind; left out where nobody looks for any. */
   /** Who follows sources at this moment. */
-  readonly followerCount?: number | undefined;
-  readonly damagedPlaces?: ReadonlyMap<DamageKind, number> | undefined;
+  readonly followerCount?: number;
+  readonly damagedPlaces?: ReadonlyMap<DamageKind, number>;
   /** Definitions in force, by origin, and problems of their files; left out where none are changed. */
-  readonly definitions?: DefinitionStats | undefined;
+  readonly definitions?: DefinitionStats;
   readonly delays: Delays;
 };
 

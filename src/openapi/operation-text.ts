@@ -27,17 +27,17 @@ export type ParameterText = {
   readonly in: 'query' | 'header';
   readonly description: string;
   readonly schema: Schema;
-  readonly required?: boolean | undefined;
+  readonly required?: boolean;
   /** Whether an empty text may be given, which is no value. */
-  readonly mayBeEmpty?: boolean | undefined;
+  readonly mayBeEmpty?: boolean;
   readonly example?: unknown;
   /** Whether it stands for any number of parameters, the members of an object. */
-  readonly isSet?: boolean | undefined;
+  readonly isSet?: boolean;
 };
 
 export type BodyText = {
   readonly isRequired: boolean;
-  readonly description?: string | undefined;
+  readonly description?: string;
   readonly content: MediaTexts;
 };
 
@@ -47,16 +47,16 @@ export type AnswerText = {
   /** Without it the answer has no body. */
   readonly content?: MediaTexts | undefined;
   /** What they say, by their names. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** What is told of an operation to those who want to use it. */
 export type OperationText = {
   /** A few words, without a stop. */
   readonly summary: string;
-  readonly description?: string | undefined;
+  readonly description?: string;
   readonly tag: Tag;
-  readonly parameters?: readonly ParameterText[] | undefined;
+  readonly parameters?: readonly ParameterText[];
   readonly body?: BodyText | undefined;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerText>>;

@@ -34,12 +34,12 @@ export type Damage = {
   readonly kind: DamageKind;
   /** How many places were found; 0: they were told before, and what was set aside has not been. */
   readonly places: number;
-  readonly postsLost?: number | undefined;
-  readonly segmentsLost?: number | undefined;
+  readonly postsLost?: number;
+  readonly segmentsLost?: number;
   /** Columns of segments whose values are lost, and nothing else of them. */
-  readonly columnsLost?: number | undefined;
+  readonly columnsLost?: number;
   /** Paths of what was set aside, as far as they are listed. */
-  readonly quarantined?: readonly string[] | undefined;
+  readonly quarantined?: readonly string[];
 };
 
 /** Who hears how the reading of what is stored goes, and of damage that is found later. */

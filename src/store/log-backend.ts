@@ -31,11 +31,11 @@ export function openBackend(options: {
   readonly settings: Settings;
   readonly log: Log;
   /** The monotonic clock, in milliseconds: how long the log takes is not known without. */
-  readonly nowMs?: (() => number) | undefined;
+  readonly nowMs?: () => number;
   /** The machine's own unless given. */
   readonly disk?: Disk | undefined;
   /** Bytes from which a file of the log is followed by a new one; for tests. */
-  readonly logFileBytesMax?: number | undefined;
+  readonly logFileBytesMax?: number;
 }): Backend {
   const { settings, log, nowMs, disk = new NodeDisk(), logFileBytesMax } = options;
   const directory = new SourceDirectory(settings.sources);

@@ -43,13 +43,13 @@ export type EventValue =
   | { readonly [key: string]: EventValue };
 
 export type TestEvent = {
-  readonly id?: string | undefined;
+  readonly id?: string;
   readonly timestampUs: number;
   readonly event_message?: string | null | undefined;
   readonly project?: string | null | undefined;
   /** The decision of the source's rule; absent: `project`. `MIXED_PROJECTS`: several. */
   readonly projectKey?: string | null | typeof MIXED_PROJECTS | undefined;
-  readonly metadata?: EventValue | undefined;
+  readonly metadata?: EventValue;
   /** Further top-level keys. */
   readonly [key: string]: EventValue | undefined;
 };

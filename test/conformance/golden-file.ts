@@ -9,10 +9,10 @@ export type Golden = {
   /** The key of the case. */
   readonly case: string;
   /** Whether the text itself is refused, or a value met at run time; not the words. */
-  readonly error?: 'compile' | 'run' | undefined;
+  readonly error?: 'compile' | 'run';
   /** Names and types of the columns, and the values of the rows. */
-  readonly columns?: readonly (readonly [name: string, type: string])[] | undefined;
-  readonly rows?: readonly (readonly GoogleValue[])[] | undefined;
+  readonly columns?: readonly (readonly [name: string, type: string])[];
+  readonly rows?: readonly (readonly GoogleValue[])[];
 };
 
 export function goldenOf(key: string, answer: GoogleAnswer): Golden {

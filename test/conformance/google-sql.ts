@@ -125,8 +125,8 @@ export class GoogleSql {
   async evaluate(
     sql: string,
     data: {
-      readonly tables?: readonly GoogleTable[] | undefined;
-      readonly parameters?: Readonly<Record<string, GoogleParameter>> | undefined;
+      readonly tables?: readonly GoogleTable[];
+      readonly parameters?: Readonly<Record<string, GoogleParameter>>;
     } = {},
   ): Promise<GoogleAnswer> {
     const parameters = Object.entries(data.parameters ?? {});

@@ -34,8 +34,8 @@ export type GoogleValue =
 /** `zetasql.TypeProto` as the proto loader gives it. */
 export type TypeMessage = {
   readonly type_kind: string;
-  readonly array_type?: { readonly element_type: TypeMessage } | undefined;
-  readonly struct_type?: { readonly field?: readonly FieldMessage[] | undefined } | undefined;
+  readonly array_type?: { readonly element_type: TypeMessage };
+  readonly struct_type?: { readonly field?: readonly FieldMessage[] };
 };
 
 type FieldMessage = { readonly field_name?: string; readonly field_type: TypeMessage };

@@ -31,14 +31,14 @@ export type StoreOptions = {
   readonly disk: Disk;
   readonly nowUs: number;
   /** DATA unless given. */
-  readonly dataDir?: string | undefined;
-  readonly sources?: readonly string[] | undefined;
+  readonly dataDir?: string;
+  readonly sources?: readonly string[];
   /** Bytes of sealed segments that may be in memory; no limit unless given. */
   readonly segmentBytesMax?: number | undefined;
   /** Called for each entry of the log of the service. */
-  readonly onEntry?: ((entry: LogEntry) => void) | undefined;
+  readonly onEntry?: (entry: LogEntry) => void;
   /** Called before something is sealed, merged or packed; may take a while, or reject. */
-  readonly beforeWork?: (() => Promise<void>) | undefined;
+  readonly beforeWork?: () => Promise<void>;
 };
 
 /** A store as the service has it, on one thread, recovered. */

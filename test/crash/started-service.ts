@@ -17,7 +17,7 @@ export type StartedService = {
 
 export async function startedOn(
   folder: string,
-  options: { readonly disk?: Disk | undefined; readonly nowUs?: number | undefined } = {},
+  options: { readonly disk?: Disk; readonly nowUs?: number } = {},
 ): Promise<StartedService> {
   const entries: LogEntry[] = [];
   const log = (entry: LogEntry): void => void entries.push(entry);

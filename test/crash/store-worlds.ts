@@ -13,7 +13,7 @@ export type WorldsToLive = {
 };
 
 /** `failure`: of the last world, with its seed. */
-export type WorldsLived = { readonly tally: Tally; readonly failure?: string | undefined };
+export type WorldsLived = { readonly tally: Tally; readonly failure?: string };
 
 /**
  * Lives worlds of a modelled store, one after another. The task of a thread: what the test runner does

@@ -44,7 +44,7 @@ export function randomDataSet(random: Random, dayUs: number): DataSet {
 
 /** Does the steps, in order. What cannot seal keeps its events as they are. */
 export async function load(
-  answerer: Answerer & { readonly seal?: (() => Promise<void>) | undefined },
+  answerer: Answerer & { readonly seal?: () => Promise<void> },
   { steps, nowUs }: Pick<DataSet, 'steps' | 'nowUs'>,
 ): Promise<void> {
   for (const step of steps) {

@@ -58,7 +58,7 @@ type Opened = {
   readonly merges: { count: number };
 };
 
-async function opened(budget?: MemoryBudget | undefined): Promise<Opened> {
+async function opened(budget?: MemoryBudget): Promise<Opened> {
   const slow = new SlowDisk();
   const { disk } = slow;
   const { folder } = await SegmentFolder.recover({

@@ -7,7 +7,7 @@ import type { Tenant } from './tenant-events.ts';
 export type TenantCall = {
   readonly endpoint: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly sql?: string | undefined;
+  readonly sql?: string;
   /** Whether it may be asked for all projects, too: it takes no product of all rows. */
   readonly isLinear: boolean;
 };

@@ -40,7 +40,7 @@ function window(calls: readonly WindowCallOptions[], options: Partial<WindowOpti
 
 function called(
   name: string,
-  index?: number | undefined,
+  index?: number,
   options: { readonly frame?: Frame; readonly ignoresNulls?: boolean } = {},
 ): WindowCallOptions {
   const { frame, ignoresNulls = false } = options;

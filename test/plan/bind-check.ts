@@ -39,7 +39,7 @@ export function expectPlan(sql: string, ...lines: readonly string[]): void {
  * Expects how one expression over `logs` is written out. There `id` is id#1, `timestamp` is
  * timestamp#2, and `m` is m#7, the elements of metadata.
  */
-export function expectExpression(sql: string, text: string, type?: string | undefined): void {
+export function expectExpression(sql: string, text: string, type?: string): void {
   const bound = bind(`SELECT ${sql} AS x FROM logs, UNNEST(metadata) AS m`);
   const line = planText(bound.plan).split('\n')[0]!;
   assert.equal(line.replace(/^project (?:x#\d+ := )?/, ''), text);

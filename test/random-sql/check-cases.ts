@@ -17,7 +17,7 @@ export type CheckOptions = {
   /** Whether fields of events may hold values of several kinds. */
   readonly isMixed: boolean;
   /** Which queries the check is about; those made in vain are not counted. */
-  readonly filter?: ((query: Query) => boolean) | undefined;
+  readonly filter?: (query: Query) => boolean;
 };
 
 /**

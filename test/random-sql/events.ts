@@ -11,7 +11,7 @@ export type Shape = {
     readonly name: string;
     readonly type: Type;
     /** Of records only. */
-    readonly shape?: Shape | undefined;
+    readonly shape?: Shape;
   }[];
 };
 
@@ -57,7 +57,7 @@ const SQL_TYPES: Readonly<Record<string, SqlType>> = {
   'STRING[]': arrayOf(STRING),
 };
 
-function sqlTypeOf(type: Type, shape?: Shape | undefined): SqlType {
+function sqlTypeOf(type: Type, shape?: Shape): SqlType {
   if (shape === undefined) return SQL_TYPES[type]!;
   const record: SqlType = {
     kind: 'STRUCT',
@@ -177,7 +177,7 @@ export function rowOf(event: TestEvent): ReadonlyMap<string, Value> {
   );
 }
 
-function typedValue(value: EventValue | undefined, type: Type, shape?: Shape | undefined): Value {
+function typedValue(value: EventValue | undefined, type: Type, shape?: Shape): Value {
   if (value === undefined || value === null) return null;
   if (type.endsWith('[]')) {
     const element = type.slice(0, -2) as Type;

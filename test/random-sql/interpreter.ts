@@ -251,9 +251,9 @@ function groupsOf(query: Query, sources: readonly Names[], tables: Tables): read
 type Context = {
   readonly names: Names;
   readonly tables: Tables;
-  readonly group?: Group | undefined;
+  readonly group?: Group;
   /** All rows among which windows are looked for. */
-  readonly all?: readonly Names[] | undefined;
+  readonly all?: readonly Names[];
 };
 
 function evaluate(expression: Expression, context: Context): Value {

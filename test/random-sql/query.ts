@@ -63,9 +63,9 @@ export type Join = {
   readonly kind: ',' | ' CROSS JOIN' | ' INNER JOIN' | ' LEFT JOIN' | ' RIGHT JOIN' | ' FULL JOIN';
   readonly table: Table;
   /** Not with a comma and CROSS; an unnest beside INNER and LEFT may do without. */
-  readonly on?: Expression | undefined;
+  readonly on?: Expression;
   /** In place of `on`: columns that both sides have, and that are one column from there on. */
-  readonly using?: readonly string[] | undefined;
+  readonly using?: readonly string[];
 };
 
 export type Table =
@@ -110,7 +110,7 @@ export type Expression =
   | {
       readonly op: 'column';
       readonly type: Type;
-      readonly table?: string | undefined;
+      readonly table?: string;
       readonly name: string;
       /** Written without its table. */
       readonly isBare: boolean;
@@ -139,7 +139,7 @@ export type Subquery = {
   readonly type: Type;
   readonly kind: 'value' | 'EXISTS' | 'IN' | 'NOT IN' | 'ARRAY';
   /** What is looked for; with IN and NOT IN. */
-  readonly value?: Expression | undefined;
+  readonly value?: Expression;
   readonly query: Query;
 };
 
@@ -153,8 +153,8 @@ export type Aggregate = {
   /** Between the texts of STRING_AGG. */
   readonly separator?: string | undefined;
   /** Of ARRAY_AGG: leaves NULLs out. */
-  readonly ignoresNulls?: boolean | undefined;
-  readonly orderBy?: readonly Sorting[] | undefined;
+  readonly ignoresNulls?: boolean;
+  readonly orderBy?: readonly Sorting[];
   readonly limit?: number | undefined;
 };
 
@@ -194,10 +194,10 @@ export type Window = {
 export type WindowCall = {
   readonly op: 'window-call';
   readonly name: WindowName;
-  readonly argument?: Expression | undefined;
+  readonly argument?: Expression;
   /** The buckets of NTILE, the distance of LAG and LEAD, the place of NTH_VALUE. */
   readonly count?: number | undefined;
-  readonly ignoresNulls?: boolean | undefined;
+  readonly ignoresNulls?: boolean;
 };
 
 export type WindowName =

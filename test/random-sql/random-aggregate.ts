@@ -18,7 +18,7 @@ type Choice = { readonly type: Type; readonly make: () => Expression };
 export function randomAggregate(
   random: Random,
   options: AggregateOptions,
-  type?: Type | undefined,
+  type?: Type,
 ): Expression {
   const choices = choicesOf(random, options).filter(
     (choice) => type === undefined || choice.type === type,
@@ -141,7 +141,7 @@ function collection(
   };
 }
 
-function aggregate(type: Type, name: AggregateName, argument?: Expression | undefined): Aggregate {
+function aggregate(type: Type, name: AggregateName, argument?: Expression): Aggregate {
   return { op: 'aggregate', type, name, argument, isDistinct: false };
 }
 

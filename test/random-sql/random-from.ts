@@ -153,7 +153,7 @@ export class FromMaker {
 
   #columns(
     alias: string,
-    columns: readonly (Column & { readonly shape?: Shape | undefined })[],
+    columns: readonly (Column & { readonly shape?: Shape })[],
   ): Pick<Source, 'scope' | 'columns'> {
     const { random } = this.#context;
     const scope = columns.flatMap(({ name, type, shape }) => {

@@ -259,7 +259,7 @@ class QueryMaker {
   }
 
   /** Reads a column at least, for no one groups by a constant. */
-  #key(scope: readonly Readable[], wanted?: Type | undefined): Expression {
+  #key(scope: readonly Readable[], wanted?: Type): Expression {
     const type = wanted ?? randomScalar(this.#random);
     const key = this.#value(type, scope, { depth: this.#random.pick([0, 1, 2]) });
     if (readsColumn(key)) return key;
@@ -298,7 +298,7 @@ class QueryMaker {
     scope: readonly Readable[],
     keys: readonly Item[],
     isCertain: boolean,
-    type?: Type | undefined,
+    type?: Type,
   ): Expression {
     return randomAggregate(
       this.#random,
@@ -338,7 +338,7 @@ class QueryMaker {
     { types }: ItemOptions,
   ) {
     const random = this.#random;
-    const window = (type?: Type | undefined): Readable => {
+    const window = (type?: Type): Readable => {
       const expression = this.#window(scope, unique, type);
       return { expression, type: expression.type };
     };
@@ -360,7 +360,7 @@ class QueryMaker {
   #window(
     scope: readonly Readable[],
     unique: readonly Expression[] | undefined,
-    type?: Type | undefined,
+    type?: Type,
   ): Window {
     return randomWindow(
       this.#random,

@@ -37,11 +37,7 @@ type Choice = {
 };
 
 /** A random function over a window, of one type if that is given. */
-export function randomWindow(
-  random: Random,
-  options: WindowOptions,
-  wanted?: Type | undefined,
-): Window {
+export function randomWindow(random: Random, options: WindowOptions, wanted?: Type): Window {
   const choices = choicesOf(random, options).filter(
     ({ type, isTotal = false }) =>
       (wanted === undefined || type === wanted) && (!isTotal || options.unique !== undefined),
@@ -70,11 +66,13 @@ function choicesOf(random: Random, { value }: WindowOptions): readonly Choice[] 
     name,
     ...parts,
   });
-  const aggregate = (
-    type: Type,
-    name: AggregateName,
-    argument?: Expression | undefined,
-  ): Aggregate => ({ op: 'aggregate', type, name, argument, isDistinct: false });
+  const aggregate = (type: Type, name: AggregateName, argument?: Expression): Aggregate => ({
+    op: 'aggregate',
+    type,
+    name,
+    argument,
+    isDistinct: false,
+  });
   const overFrame = { hasFrame: true, isFree: true } as const;
   const nulls = () => random.next() < 0.4;
   // Google takes no NULL, nor what it computes to one.

@@ -15,10 +15,10 @@ export type AccessRow = {
   /** What is asked, and how whoever may is answered. */
   readonly path: string;
   readonly body?: string | undefined;
-  readonly type?: string | undefined;
+  readonly type?: string;
   readonly status: number;
   /** Whether failures are told in the words of a protocol, whatever the profile. */
-  readonly hasOwnWords?: boolean | undefined;
+  readonly hasOwnWords?: boolean;
 };
 
 const LOGS_ALL = '2034724d-89c8-43a9-aabc-52f7404f4bdd';

@@ -176,8 +176,8 @@ function named(random: Random, example: unknown): string {
 }
 
 type ObjectSchema = {
-  readonly required?: readonly string[] | undefined;
-  readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
 const ENCODINGS: readonly (readonly [string, (bytes: Buffer) => Buffer])[] = [

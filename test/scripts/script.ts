@@ -5,7 +5,7 @@ export type Script = {
   /** A sentence about behaviour: the test's name. */
   readonly name: string;
   /** The clock of arriving events and of every call; ISO 8601. `NOW` unless given. */
-  readonly now?: string | undefined;
+  readonly now?: string;
   /** Events by source, posted in this order. */
   readonly load: Readonly<Record<string, readonly JsonObject[]>>;
   readonly calls: readonly ScriptCall[];

@@ -28,7 +28,7 @@ function refusingOnce(stored: Stored[], code: ErrorCode): LogIntake {
 type Parts = {
   readonly intake: LogIntake;
   readonly answerCount: number;
-  readonly options?: object | undefined;
+  readonly options?: object;
 };
 
 type Post = { readonly tap: HttpTap; readonly dropped: ReadonlySet<string> };

@@ -16,8 +16,8 @@ export type Target = {
 export type LogRecord = {
   readonly message: string;
   /** Milliseconds; now, where there are none. */
-  readonly timeMs?: number | undefined;
-  readonly fields?: Readonly<Record<string, string | number>> | undefined;
+  readonly timeMs?: number;
+  readonly fields?: Readonly<Record<string, string | number>>;
 };
 
 /** A sender at work in a process of its own. */

@@ -192,23 +192,23 @@ export type TestApp = {
 export async function withApp(
   options: {
     /** The one definition; `STATS` unless given. */
-    readonly definition?: string | undefined;
+    readonly definition?: string;
     readonly run?: Run | undefined;
     /** The monotonic clock; it stands still at 0 unless given. */
-    readonly monotonicMs?: (() => number) | undefined;
-    readonly intake?: LogIntake | undefined;
-    readonly callsMax?: number | undefined;
-    readonly queryMsMax?: number | undefined;
-    readonly heldBytesMax?: number | undefined;
+    readonly monotonicMs?: () => number;
+    readonly intake?: LogIntake;
+    readonly callsMax?: number;
+    readonly queryMsMax?: number;
+    readonly heldBytesMax?: number;
     /** How long a post waits that there is no room for; a moment unless given. */
-    readonly refusalWaitMs?: number | undefined;
-    readonly isStarting?: boolean | undefined;
-    readonly profile?: ProfileName | undefined;
-    readonly metrics?: Metrics | undefined;
+    readonly refusalWaitMs?: number;
+    readonly isStarting?: boolean;
+    readonly profile?: ProfileName;
+    readonly metrics?: Metrics;
     /** Left out, definitions can be read and not changed. */
-    readonly definitions?: Definitions | undefined;
+    readonly definitions?: Definitions;
     /** How slow callers may be. */
-    readonly callers?: Partial<CallerLimits> | undefined;
+    readonly callers?: Partial<CallerLimits>;
   },
   work: (app: TestApp) => Promise<void>,
 ): Promise<void> {
@@ -285,10 +285,10 @@ export type Answer = {
 };
 
 export type Ask = {
-  readonly method?: string | undefined;
+  readonly method?: string;
   readonly path: string;
   /** `PRIVATE` in X-API-KEY unless given; `undefined` removes a header. */
-  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer | undefined;
 };
 

@@ -5,7 +5,7 @@ import { PRIVATE } from './harness.ts';
 /** One GET whose body is left as it came. */
 export async function askBytes(
   app: { readonly port: number },
-  what: { readonly path: string; readonly headers?: Readonly<Record<string, string>> | undefined },
+  what: { readonly path: string; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<{ readonly headers: IncomingHttpHeaders; readonly body: Buffer }> {
   const request = httpRequest({
     port: app.port,

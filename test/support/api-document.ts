@@ -7,29 +7,27 @@ type MediaTypeObject = { readonly schema: Json; readonly example?: unknown };
 
 type ResponseObject = {
   readonly description: string;
-  readonly headers?: Json | undefined;
-  readonly content?: Readonly<Record<string, MediaTypeObject>> | undefined;
+  readonly headers?: Json;
+  readonly content?: Readonly<Record<string, MediaTypeObject>>;
 };
 
 export type ParameterObject = {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
-  readonly required?: boolean | undefined;
-  readonly allowEmptyValue?: boolean | undefined;
-  readonly explode?: boolean | undefined;
+  readonly required?: boolean;
+  readonly allowEmptyValue?: boolean;
+  readonly explode?: boolean;
   readonly schema: Json;
 };
 
 type OperationObject = {
   readonly summary: string;
   readonly operationId: string;
-  readonly parameters?: readonly ParameterObject[] | undefined;
-  readonly requestBody?:
-    | {
-        readonly required: boolean;
-        readonly content: Readonly<Record<string, MediaTypeObject>>;
-      }
-    | undefined;
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, MediaTypeObject>>;
+  };
   readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 };

@@ -6,14 +6,14 @@ export type Ended = { readonly status: number; readonly out: string; readonly er
 export async function runWeir(
   words: readonly string[],
   world: {
-    readonly environment?: Readonly<Record<string, string>> | undefined;
-    readonly nowUs?: number | undefined;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly nowUs?: number;
     /** What somebody at the terminal says to a question; without it there is no terminal. */
-    readonly ask?: ((question: string) => Promise<string>) | undefined;
+    readonly ask?: (question: string) => Promise<string>;
     /** What Ctrl-C aborts. */
-    readonly ended?: AbortSignal | undefined;
+    readonly ended?: AbortSignal;
     /** Sees what was written so far, whenever more is. */
-    readonly seen?: ((out: string, err: string) => void) | undefined;
+    readonly seen?: (out: string, err: string) => void;
   } = {},
 ): Promise<Ended> {
   const { environment = {}, nowUs = 0, seen = () => {} } = world;

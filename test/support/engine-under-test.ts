@@ -61,7 +61,7 @@ export class EngineUnderTest implements Store {
 
   /** With the built-in definitions, and those of `folder`. */
   static async start(
-    options: { readonly folder?: string | undefined; readonly workerCount?: number } = {},
+    options: { readonly folder?: string; readonly workerCount?: number } = {},
   ): Promise<EngineUnderTest> {
     const started = new EngineUnderTest(options.workerCount ?? 1);
     started.#catalogue = await loadCatalogue({ folder: options.folder, engine: started.#engine });

@@ -55,7 +55,7 @@ export class Granted {
     name: GrantName,
     method: string,
     path: string,
-    body?: string | undefined,
+    body?: string,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<HttpAnswer> {
     return this.#service.ask(method, path, body, { ...headers, 'X-API-KEY': this.token(name) });

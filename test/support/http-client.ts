@@ -12,7 +12,7 @@ export type HttpRequest = {
   /** With its query string, as it is sent. */
   readonly path: string;
   /** Those that are `undefined` are left out. */
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: string | Uint8Array | undefined;
 };
 

@@ -157,7 +157,7 @@ export function joinedArrays(name: string): ScalarOverload {
 function joinTexts(
   array: readonly (string | null)[],
   delimiter: string,
-  nullText?: string | undefined,
+  nullText?: string,
 ): string {
   const texts = array.flatMap((each) => each ?? nullText ?? []);
   let given = 0;

@@ -57,11 +57,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
  * `wanted` says of which numbers the function has a value, for the message; one that has none of an
  * infinity, but says nothing, is NaN there.
  */
-function unary(
-  name: string,
-  compute: (value: number) => number,
-  wanted?: string | undefined,
-): ScalarFunction {
+function unary(name: string, compute: (value: number) => number, wanted?: string): ScalarFunction {
   function evaluate(value: Int64): number {
     const number = Number(value);
     const result = compute(number);

@@ -35,7 +35,7 @@ const TIME_TEXT_LENGTH_MAX = 128;
  * Microseconds since the epoch. A text without a zone is in `zone`, or in UTC. Throws for any other
  * text, and for one with a zone when `zone` is given, too.
  */
-export function parseTimestamp(text: string, zone?: TimeZone | undefined): Int64 {
+export function parseTimestamp(text: string, zone?: TimeZone): Int64 {
   const parsed = parseCivil(text);
   if (parsed === undefined) throw badTime('TIMESTAMP', text);
   if (parsed.zoneName === undefined) return checkedTimestampUs(instantUs(parsed.us, zone ?? UTC));

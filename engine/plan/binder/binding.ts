@@ -29,7 +29,7 @@ export type BindEnvironment = {
    * Whether sources have a column `_arrival`, reached by its bare name alone: rows of one source count up by it
    * as they were published. For texts of the service alone, so that no word of callers is taken away.
    */
-  readonly hasArrivals?: boolean | undefined;
+  readonly hasArrivals?: boolean;
   /** Queries that may be named in FROM wherever a source may; none when left out. */
   readonly views?: Views | undefined;
 };

@@ -15,7 +15,7 @@ export type BindQuery = (
   query: Query,
   tables: CommonTables,
   binding: Binding,
-  outer?: OuterScope | undefined,
+  outer?: OuterScope,
 ) => Relation;
 
 type Entry = {
@@ -39,8 +39,8 @@ export class CommonTables {
   private constructor(
     bindQuery: BindQuery,
     scope: {
-      readonly outer?: CommonTables | undefined;
-      readonly entry?: Entry | undefined;
+      readonly outer?: CommonTables;
+      readonly entry?: Entry;
       readonly seesSources: boolean;
     },
   ) {

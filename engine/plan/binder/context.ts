@@ -17,7 +17,7 @@ export type Place = {
   /** What names mean inside an aggregate's arguments, if not what they mean outside. */
   readonly argumentScope?: NameScope | undefined;
   /** Collects the calls over windows of the SELECT; absent where none may stand. */
-  readonly windows?: Windows | undefined;
+  readonly windows?: Windows;
 };
 
 /** Binds the expressions of one place. The parts of the binder see one another through it. */

@@ -21,9 +21,9 @@ export class KeptValues {
   constructor(options: {
     readonly binding: Binding;
     readonly keys: readonly GroupKey[];
-    readonly aggregates?: Aggregates | undefined;
+    readonly aggregates?: Aggregates;
     /** Computed above the operator, so that what they give needs no keeping. */
-    readonly windows?: Windows | undefined;
+    readonly windows?: Windows;
     /** The sentence for a column that is not kept. */
     readonly refusal: (path: string) => string;
   }) {

@@ -63,7 +63,7 @@ export class OuterScope {
   }
 
   /** What is a constant outside is the same constant inside; a row is taken apart. */
-  #inside(expression: Expression, name: string, origin?: Origin | undefined): Expression {
+  #inside(expression: Expression, name: string, origin?: Origin): Expression {
     if (expression.op === 'struct') {
       const fields = expression.fields.map((field) => this.#inside(field, name, origin));
       return { ...expression, fields };

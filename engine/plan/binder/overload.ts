@@ -11,8 +11,8 @@ import { typesText } from './types-text.ts';
 export type Signature = {
   readonly parameters: readonly ParameterType[];
   readonly variadic?: ParameterType | undefined;
-  readonly optionalCount?: number | undefined;
-  readonly parts?: readonly string[] | undefined;
+  readonly optionalCount?: number;
+  readonly parts?: readonly string[];
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
 };
 

@@ -23,9 +23,9 @@ export type RangeVariable = {
   /** Its columns: what `t.*` gives, and what `t.column` names. */
   readonly star: readonly ScopeColumn[];
   /** What `*` gives of it, if not all of its columns: those merged by USING are left out. */
-  readonly bareStar?: readonly ScopeColumn[] | undefined;
+  readonly bareStar?: readonly ScopeColumn[];
   /** Whether it stands for columns merged by USING, which go before all else of their name. */
-  readonly isMerged?: boolean | undefined;
+  readonly isMerged?: boolean;
   /** The alias used as a value: the row as a STRUCT, or the element. */
   readonly value: Expression;
   /**
@@ -52,7 +52,7 @@ export class FromScope implements NameScope {
   readonly variables: readonly RangeVariable[];
   readonly #outer: OuterScope | undefined;
 
-  constructor(variables: readonly RangeVariable[], outer?: OuterScope | undefined) {
+  constructor(variables: readonly RangeVariable[], outer?: OuterScope) {
     this.variables = variables;
     this.#outer = outer;
   }

@@ -16,7 +16,7 @@ import { ValueMemo } from './value-memo.ts';
 export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel' | 'inPlace'> & {
   readonly type: SqlType;
   /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
-  readonly search?: TextSearch | undefined;
+  readonly search?: TextSearch;
 };
 
 /** Rows of a chunk up to which their entries may be looked at one by one. */

@@ -49,7 +49,7 @@ type Dependent = {
   readonly plan: LogicalPlan;
   readonly ordinal: Column;
   /** The columns of the plan that hold the captures; absent where an operator let them go. */
-  readonly captured?: CapturedColumns | undefined;
+  readonly captured?: CapturedColumns;
 };
 
 /** The columns that hold the captures, by the ids of these. */

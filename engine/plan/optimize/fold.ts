@@ -23,9 +23,9 @@ export type CallValues = {
    */
   readonly nowUs: number | undefined;
   /** Parameters that are left open beside. */
-  readonly lateTexts?: LateTexts | undefined;
+  readonly lateTexts?: LateTexts;
   /** For all that is computed while the call is planned. */
-  readonly budget?: WorkBudget | undefined;
+  readonly budget?: WorkBudget;
 };
 
 /** Puts the call's values in place of parameters and computes all that needs no row. */

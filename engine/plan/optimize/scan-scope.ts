@@ -38,7 +38,7 @@ type Context = {
  * A condition as the plan at hand sees it. `origin` is the conjunct it was above, as long as each
  * row of an event comes to that conjunct as it is, one by one or multiplied.
  */
-type Term = { readonly expression: Expression; readonly origin?: Expression | undefined };
+type Term = { readonly expression: Expression; readonly origin?: Expression };
 
 function ownTerms(conjuncts: readonly Expression[]): readonly Term[] {
   return conjuncts.map((expression) => ({ expression, origin: expression }));

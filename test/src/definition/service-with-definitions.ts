@@ -8,8 +8,8 @@ import { openBackend } from '../../../src/store/log-backend.ts';
 import { type Answer, type Ask, ask, NOW_US, PRIVATE, PUBLIC, post } from '../harness.ts';
 
 type RunOptions = {
-  readonly files?: Readonly<Record<string, string>> | undefined;
-  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 /** The whole service on a data folder and a folder of definitions, which it may be started on again. */
@@ -122,7 +122,7 @@ export class ServiceWithDefinitions {
   send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     id: string,
-    body?: object | string | undefined,
+    body?: object | string,
     headers: Ask['headers'] = {},
   ): Promise<Answer> {
     const type = typeof body === 'string' ? 'application/sql' : 'application/json';
