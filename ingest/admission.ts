@@ -20,6 +20,7 @@ import {
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import { EventFields } from './event-fields.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
+import { DAY_US } from './event-time.ts';
 import {
   ADDRESS_KEY_END,
   ADDRESS_KEY_START,
@@ -46,7 +47,7 @@ export type AdmissionOptions = {
   readonly source: Source;
   /** Receipt: the time of events that name none. Microseconds since the epoch. */
   readonly nowUs: number;
-  /** How far back an event may lie. */
+  /** How far back an event may lie: whole days, those of `RETENTION_DAYS`. */
   readonly retentionUs: number;
   /** Makes the ids of events that bring none. */
   readonly randomId: RandomId;
@@ -289,8 +290,9 @@ class Admission {
     }
     const earliestUs = this.#options.nowUs - this.#options.retentionUs;
     if (timestampUs < earliestUs) {
-      const earliest = isoTime(earliestUs);
-      return `timestamp must lie within the retention, ${earliest} at the earliest; got ${isoTime(timestampUs)}`;
+      const days = this.#options.retentionUs / DAY_US;
+      const kept = days === 1 ? 'the 1 day' : `the ${days} days`;
+      return `timestamp ${isoTime(timestampUs)} is older than ${kept} that RETENTION_DAYS keeps`;
     }
     return undefined;
   }

@@ -39,7 +39,7 @@ export function timestampUsOfText(
 const TEXT_LENGTH_MAX = 35;
 
 const MINUTE_US = 60_000_000;
-const DAY_US = 86_400_000_000;
+export const DAY_US = 86_400_000_000;
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Reads digits and separators from left to right; `isValid` falls when something is missing. */

@@ -164,9 +164,9 @@ test('an hour ahead is allowed, a microsecond more is refused', async () => {
 
 test('the age of the retention is allowed, a microsecond more is refused', async () => {
   assert.equal((await admit({ timestamp: NOW_US - RETENTION_US })).us, -RETENTION_US);
-  assert.match(
+  assert.equal(
     await refusal({ timestamp: NOW_US - RETENTION_US - 1 }),
-    /^event 0: timestamp must lie within the retention, 2025-10-17T12:00:00.000Z at the earliest; got 2025-/,
+    'event 0: timestamp 2025-10-17T11:59:59.999Z is older than the 90 days that RETENTION_DAYS keeps',
   );
 });
 

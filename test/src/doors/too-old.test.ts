@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { must } from '../../../engine/assert.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+
+/** An event of the year before, in the words of one kind of sender, and the answer to it. */
+type Post = {
+  readonly path: string;
+  readonly type?: string;
+  readonly body: string;
+  readonly status: number;
+};
+
+const OLD = '2025-01-15T12:00:00Z';
+const OLD_S = '1736942400';
+const SOURCE = '?source_name=postgres.logs';
+const EVENT = JSON.stringify({ message: 'a', timestamp: OLD });
+
+const POSTS: readonly Post[] = [
+  { path: `/api/logs${SOURCE}`, body: EVENT, status: 406 },
+  { path: `/logs/json${SOURCE}`, body: EVENT, status: 406 },
+  {
+    path: `/logs/syslog${SOURCE}`,
+    type: 'text/plain',
+    body: `<13>1 ${OLD} host app - - - a\n`,
+    status: 406,
+  },
+  {
+    path: `/logs/cloud-event${SOURCE}`,
+    type: 'application/cloudevents+json',
+    body: JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'a', time: OLD }),
+    status: 406,
+  },
+  {
+    path: `/logs/cloudflare${SOURCE}`,
+    body: JSON.stringify({ EdgeStartTimestamp: OLD }),
+    status: 406,
+  },
+  {
+    path: `/logs/elixir/logger${SOURCE}`,
+    body: JSON.stringify({ batch: [{ message: 'a', timestamp: OLD }] }),
+    status: 406,
+  },
+  {
+    path: '/loki/api/v1/push',
+    body: JSON.stringify({ streams: [{ stream: {}, values: [[`${OLD_S}000000000`, 'a']] }] }),
+    status: 400,
+  },
+  // These tell it inside of an answer: in an item, and in `partialSuccess`.
+  {
+    path: '/_bulk',
+    type: 'application/x-ndjson',
+    body: `{"index":{}}\n${JSON.stringify({ message: 'a', '@timestamp': OLD })}\n`,
+    status: 200,
+  },
+  {
+    path: '/v1/logs',
+    body: JSON.stringify({
+      resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: `${OLD_S}000000000` }] }] }],
+    }),
+    status: 200,
+  },
+];
+
+let service: ServiceUnderTest;
+
+before(async () => {
+  service = await ServiceUnderTest.start({ RETENTION_DAYS: '7' });
+});
+
+after(() => service.stop());
+
+for (const { path, type, body, status } of POSTS) {
+  const [door] = path.split('?');
+  test(`${door} refuses an event older than the retention, and names RETENTION_DAYS`, async () => {
+    const answer = await service.ask('POST', path, body, {
+      'Content-Type': type ?? 'application/json',
+    });
+    assert.equal(answer.status, status, answer.text);
+    const [sentence] = must(/timestamp 2025-[^"]*/.exec(answer.text), answer.text);
+    assert.equal(
+      sentence,
+      'timestamp 2025-01-15T12:00:00.000Z is older than the 7 days that RETENTION_DAYS keeps',
+    );
+  });
+}
+
+test('a retention of one day is told as one', async () => {
+  const short = await ServiceUnderTest.start({ RETENTION_DAYS: '1' });
+  try {
+    const answer = await short.ask('POST', `/api/logs${SOURCE}`, EVENT);
+    assert.match(answer.text, /is older than the 1 day that RETENTION_DAYS keeps/);
+  } finally {
+    await short.stop();
+  }
+});
