@@ -23,6 +23,9 @@ const NOT_RUN = ['npm ci', 'node --import tsx test/reader/run.ts'];
 
 const TOKENS = { PUBLIC_ACCESS_TOKEN: 'for-posts', PRIVATE_ACCESS_TOKEN: 'for-everything' };
 
+/** The reader's shell: its clock agrees with the service's. */
+const SHELL = { variables: TOKENS, now: new Date(NOW) };
+
 /** Named in an example, and not given there. */
 const APP_LOGS = `-- id: 11111111-2222-4333-8444-555555555555
 -- name: app.logs
@@ -142,7 +145,7 @@ function maskedHeader(line: string): string {
 }
 
 async function runCurl(example: Block): Promise<void> {
-  const { url, method, headers, body } = curlRequest(shellWords(example.text, TOKENS).slice(1));
+  const { url, method, headers, body } = curlRequest(shellWords(example.text, SHELL).slice(1));
   const path = url.pathname + url.search;
   const expected = answerTo(example);
   if (path.includes('/tail')) {
@@ -174,7 +177,7 @@ async function runCommands(example: Block): Promise<void> {
   const expected = answerTo(example);
   const shown: string[] = [];
   for (const line of example.text.trim().split('\n')) {
-    const words = shellWords(line, TOKENS).slice(1);
+    const words = shellWords(line, SHELL).slice(1);
     const own = words.map((word) => (word.startsWith('./') ? join(folder, word) : word));
     const isAlone = ALONE.includes(words[0]!);
     const { status, out, err } = await runWeir(isAlone ? own : [...own, '--url', service.url], {
@@ -255,9 +258,38 @@ for (const example of EXAMPLES) {
 }
 
 test('what a shell or curl would read in another way is refused, not passed over', () => {
-  assert.deepEqual(shellWords(`a 'b c'"$X d"e \\\n  f=$X`, { X: '1' }), ['a', 'b c1 de', 'f=1']);
-  for (const text of ['$Y', 'a | b', '`a`', '"a', "'a"]) {
-    assert.throws(() => shellWords(text, {}), text);
+  const world = { variables: { X: '1', TWO: 'a b' }, now: new Date('2026-01-02T03:04:05.678Z') };
+  const words = (text: string): string[] => shellWords(text, world);
+  assert.deepEqual(words(`a 'b c'"$X d"e \\\n  f=$X "$TWO"`), ['a', 'b c1 de', 'f=1', 'a b']);
+  assert.deepEqual(words(`'["'$(date +%s)000'"]' "-$(date -u +%Y-%m-%dT%H:%M:%SZ)-"`), [
+    '["1767323045000"]',
+    '-2026-01-02T03:04:05Z-',
+  ]);
+  for (const text of [
+    '$Y',
+    '"$Y"',
+    '$TWO',
+    'a | b',
+    '`a`',
+    '"a',
+    "'a",
+    '"a $"',
+    '$(id)',
+    '"$(id)"',
+  ]) {
+    assert.throws(() => words(text), text);
+  }
+  // Those that only some shells' `date` takes, or that are of a zone.
+  for (const format of [
+    'date',
+    '-u +%N',
+    '+%H',
+    '-d tomorrow +%s',
+    '-v+1d +%s',
+    '-u +%',
+    '+%s x',
+  ]) {
+    assert.throws(() => words(`$(date ${format})`), format);
   }
   const request = curlRequest(['-G', 'http://a/b', '-d', 'x=1', '--data-urlencode', 'y=a b&c']);
   assert.equal(String(request.url), 'http://a/b?x=1&y=a%20b%26c');
