@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { runWords } from './command/command-table.ts';
 import { askTerminal } from './command/terminal.ts';
 
