@@ -87,7 +87,9 @@ for (const [path, type, body] of DOORS) {
         const before = app.stored.length;
         const { status, text } = await post(app, bytes);
         assert.ok(status < 500, `${status} ${text}`);
-        if (status >= 400) assert.equal(app.stored.length, before, `${status} ${text}`);
+        // With 406 it refuses the events that it names, and the others are stored.
+        if (status === 406) assert.match(text, /event \d+: /);
+        else if (status >= 400) assert.equal(app.stored.length, before, `${status} ${text}`);
       });
       await fc.assert(property, { numRuns: BODIES_PER_DOOR });
     });
