@@ -8,7 +8,7 @@ const FUNCTION_LINES_MAX = 70;
 
 const TOP = new Set([
   ...['engine', 'ingest', 'src', 'bench', 'test', '.ci'],
-  ...['README.md', 'ARCHITECTURE.md', 'LICENSE', '.gitignore', 'biome.json'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'LICENSE', '.gitignore', 'biome.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
   ...['Dockerfile', '.dockerignore'],
 ]);
@@ -16,7 +16,7 @@ const TOP = new Set([
 const PRODUCT = ['engine', 'ingest', 'src', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
 const TESTS = filesBelow('test', '.ts');
 const QUERIES = filesBelow('src/endpoints', '.sql');
-const PAGES = ['README.md', 'ARCHITECTURE.md', 'package.json', 'package-lock.json', 'biome.json'];
+const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'package.json', 'package-lock.json', 'biome.json'];
 const FILES = [...PRODUCT, ...TESTS, ...QUERIES];
 
 /**

@@ -6,6 +6,8 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { prefixesOf } from '../../engine/column/string-prefixes.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
+import { assertCovered } from '../support/covered-property.ts';
 import { anyUrls } from './any-url.ts';
 import { batchOf, type EventValue } from './batch-of.ts';
 
@@ -52,9 +54,9 @@ const stretches = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('prefixes are those that each string begins with, and as many', (t) => {
+test('prefixes are those that each string begins with, and as many', async () => {
   let toldCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(stretches, fc.option(fc.constantFrom(...HOSTS, '', 'x')), (parts, other) => {
       const urls = parts.flatMap(({ host, behind, count }, part) =>
         Array.from(
@@ -69,10 +71,12 @@ test('prefixes are those that each string begins with, and as many', (t) => {
       assert.deepEqual(prefixesOf(splits[0]!, 100), prefixesRead(splits[0]!, urls));
       toldCount += 1;
     }),
-    { numRuns: 60 },
+    {
+      numRuns: 60,
+      isEnough: () => toldCount > 15,
+      met: () => `${toldCount} columns told their prefixes`,
+    },
   );
-  t.diagnostic(`${toldCount} columns told their prefixes`);
-  assert.ok(toldCount > 15, `${toldCount}`);
 });
 
 test('any URLs at all have the prefixes that are read off them', () => {
@@ -83,7 +87,7 @@ test('any URLs at all have the prefixes that are read off them', () => {
         if (told !== undefined) assert.deepEqual(told, prefixesRead(split, urls));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 

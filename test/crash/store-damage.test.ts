@@ -16,7 +16,9 @@ import { rowsOfSealed, type StoredRow } from './stored-rows.ts';
 /** One in so many bits of a segment file is flipped; `WEIR_FLIP_STEP=1` is the long form. */
 const FLIP_STEP = budgetOf('WEIR_FLIP_STEP', { fast: 401, all: 41 });
 /** `WEIR_DAMAGED_WORLDS=200` is the long form. */
-const WORLDS = budgetOf('WEIR_DAMAGED_WORLDS', { fast: 2, all: 10 });
+const WORLDS = budgetOf('WEIR_DAMAGED_WORLDS', { fast: 1, all: 10 });
+/** So many are lived at most until each kind of outcome was seen. */
+const WORLDS_MAX = Math.max(100, 10 * WORLDS);
 
 const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 
@@ -163,7 +165,7 @@ test('after any life, damage of one file costs no more than what was damaged, an
   const outcomes = { damaged: 0, harmless: 0, rowsLost: 0, idsLost: 0 };
   // Some lives more where chance has left a kind of outcome out.
   const isComplete = (): boolean => Object.values(outcomes).every((count) => count > 0);
-  for (let number = 0; number < WORLDS || (number < 10 * WORLDS && !isComplete()); number++) {
+  for (let number = 0; number < WORLDS || (number < WORLDS_MAX && !isComplete()); number++) {
     const random = new Random(seed + number);
     const world = newWorld(random, newTally());
     const disk = await liveAndEnd(world);

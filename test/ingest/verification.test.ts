@@ -11,11 +11,15 @@ import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { type Verification, verifyFolder } from '../../ingest/verification.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { budgetOf } from '../support/budget.ts';
 import { at, DAY, DataFolder, eventsAt, withFolder } from './data-folder.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 const OLD = 'postgres.logs';
+
+/** One in so many bytes of a file is turned. */
+const TURN_STEP = budgetOf('WEIR_TURN_STEP', { fast: 29, all: 5 });
 
 type Verified = Verification & { readonly damages: readonly FolderDamage[] };
 
@@ -55,7 +59,7 @@ test('whatever byte of a segment file is turned, it is told', async () => {
     const stored = blocksOf(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
     const blocksOffset = (bytes.length - stored) / 2;
     const kinds = new Set<string>();
-    for (let offset = 0; offset < bytes.length; offset += 7) {
+    for (let offset = 0; offset < bytes.length; offset += TURN_STEP) {
       await folder.turn(path, offset);
       const { damages, segments } = await verify(folder.path);
       assert.deepEqual([damages.length, segments.damagedCount], [1, 1], `byte ${offset}`);
@@ -131,7 +135,7 @@ test('whatever byte of a log is turned, it is told, or taken for the end of what
     const path = folder.logFile(1);
     const bytes = await readFile(path);
     const size = (bytes.length - 64) / 4;
-    for (let offset = 0; offset < bytes.length; offset += 5) {
+    for (let offset = 0; offset < bytes.length; offset += TURN_STEP) {
       await folder.turn(path, offset);
       const { damages, log } = await verify(folder.path);
       const isLast = offset >= 64 + 3 * size;

@@ -6,10 +6,11 @@ import { endReading, isReadingPassing } from '../../engine/column/segment-reader
 import { checkCases } from '../random-sql/check-cases.ts';
 import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { render } from '../random-sql/render.ts';
+import { runsOf } from '../support/budget.ts';
 import { segmentForms } from './segment-forms.ts';
 
 test('law 5: open, sealed, half and half, one worker or many: the same bytes', async (context) => {
-  await checkCases(context, { count: 120, isMixed: true }, ({ query, events }) => {
+  await checkCases(context, { count: runsOf(120), isMixed: true }, ({ query, events }) => {
     const sql = render(query);
     const wanted = engineJson(sql, segmentsOfEvents(events, 0), 'optimized');
     for (const sealedCount of [0, events.length >> 1, events.length]) {
@@ -41,7 +42,7 @@ test('law 5: merged, reloaded from files, evicted and brought back, replayed fro
     }
   };
   try {
-    await checkCases(context, { count: 50, isMixed: true }, async ({ query, events }) => {
+    await checkCases(context, { count: runsOf(50), isMixed: true }, async ({ query, events }) => {
       const sql = render(query);
       const forms = await segmentForms(events, folder);
       let wanted: string | undefined;

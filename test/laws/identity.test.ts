@@ -9,12 +9,13 @@ import { randomEvents } from '../random-sql/events.ts';
 import { randomQuery } from '../random-sql/random-query.ts';
 import { render } from '../random-sql/render.ts';
 import { NOW, us } from '../scripts/script.ts';
+import { runsOf } from '../support/budget.ts';
 import type { HttpAnswer } from '../support/http-client.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 
 const SOURCE = 'postgres.logs';
 const NOW_US = us(NOW);
-const DEFINITION_COUNT = 25;
+const DEFINITION_COUNT = runsOf(25);
 const CALLS_PER_DEFINITION = 3;
 
 const TEXTS = ['x', '', "it's", 'é & ü', 'a+b', '%41'];

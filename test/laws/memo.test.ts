@@ -20,7 +20,7 @@ import {
 } from '../random-sql/engine-answer.ts';
 import type { Query } from '../random-sql/query.ts';
 import { render } from '../random-sql/render.ts';
-import { runsOf } from '../support/budget.ts';
+import { assertCovered } from '../support/covered-property.ts';
 
 const DAY_US = 86_400_000_000;
 const START_US = Date.parse('2026-01-10T00:00:00Z') * 1000;
@@ -137,10 +137,7 @@ const OPEN_QUERIES = queriesIn(
   ),
 );
 
-/** As often, at most, as many random worlds are tried as usually suffice. */
-const BLOCKS_MAX = 5;
-
-test('law 4: what is remembered of segments never changes an answer, whatever has left the memory', (context) => {
+test('law 4: what is remembered of segments never changes an answer, whatever has left the memory', async (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let rowsFromMemo = 0;
@@ -173,23 +170,19 @@ test('law 4: what is remembered of segments never changes an answer, whatever ha
       }
     },
   );
+  const met = (): string =>
+    `${rowsFromMemo} rows from memo, ${cutCount} answers of a part of a state, ${togetherCount} of several segments together`;
   const isEnough = (): boolean => rowsFromMemo > 300 && cutCount > 2 && togetherCount > 2;
-  // Chance decides how much is remembered: where it was little, more is tried.
-  for (let block = 0; block === 0 || (block < BLOCKS_MAX && !isEnough()); block++) {
-    fc.assert(property, { seed: seed + block, numRuns: runsOf(60) });
-  }
-  context.diagnostic(
-    `${rowsFromMemo} rows from memo, ${cutCount} answers of a part of a state, ${togetherCount} of several segments together`,
-  );
-  assert.ok(isEnough());
+  await assertCovered(property, { seed, numRuns: 60, isEnough, met });
+  context.diagnostic(met());
 });
 
-test('law 4: one state of all whole segments never changes an answer, whatever is sealed meanwhile', (context) => {
+test('law 4: one state of all whole segments never changes an answer, whatever is sealed meanwhile', async (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let rowsFromMemo = 0;
   let besideCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(
       fc.array(EVENT, { minLength: 20, maxLength: 60 }),
       fc.array(fc.integer({ min: 10, max: 60 }), { minLength: 2, maxLength: 5 }),
@@ -215,10 +208,13 @@ test('law 4: one state of all whole segments never changes an answer, whatever i
         }
       },
     ),
-    { seed, numRuns: runsOf(60) },
+    {
+      seed,
+      numRuns: 60,
+      isEnough: () => rowsFromMemo > 300 && besideCount > 2,
+      met: () => `${rowsFromMemo} rows from memo, ${besideCount} answers with cut segments`,
+    },
   );
-  context.diagnostic(`${rowsFromMemo} rows from memo, ${besideCount} answers with cut segments`);
-  assert.ok(rowsFromMemo > 300 && besideCount > 2);
 });
 
 /** An open segment that these events come to one after the other. */
@@ -251,7 +247,7 @@ test('law 4: what a segment has of those it was made of never changes an answer'
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let wholeCount = 0;
-  await fc.assert(
+  await assertCovered(
     fc.asyncProperty(
       fc.array(EVENT, { minLength: 20, maxLength: 60 }),
       fc.integer({ min: 1, max: 59 }),
@@ -287,13 +283,16 @@ test('law 4: what a segment has of those it was made of never changes an answer'
         ask(() => [merged]);
       },
     ),
-    { seed, numRuns: runsOf(25) },
+    {
+      seed,
+      numRuns: 25,
+      isEnough: () => wholeCount > 50,
+      met: () => `${wholeCount} answers without a look at any row`,
+    },
   );
-  context.diagnostic(`${wholeCount} answers without a look at any row`);
-  assert.ok(wholeCount > 50, 'states are found where the segments are others');
 });
 
-test('law 4: what is remembered of the first rows of an open segment never changes an answer, while more come', (context) => {
+test('law 4: what is remembered of the first rows of an open segment never changes an answer, while more come', async (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let rowsFromMemo = 0;
@@ -324,15 +323,12 @@ test('law 4: what is remembered of the first rows of an open segment never chang
       }
     },
   );
+  const met = (): string =>
+    `${rowsFromMemo} rows from memo, ${addedCount} states with rows added, ${besideCount} with rows beside, ${wholeCount} alone`;
   const isEnough = (): boolean =>
     rowsFromMemo > 300 && addedCount > 5 && besideCount > 2 && wholeCount > 10;
-  for (let block = 0; block === 0 || (block < BLOCKS_MAX && !isEnough()); block++) {
-    fc.assert(property, { seed: seed + block, numRuns: runsOf(40) });
-  }
-  context.diagnostic(
-    `${rowsFromMemo} rows from memo, ${addedCount} states with rows added, ${besideCount} with rows beside, ${wholeCount} alone`,
-  );
-  assert.ok(isEnough(), 'much was remembered, in each way');
+  await assertCovered(property, { seed, numRuns: 40, isEnough, met });
+  context.diagnostic(met());
 });
 
 function isGrouped(query: Query): boolean {

@@ -12,8 +12,9 @@ import { randomEvents } from '../random-sql/events.ts';
 import { OutOfRange } from '../random-sql/failure.ts';
 import { randomQuery } from '../random-sql/random-query.ts';
 import { render } from '../random-sql/render.ts';
+import { runsOf } from '../support/budget.ts';
 
-const ROUNDS = 25;
+const ROUNDS = runsOf(25);
 const QUERIES_PER_ROUND = 12;
 const PARTITION_US = 86_400_000_000;
 

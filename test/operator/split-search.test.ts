@@ -22,6 +22,7 @@ import { compileRegex, LONE_SURROGATE } from '../../engine/function/text/regular
 import { SplitSearch } from '../../engine/plan/evaluator/split-search.ts';
 import { anyUrls } from '../column/any-url.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { assertCovered } from '../support/covered-property.ts';
 
 const ROWS = 400;
 
@@ -157,10 +158,10 @@ const part = fc.constantFrom(
 );
 const pattern = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
 
-test('a pattern is found in just the strings taken apart that it is found in', () => {
+test('a pattern is found in just the strings taken apart that it is found in', async () => {
   let splitCount = 0;
   let readCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(
       anyUrls(ROWS),
       fc.array(pattern, { minLength: 8, maxLength: 16 }),
@@ -172,9 +173,12 @@ test('a pattern is found in just the strings taken apart that it is found in', (
           readCount += expectSame(compileRegex(source), split, urls) / ROWS / sources.length;
       },
     ),
-    { numRuns: 60 },
+    {
+      numRuns: 60,
+      isEnough: () => splitCount > 5,
+      met: () => `${splitCount} columns were taken apart`,
+    },
   );
-  ok(splitCount > 5, `${splitCount} columns were taken apart`);
   ok(readCount < splitCount * 0.3, `most strings are not put together: ${readCount / splitCount}`);
 });
 
@@ -193,9 +197,9 @@ test('a text is found in just the strings taken apart that it is found in', () =
   );
 });
 
-test('a pattern is found in just the paths and queries that it is found in, cut out of URLs', () => {
+test('a pattern is found in just the paths and queries that it is found in, cut out of URLs', async () => {
   let cutCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(
       anyUrls(ROWS),
       fc.array(pattern, { minLength: 4, maxLength: 8 }),
@@ -220,9 +224,12 @@ test('a pattern is found in just the paths and queries that it is found in, cut 
         }
       },
     ),
-    { numRuns: 40 },
+    {
+      numRuns: 40,
+      isEnough: () => cutCount > 5,
+      met: () => `${cutCount} columns were cut out of others`,
+    },
   );
-  ok(cutCount > 5, `${cutCount} columns were cut out of others`);
 });
 
 test('a word that was cut off decides nothing of what was cut out', () => {
@@ -294,10 +301,10 @@ test('strings that have a shape are not put together', () => {
 
 const ALONE = 'https://abc.example.com';
 
-test('a range of strings is decided by shapes, and by reading what they leave open', () => {
+test('a range of strings is decided by shapes, and by reading what they leave open', async () => {
   let testedCount = 0;
   let splitCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(
       anyUrls(1_200),
       fc.array(pattern, { minLength: 4, maxLength: 8 }),
@@ -313,9 +320,12 @@ test('a range of strings is decided by shapes, and by reading what they leave op
         }
       },
     ),
-    { numRuns: 12 },
+    {
+      numRuns: 12,
+      isEnough: () => splitCount > 3,
+      met: () => `${splitCount} columns were taken apart`,
+    },
   );
-  ok(splitCount > 3, `${splitCount} columns were taken apart`);
   ok(testedCount > splitCount, `${testedCount} ranges of ${splitCount} columns`);
 });
 

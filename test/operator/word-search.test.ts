@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SoughtText } from '../../engine/column/sought-text.ts';
@@ -8,6 +8,7 @@ import { ByteSearch } from '../../engine/plan/evaluator/byte-search.ts';
 import { WordSearch } from '../../engine/plan/evaluator/word-search.ts';
 import { anyUrls } from '../column/any-url.ts';
 import { type SplitColumn, splitColumn } from '../column/split-column.ts';
+import { assertCovered } from '../support/covered-property.ts';
 
 /** URLs with their paths, which are cut out of them. */
 function columnsOf(urls: readonly string[]): SplitColumn[] {
@@ -55,10 +56,10 @@ function expectSame(text: string, { split, values }: SplitColumn, order: number)
   return sought.isOfWord && new WordSearch(sought).test(split, codes, codes.length) !== undefined;
 }
 
-test('a word is found in just the strings taken apart, and cut out of these, that it is found in', () => {
+test('a word is found in just the strings taken apart, and cut out of these, that it is found in', async () => {
   let splitCount = 0;
   let wordCount = 0;
-  fc.assert(
+  await assertCovered(
     fc.property(
       anyUrls(400),
       fc.array(
@@ -81,10 +82,12 @@ test('a word is found in just the strings taken apart, and cut out of these, tha
         }
       },
     ),
-    { numRuns: 40 },
+    {
+      numRuns: 40,
+      isEnough: () => splitCount > 5 && wordCount > 50,
+      met: () => `${splitCount} columns were taken apart, ${wordCount} words were looked for`,
+    },
   );
-  ok(splitCount > 5, `${splitCount} columns were taken apart`);
-  ok(wordCount > 50, `${wordCount} words were looked for`);
 });
 
 test('a word in a host, a constant, a numbered word, text, or what was cut off is told apart', () => {

@@ -2,7 +2,6 @@ import { fail } from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
-import { runsOf } from '../support/budget.ts';
 import { jsonText } from '../support/json-text.ts';
 import { randomEvents } from './events.ts';
 import { OutOfRange } from './failure.ts';
@@ -12,7 +11,6 @@ import { render } from './render.ts';
 import { type Case, shrink } from './shrink.ts';
 
 export type CheckOptions = {
-  /** In `npm test` a part of it. */
   readonly count: number;
   /** Whether fields of events may hold values of several kinds. */
   readonly isMixed: boolean;
@@ -36,10 +34,9 @@ type Check = (candidate: Case) => Verdict | Promise<Verdict>;
  */
 export async function checkCases(
   context: TestContext,
-  { count: wholeCount, isMixed, filter = () => true }: CheckOptions,
+  { count, isMixed, filter = () => true }: CheckOptions,
   check: Check,
 ): Promise<void> {
-  const count = runsOf(wholeCount);
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let rowCount = 0;

@@ -1,5 +1,6 @@
 import { test } from 'node:test';
 import type { TestEvent } from '../column/batch-of.ts';
+import { runsOf } from '../support/budget.ts';
 import { type Answer, areSame } from './answer.ts';
 import { checkCases, type Verdict } from './check-cases.ts';
 import { engineAnswer, segmentsOfEvents } from './engine-answer.ts';
@@ -8,7 +9,7 @@ import { OPERATIONS, operationKey } from './operation.ts';
 import { type Expression, hasWindow, isGrouped, type Query, type Type } from './query.ts';
 import { render } from './render.ts';
 
-const COUNT = 100;
+const COUNT = runsOf(100);
 
 /** A plain list of rows with a condition: what is said of each row can be said of all. */
 function isPlain(query: Query): boolean {
