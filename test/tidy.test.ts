@@ -16,7 +16,14 @@ const TOP = new Set([
 const PRODUCT = ['engine', 'ingest', 'src', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
 const TESTS = filesBelow('test', '.ts');
 const QUERIES = filesBelow('src/endpoints', '.sql');
-const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'package.json', 'package-lock.json', 'biome.json'];
+const PAGES = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'package.json',
+  'package-lock.json',
+  'biome.json',
+];
 const FILES = [...PRODUCT, ...TESTS, ...QUERIES];
 
 /**
