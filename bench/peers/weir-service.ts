@@ -21,9 +21,10 @@ export function startWeir(
   return ServiceProcess.start(command, environment, dataDirOf(options.folder, part));
 }
 
-type Part = { readonly service: ServiceProcess; readonly client: BytesClient };
+/** The connection is made anew where the service has closed it: it does where nothing was asked for some seconds. */
+type Part = { readonly service: ServiceProcess; client: BytesClient };
 
-type Request = { readonly client: BytesClient; readonly bytes: Buffer };
+type Request = { readonly part: Part; readonly bytes: Buffer };
 
 /** weir's service as a user runs it, asked over one kept connection; it keeps no answers. */
 export class WeirService implements Subject {
@@ -73,14 +74,12 @@ export class WeirService implements Subject {
   }
 
   async ask(question: Question): Promise<boolean> {
-    const { client, bytes } = this.#request(question);
-    await client.ask(bytes);
+    await this.#ask(question);
     return true;
   }
 
   async rows(question: Question): Promise<readonly AnswerRow[]> {
-    const { client, bytes } = this.#request(question);
-    const { result } = JSON.parse((await client.ask(bytes)).toString()) as {
+    const { result } = JSON.parse((await this.#ask(question)).toString()) as {
       readonly result: readonly unknown[];
     };
     return rowsOf(question, JSON.stringify(result));
@@ -93,13 +92,21 @@ export class WeirService implements Subject {
     }
   }
 
+  async #ask(question: Question): Promise<Buffer> {
+    const { part, bytes } = this.#request(question);
+    if (!part.client.isOpen) {
+      part.client = await BytesClient.connect(part.service.url, part.service.token);
+    }
+    return await part.client.ask(bytes);
+  }
+
   #request(question: Question): Request {
     const known = this.#requests.get(question);
     if (known !== undefined) return known;
     const { endpoint, parameters } = weirCallOf(question, this.#options.floatProject);
-    const { client } = this.#part(question.kind === 'logs-all' ? 'full' : 'others');
+    const part = this.#part(question.kind === 'logs-all' ? 'full' : 'others');
     const path = `/api/endpoints/${endpoint}?${new URLSearchParams(parameters)}`;
-    const request = { client, bytes: client.requestFor(path) };
+    const request = { part, bytes: part.client.requestFor(path) };
     this.#requests.set(question, request);
     return request;
   }
