@@ -1,8 +1,8 @@
 # syntax=docker/dockerfile:1
 
-# The same Debian and Node as the numbers in bench/RESULTS.md were measured on: memory is given back by
-# its allocator, and another one would do it otherwise.
-FROM node:20-bookworm-slim AS build
+# Node 24, which gets fixes until April 2028 (nodejs.org/en/about/previous-releases). Debian's allocator is the one that
+# the memory in bench/RESULTS.md was measured with: another gives memory back in another way.
+FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -12,7 +12,7 @@ COPY ingest ingest
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 # The stack's own health check calls curl.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends curl \
