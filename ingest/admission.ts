@@ -219,8 +219,9 @@ class Admission {
     }
     const slotStart = this.#body.slotStarts[event]!;
     this.#fields.find(start, end, slotStart);
-    const namedUs = this.#isAnonymous ? undefined : this.#fields.timestampUs();
-    const timestampUs = namedUs ?? this.#options.nowUs;
+    const { nowUs } = this.#options;
+    const namedUs = this.#isAnonymous ? undefined : this.#fields.timestampUs(nowUs);
+    const timestampUs = namedUs ?? nowUs;
     const error = this.#fieldError() ?? this.#timestampError(timestampUs);
     if (error !== undefined) {
       this.#refuse(event, error);

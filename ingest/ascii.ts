@@ -16,6 +16,7 @@ export const UPPER_E = 0x45;
 export const BRACKET_OPEN = 0x5b;
 export const BACKSLASH = 0x5c;
 export const BRACKET_CLOSE = 0x5d;
+export const LOWER_A = 0x61;
 export const LOWER_B = 0x62;
 export const LOWER_E = 0x65;
 export const LOWER_F = 0x66;

@@ -73,14 +73,17 @@ export class EventFields {
     }
   }
 
-  /** When the event says it happened, in microseconds; `undefined` when it says nothing readable. */
-  timestampUs(): number | undefined {
+  /**
+   * When the event, received at `nowUs`, says it happened, in microseconds; `undefined` when it says nothing
+   * readable.
+   */
+  timestampUs(nowUs: number): number | undefined {
     const kind = this.kind(TIMESTAMP_KEY);
     if (kind === INTEGER || kind === FLOAT) return timestampUsOfNumber(this.#slot(TIMESTAMP_KEY));
     if (kind !== TEXT && kind !== BIG_INTEGER) return undefined;
     const reference = this.#slot(TIMESTAMP_KEY);
     const start = referenceOffset(reference);
-    return timestampUsOfText(this.#text.bytes, start, start + referenceLength(reference));
+    return timestampUsOfText(this.#text.bytes, start, start + referenceLength(reference), nowUs);
   }
 
   /** The field as a string reference: what is no string as its JSON text, null as NO_STRING. */

@@ -5,127 +5,300 @@ import * as ascii from './ascii.ts';
  * `undefined` for what cannot be read.
  *
  * A number tells its unit by its count of digits before the point: 10 seconds, 13 milliseconds,
- * 16 microseconds, 19 nanoseconds.
+ * 16 microseconds, 19 nanoseconds. What is finer than a microsecond is cut off.
  */
 export function timestampUsOfNumber(value: number): number | undefined {
-  if (value >= 1e9 && value < 1e10) return Math.round(value * 1e6);
-  if (value >= 1e12 && value < 1e13) return Math.round(value * 1e3);
-  if (value >= 1e15 && value < 1e16) return Math.floor(value);
-  if (value >= 1e18 && value < 1e19) return Math.floor(value / 1e3);
-  return undefined;
+  if (Number.isSafeInteger(value)) {
+    if (value >= 1e9 && value < 1e10) return value * 1e6;
+    if (value >= 1e12 && value < 1e13) return value * 1e3;
+    return value >= 1e15 && value < 1e16 ? value : undefined;
+  }
+  // Its shortest digits are those that the sender wrote, unless these were more than a double holds.
+  const digits = Buffer.from(String(value), 'latin1');
+  return new TimeScanner(digits, { start: 0, end: digits.length, nowUs: 0 }).timestampUs();
 }
 
 /**
- * `[start, end)`: a date, with `T` or a space and a time behind it or not, with an offset from UTC
- * or not (then it is UTC): `2026-01-15T11:55:00.123456789+01:00`; or the digits of a number, with a
- * decimal point among them or not.
- * Fractions of a second may have 9 digits; those behind the sixth are cut off.
+ * The text `[start, end)` of `bytes`, in any of the forms below. This is the one reader of times in
+ * texts, whatever format an event came in, so that no two receivers disagree about a text.
+ *
+ * | form | as in |
+ * |---|---|
+ * | ISO 8601, RFC 3339, RFC 5424 | `2026-11-26T09:00:00.123456789+01:00`, `2026-11-26 09:00`, `2026-11-26` |
+ * | ISO 8601, basic | `20261126T090000Z` |
+ * | with slashes | `2026/11/26 09:00:00` |
+ * | RFC 2822, HTTP | `Thu, 26 Nov 2026 09:00:00 +0100`, `26 Nov 2026 09:00 EST`, `Sun, 06 Nov 1994 08:49:37 GMT` |
+ * | RFC 850 | `Sunday, 06-Nov-94 08:49:37 GMT` |
+ * | asctime | `Sun Nov  6 08:49:37 1994` |
+ * | syslog (RFC 3164) | `Nov 26 09:00:00` |
+ * | common log format | `26/Nov/2026:09:00:00 +0100` |
+ * | the digits of a number | `1764147600`, `1764147600.123`, `1764147600123456789` |
+ *
+ * - Seconds may have a fraction behind a point or a comma, of any length; what is finer than a
+ *   microsecond is cut off.
+ * - An offset is `Z`, `+01`, `+0100` or `+01:00`, perhaps behind a space, or, behind a space, one of the names
+ *   that RFC 2822 defines. Without one the time is in UTC.
+ * - Second 60 is a leap second; it is the same as the next minute's first.
+ * - Letters may be of either case. A day of the week must be one, but is not compared with the date.
+ * - A year that is left out, or has two digits, is the one that brings the time nearest to `nowUs`, the receipt.
+ *
+ * A date that is in no calendar is unreadable, as is anything before or behind a time. Each byte is read a
+ * few times at most, and a text longer than TEXT_LENGTH_MAX not at all.
  */
 export function timestampUsOfText(
   bytes: Uint8Array,
   start: number,
   end: number,
+  nowUs: number,
 ): number | undefined {
   if (end - start > TEXT_LENGTH_MAX) return undefined;
-  const scanner = new DigitScanner(bytes, start, end);
-  const points = scanner.countPoints();
-  if (points === 0) return scanner.unixTimestampUs();
-  if (points !== 1) return scanner.isoTimestampUs();
-  // A double holds seconds and milliseconds to less than a microsecond.
-  return timestampUsOfNumber(Number(Buffer.from(bytes.subarray(start, end)).toString('latin1')));
+  return new TimeScanner(bytes, { start, end, nowUs }).timestampUs();
 }
 
-/** `2026-01-15T11:55:00.123456789+01:00` */
-const TEXT_LENGTH_MAX = 35;
+/** Bytes: three times the longest form, the rest of which a fraction may take. */
+const TEXT_LENGTH_MAX = 128;
 
-const MINUTE_US = 60_000_000;
-export const DAY_US = 86_400_000_000;
+const SECOND_US = 1_000_000;
+const MINUTE_US = 60 * SECOND_US;
+const HOUR_US = 60 * MINUTE_US;
+export const DAY_US = 24 * HOUR_US;
+
+/** Digits of a time in microseconds, from 2001 to 2286; as many of its nanoseconds are whole microseconds. */
+const UNIX_US_DIGITS = 16;
+const UNIX_DIGITS: readonly number[] = [10, 13, UNIX_US_DIGITS, 19];
+
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+/** No name above has more letters. */
+const WORD_LENGTH_MAX = 9;
 
-/** Reads digits and separators from left to right; `isValid` falls when something is missing. */
-class DigitScanner {
+/** Hours that a zone is ahead of UTC (RFC 2822, §4.3), and the name that others have for UTC. */
+const ZONES: ReadonlyMap<string, number> = new Map([
+  ['utc', 0],
+  ['gmt', 0],
+  ['ut', 0],
+  ['z', 0],
+  ['est', -5],
+  ['edt', -4],
+  ['cst', -6],
+  ['cdt', -5],
+  ['mst', -7],
+  ['mdt', -6],
+  ['pst', -8],
+  ['pdt', -7],
+]);
+
+/** Reads a text from left to right; `isValid` falls when anything else is there than a form wants. */
+class TimeScanner {
   readonly #bytes: Uint8Array;
   readonly #end: number;
+  readonly #nowUs: number;
   #at: number;
   #isValid = true;
 
-  constructor(bytes: Uint8Array, start: number, end: number) {
+  constructor(
+    bytes: Uint8Array,
+    { start, end, nowUs }: { readonly start: number; readonly end: number; readonly nowUs: number },
+  ) {
     this.#bytes = bytes;
     this.#at = start;
     this.#end = end;
+    this.#nowUs = nowUs;
   }
 
-  /** How many decimal points there are among digits; NaN when anything else is there. */
-  countPoints(): number {
-    let count = 0;
-    for (let at = this.#at; at < this.#end; at++) {
-      const byte = this.#bytes[at]!;
-      if (byte === ascii.DOT) count++;
-      else if (!ascii.isDigit(byte)) return Number.NaN;
-    }
-    return count;
-  }
-
-  /** From digits only. Cutting them off divides exactly where a double would not hold them all. */
-  unixTimestampUs(): number | undefined {
-    const digitCount = this.#end - this.#at;
-    if (digitCount === 19) return this.#digits(16);
-    const scale = digitCount === 16 ? 1 : digitCount === 13 ? 1e3 : digitCount === 10 ? 1e6 : 0;
-    return scale === 0 ? undefined : this.#digits(digitCount) * scale;
-  }
-
-  isoTimestampUs(): number | undefined {
-    const year = this.#digits(4);
-    this.#expect(ascii.MINUS);
-    const month = this.#number(1, 12);
-    this.#expect(ascii.MINUS);
-    const day = this.#number(1, 31);
-    if (!this.#isValid || !isDay(year, month, day)) return undefined;
-    const dayUs = daysSinceEpoch(year, month, day) * DAY_US;
-    if (this.#at === this.#end) return dayUs;
-    if (!this.#accept(ascii.SPACE) && !this.#acceptLetter(ascii.LOWER_T)) return undefined;
-    const hour = this.#number(0, 23);
-    this.#expect(ascii.COLON);
-    const minute = this.#number(0, 59);
-    let us = dayUs + (hour * 60 + minute) * MINUTE_US;
-    if (this.#accept(ascii.COLON)) {
-      // Second 60 is a leap second; it falls together with the next minute's first.
-      us += this.#number(0, 60) * 1_000_000;
-      if (this.#accept(ascii.DOT) || this.#accept(ascii.COMMA)) us += this.#fractionUs();
-    }
-    us -= this.#offsetUs();
+  timestampUs(): number | undefined {
+    const us = this.#form();
     return this.#isValid && this.#at === this.#end ? us : undefined;
   }
 
-  #fractionUs(): number {
+  /** How many digits the text begins with, and what follows them, tell its form. */
+  #form(): number | undefined {
+    const digitCount = this.#countDigits();
+    const next = this.#at + digitCount;
+    const byte = next < this.#end ? this.#bytes[next]! : 0;
+    if (digitCount === 0) return this.#nameFirst();
+    if (next === this.#end || byte === ascii.DOT) return this.#unix(digitCount);
+    if (digitCount <= 2) return this.#dayFirst();
+    if (digitCount === 8) return this.#basic();
+    return this.#yearFirst(byte === ascii.SLASH ? ascii.SLASH : ascii.MINUS);
+  }
+
+  #countDigits(): number {
+    let at = this.#at;
+    while (at < this.#end && ascii.isDigit(this.#bytes[at]!)) at++;
+    return at - this.#at;
+  }
+
+  /**
+   * Of any unit, the first sixteen digits are the microseconds, the point left aside. So no double has to hold
+   * more of them.
+   */
+  #unix(digitCount: number): number | undefined {
+    if (!UNIX_DIGITS.includes(digitCount)) return undefined;
     let us = 0;
-    let digitCount = 0;
-    for (let byte = this.#byte(); ascii.isDigit(byte); byte = this.#byte()) {
-      if (digitCount < 6) us = us * 10 + (byte - ascii.DIGIT_0);
-      this.#at++;
-      digitCount++;
+    let usedCount = 0;
+    const pointAt = this.#at + digitCount;
+    for (; this.#at < this.#end; this.#at++) {
+      const byte = this.#byte();
+      if (this.#at === pointAt) continue;
+      if (!ascii.isDigit(byte)) return undefined;
+      if (usedCount++ < UNIX_US_DIGITS) us = us * 10 + (byte - ascii.DIGIT_0);
     }
-    if (digitCount === 0 || digitCount > 9) this.#isValid = false;
-    for (let digit = digitCount; digit < 6; digit++) us *= 10;
+    for (; usedCount < UNIX_US_DIGITS; usedCount++) us *= 10;
     return us;
   }
 
-  /** `Z`, `+01:00`, `+0100`, `+01` or nothing. */
+  /** `2026-11-26T09:00:00Z`, `2026-11-26`, `2026/11/26 09:00:00` */
+  #yearFirst(separator: number): number | undefined {
+    const year = this.#digits(4);
+    this.#expect(separator);
+    const month = this.#digits(2);
+    this.#expect(separator);
+    const dayUs = startOfDayUs(year, month, this.#digits(2));
+    if (this.#at === this.#end && separator === ascii.MINUS) return dayUs;
+    this.#expectTimeMark();
+    return sum(dayUs, this.#timeOfDayUs() - this.#offsetUs());
+  }
+
+  /** `20261126T090000Z` */
+  #basic(): number | undefined {
+    const dayUs = startOfDayUs(this.#digits(4), this.#digits(2), this.#digits(2));
+    this.#expectTimeMark();
+    let us = this.#number(23) * HOUR_US + this.#number(59) * MINUTE_US;
+    if (ascii.isDigit(this.#byte())) us += this.#secondUs();
+    return sum(dayUs, us - this.#offsetUs());
+  }
+
+  /** `26 Nov 2026 09:00:00 +0100`, `06-Nov-94 08:49:37 GMT`, `26/Nov/2026:09:00:00 +0100` */
+  #dayFirst(): number | undefined {
+    const day = this.#digits(Math.min(this.#countDigits(), 2));
+    const separator = this.#byte();
+    if (!DATE_SEPARATORS.has(separator)) return undefined;
+    this.#at++;
+    const month = this.#month();
+    this.#expect(separator);
+    const hasCentury = separator !== ascii.MINUS || this.#countDigits() !== 2;
+    const year = this.#digits(hasCentury ? 4 : 2);
+    this.#expect(separator === ascii.SLASH ? ascii.COLON : ascii.SPACE);
+    const us = this.#timeOfDayUs() - this.#offsetUs();
+    if (hasCentury) return sum(startOfDayUs(year, month, day), us);
+    const nowYear = this.#nowYear();
+    const likely = nowYear - (nowYear % 100) + year;
+    return this.#nearest([likely - 100, likely, likely + 100], { month, day, us });
+  }
+
+  /** `Thu, ` before one of the forms above, `Sun Nov  6 08:49:37 1994`, `Nov 26 09:00:00` */
+  #nameFirst(): number | undefined {
+    const word = this.#word();
+    if (MONTHS.includes(word)) {
+      const date = { month: MONTHS.indexOf(word) + 1, ...this.#dayAndTime() };
+      const us = date.us - this.#offsetUs();
+      const nowYear = this.#nowYear();
+      return this.#nearest([nowYear - 1, nowYear, nowYear + 1], { ...date, us });
+    }
+    if (!WEEKDAYS.some((name) => name === word || name.slice(0, 3) === word)) return undefined;
+    const isBeforeDay = this.#accept(ascii.COMMA);
+    this.#expect(ascii.SPACE);
+    if (isBeforeDay) return this.#dayFirst();
+    const month = this.#month();
+    const { day, us } = this.#dayAndTime();
+    this.#expect(ascii.SPACE);
+    return sum(startOfDayUs(this.#digits(4), month, day), us);
+  }
+
+  /** Behind a month: `  6 08:49:37`, ` 26 09:00:00` */
+  #dayAndTime(): { readonly day: number; readonly us: number } {
+    this.#expect(ascii.SPACE);
+    this.#accept(ascii.SPACE);
+    const day = this.#digits(Math.min(Math.max(this.#countDigits(), 1), 2));
+    this.#expect(ascii.SPACE);
+    return { day, us: this.#timeOfDayUs() };
+  }
+
+  /**
+   * In the year that brings it nearest to the receipt. February 29th is unreadable where none of the years has
+   * it: more than a year away it would be refused, and its event with it.
+   */
+  #nearest(
+    years: readonly number[],
+    { month, day, us }: { readonly month: number; readonly day: number; readonly us: number },
+  ): number | undefined {
+    let nearest: number | undefined;
+    for (const year of years) {
+      const candidate = sum(startOfDayUs(year, month, day), us);
+      if (candidate === undefined) continue;
+      const isNearer =
+        nearest === undefined ||
+        Math.abs(candidate - this.#nowUs) < Math.abs(nearest - this.#nowUs);
+      if (isNearer) nearest = candidate;
+    }
+    return nearest;
+  }
+
+  #nowYear(): number {
+    return new Date(this.#nowUs / 1000).getUTCFullYear();
+  }
+
+  /** `09:00`, `09:00:00`, `09:00:00.123` */
+  #timeOfDayUs(): number {
+    const hour = this.#number(23);
+    this.#expect(ascii.COLON);
+    const us = hour * HOUR_US + this.#number(59) * MINUTE_US;
+    return this.#accept(ascii.COLON) ? us + this.#secondUs() : us;
+  }
+
+  #secondUs(): number {
+    const us = this.#number(60) * SECOND_US;
+    return this.#accept(ascii.DOT) || this.#accept(ascii.COMMA) ? us + this.#fractionUs() : us;
+  }
+
+  #fractionUs(): number {
+    const digitCount = this.#countDigits();
+    if (digitCount === 0) this.#isValid = false;
+    const usedCount = Math.min(digitCount, 6);
+    const us = this.#digits(usedCount) * 10 ** (6 - usedCount);
+    this.#at += digitCount - usedCount;
+    return us;
+  }
+
+  /** Of UTC, which nothing means, too: `Z`, `+01:00`, `+0100`, `+01`, ` +0100`, ` GMT`. */
   #offsetUs(): number {
     if (this.#at === this.#end || this.#acceptLetter(ascii.LOWER_Z)) return 0;
+    const isApart = this.#accept(ascii.SPACE);
+    if (isApart && isLetter(this.#byte())) {
+      const hours = ZONES.get(this.#word());
+      if (hours === undefined) this.#isValid = false;
+      return (hours ?? 0) * HOUR_US;
+    }
     const isBehind = this.#accept(ascii.MINUS);
     if (!isBehind) this.#expect(ascii.PLUS);
-    const hours = this.#number(0, 23);
+    const hours = this.#number(23);
     const hasMinutes = this.#accept(ascii.COLON) || this.#at < this.#end;
-    const minutes = hasMinutes ? this.#number(0, 59) : 0;
-    const us = (hours * 60 + minutes) * MINUTE_US;
+    const minutes = hasMinutes ? this.#number(59) : 0;
+    const us = hours * HOUR_US + minutes * MINUTE_US;
     return isBehind ? -us : us;
   }
 
+  /** From 1; 0 for what is no month, which no date has. */
+  #month(): number {
+    return MONTHS.indexOf(this.#word()) + 1;
+  }
+
+  /** The letters that come next, in lower case; not more than a name has. */
+  #word(): string {
+    let word = '';
+    while (word.length < WORD_LENGTH_MAX && isLetter(this.#byte())) {
+      word += String.fromCharCode(this.#byte() | 0x20);
+      this.#at++;
+    }
+    return word;
+  }
+
   /** Two digits. */
-  #number(min: number, max: number): number {
+  #number(max: number): number {
     const value = this.#digits(2);
-    if (value < min || value > max) this.#isValid = false;
+    if (value > max) this.#isValid = false;
     return value;
   }
 
@@ -140,6 +313,11 @@ class DigitScanner {
     return value;
   }
 
+  /** What stands between a date and a time. */
+  #expectTimeMark(): void {
+    if (!this.#accept(ascii.SPACE) && !this.#acceptLetter(ascii.LOWER_T)) this.#isValid = false;
+  }
+
   /** The byte that is next; zero at the end. */
   #byte(): number {
     return this.#at < this.#end ? this.#bytes[this.#at]! : 0;
@@ -150,7 +328,7 @@ class DigitScanner {
   }
 
   #accept(byte: number): boolean {
-    const isThere = this.#at < this.#end && this.#bytes[this.#at] === byte;
+    const isThere = this.#byte() === byte;
     if (isThere) this.#at++;
     return isThere;
   }
@@ -160,16 +338,24 @@ class DigitScanner {
   }
 }
 
-function isDay(year: number, month: number, day: number): boolean {
-  const dayMax = DAYS_OF_MONTH[month - 1];
-  if (dayMax === undefined || day > dayMax) return false;
-  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month !== 2 || day <= 28 || isLeapYear;
+const DATE_SEPARATORS: ReadonlySet<number> = new Set([ascii.SPACE, ascii.MINUS, ascii.SLASH]);
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20;
+  return lower >= ascii.LOWER_A && lower <= ascii.LOWER_Z;
 }
 
-/** Of the proleptic Gregorian calendar. */
-function daysSinceEpoch(year: number, month: number, day: number): number {
+function sum(startUs: number | undefined, us: number): number | undefined {
+  return startUs === undefined ? undefined : startUs + us;
+}
+
+/** Of the proleptic Gregorian calendar; `undefined` for a day that it does not have. */
+function startOfDayUs(year: number, month: number, day: number): number | undefined {
+  const dayMax = DAYS_OF_MONTH[month - 1];
+  if (dayMax === undefined || day < 1 || day > dayMax) return undefined;
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2 && day === 29 && !isLeapYear) return undefined;
   // Date.UTC takes years below 100 for those of the last century; 400 years are a whole cycle.
   const cycleDays = 146_097;
-  return Date.UTC(year + 400, month - 1, day) / 86_400_000 - cycleDays;
+  return (Date.UTC(year + 400, month - 1, day) / 86_400_000 - cycleDays) * DAY_US;
 }

@@ -1,3 +1,4 @@
+import { timestampUsOfText } from '../event-time.ts';
 import type { WireEvent } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 
@@ -74,7 +75,7 @@ function oldEvent(rest: string, metadata: ObjectText, nowUs: number): WireEvent 
   const [, time, hostname, application, process, message] = match;
   addKnown(metadata, { hostname, app_name: application, proc_id: process });
   return {
-    timestamp: timeNear(time!, nowUs),
+    timestamp: timeJson(time!, nowUs),
     message: JSON.stringify(message),
     metadata: metadata.toString(),
   };
@@ -89,17 +90,10 @@ function addKnown(
   }
 }
 
-/** A time without a year is of the year in which it is nearest to now; it is in UTC. */
-function timeNear(time: string, nowUs: number): string | undefined {
-  const nowMs = nowUs / 1000;
-  const year = new Date(nowMs).getUTCFullYear();
-  let nearest: number | undefined;
-  for (const candidate of [year - 1, year, year + 1]) {
-    const ms = Date.parse(`${time.slice(0, 6)} ${candidate} ${time.slice(7)} UTC`);
-    if (Number.isNaN(ms)) continue;
-    if (nearest === undefined || Math.abs(ms - nowMs) < Math.abs(nearest - nowMs)) nearest = ms;
-  }
-  return nearest === undefined ? undefined : JSON.stringify(new Date(nearest).toISOString());
+/** With the year that is missing, and in UTC; what is no time stays as it is. */
+function timeJson(time: string, nowUs: number): string {
+  const us = timestampUsOfText(Buffer.from(time), 0, time.length, nowUs);
+  return JSON.stringify(us === undefined ? time : new Date(us / 1000).toISOString());
 }
 
 /** One element of structured data, and one of its parameters (RFC 5424, §6.3). */

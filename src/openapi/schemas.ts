@@ -190,7 +190,9 @@ export const SCHEMAS = {
       {
         event_message: { description: 'Its text; `message` in its place' },
         id: { description: 'Else a new UUID' },
-        timestamp: { description: 'ISO 8601, or a number read by its digits; else now' },
+        timestamp: {
+          description: 'A number read by its digits, ISO 8601, or another usual form; else now',
+        },
         project: { description: 'Whose it is, where the source has it here' },
         metadata: { description: 'A map, or a list of maps' },
       },
