@@ -29,12 +29,15 @@ import {
   MESSAGE_KEY,
   METADATA_KEY,
   PROJECT_KEY,
+  TIMESTAMP_KEY,
+  TIMESTAMP_TEXT_KEY,
 } from './known-key.ts';
 import {
   ADMIT_SLICE_TOKENS,
   AHEAD_US_MAX,
   PROJECT_ECHO_LENGTH_MAX,
   REFUSALS_LISTED_MAX,
+  TIMESTAMP_ECHO_LENGTH_MAX,
 } from './limits.ts';
 import type { DecodedBody } from './post-body.ts';
 import { ProjectKeyReader } from './project-key.ts';
@@ -45,7 +48,7 @@ import type { Source } from './source.ts';
 
 export type AdmissionOptions = {
   readonly source: Source;
-  /** Receipt: the time of events that name none. Microseconds since the epoch. */
+  /** Receipt: the time of events that name none that can be read. Microseconds since the epoch. */
   readonly nowUs: number;
   /** How far back an event may lie: whole days, those of `RETENTION_DAYS`. */
   readonly retentionUs: number;
@@ -71,6 +74,18 @@ export type Admitted = {
   /** The events that may be stored, in the order posted; perhaps none. */
   readonly batch: Batch;
   readonly refusals: Refusals;
+  readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
+};
+
+/**
+ * The events of a batch that have the time of their receipt because their timestamp could not be read. Its text is
+ * kept under `timestamp_text`.
+ */
+export type UnreadableTimestamps = {
+  /** How many events: one at least. */
+  readonly count: number;
+  /** The text of the first, of which the rest is cut off behind TIMESTAMP_ECHO_LENGTH_MAX characters. */
+  readonly firstText: string;
 };
 
 /** The events of a body that may not be stored. */
@@ -101,7 +116,11 @@ export async function admitEvents(body: DecodedBody, options: AdmissionOptions):
     const tokensDone = body.tokenStarts[event + 1]! + event * EVENT_TOKENS;
     if (slices.isOver(tokensDone)) await yieldToEventLoop();
   }
-  return { batch: admission.batch(), refusals: admission.refusals() };
+  return {
+    batch: admission.batch(),
+    refusals: admission.refusals(),
+    unreadableTimestamps: admission.unreadableTimestamps(),
+  };
 }
 
 /** What an event costs apart from its tokens, in tokens. */
@@ -125,6 +144,11 @@ class Admission {
   readonly #isAnonymous: boolean;
   readonly #refusedEvents: number[] = [];
   readonly #reasons: string[] = [];
+
+  /** The text of the timestamp of the event under way, where it cannot be read; else NO_STRING. */
+  #unreadableText = NO_STRING;
+  #unreadableCount = 0;
+  #firstUnreadable = '';
 
   #rowCount = 0;
   #tokenCount = 0;
@@ -164,7 +188,8 @@ class Admission {
         : stampRoom(projectPath, { tokenCount, eventCount });
     this.#tokens = memory.integers(tokenCount + eventCount * tokensAdded + room.tokens);
     this.#tokenStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
-    const slotsAdded = (hasUrls ? eventCount * URL_SLOTS : 0) + room.slots;
+    // A timestamp that is no column becomes a text, with a slot; true and an empty list had none.
+    const slotsAdded = eventCount * (1 + (hasUrls ? URL_SLOTS : 0)) + room.slots;
     this.#slots = memory.numbers(decoder.slotCount + slotsAdded);
     this.#slotStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
     this.#ids = memory.numbers(eventCount);
@@ -210,6 +235,11 @@ class Admission {
     return { events: this.#refusedEvents, reasons: this.#reasons };
   }
 
+  unreadableTimestamps(): UnreadableTimestamps | undefined {
+    const count = this.#unreadableCount;
+    return count === 0 ? undefined : { count, firstText: this.#firstUnreadable };
+  }
+
   admit(event: number): void {
     const start = this.#body.tokenStarts[event]!;
     const end = this.#body.tokenStarts[event + 1]!;
@@ -220,7 +250,10 @@ class Admission {
     const slotStart = this.#body.slotStarts[event]!;
     this.#fields.find(start, end, slotStart);
     const { nowUs } = this.#options;
-    const namedUs = this.#isAnonymous ? undefined : this.#fields.timestampUs(nowUs);
+    const isTimed = !this.#isAnonymous && this.#fields.hasValue(TIMESTAMP_KEY);
+    const namedUs = isTimed ? this.#fields.timestampUs(nowUs) : undefined;
+    const isUnreadable = isTimed && namedUs === undefined;
+    this.#unreadableText = isUnreadable ? this.#fields.textOf(TIMESTAMP_KEY) : NO_STRING;
     const timestampUs = namedUs ?? nowUs;
     const error = this.#fieldError() ?? this.#timestampError(timestampUs);
     if (error !== undefined) {
@@ -230,9 +263,22 @@ class Admission {
     this.#appendRow(timestampUs);
     const isWhole = this.#appendRoot(start, end, slotStart);
     const foreign = isWhole ? this.#foreignError() : this.#unstampableError();
-    if (foreign === undefined) return;
-    this.#dropRow();
-    this.#refuse(event, foreign);
+    if (foreign !== undefined) {
+      this.#dropRow();
+      this.#refuse(event, foreign);
+    } else if (this.#unreadableText !== NO_STRING) {
+      this.#noteUnreadable();
+    }
+  }
+
+  #noteUnreadable(): void {
+    if (this.#unreadableCount++ > 0) return;
+    const reference = this.#unreadableText;
+    const start = referenceOffset(reference);
+    // A character has four bytes at most.
+    const length = Math.min(referenceLength(reference), 4 * TIMESTAMP_ECHO_LENGTH_MAX);
+    const characters = [...this.#body.text.utf8(start, start + length)];
+    this.#firstUnreadable = characters.slice(0, TIMESTAMP_ECHO_LENGTH_MAX).join('');
   }
 
   /** What is wrong with the project of the last row, where only some are allowed. */
@@ -330,6 +376,7 @@ class Admission {
     for (let at = start + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
       const key = fieldKey(tokens, at);
       if (key === METADATA_KEY) isWhole = this.#copyMetadata(at, slot);
+      else if (key === TIMESTAMP_KEY) this.#keepTimestamp();
       else if (this.#isKept(key, fieldKind(tokens, at))) this.#copyNode(at, slot);
       slot += fieldSlotCount(tokens, at);
     }
@@ -370,7 +417,17 @@ class Admission {
     this.#slotCount += URL_SLOTS;
   }
 
+  /** The text of a timestamp that is no column's, as it could not be read. */
+  #keepTimestamp(): void {
+    if (this.#unreadableText === NO_STRING) return;
+    this.#tokens[this.#tokenCount++] = (TIMESTAMP_TEXT_KEY << KIND_BITS) | TEXT;
+    this.#slots[this.#slotCount++] = this.#unreadableText;
+  }
+
   #isKept(key: number, kind: number): boolean {
+    // One that an event brings is about a timestamp that was unreadable before, as where events of ours are posted
+    // again. That event has a readable one now; where it has not, the text of this one is kept in the other's place.
+    if (key === TIMESTAMP_TEXT_KEY) return this.#unreadableText === NO_STRING;
     if (key >= ADDRESS_KEY_END) return true;
     if (key >= ADDRESS_KEY_START) return !this.#body.isSingle || kind !== TEXT;
     // Beside an `event_message`, `message` is a key like any other.

@@ -30,6 +30,9 @@ export const REFUSALS_LISTED_MAX = 100;
 /** Characters of a project that the sentence about a refused event repeats. */
 export const PROJECT_ECHO_LENGTH_MAX = 64;
 
+/** Characters of a timestamp that the warning about it repeats: a header stays short. */
+export const TIMESTAMP_ECHO_LENGTH_MAX = 40;
+
 /** Bytes decoded before other work of the thread may run: about a millisecond. */
 export const DECODE_SLICE_BYTES = 256 * 1024;
 

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { must } from '../../engine/assert.ts';
-import { refusalSentences } from '../../ingest/admission.ts';
+import { refusalSentences, type UnreadableTimestamps } from '../../ingest/admission.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
@@ -14,6 +14,7 @@ import type { GuardedOperation } from '../http/route.ts';
 import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
+import { tellWarnings, timestampWarnings } from './post-warnings.ts';
 
 /** What was stored of a body, for a door to tell its sender. */
 export type Posted<Notes> = {
@@ -22,6 +23,7 @@ export type Posted<Notes> = {
   readonly eventCount: number;
   /** The events of the body that were not taken, from zero, and why, of the first of them. */
   readonly refused: ReadonlyMap<number, string | undefined>;
+  readonly unreadableTimestamps: UnreadableTimestamps | undefined;
 };
 
 /** A sentence for each event that was not taken; the last one counts those that are not listed. */
@@ -93,6 +95,7 @@ export function doorHandler<Notes>(
       const target = source ?? mustFindSource(intake, translated.events.bodyAddress, grant);
       return await store(intake, translated, { source: target, nowUs, grant });
     });
+    tellWarnings(response, timestampWarnings(posted.unreadableTimestamps));
     door.tell(request, response, posted);
   };
 }
@@ -115,6 +118,7 @@ async function store<Notes>(
   { source, nowUs, grant }: Target,
 ): Promise<Posted<Notes>> {
   const refused = new Map<number, string | undefined>();
+  let unreadableTimestamps: UnreadableTimestamps | undefined;
   const targets = events.addresses.map((address) => {
     const named = address === undefined ? undefined : intake.findSource(address);
     return { address, target: named ?? source };
@@ -124,11 +128,21 @@ async function store<Notes>(
   for (const { address, target } of targets) {
     const decoded = await intake.decode([events.body(address)], 'json');
     const receipt = { nowUs, projects: grant.projects };
-    const { events: refusedEvents, reasons } = await decoded.store(target, receipt);
+    const stored = await decoded.store(target, receipt);
+    const { events: refusedEvents, reasons } = stored;
     const ordinals = events.ordinals(address);
     for (const [index, event] of refusedEvents.entries()) {
       refused.set(must(ordinals[event], 'a refused event is one of those sent'), reasons[index]);
     }
+    unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);
   }
-  return { notes, eventCount: events.count, refused };
+  return { notes, eventCount: events.count, refused, unreadableTimestamps };
+}
+
+function together(
+  one: UnreadableTimestamps | undefined,
+  other: UnreadableTimestamps | undefined,
+): UnreadableTimestamps | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { ...one, count: one.count + other.count };
 }

@@ -3,6 +3,7 @@ import type { TellFailure } from '../http/failure.ts';
 import { sendJson } from '../http/response.ts';
 import { refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
+import { WARNINGS_TEXT } from './post-warnings.ts';
 
 /** Without it clients of Elasticsearch refuse to go on ("product check"). */
 export const ELASTICSEARCH_HEADERS = { 'X-Elastic-Product': 'Elasticsearch' };
@@ -57,6 +58,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   answers: {
     200: {
       description: 'Each action with a status of its own, in the order sent',
+      headers: WARNINGS_TEXT,
       content: { 'application/json': { schema: refTo('BulkAnswer') } },
     },
   },

@@ -14,6 +14,7 @@ import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
 import { anyOf, listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
+import { tellWarnings, timestampWarnings } from './post-warnings.ts';
 
 const EVENTS = listOf(refTo('Event'));
 
@@ -40,13 +41,14 @@ export function logHandler(options: {
     const form = FORMS.get(mediaType ?? '') ?? 'json';
     const check = (): void => intake.check(source);
     const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
-    const refusals = await bodies.use(request, response, terms, async (body) => {
+    const stored = await bodies.use(request, response, terms, async (body) => {
       const logs = await intake.decode(body, form);
       const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');
       const target = source ?? mustFindSource(intake, key && logs.address[key], grant);
       return logs.store(target, { nowUs: clock.nowUs(), projects: grant.projects });
     });
-    tellLogged(response, refusalSentences(refusals));
+    tellWarnings(response, timestampWarnings(stored.unreadableTimestamps));
+    tellLogged(response, refusalSentences(stored));
   };
 }
 

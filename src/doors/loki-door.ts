@@ -2,6 +2,7 @@ import { lokiPush } from '../../ingest/wire/loki-push.ts';
 import { sendJson } from '../http/response.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import { type Door, refusedSentences } from './door.ts';
+import { WARNINGS_TEXT } from './post-warnings.ts';
 
 /**
  * Grafana Loki's push (its HTTP API, "Ingest logs"): 204 when all was stored. Its senders take a 400 for lines that
@@ -17,9 +18,10 @@ export const LOKI_DOOR: Door<void> = {
     },
   }),
   answers: {
-    204: { description: 'All is stored' },
+    204: { description: 'All is stored', headers: WARNINGS_TEXT },
     400: {
       description: 'Some lines were not taken, and never will be; the others are stored',
+      headers: WARNINGS_TEXT,
       content: { 'application/json': { schema: refTo('Refusals') } },
     },
   },

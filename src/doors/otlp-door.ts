@@ -7,6 +7,7 @@ import { sendBytes } from '../http/response.ts';
 import type { Schema } from '../openapi/operation-text.ts';
 import { objectOf, refTo } from '../openapi/schemas.ts';
 import { type Door, refusedSentences } from './door.ts';
+import { WARNINGS_TEXT } from './post-warnings.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
@@ -51,6 +52,7 @@ export const OTLP_DOOR: Door<void> = {
   answers: {
     200: {
       description: 'Stored; `partialSuccess` tells which records were not, if any',
+      headers: WARNINGS_TEXT,
       content: {
         [JSON_TYPE]: { schema: objectOf({}, { partialSuccess: { type: 'object' } }) },
         [PROTOBUF]: { schema: BINARY },

@@ -126,6 +126,12 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
     read: ({ ingest }) => bySource(ingest, ({ refusals }) => refusals),
   },
   {
+    name: 'weir_unreadable_timestamps_total',
+    help: 'Events stored with the time of their arrival, as their timestamp could not be read',
+    labels: ['source'],
+    read: ({ ingest }) => bySource(ingest, ({ unreadableTimestamps }) => unreadableTimestamps),
+  },
+  {
     name: 'weir_ingest_queue_bytes',
     help: 'Bytes of posts that wait to become events',
     read: ({ queuedBytes }) => queuedBytes,

@@ -1,5 +1,6 @@
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { ADDRESS_HEADERS } from '../doors/post-address.ts';
+import { WARNINGS_TEXT } from '../doors/post-warnings.ts';
 import type { AnswerText, OperationText, ParameterText } from './operation-text.ts';
 import { refTo } from './schemas.ts';
 
@@ -48,10 +49,12 @@ export const POST_TEXT = {
 export const LOGGED_ANSWERS: Readonly<Record<number, AnswerText>> = {
   200: {
     description: 'All is stored, and survives a crash from now on',
+    headers: WARNINGS_TEXT,
     content: { 'application/json': { schema: refTo('Logged') } },
   },
   406: {
     description: 'Some events were not taken; the others are stored',
+    headers: WARNINGS_TEXT,
     content: { 'application/json': { schema: refTo('Refusals') } },
   },
 };

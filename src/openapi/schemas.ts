@@ -193,6 +193,7 @@ export const SCHEMAS = {
         timestamp: {
           description: 'A number read by its digits, ISO 8601, or another usual form; else now',
         },
+        timestamp_text: { description: 'Of a stored event: the timestamp that could not be read' },
         project: { description: 'Whose it is, where the source has it here' },
         metadata: { description: 'A map, or a list of maps' },
       },

@@ -4,19 +4,24 @@ export type IngestCount = {
   readonly events: number;
   /** Events that were refused, one by one; their posts were answered with 406. */
   readonly refusals: number;
+  /** Events that were stored with the time of their receipt, as their timestamp could not be read. */
+  readonly unreadableTimestamps: number;
   /** Bytes of the bodies that were stored, inflated. */
   readonly bytes: number;
 };
+
+const NOTHING: IngestCount = { events: 0, refusals: 0, unreadableTimestamps: 0, bytes: 0 };
 
 /** Counts what is taken in, by the name of its source. */
 export class IngestCounts {
   readonly #bySource = new Map<string, IngestCount>();
 
   add(source: string, more: IngestCount): void {
-    const before = this.#bySource.get(source) ?? { events: 0, refusals: 0, bytes: 0 };
+    const before = this.#bySource.get(source) ?? NOTHING;
     this.#bySource.set(source, {
       events: before.events + more.events,
       refusals: before.refusals + more.refusals,
+      unreadableTimestamps: before.unreadableTimestamps + more.unreadableTimestamps,
       bytes: before.bytes + more.bytes,
     });
   }

@@ -156,13 +156,19 @@ function createIntake(options: {
             asServiceErrors(async () => {
               try {
                 const options = { source, nowUs, projects, retentionUs, randomId, manners };
-                const { batch, refusals } = await admitEvents(decoded, options);
+                const { batch, refusals, unreadableTimestamps } = await admitEvents(
+                  decoded,
+                  options,
+                );
                 const { rowCount: events } = batch;
                 if (events > 0) await store.append(source.name, batch, nowUs);
-                const refusalCount = refusals.events.length;
-                const bytes = decoded.text.bodySize;
-                counts.add(source.name, { events, refusals: refusalCount, bytes });
-                return refusals;
+                counts.add(source.name, {
+                  events,
+                  refusals: refusals.events.length,
+                  unreadableTimestamps: unreadableTimestamps?.count ?? 0,
+                  bytes: decoded.text.bodySize,
+                });
+                return { ...refusals, unreadableTimestamps };
               } finally {
                 // The store keeps nothing of a batch, whether it took it or not.
                 memory.end();

@@ -1,4 +1,4 @@
-import type { AdmissionOptions, Refusals } from '../../ingest/admission.ts';
+import type { AdmissionOptions, Refusals, UnreadableTimestamps } from '../../ingest/admission.ts';
 import type { BodyForm, PostAddress } from '../../ingest/post-body.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-format.ts';
@@ -6,16 +6,21 @@ import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-fo
 /** When a body came, and whose events it may hold. */
 type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
 
+/** What came of the events of a body. */
+type StoredLogs = Refusals & {
+  readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
+};
+
 /** A body whose events are decoded, to be stored once, or not at all. */
 interface DecodedLogs {
   readonly address: PostAddress;
   /**
    * Stores what can be stored; when this resolves it is durable and in the answer of every query
-   * that begins later. Resolves to what could not be taken.
+   * that begins later. Resolves to what could not be taken, or not as it was.
    *
    * @throws ServiceError when nothing was stored.
    */
-  store(source: Source, receipt: Receipt): Promise<Refusals>;
+  store(source: Source, receipt: Receipt): Promise<StoredLogs>;
 }
 
 /** Events that queries see, and the bytes they take in memory. */

@@ -154,6 +154,77 @@ test('a timestamp may be ISO, a number or digits; anything else means now', asyn
   }
 });
 
+test('the text of a timestamp that cannot be read is kept, as JSON where it was none', async () => {
+  for (const [timestamp, text] of [
+    ['yesterday', 'yesterday'],
+    ['', ''],
+    ['2026-02-30T00:00:00Z', '2026-02-30T00:00:00Z'],
+    ['\u0000 \ud83d\ude00 "\n', '\u0000 \ud83d\ude00 "\n'],
+    [12_345, '12345'],
+    [-1.5, '-1.5'],
+    [true, 'true'],
+    [false, 'false'],
+    [[], '[]'],
+    [[1, 'a'], '[1,"a"]'],
+    [{ seconds: 1 }, '{"seconds":1}'],
+  ] as const) {
+    const row = await admit({ a: 1, timestamp, metadata: { b: 2 }, c: 3 });
+    const kept = { a: 1, timestamp_text: text, metadata: [{ b: 2 }], c: 3 };
+    assert.deepEqual([row.us, row.root], [0, kept]);
+  }
+  for (const [digits, text] of [
+    ['1e999', '1e999'],
+    ['-1768478400000000000', '-1768478400000000000'],
+  ] as const) {
+    const { batch } = await admitText(`[{"timestamp":${digits}}]`);
+    assert.deepEqual(rowsOf(batch)[0]!.root, { timestamp_text: text });
+  }
+  assert.deepEqual((await admit({ timestamp: null })).root, {});
+});
+
+test('the timestamp_text of a sender stays where there is no other', async () => {
+  const timestamp_text = { its: 'own' };
+  for (const timestamp of [undefined, null, NOW_US]) {
+    assert.deepEqual((await admit({ timestamp_text, timestamp })).root, { timestamp_text });
+  }
+  for (const event of [
+    { timestamp_text, timestamp: 'soon', a: 1 },
+    { timestamp: 'soon', timestamp_text, a: 1 },
+  ]) {
+    assert.deepEqual((await admit(event)).root, { timestamp_text: 'soon', a: 1 });
+  }
+});
+
+test('timestamps that cannot be read are counted, those of refused events are not', async () => {
+  const unreadableOf = async (events: readonly unknown[]) =>
+    (await admitText(JSON.stringify(events))).unreadableTimestamps;
+  assert.equal(await unreadableOf([{}, { timestamp: NOW_US }, { timestamp: null }, 7]), undefined);
+  const refused = { timestamp: 'never', metadata: 1 };
+  const events = [refused, { timestamp: 'soon' }, {}, { timestamp: 5 }, refused];
+  assert.deepEqual(await unreadableOf(events), { count: 2, firstText: 'soon' });
+  for (const unit of ['a', '\u00e9', '\u20ac', '\ud83d\ude00']) {
+    assert.deepEqual(await unreadableOf([{ timestamp: unit.repeat(41) }]), {
+      count: 1,
+      firstText: unit.repeat(40),
+    });
+  }
+});
+
+test('thousands of timestamps that cannot be read are kept in their places', async () => {
+  const events = Array.from({ length: 20_000 }, (_, n) => ({
+    n,
+    timestamp: n % 3 === 0 ? NOW_US : n % 3 === 1 ? true : `day ${n}`,
+  }));
+  const { batch, unreadableTimestamps } = await admitText(JSON.stringify(events));
+  assert.deepEqual(
+    rowsOf(batch).map(({ root }) => root),
+    events.map(({ n, timestamp }) =>
+      timestamp === NOW_US ? { n } : { n, timestamp_text: String(timestamp) },
+    ),
+  );
+  assert.deepEqual(unreadableTimestamps, { count: 13_333, firstText: 'true' });
+});
+
 test('an hour ahead is allowed, a microsecond more is refused', async () => {
   assert.equal((await admit({ timestamp: NOW_US + HOUR_US })).us, HOUR_US);
   assert.equal(
@@ -320,6 +391,7 @@ test('an event that is a body by itself may be made to leave its id and time asi
     return { id, us, message, root };
   };
   const fresh = { id: `${NEW_ID}0`, us: 0, message: 'm', root: {} };
+  assert.deepEqual(await admitAnonymous({ ...named, timestamp: 'soon' }), fresh);
   assert.deepEqual(await admitAnonymous(named), fresh);
   assert.deepEqual(await admitAnonymous({ ...named, timestamp: '1999-01-01T00:00:00Z' }), fresh);
   const kept = { id: 'mine', us: -HOUR_US, message: 'm', root: {} };

@@ -112,7 +112,7 @@ export class ServiceUnderTest implements Answerer {
   ask(
     method: string,
     path: string,
-    body?: string,
+    body?: string | Uint8Array,
     moreHeaders: Readonly<Record<string, string>> = {},
   ): Promise<HttpAnswer> {
     const headers = {

@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+import type { UnreadableTimestamps } from '../../ingest/admission.ts';
+
+/** What was stored otherwise than it was sent: sentences in ASCII, with a semicolon between two. */
+const WARNINGS_HEADER = 'Weir-Warnings';
+
+/** For a description of the answers of posts. */
+export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
+  [WARNINGS_HEADER]: 'What was stored otherwise than it was sent, if anything was',
+};
+
+/** Tells a sender what was stored otherwise than it was sent; nothing where there is no sentence. */
+export function tellWarnings(response: ServerResponse, sentences: readonly string[]): void {
+  if (sentences.length > 0) response.setHeader(WARNINGS_HEADER, sentences.join('; '));
+}
+
+/** That events have the time of their arrival, and the text that was to be their time: a sentence, or none. */
+export function timestampWarnings(found: UnreadableTimestamps | undefined): readonly string[] {
+  if (found === undefined) return [];
+  const { count, firstText } = found;
+  const events = count === 1 ? '1 event' : `${count} events`;
+  const first = count === 1 ? 'it is' : 'the first is';
+  return [
+    `the timestamp of ${events} cannot be read and is kept as timestamp_text, ${first} ${quoted(firstText)}`,
+  ];
+}
+
+/** As JSON in ASCII, which is all that a header may hold. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
