@@ -188,7 +188,7 @@ class Admission {
         : stampRoom(projectPath, { tokenCount, eventCount });
     this.#tokens = memory.integers(tokenCount + eventCount * tokensAdded + room.tokens);
     this.#tokenStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
-    // A timestamp that is no column becomes a text, with a slot; true and an empty list had none.
+    // A timestamp that cannot be read becomes a text, which takes a slot; `true` and an empty list took none.
     const slotsAdded = eventCount * (1 + (hasUrls ? URL_SLOTS : 0)) + room.slots;
     this.#slots = memory.numbers(decoder.slotCount + slotsAdded);
     this.#slotStarts = memory.offsets(eventCount + 1).fill(0, 0, 1);
@@ -417,7 +417,7 @@ class Admission {
     this.#slotCount += URL_SLOTS;
   }
 
-  /** The text of a timestamp that is no column's, as it could not be read. */
+  /** Writes the text of a timestamp that cannot be read; one that can is in a column. */
   #keepTimestamp(): void {
     if (this.#unreadableText === NO_STRING) return;
     this.#tokens[this.#tokenCount++] = (TIMESTAMP_TEXT_KEY << KIND_BITS) | TEXT;
@@ -425,8 +425,8 @@ class Admission {
   }
 
   #isKept(key: number, kind: number): boolean {
-    // One that an event brings is about a timestamp that was unreadable before, as where events of ours are posted
-    // again. That event has a readable one now; where it has not, the text of this one is kept in the other's place.
+    // An event that was read from weir and is posted again brings one, and the time that it got: both stay. Where
+    // the timestamp beside it cannot be read, the text of that replaces it.
     if (key === TIMESTAMP_TEXT_KEY) return this.#unreadableText === NO_STRING;
     if (key >= ADDRESS_KEY_END) return true;
     if (key >= ADDRESS_KEY_START) return !this.#body.isSingle || kind !== TEXT;

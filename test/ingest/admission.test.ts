@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type Batch, MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { type Admitted, admitEvents, refusalSentences } from '../../ingest/admission.ts';
 import { REFUSALS_LISTED_MAX } from '../../ingest/limits.ts';
 import { type BodyForm, decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import { BUILT_IN_SOURCES, type Source } from '../../ingest/source.ts';
+import { runsOf } from '../support/budget.ts';
 import { plain, readRoot, stringAt } from './token-reader.ts';
 
 const HOUR_US = 3_600_000_000;
@@ -180,6 +182,22 @@ test('the text of a timestamp that cannot be read is kept, as JSON where it was 
     assert.deepEqual(rowsOf(batch)[0]!.root, { timestamp_text: text });
   }
   assert.deepEqual((await admit({ timestamp: null })).root, {});
+});
+
+test('of any text as a timestamp nothing is lost: it is read, or kept as it is', async () => {
+  const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.json({ maxDepth: 2 }));
+  await fc.assert(
+    fc.asyncProperty(text, async (timestamp) => {
+      const { batch, refusals, unreadableTimestamps } = await admitText(
+        JSON.stringify([{ timestamp }]),
+      );
+      const isRead = unreadableTimestamps === undefined;
+      const roots = rowsOf(batch).map(({ root }) => root);
+      const kept = isRead ? {} : { timestamp_text: timestamp };
+      assert.deepEqual(roots, refusals.events.length > 0 ? [] : [kept]);
+    }),
+    { numRuns: runsOf(1000) },
+  );
 });
 
 test('the timestamp_text of a sender stays where there is no other', async () => {
