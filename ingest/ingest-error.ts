@@ -6,6 +6,14 @@ export class MalformedBodyError extends Error {
   }
 }
 
+/** The body is not UTF-8 throughout. It is read again from a repaired copy (`utf8-repair.ts`): no sender meets this. */
+export class InvalidUtf8Error extends Error {
+  constructor() {
+    super('the body is not UTF-8');
+    this.name = 'InvalidUtf8Error';
+  }
+}
+
 /** The body holds more than one post may: nothing of it is stored. */
 export class BodyLimitError extends Error {
   constructor(message: string) {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as ascii from './ascii.ts';
 import { type BodyText, SHORT_ESCAPES } from './body-text.ts';
-import { MalformedBodyError } from './ingest-error.ts';
+import { InvalidUtf8Error, MalformedBodyError } from './ingest-error.ts';
 
 /** 1 for the bytes that end a run of ordinary characters in a string. */
 export const ENDS_STRING_RUN = new Uint8Array(256);
@@ -33,17 +33,13 @@ export class JsonCursor {
     this.end = text.bodySize;
   }
 
-  /** Throws unless the whole body is UTF-8, so that nothing after needs to look. */
+  /**
+   * Nothing after needs to look whether the body is UTF-8.
+   *
+   * @throws InvalidUtf8Error unless all of it is.
+   */
   checkUtf8(): void {
-    const body = this.text.bytes.subarray(0, this.text.bodySize);
-    if (isUtf8(body)) return;
-    // What is not UTF-8 decodes to U+FFFD, so the first difference is the first bad byte.
-    const repaired = Buffer.from(new TextDecoder().decode(body));
-    const bomSize = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
-    let valid = bomSize;
-    while (body[valid] === repaired[valid - bomSize]) valid++;
-    this.position = valid;
-    this.fail('UTF-8');
+    if (!isUtf8(this.text.bytes.subarray(0, this.text.bodySize))) throw new InvalidUtf8Error();
   }
 
   /** Steps over the mark that some senders put before UTF-8. */

@@ -1,4 +1,3 @@
-import { assert } from '../engine/assert.ts';
 import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
 import { BodyText } from './body-text.ts';
@@ -9,6 +8,7 @@ import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
 import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from './limits.ts';
 import { type Loan, MemoryPool } from './memory-pool.ts';
+import { REPLACEMENT, withRepairedUtf8 } from './utf8-repair.ts';
 
 export type BodyForm = 'json' | 'ndjson';
 
@@ -34,6 +34,8 @@ export type DecodedBody = {
   readonly tokenStarts: Uint32Array;
   /** Where the slots of each event begin; likewise. */
   readonly slotStarts: Uint32Array;
+  /** The events that hold U+FFFD, ascending, of a body that was not UTF-8; else none is named. */
+  readonly repairedEvents: readonly number[];
   /** Whether the body is one event, whose address keys are not part of it. */
   readonly isSingle: boolean;
   /** Where all of this lies, and what is made of it. */
@@ -46,20 +48,26 @@ export type DecodedBody = {
  * every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
  * loan ends; the pieces of the body are not kept.
  *
- * Throws `MalformedBodyError` when any of it is not JSON in UTF-8, and `BodyLimitError`.
+ * Bytes that are not UTF-8 become U+FFFD. `isRepaired` says that this has been done already.
+ *
+ * Throws `MalformedBodyError` when any of it is not JSON, and `BodyLimitError`.
  */
-export async function decodeBody(
+export function decodeBody(
   pieces: readonly Uint8Array[],
   form: BodyForm,
   memory: Loan = NO_POOL.lend(),
+  isRepaired = false,
 ): Promise<DecodedBody> {
-  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  assert(size < STRING_LENGTH_MAX, 'a body is no longer than a string may be');
-  if (size > DECODE_SLICE_BYTES) await yieldToEventLoop();
-  const decoding = new BodyDecoding(pieces, form === 'ndjson', memory);
-  if (form === 'ndjson') await decoding.lines();
-  else await decoding.document();
-  return decoding.body();
+  return withRepairedUtf8(pieces, async (text, isRepairedNow) => {
+    const size = text.reduce((sum, piece) => sum + piece.length, 0);
+    if (size > DECODE_SLICE_BYTES) await yieldToEventLoop();
+    const isLines = form === 'ndjson';
+    const options = { isLines, isRepaired: isRepaired || isRepairedNow, memory };
+    const decoding = new BodyDecoding(text, options);
+    if (isLines) await decoding.lines();
+    else await decoding.document();
+    return decoding.body();
+  });
 }
 
 /** For those who decode now and then. */
@@ -67,6 +75,8 @@ const NO_POOL = new MemoryPool(0);
 
 /** Entries of arrays to begin with. */
 const STARTS_MIN = 64;
+
+const NOT_LOOKED = -1;
 
 /** One body on its way through the decoder. */
 class BodyDecoding {
@@ -79,10 +89,19 @@ class BodyDecoding {
   #tokenStarts: Uint32Array;
   #slotStarts: Uint32Array;
   #isSingle = false;
+  readonly #isRepaired: boolean;
+  readonly #repairedEvents: number[] = [];
+  /** Where the first U+FFFD stands behind the place that was looked at last. */
+  #replacementAt = NOT_LOOKED;
   readonly #slices = new Slices(DECODE_SLICE_BYTES);
 
-  constructor(pieces: readonly Uint8Array[], isLines: boolean, memory: Loan) {
+  constructor(
+    pieces: readonly Uint8Array[],
+    options: { readonly isLines: boolean; readonly isRepaired: boolean; readonly memory: Loan },
+  ) {
+    const { isLines, isRepaired, memory } = options;
     this.#memory = memory;
+    this.#isRepaired = isRepaired;
     this.#text = new BodyText(pieces, memory);
     this.#cursor = new JsonCursor(this.#text, isLines);
     this.#decoder = new JsonDecoder(this.#text, this.#cursor, memory);
@@ -100,6 +119,7 @@ class BodyDecoding {
       decoder: this.#decoder,
       tokenStarts: this.#tokenStarts,
       slotStarts: this.#slotStarts,
+      repairedEvents: this.#repairedEvents,
       isSingle: this.#isSingle,
       memory: this.#memory,
     };
@@ -170,6 +190,7 @@ class BodyDecoding {
     cursor.position++;
     if (isBatch) return;
     cursor.position = start;
+    this.#replacementAt = NOT_LOOKED;
     this.#isSingle = true;
     this.#event();
   }
@@ -237,14 +258,33 @@ class BodyDecoding {
       this.#tokenStarts = this.#doubled(this.#tokenStarts);
       this.#slotStarts = this.#doubled(this.#slotStarts);
     }
-    if (this.#cursor.skipSpace() === ascii.BRACE_OPEN) this.#decoder.decodeRoot();
+    const isObject = this.#cursor.skipSpace() === ascii.BRACE_OPEN;
+    const start = this.#cursor.position;
+    if (isObject) this.#decoder.decodeRoot();
     else this.#cursor.skipValue();
+    const end = this.#cursor.position;
+    if (end - start >= STRING_LENGTH_MAX) {
+      throw new BodyLimitError(
+        `an event may have ${STRING_LENGTH_MAX - 1} bytes; got ${end - start}`,
+      );
+    }
+    if (this.#isRepaired && this.#hasReplacement(start, end)) this.#repairedEvents.push(index);
     this.#tokenStarts[index + 1] = this.#decoder.tokenCount;
     this.#slotStarts[index + 1] = this.#decoder.slotCount;
   }
 
+  /** Whether U+FFFD stands in `[start, end)`; each byte is looked at once where the starts ascend. */
+  #hasReplacement(start: number, end: number): boolean {
+    if (this.#replacementAt < start) {
+      const at = this.#text.bytes.indexOf(REPLACEMENT, start);
+      this.#replacementAt = at < 0 ? Number.POSITIVE_INFINITY : at;
+    }
+    return this.#replacementAt < end;
+  }
+
   #forgetEvents(): void {
     this.#eventCount = 0;
+    this.#repairedEvents.length = 0;
     this.#decoder.truncate(0, 0);
   }
 

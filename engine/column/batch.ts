@@ -33,7 +33,7 @@ export type Batch = {
   readonly projectKeys: Float64Array;
 };
 
-/** One more than the longest string of a batch. A body is at most 12 MB, so no string is longer. */
+/** One more than the longest string of a batch. Where a body is decoded, an event of as many bytes is refused. */
 export const STRING_LENGTH_MAX = 2 ** 24;
 
 export const NO_STRING = -1;

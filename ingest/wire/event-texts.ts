@@ -34,6 +34,8 @@ type Addressed = {
 export class EventTexts {
   /** What the body itself says its source is, where a format has a place for that. */
   bodyAddress: string | undefined;
+  /** Whether bytes of the body were not UTF-8, and events hold U+FFFD in their place. */
+  isRepaired = false;
   readonly #addressed = new Map<string | undefined, Addressed>();
   #count = 0;
   #length = 0;

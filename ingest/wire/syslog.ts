@@ -18,7 +18,8 @@ const LENGTH_DIGITS_MAX = 8;
 export const syslog: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const bytes = Buffer.concat(body.pieces);
-    if (!isUtf8(bytes)) throw new MalformedBodyError('the body is not syslog: it is not UTF-8');
+    // Lengths of frames count the bytes that were sent: each message is repaired by itself, when it is made a text.
+    events.isRepaired = !isUtf8(bytes);
     const options = { nowUs: body.nowUs, isLogplex: body.mediaType === LOGPLEX };
     let at = 0;
     while (at < bytes.length) {

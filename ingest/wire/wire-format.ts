@@ -1,6 +1,7 @@
 import { Slices, yieldToEventLoop } from '../event-loop.ts';
 import { DECODE_SLICE_BYTES } from '../limits.ts';
 import type { Loan } from '../memory-pool.ts';
+import { withRepairedUtf8 } from '../utf8-repair.ts';
 import { EventTexts } from './event-texts.ts';
 
 /** A body as a sender posts it. */
@@ -30,6 +31,7 @@ export interface WireFormat<Notes = void> {
    * events. Keeps nothing.
    *
    * @throws MalformedBodyError, BodyLimitError: then nothing of the body is stored.
+   * @throws InvalidUtf8Error before it adds the first: then it gets the body again, as UTF-8.
    */
   translate(body: WireBody, events: EventTexts): Generator<number, Notes>;
 }
@@ -37,16 +39,19 @@ export interface WireFormat<Notes = void> {
 export type Translated<Notes> = { readonly events: EventTexts; readonly notes: Notes };
 
 /** Translates a body, letting other work run every DECODE_SLICE_BYTES or sooner. */
-export async function translateBody<Notes>(
+export function translateBody<Notes>(
   format: WireFormat<Notes>,
   body: WireBody,
 ): Promise<Translated<Notes>> {
-  const events = new EventTexts();
-  const steps = format.translate(body, events);
-  const slices = new Slices(DECODE_SLICE_BYTES);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return { events, notes: step.value };
-    if (slices.isOver(step.value)) await yieldToEventLoop();
-  }
+  return withRepairedUtf8(body.pieces, async (pieces, isRepaired) => {
+    const events = new EventTexts();
+    events.isRepaired = isRepaired;
+    const steps = format.translate({ ...body, pieces }, events);
+    const slices = new Slices(DECODE_SLICE_BYTES);
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return { events, notes: step.value };
+      if (slices.isOver(step.value)) await yieldToEventLoop();
+    }
+  });
 }

@@ -14,7 +14,7 @@ import type { GuardedOperation } from '../http/route.ts';
 import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
-import { tellWarnings, timestampWarnings } from './post-warnings.ts';
+import { tellWarnings } from './post-warnings.ts';
 
 /** What was stored of a body, for a door to tell its sender. */
 export type Posted<Notes> = {
@@ -24,6 +24,8 @@ export type Posted<Notes> = {
   /** The events of the body that were not taken, from zero, and why, of the first of them. */
   readonly refused: ReadonlyMap<number, string | undefined>;
   readonly unreadableTimestamps: UnreadableTimestamps | undefined;
+  /** Those stored with U+FFFD in the place of bytes that were not UTF-8. */
+  readonly repaired: readonly number[];
 };
 
 /** A sentence for each event that was not taken; the last one counts those that are not listed. */
@@ -95,7 +97,7 @@ export function doorHandler<Notes>(
       const target = source ?? mustFindSource(intake, translated.events.bodyAddress, grant);
       return await store(intake, translated, { source: target, nowUs, grant });
     });
-    tellWarnings(response, timestampWarnings(posted.unreadableTimestamps));
+    tellWarnings(response, posted);
     door.tell(request, response, posted);
   };
 }
@@ -119,6 +121,7 @@ async function store<Notes>(
 ): Promise<Posted<Notes>> {
   const refused = new Map<number, string | undefined>();
   let unreadableTimestamps: UnreadableTimestamps | undefined;
+  const repaired: number[] = [];
   const targets = events.addresses.map((address) => {
     const named = address === undefined ? undefined : intake.findSource(address);
     return { address, target: named ?? source };
@@ -126,17 +129,19 @@ async function store<Notes>(
   // All before the first is stored: a token that is not for one of them posts nothing.
   for (const { target } of targets) authorizeSource(grant, target);
   for (const { address, target } of targets) {
-    const decoded = await intake.decode([events.body(address)], 'json');
+    const decoded = await intake.decode([events.body(address)], 'json', events.isRepaired);
     const receipt = { nowUs, projects: grant.projects };
     const stored = await decoded.store(target, receipt);
-    const { events: refusedEvents, reasons } = stored;
     const ordinals = events.ordinals(address);
-    for (const [index, event] of refusedEvents.entries()) {
-      refused.set(must(ordinals[event], 'a refused event is one of those sent'), reasons[index]);
+    const ordinalOf = (event: number): number =>
+      must(ordinals[event], 'an event that is told of is one of those sent');
+    for (const [index, event] of stored.events.entries()) {
+      refused.set(ordinalOf(event), stored.reasons[index]);
     }
+    for (const event of stored.repaired) repaired.push(ordinalOf(event));
     unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);
   }
-  return { notes, eventCount: events.count, refused, unreadableTimestamps };
+  return { notes, eventCount: events.count, refused, repaired, unreadableTimestamps };
 }
 
 function together(

@@ -14,7 +14,7 @@ import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
 import { anyOf, listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
-import { tellWarnings, timestampWarnings } from './post-warnings.ts';
+import { tellWarnings } from './post-warnings.ts';
 
 const EVENTS = listOf(refTo('Event'));
 
@@ -47,7 +47,7 @@ export function logHandler(options: {
       const target = source ?? mustFindSource(intake, key && logs.address[key], grant);
       return logs.store(target, { nowUs: clock.nowUs(), projects: grant.projects });
     });
-    tellWarnings(response, timestampWarnings(stored.unreadableTimestamps));
+    tellWarnings(response, stored);
     tellLogged(response, refusalSentences(stored));
   };
 }

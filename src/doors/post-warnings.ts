@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { UnreadableTimestamps } from '../../ingest/admission.ts';
+import type { StoredLogs } from '../store/log-intake.ts';
 
 /** What was stored otherwise than it was sent: sentences in ASCII, with a semicolon between two. */
 const WARNINGS_HEADER = 'Weir-Warnings';
@@ -9,13 +10,29 @@ export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
   [WARNINGS_HEADER]: 'What was stored otherwise than it was sent, if anything was',
 };
 
-/** Tells a sender what was stored otherwise than it was sent; nothing where there is no sentence. */
-export function tellWarnings(response: ServerResponse, sentences: readonly string[]): void {
+/** Tells a sender what was stored otherwise than it was sent; nothing where all is as it was. */
+export function tellWarnings(
+  response: ServerResponse,
+  { repaired, unreadableTimestamps }: Pick<StoredLogs, 'repaired' | 'unreadableTimestamps'>,
+): void {
+  const sentences = [...repairWarnings(repaired), ...timestampWarnings(unreadableTimestamps)];
   if (sentences.length > 0) response.setHeader(WARNINGS_HEADER, sentences.join('; '));
 }
 
+/** That events have U+FFFD in place of bytes that were not UTF-8: a sentence, or none. */
+function repairWarnings(repaired: readonly number[]): readonly string[] {
+  if (repaired.length === 0) return [];
+  let first = Number.POSITIVE_INFINITY;
+  for (const event of repaired) first = Math.min(first, event);
+  const events =
+    repaired.length === 1
+      ? `event ${first}`
+      : `${repaired.length} events, the first of them event ${first}`;
+  return [`bytes that are not UTF-8 were replaced by U+FFFD in ${events}`];
+}
+
 /** That events have the time of their arrival, and the text that was to be their time: a sentence, or none. */
-export function timestampWarnings(found: UnreadableTimestamps | undefined): readonly string[] {
+function timestampWarnings(found: UnreadableTimestamps | undefined): readonly string[] {
   if (found === undefined) return [];
   const { count, firstText } = found;
   const events = count === 1 ? '1 event' : `${count} events`;

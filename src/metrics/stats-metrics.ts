@@ -132,6 +132,12 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
     read: ({ ingest }) => bySource(ingest, ({ unreadableTimestamps }) => unreadableTimestamps),
   },
   {
+    name: 'weir_repaired_events_total',
+    help: 'Events stored with U+FFFD, of posts with bytes that are not UTF-8',
+    labels: ['source'],
+    read: ({ ingest }) => bySource(ingest, ({ repairs }) => repairs),
+  },
+  {
     name: 'weir_ingest_queue_bytes',
     help: 'Bytes of posts that wait to become events',
     read: ({ queuedBytes }) => queuedBytes,

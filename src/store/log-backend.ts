@@ -124,6 +124,12 @@ function publishedEvents(store: LogStore, { sources }: SourceDirectory): Publish
   };
 }
 
+function without(events: readonly number[], left: readonly number[]): readonly number[] {
+  if (events.length === 0) return events;
+  const leftOut = new Set(left);
+  return events.filter((event) => !leftOut.has(event));
+}
+
 function createIntake(options: {
   readonly directory: SourceDirectory;
   readonly store: LogStore;
@@ -146,10 +152,10 @@ function createIntake(options: {
       ),
     durableMs,
     check: (source) => withServiceErrors(() => store.check(source?.name)),
-    decode: (pieces, form) =>
+    decode: (pieces, form, isRepaired) =>
       asServiceErrors(async () => {
         const memory = pool.lend();
-        const decoded = await decodeBody(pieces, form, memory);
+        const decoded = await decodeBody(pieces, form, memory, isRepaired);
         return {
           address: decoded.address,
           store: (source, { nowUs, projects }) =>
@@ -162,13 +168,15 @@ function createIntake(options: {
                 );
                 const { rowCount: events } = batch;
                 if (events > 0) await store.append(source.name, batch, nowUs);
+                const repaired = without(decoded.repairedEvents, refusals.events);
                 counts.add(source.name, {
                   events,
                   refusals: refusals.events.length,
+                  repairs: repaired.length,
                   unreadableTimestamps: unreadableTimestamps?.count ?? 0,
                   bytes: decoded.text.bodySize,
                 });
-                return { ...refusals, unreadableTimestamps };
+                return { ...refusals, repaired, unreadableTimestamps };
               } finally {
                 // The store keeps nothing of a batch, whether it took it or not.
                 memory.end();

@@ -6,8 +6,10 @@ import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-fo
 /** When a body came, and whose events it may hold. */
 type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
 
-/** What came of the events of a body. */
-type StoredLogs = Refusals & {
+/** What came of the events of a body, counted from zero as posted. */
+export type StoredLogs = Refusals & {
+  /** Those stored with U+FFFD in the place of bytes that were not UTF-8, ascending. */
+  readonly repaired: readonly number[];
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
 };
 
@@ -41,8 +43,12 @@ export interface LogIntake {
   check(source: Source | undefined): void;
   /** Milliseconds that what is stored takes to become durable, of late: the time of a group in the log. */
   durableMs(): number;
-  /** @throws ServiceError when the body is not of its form. Nothing is stored yet. */
-  decode(body: readonly Uint8Array[], form: BodyForm): Promise<DecodedLogs>;
+  /**
+   * `isRepaired`: bytes that were not UTF-8 are U+FFFD already, and the events that hold one are counted.
+   *
+   * @throws ServiceError when the body is not of its form. Nothing is stored yet.
+   */
+  decode(body: readonly Uint8Array[], form: BodyForm, isRepaired?: boolean): Promise<DecodedLogs>;
   /**
    * Writes the events of another format as bodies for `decode`.
    *

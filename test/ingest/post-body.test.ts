@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { BodyLimitError, MalformedBodyError } from '../../ingest/ingest-error.ts';
 import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from '../../ingest/limits.ts';
 import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
+import { readRoot } from './token-reader.ts';
 
 function decode(text: string, form: BodyForm = 'json'): Promise<DecodedBody> {
   return decodeBody([Buffer.from(text)], form);
@@ -66,16 +67,43 @@ test('the place of an error is named', async () => {
   );
 });
 
-test('a byte order mark is skipped, what is not UTF-8 is refused', async () => {
+test('a byte order mark is skipped', async () => {
   assert.deepEqual(await counts('\ufeff{}'), [1, true]);
   assert.deepEqual(await counts('\ufeff{}\n{}', 'ndjson'), [2, false]);
-  for (const bad of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xe2, 0x82]]) {
-    const body = Buffer.concat([Buffer.from('["é'), Buffer.from(bad), Buffer.from('"]')]);
-    await assert.rejects(
-      decodeBody([body], 'json'),
-      /expected UTF-8; got byte 0x.. at line 1, byte 5/,
-    );
+});
+
+/** The JSON, `?` in it standing for a byte that is never UTF-8. */
+function withBadBytes(text: string): Buffer {
+  return Buffer.from(Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte)));
+}
+
+test('bytes that are not UTF-8 are U+FFFD in the events, in keys too', async () => {
+  for (const [bad, repaired] of [
+    [[0xff], '\ufffd'],
+    [[0xc3, 0x28], '\ufffd('],
+    [[0xed, 0xa0, 0x80], '\ufffd\ufffd\ufffd'],
+    [[0xc0, 0x80], '\ufffd\ufffd'],
+    [[0xe2, 0x82], '\ufffd'],
+    [[0xf0, 0x9f, 0x98], '\ufffd'],
+  ] as const) {
+    const parts = [Buffer.from('[{"é'), bad, '":"x', bad, 'y"}]'].map((part) => Buffer.from(part));
+    const body = await decodeBody(parts, 'json');
+    const { tokens, slots, keys } = body.decoder;
+    const root = readRoot({ bytes: body.text.bytes, keys: keys.references, tokens, slots }, 0, 0);
+    assert.deepEqual(root, { entries: [[`é${repaired}`, `x${repaired}y`]] });
+    assert.deepEqual(body.repairedEvents, [0]);
   }
+});
+
+test('the events that were repaired are named, however the body has them', async () => {
+  const repairedOf = async (text: string, form: BodyForm = 'json') =>
+    (await decodeBody([withBadBytes(text)], form)).repairedEvents;
+  assert.deepEqual(await repairedOf('[{"a":1},{"a":"?"},{},{"?":2},{"b":["?"]}]'), [1, 3, 4]);
+  assert.deepEqual(await repairedOf('{"a":"?"}\n\n{"a":1}\n{"a":"?"}', 'ndjson'), [0, 2]);
+  assert.deepEqual(await repairedOf('{"x":"?","batch":[{"a":1},{"a":"?"}]}'), [1]);
+  assert.deepEqual(await repairedOf('{"batch":[{"a":"?"}],"batch":[{},{"a":"?"}]}'), [1]);
+  assert.deepEqual(await repairedOf('{"a":"?","b":"c"}'), [0]);
+  assert.deepEqual(await repairedOf('{"b":"\ufffd"}'), []);
 });
 
 test('the root of a body may name its source', async () => {

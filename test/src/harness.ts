@@ -123,7 +123,8 @@ export function fakeIntake(stored: Stored[]): LogIntake {
         async store(source: Source) {
           stored.push({ source: source.name, events: events.filter(isObject) });
           const refused = events.flatMap((event, index) => (isObject(event) ? [] : [index]));
-          return { events: refused, reasons: refused.map(() => 'must be an object') };
+          const reasons = refused.map(() => 'must be an object');
+          return { events: refused, reasons, repaired: [] };
         },
       };
     },

@@ -91,15 +91,27 @@ test('a log record of OTLP in protobuf is an event with its resource and scope',
   ]);
 });
 
-test('what is cut off, of a wrong type or not UTF-8 is refused', async () => {
+test('what is cut off or of a wrong type is refused', async () => {
   const whole = requestOf(message(text(3, 'INFO')));
-  for (const broken of [
-    whole.subarray(0, -1),
-    requestOf(message(int64(1, 5n))),
-    requestOf(message(bytes(3, Buffer.of(0xff)))),
-  ]) {
+  for (const broken of [whole.subarray(0, -1), requestOf(message(int64(1, 5n)))]) {
     await assert.rejects(translated(otlpProtobuf, broken), MalformedBodyError);
   }
+});
+
+test('strings that are not UTF-8 are repaired, keys too', async () => {
+  const bad = Buffer.from([0x61, 0xe2, 0x82, 0x62]);
+  const pair = message(bytes(1, bad), bytes(2, message(bytes(1, bad))));
+  const record = message(bytes(3, bad), bytes(5, message(bytes(1, bad))), bytes(6, pair));
+  const { events, isRepaired } = await translated(otlpProtobuf, requestOf(message(), record));
+  assert.equal(isRepaired, true);
+  assert.deepEqual(events[1], {
+    event_message: 'a\ufffdb',
+    metadata: { severity_text: 'a\ufffdb', attributes: { 'a\ufffdb': 'a\ufffdb' }, ...ORIGIN },
+  });
+  assert.equal(
+    (await translated(otlpProtobuf, requestOf(message(text(3, '\ufffd'))))).isRepaired,
+    false,
+  );
 });
 
 test('any bytes are read or refused, and nothing else is thrown', async () => {

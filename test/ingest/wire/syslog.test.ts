@@ -72,9 +72,25 @@ test('what has no header that is known is a message as a whole', async () => {
   ]);
 });
 
-test('a frame that is cut off, and what is not UTF-8, are refused', async () => {
+test('a frame that is cut off is refused', async () => {
   await assert.rejects(translated(syslog, '50 <13>1 short', TEXT), MalformedBodyError);
-  await assert.rejects(translated(syslog, Buffer.of(0x3c, 0xff), TEXT), MalformedBodyError);
+});
+
+test('what is not UTF-8 is repaired, and lengths of frames count the bytes that were sent', async () => {
+  const frames = ['5 <13>', [0xff], '5 <13>', [0xc3], '6 <13>ok\n'].map((part) =>
+    Buffer.from(part),
+  );
+  const { events, isRepaired } = await translated(syslog, Buffer.concat(frames), TEXT);
+  assert.equal(isRepaired, true);
+  assert.deepEqual(
+    events.map((event) => (event as { event_message: string }).event_message),
+    ['\ufffd', '\ufffd', 'ok'],
+  );
+  const cut = Buffer.concat([Buffer.from([0xe2, 0x82]), Buffer.from('\nb')]);
+  assert.deepEqual((await translated(syslog, cut, TEXT)).events, [
+    { event_message: '\ufffd' },
+    { event_message: 'b' },
+  ]);
 });
 
 test('any text is read or refused, in a time that grows with its length', async () => {

@@ -11,6 +11,7 @@ export async function translated<Notes>(
 ): Promise<{
   readonly events: readonly unknown[];
   readonly bodyAddress: string | undefined;
+  readonly isRepaired: boolean;
   readonly byAddress: ReadonlyMap<string | undefined, readonly unknown[]>;
   readonly notes: Notes;
 }> {
@@ -32,6 +33,7 @@ export async function translated<Notes>(
   return {
     events: [...byAddress.values()].flat(),
     bodyAddress: events.bodyAddress,
+    isRepaired: events.isRepaired,
     byAddress,
     notes,
   };

@@ -137,6 +137,7 @@ test('posts are counted by status, events by source, refused ones too', async ()
         'weir_posts_total{status="404",code="unknown_source"}',
         `weir_ingested_events_total{${source}}`,
         `weir_refused_events_total{${source}}`,
+        `weir_repaired_events_total{${source}}`,
         `weir_ingested_bytes_total{${source}}`,
         `weir_source_events{${source}}`,
         `weir_source_segments{${source},kind="open"}`,
@@ -149,7 +150,7 @@ test('posts are counted by status, events by source, refused ones too', async ()
         await post(app, '/api/logs?source_name=none', {});
       },
     ),
-    [1, 1, 1, 1, 3, 1, body.length + '{"event_message":"c"}'.length, 3, 1],
+    [1, 1, 1, 1, 3, 1, 0, body.length + '{"event_message":"c"}'.length, 3, 1],
   );
 });
 

@@ -1,0 +1,119 @@
+import { must } from '../../../engine/assert.ts';
+import type { HttpAnswer } from '../../support/http-client.ts';
+import type { ServiceUnderTest } from '../../support/service-under-test.ts';
+
+/** A place where logs are posted, in one of its formats, and a body of two events that it takes. */
+export type Receiver = {
+  readonly path: string;
+  readonly type: string;
+  /**
+   * The letter `Q` stands in texts only, in keys and values, of each event: a test may put other bytes there. Of syslog,
+   * whose lengths count them, as many.
+   */
+  readonly body: string | Buffer;
+  /** Whether each line of the body is a text of its own. */
+  readonly isLines?: true;
+};
+
+/** A message of syslog, for a frame with its length before it. */
+const FRAMED = '<13>1 2026-01-15T11:55:00+00:00 host app - - - Qa';
+
+/** Every receiver. */
+export const RECEIVERS: readonly Receiver[] = [
+  {
+    path: '/logs',
+    type: 'application/json',
+    body: '[{"message":"Qa","Qk":[1,{}]},{"message":"Qb"}]',
+  },
+  {
+    path: '/api/logs',
+    type: 'application/json',
+    body: '{"batch":[{"message":"Qa","metadata":{"Qk":1}},{"message":"Qb"}]}',
+  },
+  {
+    path: '/api/events',
+    type: 'application/x-ndjson',
+    body: '{"message":"Qa","n":[1,{"Qk":2}]}\n{"message":"Qb"}\n',
+    isLines: true,
+  },
+  {
+    path: '/v1/logs',
+    type: 'application/json',
+    body: '{"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"body":{"stringValue":"Qa"}},{"body":{"intValue":"5"},"attributes":[{"key":"Qk","value":{"stringValue":"b"}}]}]}]}]}',
+  },
+  // Two records, in a scope, in a resource: with the bodies "Qa" and "Qb".
+  {
+    path: '/v1/logs',
+    type: 'application/x-protobuf',
+    body: Buffer.from('0a12121012062a040a02516112062a040a025162', 'hex'),
+  },
+  {
+    path: '/loki/api/v1/push',
+    type: 'application/json',
+    body: '{"streams":[{"stream":{"Qk":"Qv"},"values":[["1768478100000000000","Qa"],["1768478100000000001","b"]]}]}',
+  },
+  {
+    path: '/_bulk',
+    type: 'application/x-ndjson',
+    body: '{"index":{"_index":"postgres.logs"}}\n{"message":"Qa"}\n{"create":{}}\n{"message":"b","Qk":"Qv"}\n',
+    isLines: true,
+  },
+  {
+    path: '/logs/json',
+    type: 'application/json',
+    body: '[{"message":"Qa","n":[1,{}]},{"message":"b","Qk":1}]',
+  },
+  {
+    path: '/logs/vector',
+    type: 'application/x-ndjson',
+    body: '{"message":"Qa","n":[1,{}]}\n{"message":"b","Qk":1}\n',
+    isLines: true,
+  },
+  {
+    path: '/logs/elixir/logger',
+    type: 'application/json',
+    body: '{"batch":[{"message":"Qa","metadata":{"level":"info"}},{"message":"b","metadata":{"Qk":1}}]}',
+  },
+  {
+    path: '/logs/typecasts',
+    type: 'application/json',
+    body: '{"batch":[{"body":{"n":"1","metadata":{"Qk":2}},"typecasts":[{"path":["n"],"from":"string","to":"float"}]},{"message":"Qb"}]}',
+  },
+  {
+    path: '/logs/cloud-event',
+    type: 'application/cloudevents-batch+json',
+    body: '[{"id":"1","type":"t","data":{"message":"Qa"}},{"id":"2","type":"t","Qk":"b"}]',
+  },
+  {
+    path: '/logs/cloudflare',
+    type: 'application/x-ndjson',
+    body: '{"ClientRequestMethod":"GET","Timestamp":1768478100,"ClientRequestURI":"/Qa"}\n{"Outcome":"ok","Qk":1}\n',
+    isLines: true,
+  },
+  {
+    path: '/logs/syslog',
+    type: 'text/plain',
+    body: `${FRAMED.length} ${FRAMED}\n<13>Jan 15 11:55:00 host app: Qb\n`,
+  },
+];
+
+/** What there is of a number of `/metrics`, for all sources together. */
+export async function countOf(service: ServiceUnderTest, name: string): Promise<number> {
+  const { text } = await service.ask('GET', '/metrics');
+  let sum = 0;
+  for (const [, value] of text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))) {
+    sum += Number(must(value, 'the pattern has a group'));
+  }
+  return sum;
+}
+
+/** Posts a body where a receiver takes them. */
+export function postTo(
+  service: ServiceUnderTest,
+  { path, type }: Receiver,
+  body: string | Uint8Array,
+): Promise<HttpAnswer> {
+  return service.ask('POST', `${path}?source_name=gotrue.logs.prod`, body, {
+    'Content-Type': type,
+  });
+}
