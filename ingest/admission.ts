@@ -244,7 +244,8 @@ class Admission {
     const start = this.#body.tokenStarts[event]!;
     const end = this.#body.tokenStarts[event + 1]!;
     if (start === end) {
-      this.#refuse(event, 'an event must be an object; got another value');
+      const reason = this.#body.badLines.get(event);
+      this.#refuse(event, reason ?? 'an event must be an object; got another value');
       return;
     }
     const slotStart = this.#body.slotStarts[event]!;

@@ -25,6 +25,9 @@ export class JsonCursor {
   /** Whether the string stepped over last has escapes. */
   hasEscape = false;
   #stack = new Uint8Array(64);
+  /** Of the line turned to last, counted from 1, and where it begins. */
+  #line = 0;
+  #lineStart = 0;
 
   /** `isLines`: each line is a text of its own, which only matters for how errors name a place. */
   constructor(text: BodyText, isLines: boolean) {
@@ -46,6 +49,14 @@ export class JsonCursor {
   skipMark(): void {
     const { bytes } = this.text;
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.position = 3;
+  }
+
+  /** Turns to the next line as a text of its own: `[start, end)`. */
+  enterLine(start: number, end: number): void {
+    this.position = start;
+    this.end = end;
+    this.#line++;
+    this.#lineStart = start;
   }
 
   /** Steps over white space and returns the byte after it, zero at the end. */
@@ -216,9 +227,9 @@ export class JsonCursor {
   fail(expected: string): never {
     const bytes = this.text.bytes;
     const at = Math.min(this.position, this.end);
-    let line = 1;
-    let lineStart = 0;
-    for (let index = 0; index < at; index++) {
+    let line = this.#isLines ? this.#line : 1;
+    let lineStart = this.#lineStart;
+    for (let index = 0; index < at && !this.#isLines; index++) {
       if (bytes[index] === ascii.LINE_FEED) {
         line++;
         lineStart = index + 1;

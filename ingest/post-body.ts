@@ -2,11 +2,11 @@ import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
 import { BodyText } from './body-text.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
-import { BodyLimitError } from './ingest-error.ts';
+import { BodyLimitError, MalformedBodyError } from './ingest-error.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
-import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from './limits.ts';
+import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES, REFUSALS_LISTED_MAX } from './limits.ts';
 import { type Loan, MemoryPool } from './memory-pool.ts';
 import { REPLACEMENT, withRepairedUtf8 } from './utf8-repair.ts';
 
@@ -23,7 +23,7 @@ export type PostAddress = {
 /**
  * The events of one body, decoded but not yet looked at. Events are numbered from zero in the order
  * posted; `tokens[starts[i], starts[i + 1])` is the root record of event `i`, all its keys in it, and
- * nothing when the event is not an object. To be admitted once, then dropped.
+ * nothing when the event is not an object or a line is not JSON. To be admitted once, then dropped.
  */
 export type DecodedBody = {
   readonly address: PostAddress;
@@ -34,6 +34,8 @@ export type DecodedBody = {
   readonly tokenStarts: Uint32Array;
   /** Where the slots of each event begin; likewise. */
   readonly slotStarts: Uint32Array;
+  /** What is wrong with lines that are not JSON, of the first REFUSALS_LISTED_MAX, by their events. */
+  readonly badLines: ReadonlyMap<number, string>;
   /** The events that hold U+FFFD, ascending, of a body that was not UTF-8; else none is named. */
   readonly repairedEvents: readonly number[];
   /** Whether the body is one event, whose address keys are not part of it. */
@@ -50,7 +52,7 @@ export type DecodedBody = {
  *
  * Bytes that are not UTF-8 become U+FFFD. `isRepaired` says that this has been done already.
  *
- * Throws `MalformedBodyError` when any of it is not JSON, and `BodyLimitError`.
+ * Throws `MalformedBodyError` when it is not JSON, or none of its lines is, and `BodyLimitError`.
  */
 export function decodeBody(
   pieces: readonly Uint8Array[],
@@ -89,6 +91,8 @@ class BodyDecoding {
   #tokenStarts: Uint32Array;
   #slotStarts: Uint32Array;
   #isSingle = false;
+  #badLineCount = 0;
+  readonly #badLines = new Map<number, string>();
   readonly #isRepaired: boolean;
   readonly #repairedEvents: number[] = [];
   /** Where the first U+FFFD stands behind the place that was looked at last. */
@@ -119,6 +123,7 @@ class BodyDecoding {
       decoder: this.#decoder,
       tokenStarts: this.#tokenStarts,
       slotStarts: this.#slotStarts,
+      badLines: this.#badLines,
       repairedEvents: this.#repairedEvents,
       isSingle: this.#isSingle,
       memory: this.#memory,
@@ -132,17 +137,34 @@ class BodyDecoding {
     while (start < bodySize) {
       const lineFeed = this.#text.bytes.indexOf(ascii.LINE_FEED, start);
       const end = lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
-      cursor.position = start;
-      cursor.end = end;
+      cursor.enterLine(start, end);
       // A line ends as a body does, for a moment: with a zero byte.
       this.#text.bytes[end] = 0;
-      if (cursor.skipSpace() !== 0 || cursor.position < end) {
-        this.#event();
-        this.#mustEnd('the end of the line after a value');
-      }
+      if (cursor.skipSpace() !== 0 || cursor.position < end) this.#line();
       if (end < bodySize) this.#text.bytes[end] = ascii.LINE_FEED;
       start = end + 1;
-      if (this.#slices.isOver(cursor.position)) await yieldToEventLoop();
+      if (this.#slices.isOver(end)) await yieldToEventLoop();
+    }
+    const [first] = this.#badLines.values();
+    if (first !== undefined && this.#badLineCount === this.#eventCount) {
+      throw new MalformedBodyError(first);
+    }
+  }
+
+  /** A line that is not JSON is an event without a token: it is refused by itself, and the others are taken. */
+  #line(): void {
+    const index = this.#eventCount;
+    const { tokenCount, slotCount } = this.#decoder;
+    try {
+      this.#event();
+      this.#mustEnd('the end of the line after a value');
+    } catch (error) {
+      if (!(error instanceof MalformedBodyError)) throw error;
+      this.#badLineCount++;
+      if (this.#badLines.size < REFUSALS_LISTED_MAX) this.#badLines.set(index, error.message);
+      this.#decoder.truncate(tokenCount, slotCount);
+      this.#tokenStarts[index + 1] = tokenCount;
+      this.#slotStarts[index + 1] = slotCount;
     }
   }
 

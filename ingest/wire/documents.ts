@@ -1,4 +1,5 @@
 import { type DocumentNames, documentEvent } from './document.ts';
+import { eventLines } from './event-lines.ts';
 import { type EventTexts, eventText } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
 import { postedEvent } from './posted-event.ts';
@@ -35,11 +36,7 @@ export const documents: WireFormat = {
 export const documentLines: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
-    while (reader.nextLine()) {
-      events.addText(documentText(reader));
-      reader.endText();
-      yield reader.position;
-    }
+    yield* eventLines(reader, events, () => eventText(documentEvent(reader, NAMES)));
   },
 };
 

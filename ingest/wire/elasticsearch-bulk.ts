@@ -1,3 +1,4 @@
+import { MalformedBodyError } from '../ingest-error.ts';
 import { type DocumentNames, documentEvent } from './document.ts';
 import { type EventTexts, eventText } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
@@ -24,35 +25,65 @@ const NAMES: DocumentNames = {
 /** Actions with a document that is stored, and those of which logs have no use. */
 const STORING = new Set(['index', 'create']);
 const WITH_DOCUMENT = new Set(['index', 'create', 'update']);
+const ACTIONS = new Set([...WITH_DOCUMENT, 'delete']);
 
 /**
  * Elasticsearch's bulk (its REST API, "Bulk index or delete documents"): a line of what to do, then, but for
- * `delete`, a line of the document. What is indexed or created is an event, whose index is its address.
+ * `delete`, a line of the document. What is indexed or created is an event, whose index is its address. A line that
+ * is not JSON is refused with its item.
  */
 export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
   *translate(body: WireBody, events: EventTexts): Generator<number, readonly BulkItem[]> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
     const items: BulkItem[] = [];
-    while (reader.nextLine()) {
-      const { action, index, id = body.newId() } = actionOf(reader);
-      let event: number | undefined;
-      if (WITH_DOCUMENT.has(action)) {
-        if (!reader.nextLine()) reader.fail(`a line with the document of "${action}"`);
-        if (STORING.has(action)) {
-          event = events.count;
-          const read = () => eventText({ ...documentEvent(reader, NAMES), id: JSON.stringify(id) });
-          events.addText(postedEvent(reader, read), index);
-        } else {
-          reader.skip();
-        }
-        reader.endText();
+    let due = nextAction(reader);
+    while (due !== undefined) {
+      if (due instanceof MalformedBodyError) {
+        items.push({ action: 'index', index: undefined, id: body.newId(), event: events.count });
+        events.addRefused(due);
+        due = actionBehindBad(reader);
+      } else {
+        items.push(itemOf(due, due.id ?? body.newId(), { reader, events }));
+        due = nextAction(reader);
       }
-      items.push({ action, index, id, event });
       yield reader.position;
     }
     return items;
   },
 };
+
+/** What the next line asks for, or what is wrong with it; `undefined` behind the last. */
+function nextAction(reader: JsonReader): Action | MalformedBodyError | undefined {
+  return reader.nextLine() ? reader.tryLine(() => actionOf(reader)) : undefined;
+}
+
+/** The next line is the document of the action that could not be read, unless it is an action itself. */
+function actionBehindBad(reader: JsonReader): Action | MalformedBodyError | undefined {
+  const next = nextAction(reader);
+  if (next === undefined) return undefined;
+  const isAction = !(next instanceof MalformedBodyError) && ACTIONS.has(next.action);
+  return isAction ? next : nextAction(reader);
+}
+
+/** The action with its document, which is read now. */
+function itemOf(
+  { action, index }: Action,
+  id: string,
+  { reader, events }: { readonly reader: JsonReader; readonly events: EventTexts },
+): BulkItem {
+  if (!WITH_DOCUMENT.has(action)) return { action, index, id, event: undefined };
+  const isStored = STORING.has(action);
+  const text = reader.tryLine(() => {
+    if (!reader.nextLine()) reader.fail(`a line with the document of "${action}"`);
+    const read = () => eventText({ ...documentEvent(reader, NAMES), id: JSON.stringify(id) });
+    return isStored ? postedEvent(reader, read) : reader.json();
+  });
+  if (!isStored) return { action, index, id, event: undefined };
+  const event = events.count;
+  if (text instanceof MalformedBodyError) events.addRefused(text, index);
+  else events.addText(text, index);
+  return { action, index, id, event };
+}
 
 type Action = Pick<BulkItem, 'action' | 'index'> & { readonly id: string | undefined };
 
@@ -69,6 +100,5 @@ function actionOf(reader: JsonReader): Action {
     else if (key === '_id') id = reader.text();
   }
   if (reader.nextKey() !== undefined) reader.fail('"}" after one action');
-  reader.endText();
   return { action, index, id };
 }

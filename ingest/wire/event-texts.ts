@@ -1,5 +1,5 @@
-import { BodyLimitError } from '../ingest-error.ts';
-import { BODY_EVENTS_MAX, TRANSLATED_LENGTH_MAX } from '../limits.ts';
+import { BodyLimitError, MalformedBodyError } from '../ingest-error.ts';
+import { BODY_EVENTS_MAX, REFUSALS_LISTED_MAX, TRANSLATED_LENGTH_MAX } from '../limits.ts';
 
 /** One event as a sender's format tells it: each member is the JSON text of its value. */
 export type WireEvent = {
@@ -37,6 +37,9 @@ export class EventTexts {
   /** Whether bytes of the body were not UTF-8, and events hold U+FFFD in their place. */
   isRepaired = false;
   readonly #addressed = new Map<string | undefined, Addressed>();
+  /** Why events are refused, of the first REFUSALS_LISTED_MAX, by their ordinals. */
+  readonly #reasons = new Map<number, string>();
+  #refusedCount = 0;
   #count = 0;
   #length = 0;
 
@@ -68,6 +71,27 @@ export class EventTexts {
       );
     }
     addressed.texts.push(text);
+  }
+
+  /** What stands in the place of an event and is none: it is refused beside those that are stored. */
+  addRefused({ message }: MalformedBodyError, address?: string): void {
+    if (this.#reasons.size < REFUSALS_LISTED_MAX) this.#reasons.set(this.#count, message);
+    this.#refusedCount++;
+    // No object, so that it is refused, and counted, where all events are.
+    this.addText('null', address);
+  }
+
+  /** Why an event is refused, where that was known before it was to be stored. */
+  reasonOf(ordinal: number): string | undefined {
+    return this.#reasons.get(ordinal);
+  }
+
+  /** @throws MalformedBodyError when there are events, and all of them are refused already. */
+  mustHaveEvent(): void {
+    const [first] = this.#reasons.values();
+    if (first !== undefined && this.#refusedCount === this.#count) {
+      throw new MalformedBodyError(first);
+    }
   }
 
   /** A body of the JSON door with all events for the address. */

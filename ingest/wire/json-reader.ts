@@ -1,5 +1,6 @@
 import * as ascii from '../ascii.ts';
 import { BodyText } from '../body-text.ts';
+import { MalformedBodyError } from '../ingest-error.ts';
 import { JsonCursor } from '../json-cursor.ts';
 import type { Loan } from '../memory-pool.ts';
 
@@ -125,7 +126,7 @@ export class JsonReader {
       const start = this.#cursor.position;
       if (start >= bodySize) return false;
       const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
-      this.#cursor.end = lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
+      this.#cursor.enterLine(start, lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed);
       // A line ends as a body does, for a moment: with a zero byte.
       bytes[this.#cursor.end] = 0;
       if (this.#cursor.skipSpace() !== 0 || this.#cursor.position < this.#cursor.end) return true;
@@ -139,6 +140,24 @@ export class JsonReader {
     this.#cursor.skipSpace();
     if (this.#cursor.position < end) this.#cursor.fail('the end of the text after a value');
     if (end < this.#text.bodySize) this.#leaveLine();
+  }
+
+  /**
+   * What `read` makes of the line that is due, or of the next one when it calls `nextLine`; it must read all of it. The
+   * error when that is not JSON or not what `read` wants: then the reader is behind the line.
+   */
+  tryLine<T>(read: () => T): T | MalformedBodyError {
+    try {
+      const value = read();
+      this.endText();
+      return value;
+    } catch (error) {
+      if (!(error instanceof MalformedBodyError)) throw error;
+      this.#hasMember.length = 0;
+      this.#dueAt = NOWHERE;
+      this.#leaveLine();
+      return error;
+    }
   }
 
   /** Refuses the text at the value that is due. */

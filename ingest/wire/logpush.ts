@@ -1,7 +1,7 @@
 import { type DocumentNames, documentEvent } from './document.ts';
+import { eventLines } from './event-lines.ts';
 import { type EventTexts, eventText, type WireEvent } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
-import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /** The times that Cloudflare's data sets have, as dates or in seconds, milliseconds or nanoseconds. */
@@ -18,11 +18,7 @@ const NAMES: DocumentNames = {
 export const logpush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
-    while (reader.nextLine()) {
-      events.addText(postedEvent(reader, () => eventText(recordEvent(reader))));
-      reader.endText();
-      yield reader.position;
-    }
+    yield* eventLines(reader, events, () => eventText(recordEvent(reader)));
   },
 };
 

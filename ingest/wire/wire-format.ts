@@ -50,7 +50,10 @@ export function translateBody<Notes>(
     const slices = new Slices(DECODE_SLICE_BYTES);
     for (;;) {
       const step = steps.next();
-      if (step.done) return { events, notes: step.value };
+      if (step.done) {
+        events.mustHaveEvent();
+        return { events, notes: step.value };
+      }
       if (slices.isOver(step.value)) await yieldToEventLoop();
     }
   });

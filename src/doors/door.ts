@@ -136,7 +136,8 @@ async function store<Notes>(
     const ordinalOf = (event: number): number =>
       must(ordinals[event], 'an event that is told of is one of those sent');
     for (const [index, event] of stored.events.entries()) {
-      refused.set(ordinalOf(event), stored.reasons[index]);
+      const ordinal = ordinalOf(event);
+      refused.set(ordinal, events.reasonOf(ordinal) ?? stored.reasons[index]);
     }
     for (const event of stored.repaired) repaired.push(ordinalOf(event));
     unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyLimitError, MalformedBodyError } from '../../ingest/ingest-error.ts';
-import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES } from '../../ingest/limits.ts';
+import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES, REFUSALS_LISTED_MAX } from '../../ingest/limits.ts';
 import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
 import { readRoot } from './token-reader.ts';
 
@@ -40,11 +40,35 @@ test('lines are events, blank ones nothing', async () => {
   assert.deepEqual(await counts('', 'ndjson'), [0, false]);
 });
 
-test('a line that is not JSON refuses the body and is named', async () => {
-  await assert.rejects(decode('{"a":1}\n\n{not json\n{}', 'ndjson'), {
-    name: 'MalformedBodyError',
-    message: 'line 3 is not JSON: expected a key in quotes; got "n" at byte 2',
-  });
+test('a line that is not JSON is an event that is refused, and is named', async () => {
+  const body = await decode(
+    '{"a":1}\n\n{"b":[{"c":1},{not json\n{"d":2}\n{} {}\n5\n{"cut',
+    'ndjson',
+  );
+  assert.equal(body.eventCount, 6);
+  assert.deepEqual(
+    [...body.badLines],
+    [
+      [1, 'line 3 is not JSON: expected a key in quotes; got "n" at byte 16'],
+      [3, 'line 5 is not JSON: expected the end of the line after a value; got "{" at byte 4'],
+      [
+        5,
+        'line 7 is not JSON: expected a closing quote, or \\u00XX for a control character; got the end of the line at byte 6',
+      ],
+    ],
+  );
+  // Nothing of a bad line is left in the events beside it.
+  const sizes = Array.from({ length: 6 }, (_, event) => tokenCountOf(body, event));
+  const whole = await decode('{"a":1}\n{"d":2}', 'ndjson');
+  assert.deepEqual(sizes, [tokenCountOf(whole, 0), 0, tokenCountOf(whole, 1), 0, 0, 0]);
+  assert.deepEqual([body.decoder.slotCount, whole.decoder.slotCount], [2, 2]);
+});
+
+function tokenCountOf({ tokenStarts }: DecodedBody, event: number): number {
+  return tokenStarts[event + 1]! - tokenStarts[event]!;
+}
+
+test('a body of which no line is JSON is refused as a whole', async () => {
   await assert.rejects(
     decode('{"a":\n1}', 'ndjson'),
     /line 1 is not JSON.*got the end of the line at byte 6/,
@@ -53,7 +77,11 @@ test('a line that is not JSON refuses the body and is named', async () => {
     decode('{} {}', 'ndjson'),
     /line 1 .*expected the end of the line after a value/,
   );
-  await assert.rejects(decode('{}\n\u0000', 'ndjson'), /line 2 .*got byte 0x00 at byte 1/);
+  await assert.rejects(decode('\n\u0000', 'ndjson'), /line 2 .*got byte 0x00 at byte 1/);
+  const lines = '{\n'.repeat(200_000);
+  await assert.rejects(decode(lines, 'ndjson'), /line 1 is not JSON/);
+  const { badLines, eventCount } = await decode(`${lines}{}`, 'ndjson');
+  assert.deepEqual([badLines.size, eventCount], [REFUSALS_LISTED_MAX, 200_001]);
 });
 
 test('the place of an error is named', async () => {

@@ -215,7 +215,7 @@ test('a record of Logpush is metadata, and a line of an access log its message',
       metadata: { Outcome: 'ok' },
     },
   ]);
-  await assert.rejects(translated(logpush, `${body}\n{not json`), /line 3 is not JSON/);
+  assert.deepEqual((await translated(logpush, `${body}\n{not json`)).events, [...events, null]);
 });
 
 test('any object is metadata but for its time, message and project', async () => {
@@ -233,7 +233,8 @@ test('objects on lines of their own are read as those of a list', async () => {
     { timestamp: 1768478100, event_message: 'm', project: 'p', metadata: { a: 1 } },
     { event_message: 'n', metadata: {} },
   ]);
-  await assert.rejects(translated(documentLines, '{}\n{not json'), /line 2 is not JSON/);
+  assert.equal((await translated(documentLines, '{}\n{not json')).events[1], null);
+  await assert.rejects(translated(documentLines, '{not json'), /line 1 is not JSON/);
 });
 
 test('what is no object goes on as it is, to be refused beside what is one', async () => {

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { must } from '../../../engine/assert.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { countOf, postTo, RECEIVERS } from './receivers.ts';
+
+const services = new Map<string, ServiceUnderTest>();
+const serviceOf = (profile: string): ServiceUnderTest => must(services.get(profile));
+
+before(async () => {
+  for (const PROFILE of ['default', 'supabase']) {
+    services.set(PROFILE, await ServiceUnderTest.start({ PROFILE }));
+  }
+});
+after(async () => {
+  for (const service of services.values()) await service.stop();
+});
+
+const OF_EVENTS = RECEIVERS.filter(({ path, isLines }) => isLines && path !== '/_bulk');
+
+for (const profile of ['default', 'supabase']) {
+  for (const receiver of OF_EVENTS) {
+    test(`${receiver.path} takes the good lines beside bad ones, and names these (${profile})`, async () => {
+      const service = serviceOf(profile);
+      const storedBefore = await countOf(service, 'weir_ingested_events_total');
+      const refusedBefore = await countOf(service, 'weir_refused_events_total');
+      const [first = '', second = ''] = String(receiver.body).split('\n');
+      const cut = second.slice(0, -1);
+      const answer = await postTo(
+        service,
+        receiver,
+        [first, '{bad', '', '7', second, cut].join('\n'),
+      );
+      assert.equal(answer.status, 406, answer.text);
+      const { message } = JSON.parse(answer.text) as { readonly message: readonly string[] };
+      assert.deepEqual(message, [
+        'event 1: line 2 is not JSON: expected a key in quotes; got "b" at byte 2',
+        'event 2: an event must be an object; got another value',
+        `event 4: line 6 is not JSON: expected "," or "}" after a value; got the end of the line at byte ${cut.length + 1}`,
+      ]);
+      assert.equal((await countOf(service, 'weir_ingested_events_total')) - storedBefore, 2);
+      assert.equal((await countOf(service, 'weir_refused_events_total')) - refusedBefore, 3);
+    });
+  }
+}
+
+test('a body of lines none of which is JSON is 400', async () => {
+  const service = serviceOf('default');
+  for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
+    const answer = await postTo(service, receiver, 'GET / 200\n{"cut":\n');
+    assert.equal(answer.status, 400, receiver.path);
+    assert.match(answer.text, /line 1 is not JSON: expected an? (?:value|object)/);
+  }
+});
+
+/** The status of each item of a bulk, with its reason where it has one. */
+async function bulk(...lines: readonly string[]): Promise<readonly string[]> {
+  const receiver = must(RECEIVERS.find(({ path }) => path === '/_bulk'));
+  const answer = await postTo(serviceOf('default'), receiver, lines.join('\n'));
+  assert.equal(answer.status, 200, answer.text);
+  type Item = Record<
+    string,
+    { readonly status: number; readonly error?: { readonly reason: string } }
+  >;
+  const { items } = JSON.parse(answer.text) as { readonly items: readonly Item[] };
+  return items.map((item) => {
+    const [action, { status, error }] = must(Object.entries(item)[0]);
+    return `${action} ${status} ${error?.reason ?? ''}`.trim();
+  });
+}
+
+test('a bad line of a bulk is the error of its item, in its place', async () => {
+  const BAD = 'index 400 line';
+  const GOOD = '{"message":"a"}';
+  const is = (got: readonly string[], ...wanted: readonly string[]): void => {
+    assert.equal(got.length, wanted.length, got.join('\n'));
+    for (const [index, text] of wanted.entries())
+      assert.ok(got[index]!.startsWith(text), got[index]);
+  };
+  // A document.
+  is(await bulk('{"index":{}}', '{bad', '{"create":{}}', GOOD), `${BAD} 2`, 'create 201');
+  // What to do: the line behind is its document …
+  is(await bulk('{"index":', GOOD, '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
+  is(await bulk('{"index":{}, "x":1}', '{bad', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
+  // … unless it is an action.
+  is(await bulk('{"index":', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
+  // A body that is cut off: in a document, before it, and in what is to be done.
+  is(await bulk('{"create":{}}', GOOD, '{"index":{}}', '{"mess'), 'create 201', `${BAD} 4`);
+  is(await bulk('{"create":{}}', GOOD, '{"index":{}}', ''), 'create 201', `${BAD} 3`);
+  is(await bulk('{"create":{}}', GOOD, '{"ind'), 'create 201', `${BAD} 3`);
+  is(await bulk('{"create":{}}', GOOD, '{"update":{}}', '{bad'), 'create 201', 'update 400 logs');
+});
