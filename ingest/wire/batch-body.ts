@@ -2,6 +2,7 @@ import { ADDRESS_KEYS } from '../known-key.ts';
 import type { EventTexts } from './event-texts.ts';
 import type { JsonReader } from './json-reader.ts';
 import { postedEvent } from './posted-event.ts';
+import { WantedKeys } from './wanted-keys.ts';
 
 const KEYS: readonly string[] = ADDRESS_KEYS;
 
@@ -14,9 +15,11 @@ export function* batchBody(
   events: EventTexts,
   readEvent: () => string,
 ): Generator<number, void> {
+  const keys = new WantedKeys('batch');
   let rank = KEYS.length;
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+    keys.add(key);
     if (key === 'batch') {
       reader.enterList();
       while (reader.hasNext()) {
@@ -33,4 +36,5 @@ export function* batchBody(
     rank = found;
   }
   reader.endText();
+  keys.check('the body', { mayBeEmpty: false });
 }

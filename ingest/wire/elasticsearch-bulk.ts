@@ -48,6 +48,9 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
       }
       yield reader.position;
     }
+    if (items.length === 0) {
+      throw new MalformedBodyError('a bulk must have a line with an action; got an empty body');
+    }
     return items;
   },
 };

@@ -2,6 +2,7 @@ import type { EventTexts } from './event-texts.ts';
 import { headThenList } from './head-then-list.ts';
 import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
+import { WantedKeys } from './wanted-keys.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
@@ -13,13 +14,16 @@ import type { WireBody, WireFormat } from './wire-format.ts';
 export const lokiPush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
+    const keys = new WantedKeys('streams');
     reader.enterObject();
     for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+      keys.add(key);
       if (key !== 'streams') continue;
       reader.enterList();
       while (reader.hasNext()) yield* stream(reader, events);
     }
     reader.endText();
+    keys.check('a push of Loki', { mayBeEmpty: false });
   },
 };
 

@@ -11,23 +11,27 @@ import {
   type OtlpValue,
   otlpEvent,
 } from './otlp-record.ts';
+import { WantedKeys } from './wanted-keys.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
  * OpenTelemetry's logs in JSON (OTLP specification, "JSON Protobuf Encoding"): names in camel case, integers of 64
- * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over, as it wants, and null is as good
+ * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over beside known ones, and null is as good
  * as nothing wherever it stands.
  */
 export const otlpJson: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
+    const keys = new WantedKeys('resourceLogs');
     reader.enterObject();
-    for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
-      if (key !== 'resourceLogs') continue;
+    for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
+      keys.add(key);
+      if (key !== 'resourceLogs' || reader.kind() === 'null') continue;
       reader.enterList();
       while (reader.hasNext()) yield* resourceLogs(reader, events);
     }
     reader.endText();
+    keys.check('a request to store logs', { mayBeEmpty: true });
   },
 };
 
@@ -35,7 +39,7 @@ function* resourceLogs(reader: JsonReader, events: EventTexts): Generator<number
   let resource: OtlpAttributes | undefined;
   yield* headThenList(
     reader,
-    { head: 'resource', list: 'scopeLogs' },
+    { head: 'resource', list: 'scopeLogs', also: ['schemaUrl'] },
     () => {
       resource = attributesUnder(reader);
     },
@@ -51,7 +55,7 @@ function* scopeLogs(
   let scope: string | undefined;
   yield* headThenList(
     reader,
-    { head: 'scope', list: 'logRecords' },
+    { head: 'scope', list: 'logRecords', also: ['schemaUrl'] },
     () => {
       scope = scopeOf(reader);
     },

@@ -61,7 +61,11 @@ class RequestReader {
 
   *read(bytes: Uint8Array): Generator<number, void> {
     let readCount = 0;
-    for (const resourceLogs of messagesOf(bytes, 1)) {
+    const all = messagesOf(bytes, 1);
+    if (all.length === 0 && bytes.length > 0) {
+      throw new Error(`it must have field 1, resource_logs; got ${bytes.length} bytes of others`);
+    }
+    for (const resourceLogs of all) {
       const [resource] = messagesOf(resourceLogs, 1);
       const attributes = resource && this.#attributesOf(messagesOf(resource, 1), 1);
       for (const scopeLogs of messagesOf(resourceLogs, 2)) {

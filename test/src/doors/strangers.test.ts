@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { countOf, postTo } from './receivers.ts';
+
+/** What receivers are posted: nothing, and JSON that none of them is known for. */
+const STRANGERS = ['', '{}', '{"hello":1}', '[]', '42', '"x"'] as const;
+
+type Row = {
+  readonly path: string;
+  readonly type: string;
+  /** What says in the words of the format that there is no event: a success, and nothing is stored. */
+  readonly empty?: string;
+  /** Of each of STRANGERS the status and, of a success, how many events are stored. */
+  readonly answers: readonly (number | readonly [status: number, stored: number])[];
+  /** What a 400 for `{"hello":1}` wants. */
+  readonly wants?: RegExp;
+};
+
+const LINES = {
+  type: 'application/x-ndjson',
+  empty: '\n\n',
+  // No line is no event. Any object is one, whatever its keys. What is none is refused, as an event.
+  answers: [[200, 0], [200, 1], [200, 1], 406, 406, 406],
+} as const;
+
+const BATCH = {
+  type: 'application/json',
+  empty: '{"batch":[]}',
+  // Events are under "batch" only: without it there are none to store.
+  answers: [400, 400, 400, 400, 400, 400],
+  wants: /the body must have \\?"batch\\?"; got \\?"hello\\?"/,
+} as const;
+
+const ROWS: readonly Row[] = [
+  {
+    path: '/logs',
+    type: 'application/json',
+    empty: '{"batch":[]}',
+    // Any object is an event, whatever its keys.
+    answers: [400, [200, 1], [200, 1], [200, 0], 406, 406],
+  },
+  { path: '/logs', ...LINES },
+  {
+    path: '/v1/logs',
+    type: 'application/json',
+    empty: '{"resourceLogs":[]}',
+    // The protocol takes an empty request for a success.
+    answers: [400, [200, 0], 400, 400, 400, 400],
+    wants: /a request to store logs must have \\"resourceLogs\\"; got \\"hello\\"/,
+  },
+  {
+    path: '/v1/logs',
+    type: 'application/x-protobuf',
+    empty: '',
+    // An empty request has no byte in protobuf. JSON is none of its messages.
+    answers: [[200, 0], 400, 400, 400, 400, 400],
+    wants: /the body is not an ExportLogsServiceRequest/,
+  },
+  {
+    path: '/loki/api/v1/push',
+    type: 'application/json',
+    empty: '{"streams":[]}',
+    answers: [400, 400, 400, 400, 400, 400],
+    wants: /a push of Loki must have \\"streams\\"; got \\"hello\\"/,
+  },
+  {
+    path: '/_bulk',
+    type: 'application/x-ndjson',
+    // Elasticsearch refuses a bulk without an action, too, and so there is no empty one.
+    answers: [400, 400, 400, 400, 400, 400],
+    wants: /expected an object; got \\"1\\"/,
+  },
+  {
+    path: '/logs/json',
+    type: 'application/json',
+    empty: '[]',
+    // Any object is an event, whatever its keys.
+    answers: [400, [200, 1], [200, 1], [200, 0], 406, 406],
+  },
+  { path: '/logs/vector', ...LINES },
+  { path: '/logs/elixir/logger', ...BATCH },
+  { path: '/logs/typecasts', ...BATCH },
+  {
+    path: '/logs/cloud-event',
+    type: 'application/cloudevents-batch+json',
+    empty: '[]',
+    answers: [400, 400, 400, [200, 0], 400, 400],
+    wants: /expected a list; got/,
+  },
+  {
+    path: '/logs/cloud-event',
+    type: 'application/cloudevents+json',
+    // An event may have any attributes, and all of them are stored.
+    answers: [400, [200, 1], [200, 1], 406, 406, 406],
+  },
+  {
+    path: '/logs/cloud-event',
+    type: 'application/json',
+    // The attributes are in headers, and the body is the data of one event, whatever it is.
+    answers: [400, [200, 1], [200, 1], [200, 1], [200, 1], [200, 1]],
+  },
+  { path: '/logs/cloudflare', ...LINES },
+  {
+    path: '/logs/syslog',
+    type: 'text/plain',
+    empty: '\n',
+    // Any text is a message.
+    answers: [
+      [200, 0],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+    ],
+  },
+];
+
+let service: ServiceUnderTest;
+before(async () => {
+  service = await ServiceUnderTest.start();
+});
+after(() => service.stop());
+
+/** The status of an answer and how many events came to be stored. */
+async function outcome(row: Row, body: string): Promise<readonly [number, number, string]> {
+  const before = await countOf(service, 'weir_ingested_events_total');
+  const { status, text } = await postTo(service, { ...row, body }, body);
+  const stored = (await countOf(service, 'weir_ingested_events_total')) - before;
+  return [status, stored, text];
+}
+
+for (const row of ROWS) {
+  test(`${row.path} (${row.type}) takes nothing for a success but what it knows`, async () => {
+    if (row.empty !== undefined) {
+      const [status, stored] = await outcome(row, row.empty);
+      assert.deepEqual([Math.trunc(status / 100), stored], [2, 0], row.empty);
+    }
+    for (const [index, body] of STRANGERS.entries()) {
+      const [status, stored, text] = await outcome(row, body);
+      const wanted = row.answers[index]!;
+      const pair = typeof wanted === 'number' ? [wanted, 0] : wanted;
+      assert.deepEqual([status, stored], pair, `${body}: ${text}`);
+      if (body === '{"hello":1}' && row.wants !== undefined) assert.match(text, row.wants);
+      if (status >= 400) assert.match(text, /expected|must|is not/, `${body}: ${text}`);
+    }
+  });
+}
+
+test('an object that belongs to another format is refused deeper inside, too', async () => {
+  const bodies = [
+    ['/loki/api/v1/push', { streams: [{ labels: '{a="b"}', entries: [{ line: 'x' }] }] }],
+    ['/v1/logs', { resourceSpans: [] }],
+    ['/v1/logs', { resource_logs: [] }],
+    ['/v1/logs', { resourceLogs: [{ scopeSpans: [] }] }],
+    ['/v1/logs', { resourceLogs: [{ scopeLogs: [{ spans: [] }] }] }],
+  ] as const;
+  for (const [path, body] of bodies) {
+    const row = { path, type: 'application/json', answers: [] };
+    const [status, , text] = await outcome(row, JSON.stringify(body));
+    assert.equal(status, 400, path);
+    assert.match(text, /must have .*; got /);
+  }
+  const known = { resourceLogs: [{ schemaUrl: 'u', scopeLogs: [{ schemaUrl: 'u' }] }], more: 1 };
+  const row = { path: '/v1/logs', type: 'application/json', answers: [] };
+  assert.deepEqual((await outcome(row, JSON.stringify(known))).slice(0, 2), [200, 0]);
+});
