@@ -100,8 +100,23 @@ export const RECEIVERS: readonly Receiver[] = [
 /** What there is of a number of `/metrics`, for all sources together. */
 export async function countOf(service: ServiceUnderTest, name: string): Promise<number> {
   const { text } = await service.ask('GET', '/metrics');
+  return sumIn(text, name);
+}
+
+/** Events stored and refused so far, one by one. */
+export async function eventCounts(
+  service: ServiceUnderTest,
+): Promise<{ readonly stored: number; readonly refused: number }> {
+  const { text } = await service.ask('GET', '/metrics');
+  return {
+    stored: sumIn(text, 'weir_ingested_events_total'),
+    refused: sumIn(text, 'weir_refused_events_total'),
+  };
+}
+
+function sumIn(metrics: string, name: string): number {
   let sum = 0;
-  for (const [, value] of text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))) {
+  for (const [, value] of metrics.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))) {
     sum += Number(must(value, 'the pattern has a group'));
   }
   return sum;

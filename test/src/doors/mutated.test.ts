@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { must } from '../../../engine/assert.ts';
+import { runsOf } from '../../support/budget.ts';
+import type { HttpAnswer } from '../../support/http-client.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { bytesOf, type Choice, type Json, mutate, readJson } from './mutated-json.ts';
+import { encode, logsRequest, mutateFields } from './mutated-protobuf.ts';
+import { eventCounts, postTo, RECEIVERS, type Receiver } from './receivers.ts';
+
+/** What the API's own description says that posts of each path are answered with. */
+const documented = new Map<string, ReadonlySet<string>>();
+let service: ServiceUnderTest;
+/** Behind the last post. */
+let counts = { stored: 0, refused: 0 };
+
+before(async () => {
+  service = await ServiceUnderTest.start();
+  const { text } = await service.ask('GET', '/api/openapi.json');
+  const { paths } = JSON.parse(text) as {
+    readonly paths: Readonly<Record<string, { readonly post?: { readonly responses: object } }>>;
+  };
+  for (const [path, { post }] of Object.entries(paths)) {
+    if (post !== undefined) documented.set(path, new Set(Object.keys(post.responses)));
+  }
+});
+
+after(async () => {
+  await service.stop();
+  const bugs = service.entries.filter(({ level }) => level === 'error');
+  assert.deepEqual(bugs, []);
+});
+
+const choices: fc.Arbitrary<readonly Choice[]> = fc.array(
+  fc.tuple(fc.nat(1_000), fc.nat(1_000), fc.nat(1_000)),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** Sometimes the body is cut off, at a place in thousandths of it. */
+const cuts = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.nat(999) },
+);
+
+function cutOff(body: Buffer, at: number | null): Buffer {
+  return at === null ? body : body.subarray(0, Math.floor((body.length * at) / 1000));
+}
+
+/** Posts a body: never a mistake of ours, and no event is neither stored nor refused. */
+async function check(
+  receiver: Receiver,
+  body: Buffer,
+  eventCount: number | undefined,
+): Promise<void> {
+  const answer = await postTo(service, receiver, body);
+  const { status, text } = answer;
+  const said = `${receiver.path} ${status} ${text.slice(0, 300)} for ${body.toString('latin1').slice(0, 1_000)}`;
+  assert.ok(status < 500, said);
+  assert.ok(must(documented.get(receiver.path)).has(String(status)), said);
+  const before = counts;
+  counts = await eventCounts(service);
+  const stored = counts.stored - before.stored;
+  const refused = counts.refused - before.refused;
+  if (isWhollyRefused(answer)) assert.deepEqual([stored, refused], [0, 0], said);
+  else if (eventCount !== undefined) assert.equal(stored + refused, eventCount, said);
+  if (status === 406) assert.ok(refused > 0, said);
+}
+
+/** Whether nothing of a body was taken; a 400 of Loki may also name the lines that were not. */
+function isWhollyRefused({ status, text }: HttpAnswer): boolean {
+  return status >= 400 && status !== 406 && !text.startsWith('{"message":["event ');
+}
+
+/** How many values there are below lists under these keys, one in the other. */
+function countBelow(json: Json, [key, ...rest]: readonly string[]): number {
+  if (key === undefined) return json.kind === 'list' ? json.items.length : 1;
+  if (json.kind !== 'object') return 0;
+  let count = 0;
+  for (const [name, value] of json.entries) {
+    if (name !== key || value.kind !== 'list') continue;
+    for (const item of value.items) count += rest.length === 0 ? 1 : countBelow(item, rest);
+  }
+  return count;
+}
+
+/** Where the events of a body are, where what is there is known from its text. */
+const EVENTS_BELOW: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/v1/logs', ['resourceLogs', 'scopeLogs', 'logRecords']],
+  ['/loki/api/v1/push', ['streams', 'values']],
+  ['/logs/elixir/logger', ['batch']],
+  ['/logs/typecasts', ['batch']],
+  ['/logs/json', []],
+  ['/logs/cloud-event', []],
+  ['/logs', []],
+]);
+
+const DOCUMENTS = RECEIVERS.filter(({ type, isLines }) => /json/.test(type) && !isLines);
+
+for (const receiver of DOCUMENTS) {
+  const { path, type } = receiver;
+  test(`${path} stores or refuses each event of ${type} that was changed`, async () => {
+    const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
+      // In a list, so that the whole of it can be changed, too.
+      const holder: Json = { kind: 'list', items: [readJson(String(receiver.body))] };
+      for (const change of changes) mutate(holder, change);
+      const [root] = holder.items;
+      if (root === undefined || holder.items.length > 1) return;
+      const below = EVENTS_BELOW.get(path);
+      // An object that became bytes by being wrapped is not looked into.
+      const isKnown = cut === null && below !== undefined && !hasBytesWithin(root);
+      const body = cutOff(bytesOf(root), cut);
+      await check(receiver, body, isKnown ? countBelow(root, below) : undefined);
+    });
+    await fc.assert(property, { numRuns: runsOf(200) });
+  });
+}
+
+/** Whether there are containers whose text alone is known. */
+function hasBytesWithin(json: Json): boolean {
+  if (json.kind === 'bytes') return /^[[{]/.test(json.text);
+  const values = json.kind === 'list' ? json.items : json.entries.map(([, value]) => value);
+  return values.some(hasBytesWithin);
+}
+
+for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
+  test(`${receiver.path} stores or refuses each line that was changed`, async () => {
+    const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
+      const texts = String(receiver.body).trimEnd().split('\n');
+      const lines: Json = { kind: 'list', items: texts.map(readJson) };
+      for (const change of changes) mutate(lines, change);
+      const whole = Buffer.concat(
+        lines.items.flatMap((line) => [bytesOf(line), Buffer.from('\n')]),
+      );
+      const body = cutOff(whole, cut);
+      const lineCount = body
+        .toString('latin1')
+        .split('\n')
+        .filter((line) => line.trim() !== '').length;
+      // What is a document and what an action cannot be told from outside.
+      await check(receiver, body, receiver.path === '/_bulk' ? undefined : lineCount);
+    });
+    await fc.assert(property, { numRuns: runsOf(200) });
+  });
+}
+
+test('/v1/logs stores or refuses each record of protobuf that was changed', async () => {
+  const receiver = must(RECEIVERS.find(({ type }) => type === 'application/x-protobuf'));
+  await check(receiver, Buffer.from(encode(logsRequest())), 2);
+  const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
+    const request = logsRequest();
+    for (const change of changes) mutateFields(request, change);
+    await check(receiver, cutOff(Buffer.from(encode(request)), cut), undefined);
+  });
+  await fc.assert(property, { numRuns: runsOf(300) });
+});
+
+test('/logs/syslog stores or refuses each message that was changed', async () => {
+  const receiver = must(RECEIVERS.find(({ path }) => path === '/logs/syslog'));
+  const parts = [
+    ...[String(receiver.body), '<13>1 ', '<191>', '<999>', '2026-01-15T11:55:00+00:00 ', '- - - '],
+    ...[
+      'Jan 15 11:55:00 host app[1]: ',
+      '[a@1 k="v"]',
+      '[a@1 k="',
+      '\ufeff',
+      '\n',
+      '12 ',
+      '99999999 ',
+    ],
+    ...['message', 'x'.repeat(3_000), '"', '\\', '\u0000'],
+  ].map((part) => Buffer.from(part));
+  const part = fc.oneof(
+    fc.constantFrom(...parts),
+    fc.constantFrom([0xff], [0xe2, 0x82], [0xc3]).map((bad) => Buffer.from(bad)),
+  );
+  const property = fc.asyncProperty(fc.array(part, { maxLength: 12 }), cuts, async (body, cut) => {
+    await check(receiver, cutOff(Buffer.concat(body), cut), undefined);
+  });
+  await fc.assert(property, { numRuns: runsOf(200) });
+});
