@@ -12,6 +12,17 @@ const REASONS: Readonly<Record<State, string | undefined>> = {
   draining: 'the service is stopping',
 };
 
+/** Why a service that runs is not wholly well. Anyone may read it: no names of definitions, no paths. */
+export type HealthReason = {
+  readonly code: HealthCode;
+  readonly message: string;
+};
+
+/** Stable; the sentences beside them are not. */
+export const HEALTH_CODES = ['definitions_not_in_force'] as const;
+
+type HealthCode = (typeof HEALTH_CODES)[number];
+
 /** What `/health` and `/ready` say beside their status. */
 export type HealthDetails = {
   readonly recovering?: {
@@ -36,6 +47,7 @@ export class Readiness implements RecoveryObserver {
   #progress: RecoveryProgress | undefined;
   #damage: Required<Omit<Damage, 'kind'>> | undefined;
   readonly #damagedPlaces = new Map<DamageKind, number>();
+  #findReasons: () => readonly HealthReason[] = () => [];
   /** Of requests that wait for their answers: what tells them that none will come. */
   readonly #unanswered = new Set<() => void>();
 
@@ -46,6 +58,16 @@ export class Readiness implements RecoveryObserver {
   /** Why calls are not taken; `undefined` when they are. */
   get reason(): string | undefined {
     return REASONS[this.#state];
+  }
+
+  /** What is wrong at this moment with a service that is ready. */
+  get healthReasons(): readonly HealthReason[] {
+    return this.#findReasons();
+  }
+
+  /** `findReasons` is called each time somebody asks how the service is. */
+  watch(findReasons: () => readonly HealthReason[]): void {
+    this.#findReasons = findReasons;
   }
 
   /** Places of damage found so far; a kind that is not there was not found. */

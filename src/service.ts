@@ -12,8 +12,10 @@ import type { Catalogue } from './definition/catalogue.ts';
 import { DefinitionFolder } from './definition/definition-folder.ts';
 import { DefinitionStore } from './definition/definition-store.ts';
 import { Definitions } from './definition/definitions.ts';
+import { KeptFiles } from './definition/kept-files.ts';
 import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
+import { findHealthReasons } from './health-reasons.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
@@ -53,8 +55,10 @@ export async function startService(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly backend: Backend;
+  /** Whether a wrong file of `ENDPOINTS_DIR` stops the start; it does not unless given. */
+  readonly isStrict?: boolean;
 }): Promise<Service> {
-  const { settings, clock, log, backend } = options;
+  const { settings, clock, log, backend, isStrict = false } = options;
   const readiness = new Readiness();
   let lock: LockFile | undefined;
   let server: HttpServer | undefined;
@@ -69,17 +73,14 @@ export async function startService(options: {
       log,
       cacheBytesMax: settings.cacheBytesMax,
     });
-    const definitions = await openDefinitions(settings, { engine: backend.engine, caller, log });
+    const { engine } = backend;
+    const definitions = await openDefinitions(settings, { engine, caller, log, isStrict });
     const { catalogue } = definitions;
+    readiness.watch(() => findHealthReasons({ definitionProblems: definitions.problems() }));
     // Last, as new ones are shown only by a start that succeeds.
     const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
     const { intake } = backend;
-    const reader = new EventReader({
-      engine: backend.engine,
-      events: backend.published,
-      nowUs: () => clock.nowUs(),
-    });
-    const followers = new Followers({ reader, events: backend.published });
+    const followers = openFollowers(backend, clock);
     metrics = new Metrics({
       version: packageVersion(),
       hasEndpoint: (name) => catalogue.find(name) !== undefined,
@@ -124,6 +125,11 @@ export async function startService(options: {
   }
 }
 
+function openFollowers({ engine, published: events }: Backend, clock: Clock): Followers {
+  const reader = new EventReader({ engine, events, nowUs: () => clock.nowUs() });
+  return new Followers({ reader, events });
+}
+
 /** Those of weir, of `ENDPOINTS_DIR` and of the data folder; answers go with what they were made of. */
 function openDefinitions(
   { profile, dataDir, endpointsDir }: Settings,
@@ -131,12 +137,15 @@ function openDefinitions(
     readonly engine: Backend['engine'];
     readonly caller: EndpointCaller;
     readonly log: Log;
+    readonly isStrict: boolean;
   },
 ): Promise<Definitions> {
-  const { engine, caller, log } = parts;
+  const { engine, caller, log, isStrict } = parts;
+  const disk = new NodeDisk();
   return Definitions.open({
-    ...{ engine, profile, log },
-    store: new DefinitionStore(new NodeDisk(), join(resolve(dataDir), 'endpoints')),
+    ...{ engine, profile, log, isStrict },
+    store: new DefinitionStore(disk, join(resolve(dataDir), 'endpoints')),
+    kept: new KeptFiles(disk, join(resolve(dataDir), 'endpoints-kept')),
     folder: endpointsDir === undefined ? undefined : new DefinitionFolder(endpointsDir),
     onReplaced: ({ definition: { id } }) => caller.drop(id),
   });

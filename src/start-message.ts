@@ -1,5 +1,10 @@
 import type { Source } from '../ingest/source.ts';
 import { byteText } from './byte-text.ts';
+import {
+  type DefinitionProblem,
+  problemText,
+  servedText,
+} from './definition/definition-problem.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 
@@ -32,6 +37,7 @@ export function startMessage(options: {
     const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
     lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
   }
+  lines.push(...problemLines(service.definitions.problems()));
   if (service.tokensMade.length > 0) {
     lines.push(
       '',
@@ -43,6 +49,16 @@ export function startMessage(options: {
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What is not in force, and why. */
+function problemLines(problems: readonly DefinitionProblem[]): readonly string[] {
+  if (problems.length === 0) return [];
+  const texts = problems.map((problem) =>
+    problemText({ ...problem, served: servedText(problem.isServed) }),
+  );
+  const indented = texts.map((text) => text.replaceAll(/^(?=.)/gm, '  '));
+  return ['', '  Definitions that are not in force as their files say:', '', ...indented];
 }
 
 /** One name a line; the first beside the title. */

@@ -1,3 +1,4 @@
+import { problemText } from '../definition/definition-problem.ts';
 import { echo } from '../echo.ts';
 import { carryOut } from './carry-out.ts';
 import {
@@ -25,6 +26,8 @@ export const ENDPOINTS: Command = {
   weir endpoints list [--json]
   weir endpoints push FOLDER [--delete] [--yes | --dry-run] [--json]
   weir endpoints pull FOLDER [--delete] [--yes | --dry-run] [--json]
+
+list names on standard error the files whose definitions are not in force as they are, and why.
 
 push makes the definitions of the service what the *.sql files of FOLDER say, and pull the other way
 round. Both show each difference first, and ask. Definitions are told apart by their ids: one with
@@ -89,11 +92,15 @@ async function list(
   if (rest.length > 0) throw new UsageError('list takes no words behind it');
   const given = CHANGING.find((option) => words.has(option));
   if (given !== undefined) throw new UsageError(`--${given} is for push and pull`);
-  const listed = await new ServiceSide(serviceOf(words, world)).list();
-  const rows = listed.map(({ name, origin, version, id, cache, description }) => {
+  const { result, problems } = await new ServiceSide(serviceOf(words, world)).list();
+  const rows = result.map(({ name, origin, version, id, cache, description }) => {
     return { name, origin, version, id, cache, description };
   });
   world.out(`${words.has('json') ? jsonText(rows) : textTable(rows, rows.length)}\n`);
+  // Apart from the list, which programs read.
+  for (const { message, ...problem } of problems) {
+    world.err(`${problemText({ ...problem, reason: message })}\n`);
+  }
   return 0;
 }
 

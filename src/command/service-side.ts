@@ -18,12 +18,24 @@ const LISTED = z.object({
 });
 
 /** A definition as the service lists it. */
-export type ListedDefinition = z.infer<typeof LISTED>;
+type ListedDefinition = z.infer<typeof LISTED>;
 
 const LIST = z.object({
   result: z.array(LISTED),
-  problems: z.array(z.object({ origin: z.string(), file: z.string(), message: z.string() })),
+  problems: z.array(
+    z.object({
+      origin: z.string(),
+      file: z.string(),
+      message: z.string(),
+      served: z.string(),
+      line: z.number().optional(),
+      column: z.number().optional(),
+      caret: z.string().optional(),
+    }),
+  ),
 });
+
+type DefinitionList = z.infer<typeof LIST>;
 
 /** The definitions of a running service: those made over HTTP can be changed. */
 export class ServiceSide implements DefinitionSide {
@@ -36,9 +48,9 @@ export class ServiceSide implements DefinitionSide {
     this.#client = client;
   }
 
-  /** All there are. @throws UnreachableError, or ServiceError for what the service refuses. */
-  async list(): Promise<readonly ListedDefinition[]> {
-    return (await this.#list()).result;
+  /** All there are, and what is not in force as its file says. @throws UnreachableError, or ServiceError for what the service refuses. */
+  list(): Promise<DefinitionList> {
+    return this.#list();
   }
 
   async read(): Promise<SideState> {
@@ -112,7 +124,7 @@ export class ServiceSide implements DefinitionSide {
     return must(this.#tags.get(copy), 'what is changed was read');
   }
 
-  async #list(): Promise<z.infer<typeof LIST>> {
+  async #list(): Promise<DefinitionList> {
     const text = await this.#client.ask('/api/endpoints', { method: 'GET' });
     const parsed = LIST.safeParse(parseJson(text));
     if (!parsed.success) throw this.#client.stranger();

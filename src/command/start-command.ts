@@ -17,7 +17,7 @@ import { type Command, CommandFailure, type CommandWorld, UsageError } from './c
 export const START: Command = {
   help: `weir start runs the service until SIGTERM or Ctrl-C ends it.
 
-  weir start
+  weir start [--strict]
 
 Settings are environment variables:
 
@@ -41,16 +41,20 @@ Tokens may also be given as LOGFLARE_PUBLIC_ACCESS_TOKEN and LOGFLARE_PRIVATE_AC
 of the four as the path of a file, with _FILE behind the name. Without tokens the first start makes
 two and prints them.
 
-  --help   this text
+A definition file of ENDPOINTS_DIR that is wrong stops nothing: its last good state is in force
+where one is kept, and the start names each such file and why. With --strict it stops the start.
+
+  --strict   a wrong definition file stops the start
+  --help     this text
 
 Exit status: 0 when a signal ended it; 1 when it could not start or go on; 2 when the command was
 not understood.
 `,
-  options: {},
-  run: async ({ positionals }, world) => {
-    if (positionals.length > 0) throw new UsageError('start takes no words behind it');
+  options: { strict: { type: 'boolean' } },
+  run: async (words, world) => {
+    if (words.positionals.length > 0) throw new UsageError('start takes no words behind it');
     try {
-      await start(world);
+      await start(world, { isStrict: words.has('strict') });
     } catch (error) {
       const isKnown =
         error instanceof SettingsError ||
@@ -68,7 +72,7 @@ function cannotGoOn(problems: string): string {
 }
 
 /** Runs the service until a signal ends it. */
-async function start(world: CommandWorld): Promise<void> {
+async function start(world: CommandWorld, { isStrict }: { isStrict: boolean }): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const ended = world.ended();
   const settings = parseSettings(world.environment);
@@ -78,7 +82,7 @@ async function start(world: CommandWorld): Promise<void> {
     () => new Date(world.wallMs()).toISOString(),
   );
   const backend = openBackend({ settings, log, nowMs: clock.monotonicMs });
-  const service: Service = await startService({ settings, clock, log, backend });
+  const service: Service = await startService({ settings, clock, log, backend, isStrict });
   const sources = backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
   world.out(startMessage({ version: packageVersion(), settings, sources, service, unneeded }));

@@ -20,6 +20,8 @@ export class DefinitionError extends Error {
   readonly position: Position;
   /** The message without its place. */
   readonly reason: string;
+  /** The line, and a caret below the place; `undefined` where the file has no text. */
+  readonly caret: string | undefined;
   readonly fault: DefinitionFault;
 
   constructor(
@@ -29,11 +31,13 @@ export class DefinitionError extends Error {
     reason: string,
     fault: DefinitionFault = 'header',
   ) {
-    super(`${file}:${position.line}:${position.column}: ${reason}\n${excerpt(fileText, position)}`);
+    const caret = excerpt(fileText, position);
+    super(`${file}:${position.line}:${position.column}: ${reason}\n${caret}`);
     this.name = 'DefinitionError';
     this.file = file;
     this.position = position;
     this.reason = reason;
+    this.caret = fileText === '' ? undefined : caret;
     this.fault = fault;
   }
 }

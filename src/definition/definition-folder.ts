@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DEFINITIONS_MAX } from '../limits.ts';
 import { DefinitionError } from './definition-error.ts';
 import { definitionNames, readDefinitionFile } from './definition-reading.ts';
@@ -29,6 +29,11 @@ export class DefinitionFolder {
 
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /** The name of a file by its path; `undefined` for one of another folder. */
+  nameOf(file: string): string | undefined {
+    return file === join(this.#folder, basename(file)) ? basename(file) : undefined;
   }
 
   /**

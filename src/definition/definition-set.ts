@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { must } from '../../engine/assert.ts';
 import type { PreparedQuery } from '../../engine/engine.ts';
 import type { View, Views } from '../../engine/plan/logical-plan.ts';
@@ -81,13 +82,13 @@ export class DefinitionSet {
     }
     const sameId = this.#byId.get(id);
     if (sameId !== undefined) {
-      const reason = `id ${id} is that of ${sameId.definition.name} already`;
+      const reason = `id ${id} is that of ${sameId.definition.name} already, ${placeOf(sameId)}`;
       return problemIn(saved, saved.positionOf('id'), reason, 'conflict');
     }
     const taken = [name, ...aliases].find((other) => this.#byName.has(other));
     if (taken === undefined) return undefined;
-    const owner = must(this.#byName.get(taken)).definition;
-    const reason = `name ${taken} is one of the endpoint ${owner.id} already`;
+    const owner = must(this.#byName.get(taken));
+    const reason = `name ${taken} is one of the endpoint ${owner.definition.id} already, ${placeOf(owner)}`;
     const position = saved.positionOf(taken === name ? 'name' : 'alias');
     return problemIn(saved, position, reason, 'conflict');
   }
@@ -158,6 +159,12 @@ export class DefinitionSet {
     const { name } = view.definition;
     throw problemIn(saved, statementStart(saved), `${name} cannot be called: ${result.reason}`);
   }
+}
+
+/** Where a definition is, as a clause. */
+function placeOf({ origin, file }: SavedDefinition): string {
+  if (origin === 'built-in') return 'which is built in';
+  return origin === 'api' ? 'which was made over HTTP' : `of the file ${basename(file)}`;
 }
 
 function viewOf({ definition: { name, text, parameters } }: SavedDefinition): View {

@@ -2,7 +2,7 @@ import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
 import { ServiceError } from '../errors.ts';
 import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
-import type { Log } from '../log.ts';
+import { type Log, stackOf } from '../log.ts';
 import type { ProfileName } from '../profile.ts';
 import { StartError } from '../start-error.ts';
 import { Catalogue, CatalogueError, readBuiltIn } from './catalogue.ts';
@@ -16,6 +16,7 @@ import type { DefinitionStore } from './definition-store.ts';
 import { withVersion } from './definition-text.ts';
 import type { Endpoint } from './endpoint.ts';
 import { FolderFiles } from './folder-files.ts';
+import type { KeptFiles } from './kept-files.ts';
 import { type Origin, readSaved, type SavedDefinition } from './saved-definition.ts';
 
 /**
@@ -35,8 +36,11 @@ export type DefinitionsOptions = {
   readonly engine: Preparing;
   readonly profile: ProfileName;
   readonly store: DefinitionStore;
-  /** `ENDPOINTS_DIR`. */
+  /** `ENDPOINTS_DIR`, and where the last good text of each of its files is kept. */
   readonly folder: DefinitionFolder | undefined;
+  readonly kept: KeptFiles;
+  /** Whether a wrong file of the folder stops the start. */
+  readonly isStrict: boolean;
   readonly log: Log;
   /** Called for each endpoint that is no longer what is under its id, or not there any more. */
   readonly onReplaced: (endpoint: Endpoint) => void;
@@ -58,6 +62,8 @@ export class Definitions {
   readonly #unread = new Map<string, DefinitionError>();
   #set: DefinitionSet;
   readonly #changes = new SerialWork();
+  /** Apart from the changes, which do not wait for it. */
+  readonly #keeping = new SerialWork();
   #reloading: Promise<void> | undefined;
   #reloadingAgain: Promise<void> | undefined;
 
@@ -68,11 +74,13 @@ export class Definitions {
   }
 
   /**
-   * Reads and binds all there are. One of the store that cannot be called is told of and left alone;
-   * whoever made it can mend it while the service runs.
+   * Reads and binds all there are. What cannot be called is a problem and stops nothing: of a file of the
+   * folder the last good text is in force then, where one is kept. Definitions that were in force before
+   * keep their ids and names; a file that wants one of them is a problem.
    *
-   * @throws CatalogueError with the first problem of every other file, StartError when the store cannot
-   * be read.
+   * @throws CatalogueError with the problems of built-in files, of a folder that cannot be read and of which
+   * nothing is kept, and where it is strict with the first problem of every file of the folder; StartError
+   * when the store cannot be read.
    */
   static async open(options: DefinitionsOptions): Promise<Definitions> {
     const definitions = new Definitions(options);
@@ -141,28 +149,73 @@ export class Definitions {
   /** Resolves when no change is under way any more. */
   async close(): Promise<void> {
     await this.#changes.settled();
+    await this.#keeping.settled();
   }
 
   async #open(): Promise<void> {
-    const { profile, folder } = this.#options;
+    const { profile, folder, isStrict } = this.#options;
     this.#builtIn = await readBuiltIn(profile);
     this.#stored = await this.#readStore();
+    if (isStrict) await this.#checkFolder();
+    else if (folder !== undefined) await this.#restoreKept(folder);
+    this.#set = this.#bind(this.#stored, this.#folderFiles.inForce(), new Set());
+    if (folder !== undefined) await this.#lookFirst(folder);
+    const set = this.#tryFolder() ?? this.#set;
+    this.#adopt(set, this.#stored);
+    this.#keepFolder();
+    this.#folderFiles.newProblems();
+    this.#logRefused(this.problems());
+  }
+
+  /** @throws CatalogueError with the first problem of every file of the folder. */
+  async #checkFolder(): Promise<void> {
+    const { profile, folder } = this.#options;
+    if (folder === undefined) return;
+    const folderFiles = new FolderFiles(profile);
     let problems: readonly string[] = [];
     try {
-      if (folder !== undefined) problems = this.#folderFiles.take(await folder.look());
+      problems = folderFiles.take(await folder.look());
     } catch (error) {
       if (!(error instanceof FolderError)) throw error;
       problems = [error.message];
     }
-    const changes = this.#folderFiles.changes();
-    const files = changes.flatMap(({ saved }) => saved ?? []);
+    const files = folderFiles.changes().flatMap(({ saved }) => saved ?? []);
     const set = this.#bind(this.#stored, files, new Set(files));
     const unbound = set.problems.filter(({ saved }) => saved.origin !== 'api');
     problems = [...problems, ...unbound.map(({ error }) => error.message)];
     if (problems.length > 0) throw new CatalogueError(problems);
-    this.#folderFiles.accept(changes);
-    this.#adopt(set, this.#stored);
-    this.#logRefused(this.problems());
+  }
+
+  /** Has the folder begin with the last good text of each file. What is wrong today, as without a source, is left out. */
+  async #restoreKept(folder: DefinitionFolder): Promise<void> {
+    const { kept, profile, log } = this.#options;
+    const { files, damage } = await kept.read();
+    for (const error of damage) log({ level: 'error', event: 'kept_definition_damaged', error });
+    const restored = new Map<string, SavedDefinition>();
+    for (const { file, fileText } of files) {
+      const name = folder.nameOf(file);
+      if (name === undefined) continue;
+      try {
+        restored.set(name, readSaved({ origin: 'folder', file, fileText }, profile));
+      } catch (error) {
+        if (!(error instanceof DefinitionError)) throw error;
+      }
+    }
+    const set = this.#bind(this.#stored, restored.values(), new Set());
+    const bound = [...restored].filter(([, saved]) => set.endpointOf(saved) !== undefined);
+    this.#folderFiles.restore(new Map(bound));
+  }
+
+  /** @throws CatalogueError when the folder cannot be read, and never was: the setting is wrong. */
+  async #lookFirst(folder: DefinitionFolder): Promise<void> {
+    try {
+      this.#folderFiles.take(await folder.look());
+    } catch (error) {
+      if (!(error instanceof FolderError)) throw error;
+      const [kept] = this.#folderFiles.inForce();
+      if (kept === undefined) throw new CatalogueError([error.message]);
+      this.#folderFiles.refuseFolder(error);
+    }
   }
 
   async #readStore(): Promise<ReadonlyMap<string, SavedDefinition>> {
@@ -265,17 +318,36 @@ export class Definitions {
 
   /** Takes over what the files of the folder say, as far as that harms none. */
   #settleFolder(): void {
-    const set = this.#folderFiles.settle((saved, newcomers) => {
-      const bound = this.#bind(this.#stored, saved, newcomers);
-      return { set: bound, harm: this.#harmOf(bound, newcomers) };
-    }, this.#set);
-    if (set !== undefined) this.#adopt(set, this.#stored);
+    const set = this.#tryFolder();
+    if (set !== undefined) {
+      this.#adopt(set, this.#stored);
+      this.#keepFolder();
+    }
     this.#logRefused(this.#folderFiles.newProblems());
   }
 
+  /** The set with what can be taken over of the folder; `undefined` when nothing is to change. */
+  #tryFolder(): DefinitionSet | undefined {
+    return this.#folderFiles.settle((saved, newcomers) => {
+      const bound = this.#bind(this.#stored, saved, newcomers);
+      return { set: bound, harm: this.#harmOf(bound, newcomers) };
+    }, this.#set);
+  }
+
+  /** Keeps what is in force of the folder for the next start, and waits for no disk. */
+  #keepFolder(): void {
+    const { folder, kept, log } = this.#options;
+    if (folder === undefined) return;
+    const files = [...this.#folderFiles.inForce()];
+    const work = this.#keeping.run(() => kept.keep(files));
+    work.catch((error: unknown) => {
+      log({ level: 'error', event: 'definitions_not_kept', error: stackOf(error) });
+    });
+  }
+
   #logRefused(problems: readonly DefinitionProblem[]): void {
-    for (const { file, line, column, isServed, reason } of problems) {
-      const place = { file, line, column, served: servedText(isServed) };
+    for (const { file, line, column, caret, isServed, reason } of problems) {
+      const place = { file, line, column, caret, served: servedText(isServed) };
       this.#options.log({ level: 'error', event: 'definition_refused', ...place, error: reason });
     }
   }

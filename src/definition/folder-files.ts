@@ -38,6 +38,12 @@ export class FolderFiles {
     return this.#inForce.values();
   }
 
+  /** Begins with what was in force before the last stop, as far as it can be. By the names of the files. */
+  restore(kept: ReadonlyMap<string, SavedDefinition>): void {
+    for (const [name, saved] of kept) this.#inForce.set(name, saved);
+    this.#isSettled = false;
+  }
+
   problems(): readonly DefinitionProblem[] {
     return [...this.#refused.values()];
   }
@@ -60,7 +66,7 @@ export class FolderFiles {
       const isSame = before !== undefined && before.found.text === found.text;
       if (isSame) read.set(name, before);
       else {
-        read.set(name, { found, saved: this.#readFile(found) });
+        read.set(name, { found, saved: this.#readFile(name, found) });
         this.#isSettled = false;
       }
     }
@@ -75,8 +81,10 @@ export class FolderFiles {
   /** The folder itself could not be read: what is in force stays. */
   refuseFolder(error: FolderError): void {
     this.#folderError = error;
-    const problem = { origin: 'folder', file: '', reason: error.message, isServed: true } as const;
-    this.#refused = new Map([['', problem]]);
+    const isServed = this.#inForce.size > 0;
+    this.#refused = new Map([
+      ['', { origin: 'folder', file: '', reason: error.message, isServed }],
+    ]);
   }
 
   /** What would have to be changed so that the files are in force; those that do not parse stay as they are. */
@@ -169,8 +177,11 @@ export class FolderFiles {
     return attempt(saved, new Set(changes.flatMap((change) => change.saved ?? [])));
   }
 
-  #readFile({ file, text }: FoundFile): Reading {
+  #readFile(name: string, { file, text }: FoundFile): Reading {
     if (typeof text !== 'string') return text;
+    const inForce = this.#inForce.get(name);
+    // As it was before the last stop: the same object, which is no change.
+    if (inForce?.file === file && inForce.fileText === text) return inForce;
     try {
       return readSaved({ origin: 'folder', file, fileText: text }, this.#profile);
     } catch (error) {

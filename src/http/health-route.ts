@@ -2,18 +2,32 @@ import type { Readiness } from '../readiness.ts';
 import { sendJson } from './response.ts';
 import type { OpenOperation } from './route.ts';
 
-/** Whether the service takes calls, in words of its own: 200 where it does, 503 and why where it does not. */
-export function healthHandler(
-  readiness: Readiness,
-  words: { readonly good: string; readonly bad: string },
-  members: object,
-): OpenOperation['handle'] {
+/**
+ * How the service is: 200 while it takes calls, `degraded` with the reasons where something is not as it should be;
+ * 503 and why before and after. `members`: what a service that takes calls says besides.
+ */
+export function healthHandler(readiness: Readiness, members: object): OpenOperation['handle'] {
+  return (_request, response) => {
+    const { reason, details, healthReasons: reasons } = readiness;
+    response.setHeader('Cache-Control', 'no-store');
+    if (reason !== undefined) {
+      const status = details.recovering === undefined ? 'coming_up' : 'recovering';
+      sendJson(response, 503, { status, reason, ...details });
+    } else if (reasons.length === 0) {
+      sendJson(response, 200, { status: 'ok', ...members, ...details });
+    } else sendJson(response, 200, { status: 'degraded', reasons, ...members, ...details });
+  };
+}
+
+/** Whether the service takes calls: 200 where it does, 503 and why where it does not. */
+export function readyHandler(readiness: Readiness, members: object): OpenOperation['handle'] {
   return (_request, response) => {
     const { reason, details } = readiness;
     response.setHeader('Cache-Control', 'no-store');
-    const bad = details.recovering === undefined ? words.bad : 'recovering';
-    if (reason === undefined)
-      sendJson(response, 200, { status: words.good, ...members, ...details });
-    else sendJson(response, 503, { status: bad, reason, ...details });
+    if (reason === undefined) sendJson(response, 200, { status: 'ready', ...members, ...details });
+    else {
+      const status = details.recovering === undefined ? 'not_ready' : 'recovering';
+      sendJson(response, 503, { status, reason, ...details });
+    }
   };
 }

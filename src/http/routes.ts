@@ -11,10 +11,16 @@ import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
 import { definitionListOperations, definitionOperations } from './definition-operations.ts';
 import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
-import { healthHandler } from './health-route.ts';
+import { healthHandler, readyHandler } from './health-route.ts';
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
-import { type Access, type GuardedOperation, pathParameter, type Route } from './route.ts';
+import {
+  type Access,
+  type GuardedOperation,
+  type OpenOperation,
+  pathParameter,
+  type Route,
+} from './route.ts';
 import { sourceListHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
 
@@ -148,7 +154,7 @@ function followRoute(options: RouteOptions): Route {
 
 /** Whoever watches wants to know of a service that is starting or stopping, too. */
 function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Route[] {
-  const health = (summary: string, good: string, bad: string): Route['operations'] => ({
+  const watching = (summary: string, handle: OpenOperation['handle']): Route['operations'] => ({
     GET: {
       summary,
       tag: 'watching',
@@ -160,12 +166,15 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
         },
       },
       access: 'open',
-      handle: healthHandler(readiness, { good, bad }, profile.healthMembers),
+      handle,
     },
   });
+  const { healthMembers } = profile;
+  const health = healthHandler(readiness, healthMembers);
+  const ready = readyHandler(readiness, healthMembers);
   const watched: Omit<Route, 'isAlwaysServed'>[] = [
-    { path: '/health', operations: health('Whether the service is well', 'ok', 'coming_up') },
-    { path: '/ready', operations: health('Whether calls are taken', 'ready', 'not_ready') },
+    { path: '/health', operations: watching('Whether the service is well', health) },
+    { path: '/ready', operations: watching('Whether calls are taken', ready) },
   ];
   if (metrics !== undefined) {
     const operation: GuardedOperation = {

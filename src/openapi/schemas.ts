@@ -1,4 +1,5 @@
 import { ERROR_TABLE } from '../errors.ts';
+import { HEALTH_CODES } from '../readiness.ts';
 import type { Schema } from './operation-text.ts';
 
 /** Refers to a schema below, which the document holds once. */
@@ -156,7 +157,7 @@ export const SCHEMAS = {
       message: STRING,
       served: { enum: ['as before', 'no'] },
     },
-    { line: PLACE.line, column: PLACE.column },
+    { line: PLACE.line, column: PLACE.column, caret: PLACE.caret },
   ),
   Source: objectOf(
     { id: { type: 'string', format: 'uuid' }, name: STRING },
@@ -208,6 +209,7 @@ export const SCHEMAS = {
     { status: STRING },
     {
       reason: STRING,
+      reasons: listOf(objectOf({ code: { enum: HEALTH_CODES }, message: STRING })),
       recovering: objectOf({ posts_done: COUNT, bytes_done: COUNT, bytes_total: COUNT }),
       damage: objectOf({
         places: COUNT,

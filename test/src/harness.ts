@@ -17,6 +17,7 @@ import { DefinitionSet } from '../../src/definition/definition-set.ts';
 import { DefinitionStore } from '../../src/definition/definition-store.ts';
 import { Definitions } from '../../src/definition/definitions.ts';
 import type { Endpoint } from '../../src/definition/endpoint.ts';
+import { KeptFiles } from '../../src/definition/kept-files.ts';
 import { readSaved } from '../../src/definition/saved-definition.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { ServiceError } from '../../src/errors.ts';
@@ -168,11 +169,14 @@ export function fakeEndpoint(fileText: string): Endpoint {
 
 /** The built-in definitions over the fake engine, and others over a disk of the model's. */
 export function fakeDefinitions(): Promise<Definitions> {
+  const disk = new ModelDisk(new Random(1));
   return Definitions.open({
     engine: { prepare: fakePrepare },
     profile: 'default',
-    store: new DefinitionStore(new ModelDisk(new Random(1)), '/data/endpoints'),
+    store: new DefinitionStore(disk, '/data/endpoints'),
     folder: undefined,
+    kept: new KeptFiles(disk, '/data/endpoints-kept'),
+    isStrict: false,
     log: () => {},
     onReplaced: () => {},
   });

@@ -318,6 +318,24 @@ test('what the service has and cannot call stops pull, and push mends it', async
   deepEqual(await service.problems(), []);
 });
 
+test('list names on standard error what is not in force as its file says', async () => {
+  await service.write('wrong.sql', fileOf(8, 'app.wrong', 'SELECT 1 AS x 2 AS y'));
+  await service.reload();
+  const { status, out, err } = await weir(['list', '--json']);
+  await service.remove('wrong.sql');
+  await service.reload();
+  equal(status, 0);
+  deepEqual(
+    JSON.parse(out).map(({ name }: { name: string }) => name),
+    ['functions.invocation-stats', 'logs.all', 'usage.api-counts', 'of.folder'],
+  );
+  match(
+    err,
+    /^wrong\.sql:4:15: expected .*; got "2" \(not in force\)\nSELECT 1 AS x 2 AS y\n {14}\^\n$/,
+  );
+  equal((await weir(['list'])).err, '');
+});
+
 test('what is built in or of ENDPOINTS_DIR is left alone, and a clash with it is told', async () => {
   const logsAll = (await service.ask({ path: '/api/endpoints' })).json.result.find(
     ({ name }: { name: string }) => name === 'logs.all',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { programWords } from '../../support/program-words.ts';
+import { fileOf } from '../definition/service-with-definitions.ts';
 import { ask } from '../harness.ts';
 
 type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -72,6 +73,22 @@ test('wrong settings end it with 1 and every problem, without a stack', async ()
   assert.equal(code, 1);
   assert.match(err, /PORT must be .*\n {2}RETENTION_DAYS must be/);
   assert.doesNotMatch(err, / at /);
+});
+
+test('a wrong definition file ends a strict start with 1, its place and a caret', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-'));
+  try {
+    const endpointsDir = join(folder, 'endpoints');
+    await mkdir(endpointsDir);
+    await writeFile(join(endpointsDir, 'a.sql'), fileOf(1, 'app.a', 'SELECT 1 AS x 2 AS y'));
+    const environment = { DATA_DIR: join(folder, 'data'), ENDPOINTS_DIR: endpointsDir };
+    const { code, err } = await run(['start', '--strict'], environment);
+    assert.equal(code, 1);
+    assert.match(err, /^weir cannot go on:\n\n {2}.*a\.sql:4:15: expected .*; got "2"\n/);
+    assert.match(err, /\n {2}SELECT 1 AS x 2 AS y\n {16}\^\n$/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('the version is printed, and an unknown command is told with the nearest', async () => {

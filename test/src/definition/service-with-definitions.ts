@@ -12,6 +12,12 @@ type RunOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
+type StartOptions = {
+  readonly isStrict?: boolean;
+  /** Over the one that it began with. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
 /** The whole service on a data folder and a folder of definitions, which it may be started on again. */
 export class ServiceWithDefinitions {
   readonly dataDir: string;
@@ -74,7 +80,7 @@ export class ServiceWithDefinitions {
     return this.#service;
   }
 
-  async start(): Promise<void> {
+  async start({ environment, ...options }: StartOptions = {}): Promise<void> {
     const settings = parseSettings({
       PORT: '0',
       DATA_DIR: this.dataDir,
@@ -83,11 +89,12 @@ export class ServiceWithDefinitions {
       PUBLIC_ACCESS_TOKEN: PUBLIC,
       WORKERS: '1',
       ...this.#environment,
+      ...environment,
     });
     const log = (entry: LogEntry): void => void this.entries.push(entry);
     const clock = { nowUs: () => NOW_US, wallMs: () => NOW_US / 1000, monotonicMs: () => 0 };
     const backend = openBackend({ settings, log });
-    this.#service = await startService({ settings, clock, log, backend });
+    this.#service = await startService({ settings, clock, log, backend, ...options });
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { type Disk, DiskError, namesIn } from '../../ingest/disk/disk.ts';
+import { writeDurably } from '../../ingest/durable-file.ts';
+import { TEMPORARY_ENDING } from '../../ingest/segment-name.ts';
+import { DEFINITION_BYTES_MAX } from '../limits.ts';
+
+/** A file of `ENDPOINTS_DIR` as it was when its definition came into force. */
+export type KeptFile = {
+  /** Its path in `ENDPOINTS_DIR`. */
+  readonly file: string;
+  readonly fileText: string;
+};
+
+const ENDING = '.kept';
+
+/** Bytes of the first line: a checksum, and a path of at most 4,096 bytes, of which each may be escaped. */
+const HEADER_BYTES_MAX = 32 * 1024;
+
+/**
+ * The last good text of each file of `ENDPOINTS_DIR`, in a folder of the data folder, so that a start can answer
+ * with it while the file itself is wrong. A copy is one file:
+ *
+ *     SHA-256 of all that follows the space, in hexadecimal │ space │ path as JSON │ line feed │ text
+ *
+ * A copy that does not match its checksum is not used. One call at a time.
+ */
+export class KeptFiles {
+  readonly #disk: Disk;
+  readonly #folder: string;
+  /** What is on the disk, by path. */
+  readonly #kept = new Map<string, string>();
+  /** Paths of copies that are not used, and go when the next ones are kept. */
+  readonly #damaged = new Set<string>();
+  #isMade = false;
+
+  /** `folder` need not be there yet; the one above it is. */
+  constructor(disk: Disk, folder: string) {
+    this.#disk = disk;
+    this.#folder = folder;
+  }
+
+  /** All copies that are whole, and for each of the others why it is not used. Never rejects. */
+  async read(): Promise<{
+    readonly files: readonly KeptFile[];
+    readonly damage: readonly string[];
+  }> {
+    const files: KeptFile[] = [];
+    const damage: string[] = [];
+    for (const name of await this.#names(damage)) {
+      const path = join(this.#folder, name);
+      try {
+        const kept = parseCopy(await this.#readFile(path));
+        if (kept === undefined) {
+          this.#damaged.add(path);
+          damage.push(`${path} does not match its checksum`);
+        } else {
+          files.push(kept);
+          this.#kept.set(kept.file, kept.fileText);
+        }
+      } catch (error) {
+        if (!(error instanceof DiskError)) throw error;
+        damage.push(error.message);
+      }
+    }
+    return { files, damage };
+  }
+
+  /** Makes these the files that are kept. Rejects with a `DiskError`; some copies may be older then. */
+  async keep(files: readonly KeptFile[]): Promise<void> {
+    const wanted = new Map(files.map(({ file, fileText }) => [file, fileText] as const));
+    for (const [file, fileText] of wanted) {
+      if (this.#kept.get(file) === fileText) continue;
+      await this.#write({ file, fileText });
+      this.#kept.set(file, fileText);
+    }
+    const gone = [...this.#kept.keys()].filter((file) => !wanted.has(file));
+    const paths = [...gone.map((file) => this.#pathOf(file)), ...this.#damaged];
+    for (const path of paths) await this.#disk.remove(path).catch(passOverMissing);
+    if (paths.length > 0) await this.#disk.syncFolder(this.#folder);
+    for (const file of gone) this.#kept.delete(file);
+    this.#damaged.clear();
+  }
+
+  async #write(kept: KeptFile): Promise<void> {
+    if (!this.#isMade) {
+      await this.#disk.makeFolder(this.#folder);
+      await this.#disk.syncFolder(dirname(this.#folder));
+      this.#isMade = true;
+    }
+    const path = this.#pathOf(kept.file);
+    // A write that failed before, or a crash, may have left its half.
+    await this.#disk.remove(path + TEMPORARY_ENDING).catch(passOverMissing);
+    await writeDurably(this.#disk, path, [copyOf(kept)]);
+    this.#damaged.delete(path);
+  }
+
+  async #names(damage: string[]): Promise<readonly string[]> {
+    try {
+      const names = (await namesIn(this.#disk, this.#folder)) ?? [];
+      return names.filter((name) => name.endsWith(ENDING)).sort();
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      damage.push(error.message);
+      return [];
+    }
+  }
+
+  /** A path may be longer than the name of a file. */
+  #pathOf(file: string): string {
+    return join(this.#folder, createHash('sha256').update(file).digest('hex') + ENDING);
+  }
+
+  /** One byte more than there may be makes the checksum wrong. */
+  async #readFile(path: string): Promise<Uint8Array> {
+    const reader = await this.#disk.open(path);
+    try {
+      const sizeMax = HEADER_BYTES_MAX + DEFINITION_BYTES_MAX;
+      const bytes = new Uint8Array(Math.min(reader.size, sizeMax));
+      return bytes.subarray(0, await reader.read(bytes, 0));
+    } finally {
+      await reader.close();
+    }
+  }
+}
+
+function copyOf({ file, fileText }: KeptFile): Uint8Array {
+  const body = `${JSON.stringify(file)}\n${fileText}`;
+  return Buffer.from(`${digestOf(Buffer.from(body))} ${body}`);
+}
+
+/** `undefined` where the checksum is another. */
+function parseCopy(bytes: Uint8Array): KeptFile | undefined {
+  const start = bytes.indexOf(0x20) + 1;
+  const body = bytes.subarray(start);
+  const digest = Buffer.from(bytes.subarray(0, Math.max(start - 1, 0))).toString('latin1');
+  if (digestOf(body) !== digest) return undefined;
+  const text = Buffer.from(body).toString();
+  const lineEnd = text.indexOf('\n');
+  // What has the right checksum was written by `copyOf`.
+  return { file: String(JSON.parse(text.slice(0, lineEnd))), fileText: text.slice(lineEnd + 1) };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function passOverMissing(error: unknown): void {
+  if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
+}
