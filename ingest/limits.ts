@@ -85,9 +85,6 @@ export const LOG_RECORD_BYTES_MAX = 1024 * 1024 * 1024;
 /** Failed sealings that reading the log at a start puts up with while it waits for one to succeed. */
 export const REPLAY_SEAL_FAILURES_MAX = 10;
 
-/** Ticks between two attempts to begin a new log file, at the most: doubled from one up to this. */
-export const LOG_RETRY_TICKS_MAX = 32;
-
 /** Places of damage that are named one by one; the rest is counted. */
 export const DAMAGES_LISTED_MAX = 100;
 

@@ -372,3 +372,6 @@ assert(RENEWALS_MAX < CALLS_MAX, 'renewals leave room for callers');
 assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
 assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');
 assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside those that wait');
+
+/** Milliseconds for which `/health` speaks of worker threads that were lost: several looks of a monitor. */
+export const WORKERS_LOST_LATELY_MS = 300_000;

@@ -19,9 +19,21 @@ export type HealthReason = {
 };
 
 /** Stable; the sentences beside them are not. */
-export const HEALTH_CODES = ['definitions_not_in_force'] as const;
+export const HEALTH_CODES = [
+  'posts_refused',
+  'disk_nearly_full',
+  'definitions_not_in_force',
+  'damage',
+  'workers_lost',
+] as const;
 
 type HealthCode = (typeof HEALTH_CODES)[number];
+
+/** Codes of reasons for which no post is taken. */
+export const REFUSING_CODES: ReadonlySet<HealthCode> = new Set([
+  'posts_refused',
+  'disk_nearly_full',
+] as const);
 
 /** What `/health` and `/ready` say beside their status. */
 export type HealthDetails = {
@@ -60,9 +72,9 @@ export class Readiness implements RecoveryObserver {
     return REASONS[this.#state];
   }
 
-  /** What is wrong at this moment with a service that is ready. */
+  /** What is wrong at this moment with a service that takes calls; none of one that does not. */
   get healthReasons(): readonly HealthReason[] {
-    return this.#findReasons();
+    return this.#state === 'ready' ? this.#findReasons() : [];
   }
 
   /** `findReasons` is called each time somebody asks how the service is. */

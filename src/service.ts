@@ -15,7 +15,7 @@ import { Definitions } from './definition/definitions.ts';
 import { KeptFiles } from './definition/kept-files.ts';
 import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
-import { findHealthReasons } from './health-reasons.ts';
+import { HealthReasons } from './health-reasons.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
@@ -76,7 +76,9 @@ export async function startService(options: {
     const { engine } = backend;
     const definitions = await openDefinitions(settings, { engine, caller, log, isStrict });
     const { catalogue } = definitions;
-    readiness.watch(() => findHealthReasons({ definitionProblems: definitions.problems() }));
+    const nowMs = clock.monotonicMs;
+    const health = new HealthReasons({ definitions, backend, readiness, nowMs });
+    readiness.watch(() => health.find());
     // Last, as new ones are shown only by a start that succeeds.
     const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
     const { intake } = backend;

@@ -8,7 +8,6 @@ import {
   LOG_BYTES_MAX,
   LOG_FILE_BYTES_MAX,
   LOG_GROUP_BYTES_MAX,
-  LOG_RETRY_TICKS_MAX,
 } from '../limits.ts';
 import { FreeSpace } from './free-space.ts';
 import {
@@ -67,6 +66,8 @@ export type LogStats = {
   readonly groupMs: number;
   /** Why no record is taken; `undefined` when they are. */
   readonly refusal: string | undefined;
+  /** Whether no record is taken until the disk has more room. */
+  readonly isDiskLow: boolean;
 };
 
 /** Groups that `groupMs` is an average of, the last ones weighing most. */
@@ -117,8 +118,6 @@ export class WriteAheadLog {
   #isClosed = false;
   #hasTrimFailed = false;
   #mustRotate = false;
-  #ticksToRetry = 0;
-  #retryTicks = 1;
   #syncCount = 0;
   #recordCount = 0;
 
@@ -171,7 +170,7 @@ export class WriteAheadLog {
 
   get refusal(): string | undefined {
     if (this.#isClosed) return 'the log is closed';
-    if (this.#open === undefined) return 'logs cannot be written to disk at present';
+    if (this.#open === undefined) return failureText(this.#failure);
     if (!this.#space.isLow) return undefined;
     return `the disk is nearly full: less than ${DISK_FREE_BYTES_LOW} bytes are free`;
   }
@@ -183,7 +182,8 @@ export class WriteAheadLog {
   tick(oldestUs: number, beforeSequence = 0): void {
     if (this.#isClosed) return;
     void this.#space.measure();
-    if (this.#open === undefined && --this.#ticksToRetry <= 0) this.#start();
+    // Each time: whoever waits for a disk that is well again waits for one tick, and an attempt costs little.
+    if (this.#open === undefined) this.#start();
     const open = this.#open;
     if (open !== undefined && open.size > FILE_HEADER_SIZE && open.timestampUsMax < oldestUs) {
       this.#mustRotate = true;
@@ -214,6 +214,7 @@ export class WriteAheadLog {
       waitingBytes: this.#waitingBytes,
       groupMs: this.#groupMs,
       refusal: this.refusal,
+      isDiskLow: this.#space.isLow,
     };
   }
 
@@ -297,23 +298,20 @@ export class WriteAheadLog {
     this.#options.onEvent({ kind: 'write_failed', error });
     const refused = [...group, ...this.#waiting.splice(0)];
     this.#waitingBytes = 0;
-    const refusal = new StorageError('logs cannot be written to disk at present', error);
+    const refusal = new StorageError(failureText(error), error);
     for (const { reject } of refused) reject(refusal);
     await open?.file.close();
   }
 
-  /** Tries to begin a file after a failure; when it cannot, a later tick tries again. */
+  /** Tries to begin a file after a failure; when it cannot, the next tick tries again. */
   async #resume(): Promise<void> {
     if (this.#isClosed) return;
     try {
       await this.#beginFile();
-      this.#retryTicks = 1;
       this.#failure = undefined;
       this.#options.onEvent({ kind: 'write_resumed' });
     } catch (error) {
       this.#failure = error;
-      this.#ticksToRetry = this.#retryTicks;
-      this.#retryTicks = Math.min(this.#retryTicks * 2, LOG_RETRY_TICKS_MAX);
     }
   }
 
@@ -390,4 +388,10 @@ export class WriteAheadLog {
       this.#hasTrimFailed = true;
     }
   }
+}
+
+/** Why records are refused, for senders: without the paths of the machine. */
+function failureText(error: unknown): string {
+  const reason = error instanceof DiskError ? `: ${error.code}` : '';
+  return `logs cannot be written to disk at present${reason}`;
 }

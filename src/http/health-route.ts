@@ -1,4 +1,4 @@
-import type { Readiness } from '../readiness.ts';
+import { REFUSING_CODES, type Readiness } from '../readiness.ts';
 import { sendJson } from './response.ts';
 import type { OpenOperation } from './route.ts';
 
@@ -19,15 +19,19 @@ export function healthHandler(readiness: Readiness, members: object): OpenOperat
   };
 }
 
-/** Whether the service takes calls: 200 where it does, 503 and why where it does not. */
+/** Whether the service takes calls and posts: 200 where it does, 503 and why where it does not. */
 export function readyHandler(readiness: Readiness, members: object): OpenOperation['handle'] {
   return (_request, response) => {
-    const { reason, details } = readiness;
+    const { reason, details, healthReasons } = readiness;
+    const [refusal, ...others] = healthReasons.filter(({ code }) => REFUSING_CODES.has(code));
     response.setHeader('Cache-Control', 'no-store');
-    if (reason === undefined) sendJson(response, 200, { status: 'ready', ...members, ...details });
-    else {
+    if (reason !== undefined) {
       const status = details.recovering === undefined ? 'not_ready' : 'recovering';
       sendJson(response, 503, { status, reason, ...details });
-    }
+    } else if (refusal !== undefined) {
+      const reasons = [refusal, ...others];
+      const { message } = refusal;
+      sendJson(response, 503, { status: 'not_ready', reason: message, reasons, ...details });
+    } else sendJson(response, 200, { status: 'ready', ...members, ...details });
   };
 }

@@ -174,7 +174,7 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
   const ready = readyHandler(readiness, healthMembers);
   const watched: Omit<Route, 'isAlwaysServed'>[] = [
     { path: '/health', operations: watching('Whether the service is well', health) },
-    { path: '/ready', operations: watching('Whether calls are taken', ready) },
+    { path: '/ready', operations: watching('Whether calls and posts are taken', ready) },
   ];
   if (metrics !== undefined) {
     const operation: GuardedOperation = {

@@ -200,7 +200,7 @@ test('a damaged record costs itself only: the others are served, and /health tel
       const health = await ask(app, { path: '/health' });
       assert.equal(health.status, 200);
       const { status, damage } = health.json;
-      assert.deepEqual([status, damage.places, damage.posts_lost], ['ok', 1, 1]);
+      assert.deepEqual([status, damage.places, damage.posts_lost], ['degraded', 1, 1]);
       const [copy] = await readdir(join(folder, 'quarantine'));
       assert.deepEqual(damage.quarantined, [join(folder, 'quarantine', copy!)]);
       assert((await readFile(damage.quarantined[0])).includes('Two'));

@@ -7,7 +7,6 @@ import {
   DISK_FREE_BYTES_ENOUGH,
   DISK_FREE_BYTES_LOW,
   LOG_GROUP_BYTES_MAX,
-  LOG_RETRY_TICKS_MAX,
 } from '../../ingest/limits.ts';
 import { type LogEvent, WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
@@ -124,7 +123,7 @@ test('after a failed sync all who wait are refused, and a fresh file takes the n
   assert.deepEqual([records.map((record) => record.sequence), recovered.damageCount], [[1, 2], 0]);
 });
 
-test('attempts to begin a new file become rarer, up to a limit', async () => {
+test('a new file is tried at every tick, however long it has failed', async () => {
   const { disk, log } = await opened();
   disk.faults = { write: 100, sync: 0, other: 0 };
   await assert.rejects(append(log), { name: 'StorageError' });
@@ -140,7 +139,14 @@ test('attempts to begin a new file become rarer, up to a limit', async () => {
     }
     ticksBetween.push(ticks);
   }
-  assert.deepEqual(ticksBetween, [1, 2, 4, 8, 16, 32, LOG_RETRY_TICKS_MAX, LOG_RETRY_TICKS_MAX]);
+  disk.faults = { write: 0, sync: 0, other: 0 };
+  await assert.rejects(append(log), {
+    message: /^logs cannot be written to disk at present: (?:EIO|ENOSPC)$/,
+  });
+  log.tick(0);
+  await settle();
+  assert.equal(await append(log), 1);
+  assert.deepEqual(ticksBetween, [1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 test('posts are refused while the disk is nearly full, and taken again when it has room', async () => {

@@ -1,0 +1,119 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { DISK_FREE_BYTES_ENOUGH, DISK_FREE_BYTES_LOW } from '../../ingest/limits.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { HealthReasons } from '../../src/health-reasons.ts';
+import { WORKERS_LOST_LATELY_MS } from '../../src/limits.ts';
+import type { Backend } from '../../src/store/backend.ts';
+import { type StartedService, startedOn } from '../crash/started-service.ts';
+import { ModelDisk } from '../support/model-disk.ts';
+import { ask, post } from './harness.ts';
+
+const EVENT = { project: 'p', event_message: 'one', metadata: {} };
+
+/** Runs `work` on a service over a disk of the model's. */
+async function onModelDisk(
+  work: (disk: ModelDisk, started: StartedService) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-'));
+  try {
+    const disk = new ModelDisk(new Random(1));
+    const started = await startedOn(folder, { disk });
+    try {
+      await work(disk, started);
+    } finally {
+      await started.service.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** One tick of the service, and all that comes of it on the model of a disk. */
+async function tick({ backend, clock }: StartedService): Promise<void> {
+  backend.tick(clock.us);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+type Told = {
+  readonly status: number;
+  readonly json: { readonly status: string; readonly reasons?: unknown; readonly reason?: string };
+};
+
+async function told(app: StartedService): Promise<{ readonly health: Told; readonly ready: Told }> {
+  const health = await ask(app, { path: '/health', headers: {} });
+  return { health, ready: await ask(app, { path: '/ready', headers: {} }) };
+}
+
+async function expectWell(app: StartedService): Promise<void> {
+  const { health, ready } = await told(app);
+  deepEqual([health.status, health.json], [200, { status: 'ok' }]);
+  deepEqual([ready.status, ready.json], [200, { status: 'ready' }]);
+}
+
+async function expectRefusing(app: StartedService, code: string, message: string): Promise<void> {
+  const { health, ready } = await told(app);
+  const reasons = [{ code, message }];
+  deepEqual([health.status, health.json], [200, { status: 'degraded', reasons }]);
+  const notReady = { status: 'not_ready', reason: message, reasons };
+  deepEqual([ready.status, ready.json], [503, notReady]);
+}
+
+test('while posts are refused, health is degraded and ready is 503, until one tick after the cause is gone', async () => {
+  await onModelDisk(async (disk, started) => {
+    const path = '/api/logs?source_name=cloudflare.logs.prod';
+    equal((await post(started, path, EVENT)).status, 200);
+    await expectWell(started);
+    disk.faults = { write: 0, sync: 100, other: 0 };
+    const refused = await post(started, path, EVENT);
+    deepEqual([refused.status, refused.json.error.code], [503, 'storage_failed']);
+    const message = 'posts are refused: logs cannot be written to disk at present: EIO';
+    for (let second = 0; second < 10; second++) {
+      await tick(started);
+      await expectRefusing(started, 'posts_refused', message);
+    }
+    disk.faults = { write: 0, sync: 0, other: 0 };
+    await tick(started);
+    await expectWell(started);
+    equal((await post(started, path, EVENT)).status, 200);
+  });
+});
+
+test('a disk that is nearly full is a reason of its own', async () => {
+  await onModelDisk(async (disk, started) => {
+    disk.free = DISK_FREE_BYTES_LOW - 1;
+    await tick(started);
+    const message = `posts are refused: the disk is nearly full: less than ${DISK_FREE_BYTES_LOW} bytes are free`;
+    await expectRefusing(started, 'disk_nearly_full', message);
+    disk.free = DISK_FREE_BYTES_ENOUGH;
+    await tick(started);
+    await expectWell(started);
+  });
+});
+
+test('workers that were lost are a reason for five minutes', () => {
+  let [workersLost, nowMs] = [0, 1_000];
+  const reasons = new HealthReasons({
+    definitions: { problems: () => [] },
+    backend: {
+      intake: { check: () => {} } as unknown as Backend['intake'],
+      stats: () => ({ engine: { workersLost } }) as ReturnType<Backend['stats']>,
+    },
+    readiness: { details: {} },
+    nowMs: () => nowMs,
+  });
+  deepEqual(reasons.find(), []);
+  workersLost = 2;
+  const [lost, ...rest] = reasons.find();
+  deepEqual([lost?.code, rest], ['workers_lost', []]);
+  match(lost!.message, /^worker threads were lost of late, 2 since the start;/);
+  nowMs += WORKERS_LOST_LATELY_MS - 1;
+  equal(reasons.find().length, 1);
+  nowMs++;
+  deepEqual(reasons.find(), []);
+  workersLost = 3;
+  equal(reasons.find().length, 1);
+});
