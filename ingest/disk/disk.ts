@@ -31,6 +31,11 @@ export interface DiskFile {
   write(parts: readonly Uint8Array[]): Promise<void>;
   /** Makes what was written durable; not the file's name. */
   sync(): Promise<void>;
+  /**
+   * Rejects when the path it was created under does not lead to it any more: it was removed, renamed or replaced, or a
+   * folder above it was. Bytes that are synced then are not found again.
+   */
+  checkPlace(): Promise<void>;
   /** Never rejects: what matters was said by `sync`. */
   close(): Promise<void>;
 }

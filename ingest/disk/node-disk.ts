@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import {
   constants,
   type FileHandle,
@@ -6,6 +7,7 @@ import {
   readdir,
   rename,
   rm,
+  stat,
   statfs,
 } from 'node:fs/promises';
 import { type Disk, DiskError, type DiskFile, type DiskReader } from './disk.ts';
@@ -118,6 +120,8 @@ async function openToRelease(path: string): Promise<FileHandle | undefined> {
 class NodeFile implements DiskFile {
   readonly #path: string;
   readonly #handle: FileHandle;
+  /** Which file it is; `undefined` before it is first looked for. */
+  #identity: string | undefined;
   /** Where parts are joined: some hundred times a second, so always in the same place. */
   #joint = Buffer.alloc(0);
 
@@ -141,6 +145,15 @@ class NodeFile implements DiskFile {
     return asDiskError('synced', this.#path, () => this.#handle.datasync());
   }
 
+  checkPlace(): Promise<void> {
+    return asDiskError('found', this.#path, async () => {
+      this.#identity ??= identityOf(await this.#handle.stat({ bigint: true }));
+      const found = identityOf(await stat(this.#path, { bigint: true }));
+      if (found === this.#identity) return;
+      throw Object.assign(new Error('another file is in its place'), { code: 'ENOENT' });
+    });
+  }
+
   close(): Promise<void> {
     return closeQuietly(this.#handle);
   }
@@ -160,6 +173,10 @@ class NodeFile implements DiskFile {
     }
     return [this.#joint.subarray(0, end)];
   }
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev} ${ino}`;
 }
 
 class NodeReader implements DiskReader {

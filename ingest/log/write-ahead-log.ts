@@ -97,7 +97,8 @@ type OpenLogFile = {
  * Invariant: a file is not touched any more once a write or a sync of it has failed, since nobody can
  * say then what of it is on disk (a second sync may succeed without having written anything). A
  * later file voids, by its first sequence, all that was not known to be durable; sequences are used
- * again from there. Until that file is there, records are refused.
+ * again from there. Until that file is there, records are refused. A file whose path does not lead to it any more is
+ * given up likewise: what is synced in it would not be found by the next start.
  */
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
@@ -118,6 +119,7 @@ export class WriteAheadLog {
   #isClosed = false;
   #hasTrimFailed = false;
   #mustRotate = false;
+  #mustCheckPlace = false;
   #syncCount = 0;
   #recordCount = 0;
 
@@ -176,14 +178,16 @@ export class WriteAheadLog {
   }
 
   /**
-   * To be called about once a second: looks at the free space, begins a new file after a failure,
+   * To be called about once a second: looks at the free space and for the file, begins a new one after a failure,
    * and lets go of files whose records are all older than `oldestUs`, or before `beforeSequence`.
    */
   tick(oldestUs: number, beforeSequence = 0): void {
     if (this.#isClosed) return;
     void this.#space.measure();
-    // Each time: whoever waits for a disk that is well again waits for one tick, and an attempt costs little.
-    if (this.#open === undefined) this.#start();
+    // After a failure a new file is tried each time: senders wait for one tick, and an attempt costs little. Else the
+    // file is looked for, as without posts nothing would notice that it is gone.
+    this.#mustCheckPlace = this.#open !== undefined;
+    this.#start();
     const open = this.#open;
     if (open !== undefined && open.size > FILE_HEADER_SIZE && open.timestampUsMax < oldestUs) {
       this.#mustRotate = true;
@@ -227,7 +231,7 @@ export class WriteAheadLog {
     // Whoever is called back in this turn of the event loop may still join the first group.
     await undefined;
     if (this.#open === undefined) await this.#resume();
-    while (this.#open !== undefined && (this.#waiting.length > 0 || this.#mustRotate)) {
+    while (this.#open !== undefined && this.#hasWork) {
       const group = this.#takeGroup();
       try {
         await this.#writeGroup(group);
@@ -238,6 +242,10 @@ export class WriteAheadLog {
     }
     // At once, or a record that comes now would wait for a loop that has ended.
     this.#underWay = undefined;
+  }
+
+  get #hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#mustRotate || this.#mustCheckPlace;
   }
 
   #takeGroup(): Waiting[] {
@@ -257,8 +265,9 @@ export class WriteAheadLog {
     const before = must(this.#open);
     const isFull = before.size > FILE_HEADER_SIZE && before.size + size > sizeMax;
     if (isFull || this.#mustRotate) await this.#beginFile();
-    if (group.length === 0) return;
     const open = must(this.#open);
+    this.#mustCheckPlace = false;
+    if (group.length === 0) return open.file.checkPlace();
     const parts: Uint8Array[] = [];
     for (const [index, { body }] of group.entries()) {
       const header = encodeRecordHeader({
@@ -275,6 +284,8 @@ export class WriteAheadLog {
     const startMs = nowMs();
     await open.file.write(parts);
     await open.file.sync();
+    // Behind the sync: a file that was removed before it is found to be gone.
+    await open.file.checkPlace();
     this.#groupMs += (nowMs() - startMs - this.#groupMs) / GROUPS_REMEMBERED;
     this.#syncCount++;
     this.#recordCount += group.length;
@@ -392,6 +403,8 @@ export class WriteAheadLog {
 
 /** Why records are refused, for senders: without the paths of the machine. */
 function failureText(error: unknown): string {
-  const reason = error instanceof DiskError ? `: ${error.code}` : '';
-  return `logs cannot be written to disk at present${reason}`;
+  const sentence = 'logs cannot be written to disk at present';
+  if (!(error instanceof DiskError)) return sentence;
+  const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+  return `${sentence}: ${isGone ? 'the folder or the file of the log is gone, ' : ''}${error.code}`;
 }

@@ -14,7 +14,7 @@ import { progressOf } from './progress.ts';
 import { LIFE_SEED, StoreLedger } from './store-ledger.ts';
 
 /** Points of a test that are tried, spread over all of them; `WEIR_STRACE_POINTS=10000` is each. */
-const POINTS = budgetOf('WEIR_STRACE_POINTS', { fast: 2, all: 4 });
+const POINTS = budgetOf('WEIR_STRACE_POINTS', { fast: 3, all: 4 });
 
 /** Every call by which the life changes the disk. */
 const CHANGES = [

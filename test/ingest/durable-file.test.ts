@@ -41,6 +41,7 @@ function countingSyncs(disk: Disk, syncs: number[]): Disk {
         size = 0;
         return file.sync();
       },
+      checkPlace: () => file.checkPlace(),
       close: () => file.close(),
     };
   };

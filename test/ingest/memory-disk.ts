@@ -61,6 +61,10 @@ export class MemoryDisk implements Disk {
         this.#step(`sync ${basename(path)}`, path);
         contents.syncedSize = contents.bytes.length;
       },
+      checkPlace: async () => {
+        if (this.#files.get(path) === contents) return;
+        throw new DiskError('found', path, diskError('ENOENT'));
+      },
       close: async () => {},
     };
   }

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { type FileHandle, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -63,6 +73,29 @@ test('a write of which the system takes only some bytes at a time is finished', 
     const wanted = Buffer.concat([...small, Buffer.from('behind')]);
     assert.equal(callCount, Math.ceil(36 / 7) + 1);
     assert(wanted.equals(await readFile(path)));
+  });
+});
+
+test('a file that is removed, replaced or under another folder is not in its place', async () => {
+  await inFolder(async (folder) => {
+    const inner = join(folder, 'inner');
+    await mkdir(inner);
+    const path = join(inner, 'f');
+    const file = await disk.create(path);
+    const gone = { name: 'DiskError', code: 'ENOENT', path };
+    await file.checkPlace();
+    await rename(inner, join(folder, 'away'));
+    await assert.rejects(file.checkPlace(), gone);
+    await rename(join(folder, 'away'), inner);
+    await file.checkPlace();
+    await rename(path, `${path}.away`);
+    await writeFile(path, '');
+    await assert.rejects(file.checkPlace(), gone);
+    await rename(`${path}.away`, path);
+    await file.checkPlace();
+    await rm(path);
+    await assert.rejects(file.checkPlace(), gone);
+    await file.close();
   });
 });
 

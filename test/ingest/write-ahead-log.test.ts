@@ -149,6 +149,35 @@ test('a new file is tried at every tick, however long it has failed', async () =
   assert.deepEqual(ticksBetween, [1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
+const GONE =
+  'logs cannot be written to disk at present: the folder or the file of the log is gone, ENOENT';
+
+test('a post whose file was removed is refused, and a fresh file takes the next one', async () => {
+  const { disk, log, events } = await opened();
+  assert.equal(await append(log), 1);
+  await disk.remove(join(FOLDER, '00000001.log'));
+  await assert.rejects(append(log), { name: 'StorageError', message: GONE });
+  await settle();
+  assert.deepEqual(events, ['write_failed', 'write_resumed']);
+  assert.equal(await append(log), 2);
+  assert.deepEqual(await sequencesIn(disk.afterKill()), [2]);
+});
+
+test('a file that was renamed or replaced is noticed at a tick, without a post', async () => {
+  const { disk, log, events } = await opened();
+  await append(log);
+  log.tick(0);
+  await settle();
+  assert.deepEqual(events, [], 'one that is in its place is left alone');
+  const path = join(FOLDER, '00000001.log');
+  await disk.rename(path, `${path}.away`);
+  await (await disk.create(path)).close();
+  log.tick(0);
+  await settle();
+  assert.deepEqual(events, ['write_failed', 'write_resumed']);
+  assert.equal(await append(log), 2);
+});
+
 test('posts are refused while the disk is nearly full, and taken again when it has room', async () => {
   const { disk, log, events } = await opened();
   const isTaken = async (freeBytes: number): Promise<boolean> => {

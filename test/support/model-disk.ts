@@ -150,6 +150,10 @@ export class ModelDisk implements Disk {
     return {
       write: (parts) => this.#write(path, inode, parts),
       sync: () => this.#sync(path, inode),
+      checkPlace: async () => {
+        if (this.#hasCrashed) await new Promise<never>(() => {});
+        if (this.#names.get(path) !== inode) throw failure('found', path, 'ENOENT');
+      },
       close: async () => {},
     };
   }
