@@ -116,7 +116,7 @@ class Survey implements LogVisitor {
     this.#byteSize += size;
   }
 
-  unopened(path: string, error: DiskError | LogVersionError): void {
+  unread(path: string, error: DiskError | LogVersionError): void {
     // Trimmed since it was listed.
     if (error instanceof DiskError && error.code === 'ENOENT') return;
     // A file is opened twice.

@@ -1,43 +1,42 @@
 import { basename, dirname, join } from 'node:path';
-import type { Disk, DiskReader } from './disk/disk.ts';
+import { crc32 } from 'node:zlib';
+import { assert } from '../engine/assert.ts';
+import { type Disk, DiskError, type DiskReader } from './disk/disk.ts';
+import { SteadyDisk } from './disk/steady-disk.ts';
 import { LOG_READ_BYTES } from './limits.ts';
 
 /** The folder that what is damaged goes to, so that nothing that may be of worth is thrown away. */
 export class Quarantine {
-  readonly #disk: Disk;
+  readonly #disk: SteadyDisk;
   readonly #folder: string;
 
   constructor(disk: Disk, folder: string) {
-    this.#disk = disk;
+    this.#disk = SteadyDisk.of(disk);
     this.#folder = folder;
   }
 
   /**
-   * Copies bytes [offset, offset + size) of a file; resolves to the copy's path. A copy is named by
-   * file and offset: what was damaged at the last start is not copied again.
+   * Copies bytes [offset, offset + size) of a file; resolves to the copy's path once it is durable and was
+   * read back. A copy is named by file, offset and size: what was damaged at the last start is not copied
+   * again, unless its copy is not the same. Rejects with a DiskError.
    */
   async copy(
     reader: DiskReader,
     damage: { readonly file: string; readonly offset: number; readonly size: number },
   ): Promise<string> {
     const { file, offset, size } = damage;
+    const crc = await crcOf(reader, offset, size);
+    const names = new Set(await this.#disk.list(this.#folder));
     const name = `${file}.at-${offset}.${size}-bytes`;
-    const path = join(this.#folder, name);
-    if ((await this.#disk.list(this.#folder)).includes(name)) return path;
-    await this.#makeFolder();
-    const copy = await this.#disk.create(path);
-    try {
-      for (let at = offset; at < offset + size; at += LOG_READ_BYTES) {
-        const bytes = new Uint8Array(Math.min(LOG_READ_BYTES, offset + size - at));
-        const count = await reader.read(bytes, at);
-        await copy.write([bytes.subarray(0, count)]);
+    for (let number = 1; ; number++) {
+      const path = join(this.#folder, number === 1 ? name : `${name}.${number}`);
+      if (!names.has(basename(path))) {
+        await this.#write(path, reader, damage);
+        if (await this.#isCopy(path, size, crc)) return path;
+        throw new DiskError('copied', path, 'what was written is not what is read back');
       }
-      await copy.sync();
-      await this.#disk.syncFolder(this.#folder);
-    } finally {
-      await copy.close();
+      if (await this.#isCopy(path, size, crc)) return path;
     }
-    return path;
   }
 
   /**
@@ -54,9 +53,59 @@ export class Quarantine {
     return moved;
   }
 
+  async #write(
+    path: string,
+    reader: DiskReader,
+    { offset, size }: { readonly offset: number; readonly size: number },
+  ): Promise<void> {
+    await this.#makeFolder();
+    const copy = await this.#disk.create(path);
+    try {
+      for await (const bytes of piecesOf(reader, offset, size)) await copy.write([bytes]);
+      await copy.sync();
+      await this.#disk.syncFolder(this.#folder);
+    } catch (error) {
+      await this.#disk.remove(path).catch(() => {});
+      throw error;
+    } finally {
+      await copy.close();
+    }
+  }
+
+  async #isCopy(path: string, size: number, crc: number): Promise<boolean> {
+    const reader = await this.#disk.open(path);
+    try {
+      return reader.size === size && (await crcOf(reader, 0, size)) === crc;
+    } finally {
+      await reader.close();
+    }
+  }
+
   /** Before something is moved here, the folder is as durable as the place it comes from. */
   async #makeFolder(): Promise<void> {
     await this.#disk.makeFolder(this.#folder);
     await this.#disk.syncFolder(dirname(this.#folder));
+  }
+}
+
+async function crcOf(reader: DiskReader, offset: number, size: number): Promise<number> {
+  let crc = 0;
+  for await (const bytes of piecesOf(reader, offset, size)) crc = crc32(bytes, crc);
+  return crc;
+}
+
+/** Bytes [offset, offset + size), which the file has, in pieces that are good until the next one. */
+async function* piecesOf(
+  reader: DiskReader,
+  offset: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  const memory = new Uint8Array(Math.min(LOG_READ_BYTES, size));
+  for (let done = 0; done < size; ) {
+    const bytes = memory.subarray(0, Math.min(memory.length, size - done));
+    const count = await reader.read(bytes, offset + done);
+    assert(count === bytes.length, 'what is copied is in the file');
+    yield bytes;
+    done += count;
   }
 }

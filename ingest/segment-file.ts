@@ -11,7 +11,8 @@ import {
 import { blockOf } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import type { Slice } from '../engine/column/slice.ts';
-import { type Disk, DiskError, type DiskReader } from './disk/disk.ts';
+import type { Disk, DiskReader } from './disk/disk.ts';
+import { SteadyDisk } from './disk/steady-disk.ts';
 import {
   blockAt,
   blocksOf,
@@ -34,9 +35,6 @@ import { type SegmentSummary, summarizeEnvelope } from './segment-summary.ts';
 /** Bytes read at a time, and unpacked together: the memory that loading takes besides. */
 const RUN_SIZE_MAX = 4 * 1024 * 1024;
 
-/** What a disk says of a bad sector; other refusals may be gone the next time. */
-const UNREADABLE_CODE = 'EIO';
-
 const decompress = promisify(brotliDecompress);
 
 /** Which of the two envelopes of a file. */
@@ -52,7 +50,8 @@ export type LoadedSegment = {
 
 /**
  * A segment file, its envelope read and believed. Nothing of it is kept open: each call opens the
- * file anew. Every method rejects with a `DiskError` when the file cannot be opened.
+ * file anew. Every method rejects with a `DiskError` when the file cannot be read: damage is what was read
+ * and is not what was written.
  */
 export class SegmentFile {
   readonly path: string;
@@ -60,10 +59,10 @@ export class SegmentFile {
   readonly envelope: SegmentEnvelope;
   /** The envelope that is damaged and was done without. */
   readonly damagedCopy: EnvelopeCopy | undefined;
-  readonly #disk: Disk;
+  readonly #disk: SteadyDisk;
 
   private constructor(disk: Disk, path: string, found: FoundEnvelope) {
-    this.#disk = disk;
+    this.#disk = SteadyDisk.of(disk);
     this.path = path;
     this.byteSize = found.byteSize;
     this.envelope = found.envelope;
@@ -80,7 +79,7 @@ export class SegmentFile {
    * `SegmentVersionError` when one of another version is.
    */
   static open(disk: Disk, path: string): Promise<SegmentFile> {
-    return withReader(disk, path, async (reader) => {
+    return withReader(SteadyDisk.of(disk), path, async (reader) => {
       const front = await readEnvelope(reader, path, 'front');
       const back = await readEnvelope(reader, path, 'back');
       const bytes = front ?? back;
@@ -234,7 +233,7 @@ function runsOf(blocks: readonly StoredBlock[]): StoredBlock[][] {
   return runs;
 }
 
-/** Bytes of blocks that lie end to end; `undefined` where they cannot be read. */
+/** Bytes of blocks that lie end to end; `undefined` for those that the file ends before. */
 async function readRun(
   reader: DiskReader,
   run: readonly StoredBlock[],
@@ -244,7 +243,7 @@ async function readRun(
   const whole = await readBytes(reader, start, size);
   const stored: (Uint8Array | undefined)[] = [];
   for (const { storedOffset, storedSize } of run) {
-    // Where the run cannot be read in one piece, a bad sector costs only the blocks it is in.
+    // Where the file was cut off amid the run, the blocks before are there.
     stored.push(
       whole === undefined
         ? await readBytes(reader, storedOffset, storedSize)
@@ -263,23 +262,20 @@ async function unpacked(
   return stored.length === block.size ? stored : decompress(stored);
 }
 
-/** Bytes [offset, offset + size); `undefined` when the file ends before, or cannot be read there. */
+/** Bytes [offset, offset + size); `undefined` when the file ends before. */
 async function readBytes(
   reader: DiskReader,
   offset: number,
   size: number,
 ): Promise<Uint8Array | undefined> {
+  if (offset + size > reader.size) return undefined;
   const bytes = new Uint8Array(size);
-  try {
-    return (await reader.read(bytes, offset)) === size ? bytes : undefined;
-  } catch (error) {
-    if (error instanceof DiskError && error.code === UNREADABLE_CODE) return undefined;
-    throw error;
-  }
+  assert((await reader.read(bytes, offset)) === size, 'what is before the end can be read');
+  return bytes;
 }
 
 async function withReader<T>(
-  disk: Disk,
+  disk: SteadyDisk,
   path: string,
   use: (reader: DiskReader) => Promise<T>,
 ): Promise<T> {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { countingFiles } from './counting-files.ts';
 import { type Disk, DiskError, namesIn } from './disk/disk.ts';
+import { SteadyDisk } from './disk/steady-disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
 import { PARTITION_US } from './partition.ts';
 import { Quarantine } from './quarantine.ts';
@@ -19,6 +20,11 @@ export type RecoveryOptions = {
   /** Microseconds since the epoch, as the clock says. */
   readonly nowUs: number;
   readonly retentionUs: number;
+  /**
+   * Called with the files that count before anything is changed, to read of them what must be readable for the
+   * start to go on. What it rejects with, the recovery does.
+   */
+  readonly look?: ((segments: readonly SegmentFile[]) => Promise<void>) | undefined;
 };
 
 /** What was found that is not as it should be, and what was done about it. */
@@ -50,8 +56,9 @@ export type RecoveredSegments = {
 
 /** See `SegmentFolder.recover`. */
 export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredSegments> {
-  const { disk, nowUs, retentionUs } = options;
-  const listed = await listFiles(options);
+  const { nowUs, retentionUs } = options;
+  const disk = SteadyDisk.of(options.disk);
+  const listed = await listFiles(disk, options.path);
   const newest = listed.files.reduce((last, file) => Math.max(last, file.partition), -Infinity);
   // Of the newest day only the name is known yet. What its start deletes any time of it would.
   const clock = new RetentionClock(
@@ -65,7 +72,9 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
     listed.files.filter((file) => !isExpired(file)),
   );
   const counting = countingFiles(opened.segments);
-  // Nothing is changed before every file has been looked at: a version of the future stops here.
+  await options.look?.(counting.segments);
+  // Nothing is changed before every file has been looked at: a version of the future stops here, and so
+  // does one that cannot be read.
   const quarantine = new Quarantine(disk, options.quarantinePath);
   const quarantined: RecoveryReport['quarantined'][number][] = [];
   for (const damaged of opened.damaged) {
@@ -101,7 +110,7 @@ type Listed = {
   readonly unknown: string[];
 };
 
-async function listFiles({ disk, path }: RecoveryOptions): Promise<Listed> {
+async function listFiles(disk: Disk, path: string): Promise<Listed> {
   const listed: Listed = { files: [], temporary: [], unknown: [] };
   for (const source of (await disk.list(path)).toSorted()) {
     const names = await namesIn(disk, join(path, source));

@@ -3,6 +3,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { must } from '../engine/assert.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
+import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError, LockFile } from '../ingest/lock-file.ts';
 import { type NewToken, openTokens } from './access/tokens.ts';
 import { CallerQueries } from './call/caller-queries.ts';
@@ -143,7 +144,7 @@ function openDefinitions(
   },
 ): Promise<Definitions> {
   const { engine, caller, log, isStrict } = parts;
-  const disk = new NodeDisk();
+  const disk = SteadyDisk.of(new NodeDisk());
   return Definitions.open({
     ...{ engine, profile, log, isStrict },
     store: new DefinitionStore(disk, join(resolve(dataDir), 'endpoints')),
@@ -229,6 +230,10 @@ async function lockDataFolder(dataDir: string, clock: Clock): Promise<LockFile> 
     return await LockFile.take(join(resolve(dataDir), 'lock'), clock.nowUs());
   } catch (cause) {
     if (cause instanceof LockedError) throw new StartError(`DATA_DIR: ${cause.message}`, cause);
+    // The system says why, and of which file. Whose the lock is was not found out, so it stays as it is.
+    if (cause instanceof Error && 'code' in cause) {
+      throw new StartError(`DATA_DIR: its lock cannot be taken: ${cause.message}`, cause);
+    }
     throw cause;
   }
 }

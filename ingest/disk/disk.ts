@@ -43,7 +43,10 @@ export interface DiskFile {
 /** A file being read. */
 export interface DiskReader {
   readonly size: number;
-  /** Bytes [offset, offset + target.length) into `target`; how many there were before the end. */
+  /**
+   * Bytes [offset, offset + target.length) into `target`; how many there were before the end. Fewer than
+   * the size of the file promises are no end: whoever decides by them reads through a `SteadyDisk`.
+   */
   read(target: Uint8Array, offset: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -60,6 +63,17 @@ export class DiskError extends Error {
     this.name = 'DiskError';
     this.code = code;
     this.path = path;
+  }
+}
+
+/**
+ * What could not be opened, read or listed, however often it was tried. It says nothing of what is stored
+ * there: nothing may be taken for damaged, missing or ended because of it.
+ */
+export class ReadError extends DiskError {
+  constructor(action: string, path: string, cause: unknown) {
+    super(action, path, cause);
+    this.name = 'ReadError';
   }
 }
 

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import type { Disk, DiskReader } from '../disk/disk.ts';
-import { DAMAGES_LISTED_MAX } from '../limits.ts';
+import { SteadyDisk } from '../disk/steady-disk.ts';
+import { DAMAGES_LISTED_MAX, LOG_READ_BYTES } from '../limits.ts';
 import type { Quarantine } from '../quarantine.ts';
+import { logFileName } from './log-layout.ts';
 import {
   type LogVisitor,
   logNumbersOf,
@@ -59,13 +62,33 @@ export type LogRecoveryOptions = {
 };
 
 /**
+ * Reads every byte of the log in `folder` and changes nothing. To be asked before a start changes anything:
+ * rejects with a ReadError when any of it cannot be read.
+ */
+export async function checkReadable(folder: string, diskUnderneath: Disk): Promise<void> {
+  const disk = SteadyDisk.of(diskUnderneath);
+  const bytes = new Uint8Array(LOG_READ_BYTES);
+  for (const number of logNumbersOf(await disk.list(folder))) {
+    const reader = await disk.open(join(folder, logFileName(number)));
+    try {
+      for (let at = 0; at < reader.size; at += bytes.length) await reader.read(bytes, at);
+    } finally {
+      await reader.close();
+    }
+  }
+}
+
+/**
  * Replays the log in `folder`, oldest file first, and cuts the newest file behind its last whole
- * record. What is there then is durable, and a log may be opened behind it.
+ * record, once what is cut off is in quarantine. What is there then is durable, and a log may be opened
+ * behind it.
  *
- * Rejects with a LogVersionError, or with a DiskError of a file that cannot be read at all.
+ * Rejects with a LogVersionError, or with a ReadError of a file that cannot be read to its end: that file
+ * is as it was then.
  */
 export async function recoverLog(options: LogRecoveryOptions): Promise<RecoveredLog> {
-  const { disk, folder } = options;
+  const { folder } = options;
+  const disk = SteadyDisk.of(options.disk);
   const numbers = logNumbersOf(await disk.list(folder));
   const recovery = new LogRecovery(options);
   const { nextSequence, durableBefore, recordCount } = await walkLog({
@@ -90,6 +113,8 @@ class LogRecovery implements LogVisitor {
   #recordsLost = 0;
   #tailBytes = 0;
   #recordsDone = 0;
+  /** What of the file that is walked is in quarantine. */
+  #copies: { readonly offset: number; readonly end: number }[] = [];
 
   constructor(options: LogRecoveryOptions) {
     this.#options = options;
@@ -114,6 +139,7 @@ class LogRecovery implements LogVisitor {
     const quarantined =
       reason === 'missing' ? undefined : await this.#copy(reader, { file, offset, size });
     const damage: LogDamage = { file, offset, size, reason, quarantined };
+    if (quarantined !== undefined) this.#copies.push({ offset, end: offset + size });
     this.#recordsLost += recordsLost;
     if (reason === 'tail') this.#tailBytes += size;
     else {
@@ -124,14 +150,27 @@ class LogRecovery implements LogVisitor {
   }
 
   async fileEnd(file: WalkedFile): Promise<void> {
-    const { number, path, firstSequence, wholeSize, timestampUsMax, isNewest } = file;
+    const { number, path, firstSequence, timestampUsMax, isNewest } = file;
+    const size = isNewest ? this.#sizeToKeep(file) : file.size;
+    this.#copies = [];
     // Also when nothing is cut: what was replayed is durable from here on.
-    if (isNewest) await this.#options.disk.truncate(path, wholeSize);
-    const size = isNewest ? wholeSize : file.size;
+    if (isNewest) await this.#options.disk.truncate(path, size);
     this.files.push({ number, firstSequence, size, timestampUsMax });
   }
 
-  unopened(_path: string, error: Error): never {
+  /**
+   * Nothing is cut off that is not in quarantine. What stays behind the last whole record does no harm: the
+   * file that is begun next voids it, and each start finds it again.
+   */
+  #sizeToKeep({ wholeSize, size }: WalkedFile): number {
+    let end = wholeSize;
+    for (const copy of this.#copies.toSorted((left, right) => left.offset - right.offset)) {
+      if (copy.offset <= end) end = Math.max(end, copy.end);
+    }
+    return end < size ? size : wholeSize;
+  }
+
+  unread(_path: string, error: Error): never {
     throw error;
   }
 
@@ -146,7 +185,7 @@ class LogRecovery implements LogVisitor {
     try {
       return await this.#options.quarantine.copy(reader, place);
     } catch {
-      // It stays where it is, or it was the end of a write; a start must not fail for want of a copy.
+      // It stays where it is; a start must not fail for want of a copy.
       return undefined;
     }
   }

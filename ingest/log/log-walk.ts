@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
 import { type Disk, DiskError, type DiskReader } from '../disk/disk.ts';
+import { SteadyDisk } from '../disk/steady-disk.ts';
 import {
   decodeFileHeader,
   FILE_HEADER_SIZE,
@@ -62,8 +63,11 @@ export interface LogVisitor {
   /** `reader` is of the file that the damage is in, and is closed behind the call. */
   damage(damage: WalkedDamage, reader: DiskReader): Promise<void>;
   fileEnd(file: WalkedFile): Promise<void>;
-  /** Throws to end the walk; else the file is left out, and nothing is said of what is in it. */
-  unopened(path: string, error: DiskError | LogVersionError): void;
+  /**
+   * A file cannot be opened, or not be read to its end. Throws to end the walk; else the file is left out from
+   * there on, and nothing is said of what is in it.
+   */
+  unread(path: string, error: DiskError | LogVersionError): void;
   progress(bytesDone: number, bytesTotal: number): void;
 }
 
@@ -139,6 +143,7 @@ type Bound = {
 
 class LogWalk {
   readonly #options: LogWalkOptions;
+  readonly #disk: SteadyDisk;
   #recordCount = 0;
   #bytesDone = 0;
   #bytesTotal = 0;
@@ -148,6 +153,7 @@ class LogWalk {
 
   constructor(options: LogWalkOptions) {
     this.#options = options;
+    this.#disk = SteadyDisk.of(options.disk);
   }
 
   async run(): Promise<WalkedLog> {
@@ -165,81 +171,88 @@ class LogWalk {
     };
   }
 
-  /** What a file says of itself: in its header, else in the first record that can be read. */
+  /** `undefined` when the file is left out. */
   async #find(number: number): Promise<FoundFile | undefined> {
     const path = join(this.#options.folder, logFileName(number));
-    const reader = await this.#open(path);
-    if (reader === undefined) return undefined;
-    try {
-      const window = new LogWindow(reader);
-      const header = decodeFileHeader(await window.bytes(0, FILE_HEADER_SIZE));
-      if (header !== undefined && header.version !== LOG_VERSION) {
-        this.#options.visitor.unopened(path, new LogVersionError(path, header.version));
-        return undefined;
-      }
-      const { size } = window;
-      if (header?.number === number) {
-        const { id, firstSequence, durableBefore } = header;
-        return { number, path, size, id, firstSequence, durableBefore, hasHeader: true };
-      }
-      for await (const item of scanLogFile(window, { number, id: undefined })) {
-        if (item.kind !== 'record') continue;
-        const { id, firstSequence } = item.header.file;
-        const durableBefore = firstSequence;
-        return { number, path, size, id, firstSequence, durableBefore, hasHeader: false };
-      }
-      const unknown = { id: undefined, firstSequence: undefined, durableBefore: 0 };
-      return { number, path, size, ...unknown, hasHeader: false };
-    } finally {
-      await reader.close();
-    }
+    return this.#reading(path, (reader) => this.#describe(number, path, reader));
   }
 
-  /** `undefined` when the file is left out. */
-  async #open(path: string): Promise<DiskReader | undefined> {
+  /** What `read` gives of a file; `undefined` when the file is left out. */
+  async #reading<T>(
+    path: string,
+    read: (reader: DiskReader) => Promise<T>,
+  ): Promise<T | undefined> {
     try {
-      return await this.#options.disk.open(path);
+      const reader = await this.#disk.open(path);
+      try {
+        return await read(reader);
+      } finally {
+        await reader.close();
+      }
     } catch (error) {
-      if (!(error instanceof DiskError)) throw error;
-      this.#options.visitor.unopened(path, error);
+      if (!(error instanceof DiskError || error instanceof LogVersionError)) throw error;
+      this.#options.visitor.unread(path, error);
       return undefined;
     }
   }
 
+  /** What a file says of itself: in its header, else in the first record that can be read. */
+  async #describe(number: number, path: string, reader: DiskReader): Promise<FoundFile> {
+    const window = new LogWindow(reader);
+    const header = decodeFileHeader(await window.bytes(0, FILE_HEADER_SIZE));
+    if (header !== undefined && header.version !== LOG_VERSION) {
+      throw new LogVersionError(path, header.version);
+    }
+    const { size } = window;
+    if (header?.number === number) {
+      const { id, firstSequence, durableBefore } = header;
+      return { number, path, size, id, firstSequence, durableBefore, hasHeader: true };
+    }
+    for await (const item of scanLogFile(window, { number, id: undefined })) {
+      if (item.kind !== 'record') continue;
+      const { id, firstSequence } = item.header.file;
+      const durableBefore = firstSequence;
+      return { number, path, size, id, firstSequence, durableBefore, hasHeader: false };
+    }
+    const unknown = { id: undefined, firstSequence: undefined, durableBefore: 0 };
+    return { number, path, size, ...unknown, hasHeader: false };
+  }
+
   /** `bound` is `undefined` for the newest file. */
   async #walkFile(file: FoundFile, bound: Bound | undefined): Promise<void> {
+    const walked = await this.#reading(file.path, (reader) => this.#walkOpen(reader, file, bound));
+    if (walked === undefined) return;
+    await this.#options.visitor.fileEnd(walked);
+    this.#bytesDone += file.size;
+    this.#progress(0);
+  }
+
+  async #walkOpen(
+    reader: DiskReader,
+    file: FoundFile,
+    bound: Bound | undefined,
+  ): Promise<WalkedFile> {
     const { number, path, firstSequence } = file;
-    const reader = await this.#open(path);
-    if (reader === undefined) return;
     let wholeSize = Math.min(FILE_HEADER_SIZE, file.size);
-    let timestampUsMax = Number.NEGATIVE_INFINITY;
-    try {
-      // A file whose header was never written whole holds nothing: it was never in use.
-      if (!file.hasHeader && file.size > FILE_HEADER_SIZE) {
-        const place = { offset: 0, size: FILE_HEADER_SIZE, firstSequence: firstSequence ?? 0 };
-        await this.#damaged(reader, file, { ...place, reason: 'file_header', recordsLost: 0 });
-      }
-      // Nothing is known to come before the oldest file that says where it begins.
-      const begin = firstSequence ?? this.#expected ?? bound?.firstSequence ?? 1;
-      this.#expected = Math.max(begin, this.#expected ?? begin);
-      const walked = await this.#walkRecords(reader, file, bound);
-      wholeSize = Math.max(wholeSize, walked.end);
-      timestampUsMax = walked.timestampUsMax;
-      await this.#judge(reader, file, walked.holes, bound?.durableBefore ?? walked.durableBefore);
-      if (bound === undefined) this.#durableBefore = walked.durableBefore;
-      else this.#expected = Math.max(this.#expected, bound.firstSequence);
-    } finally {
-      await reader.close();
+    // A file whose header was never written whole holds nothing: it was never in use.
+    if (!file.hasHeader && file.size > FILE_HEADER_SIZE) {
+      const place = { offset: 0, size: FILE_HEADER_SIZE, firstSequence: firstSequence ?? 0 };
+      await this.#damaged(reader, file, { ...place, reason: 'file_header', recordsLost: 0 });
     }
-    const { visitor } = this.#options;
-    await visitor.fileEnd({
-      ...{ number, path, wholeSize, timestampUsMax },
+    // Nothing is known to come before the oldest file that says where it begins.
+    const begin = firstSequence ?? this.#expected ?? bound?.firstSequence ?? 1;
+    this.#expected = Math.max(begin, this.#expected ?? begin);
+    const walked = await this.#walkRecords(reader, file, bound);
+    wholeSize = Math.max(wholeSize, walked.end);
+    await this.#judge(reader, file, walked.holes, bound?.durableBefore ?? walked.durableBefore);
+    if (bound === undefined) this.#durableBefore = walked.durableBefore;
+    else this.#expected = Math.max(this.#expected, bound.firstSequence);
+    return {
+      ...{ number, path, wholeSize, timestampUsMax: walked.timestampUsMax },
       size: reader.size,
       firstSequence: firstSequence ?? this.#expected,
       isNewest: bound === undefined,
-    });
-    this.#bytesDone += file.size;
-    this.#progress(0);
+    };
   }
 
   async #walkRecords(

@@ -2,9 +2,6 @@ import { assert } from '../../engine/assert.ts';
 import type { DiskReader } from '../disk/disk.ts';
 import { LOG_READ_BYTES } from '../limits.ts';
 
-/** What a disk loses at a time, at the least. */
-const BLOCK_SIZE = 4096;
-
 /** Memory for a stretch of the file: what is read goes behind room for the end of the one before. */
 type WindowMemory = { bytes: Uint8Array<ArrayBuffer> };
 
@@ -12,7 +9,8 @@ type WindowMemory = { bytes: Uint8Array<ArrayBuffer> };
 type ReadAhead = {
   readonly start: number;
   readonly memory: WindowMemory;
-  readonly read: Promise<number>;
+  /** `undefined` when it could not be read: whoever needs it asks again. */
+  readonly read: Promise<number | undefined>;
 };
 
 /**
@@ -37,7 +35,8 @@ export class LogWindow {
 
   /**
    * Bytes [offset, offset + count) of the file, fewer where it ends. `offset` must be a multiple of
-   * 8; the first byte lies at a multiple of 8 of its buffer. They are good until the next call.
+   * 8; the first byte lies at a multiple of 8 of its buffer. They are good until the next call. Rejects
+   * with what the reader does: what cannot be read is neither damage nor the end of the file.
    */
   async bytes(offset: number, count: number): Promise<Uint8Array> {
     assert(offset % 8 === 0, 'what is in a log file is aligned');
@@ -56,7 +55,7 @@ export class LogWindow {
     const bytes = roomFor(this.#memory, length);
     // Whoever looks at it amid the reading, or after one that failed, must find nothing there.
     this.#bytes = bytes.subarray(0, 0);
-    this.#bytes = bytes.subarray(0, await this.#read(bytes, offset));
+    this.#bytes = bytes.subarray(0, await this.#reader.read(bytes, offset));
     this.#start = offset;
   }
 
@@ -72,7 +71,7 @@ export class LogWindow {
     const count = await ahead.read;
     const left = ahead.start - offset;
     const isNext = offset >= this.#start && left >= 0 && left <= LOG_READ_BYTES;
-    if (!isNext || end > ahead.start + count) return false;
+    if (count === undefined || !isNext || end > ahead.start + count) return false;
     const { memory } = ahead;
     const rest = this.#bytes.subarray(offset - this.#start);
     memory.bytes.set(rest, LOG_READ_BYTES - left);
@@ -88,21 +87,8 @@ export class LogWindow {
     if (this.#ahead !== undefined || start >= this.size || start % 8 !== 0) return;
     const length = Math.min(LOG_READ_BYTES, this.size - start);
     const memory = this.#spare;
-    const read = this.#read(roomFor(memory, length), start);
+    const read = this.#reader.read(roomFor(memory, length), start).catch(() => undefined);
     this.#ahead = { start, memory, read };
-  }
-
-  /** Where the disk has lost a block, its bytes are zeros: no record with them passes its CRC. */
-  async #read(target: Uint8Array, offset: number): Promise<number> {
-    try {
-      return await this.#reader.read(target, offset);
-    } catch {
-      for (let at = 0; at < target.length; at += BLOCK_SIZE) {
-        const block = target.subarray(at, at + BLOCK_SIZE);
-        await this.#reader.read(block, offset + at).catch(() => block.fill(0));
-      }
-      return target.length;
-    }
   }
 }
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DiskError } from '../../ingest/disk/disk.ts';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { readFile, SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import { writeFileAtomically } from '../atomic-file.ts';
 import { StartError } from '../start-error.ts';
 import { TOKEN_FILE, TOKEN_FILE_1, type TokenRecord } from './token-record.ts';
@@ -21,10 +24,12 @@ export class TokenFile {
   async read(): Promise<{ readonly version: number; readonly tokens: TokenRecord[] } | undefined> {
     let text: string;
     try {
-      text = await readFile(this.#path, 'utf8');
+      const bytes = await readFile(SteadyDisk.of(new NodeDisk()), this.#path);
+      text = Buffer.from(bytes).toString('utf8');
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw this.#unusable('read', error);
+      if (!(error instanceof DiskError)) throw error;
+      if (error.code === 'ENOENT') return undefined;
+      throw new StartError(error.message, error);
     }
     try {
       const value: unknown = JSON.parse(text);
@@ -50,12 +55,8 @@ export class TokenFile {
       await mkdir(dirname(this.#path), { recursive: true });
       await writeFileAtomically(this.#path, `${JSON.stringify({ version: 2, tokens }, null, 2)}\n`);
     } catch (cause) {
-      throw this.#unusable('written', cause);
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new StartError(`${this.#path} cannot be written: ${reason}`, cause);
     }
-  }
-
-  #unusable(how: 'read' | 'written', cause: unknown): StartError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return new StartError(`${this.#path} cannot be ${how}: ${reason}`, cause);
   }
 }

@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { LOG_BYTES_MAX } from '../../ingest/limits.ts';
 import {
+  checkReadable,
   type LogDamage,
   LogVersionError,
   type RecoveredLog,
@@ -54,6 +55,11 @@ export class DurableLog {
     this.#log = options.log;
     this.#nowMs = options.nowMs;
     this.#fileBytesMax = options.fileBytesMax;
+  }
+
+  /** Rejects with a ReadError when any of the log cannot be read. Changes nothing. */
+  checkReadable(): Promise<void> {
+    return checkReadable(this.#folder, this.#disk);
   }
 
   /**

@@ -13,7 +13,7 @@ import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder, type SegmentFolderOptions } from '../../ingest/segment-folder.ts';
 import { SegmentVersionError } from '../../ingest/segment-layout.ts';
 import type { RecoveryReport } from '../../ingest/segment-recovery.ts';
-import { summarizeSegment } from '../../ingest/segment-summary.ts';
+import { type SegmentSummary, summarizeSegment } from '../../ingest/segment-summary.ts';
 import { coversSequence, type SequenceInterval } from '../../ingest/sequence-intervals.ts';
 import { showProgress } from '../command/progress.ts';
 import { type Log, stackOf } from '../log.ts';
@@ -69,11 +69,17 @@ export class DurableSegments {
   }
 
   /**
-   * Fills the store with what is in files, and lets it write more of them.
+   * Fills the store with what is in files, and lets it write more of them. `beforeChanges` is called when all
+   * files were read that the start reads, and none was changed; what it rejects with, this does.
    *
    * @throws StartError when a file is of a version that is not known.
    */
-  async recover(nowUs: number, observer: RecoveryObserver): Promise<RecoveredSegments> {
+  async recover(
+    nowUs: number,
+    observer: RecoveryObserver,
+    beforeChanges: () => Promise<void>,
+  ): Promise<RecoveredSegments> {
+    const summaries = new Map<SegmentFile, SegmentSummary>();
     try {
       const path = join(this.#dataDir, 'segments');
       const { folder, report, clock } = await SegmentFolder.recover({
@@ -84,6 +90,10 @@ export class DurableSegments {
         retentionUs: this.#retentionUs,
         pack: this.#pack,
         readersDone: this.#readersDone,
+        look: async (segments) => {
+          await this.#readSummaries(segments, summaries);
+          await beforeChanges();
+        },
         onQuarantined: (moved) => {
           observer.damage({ kind: 'segment', places: 0, quarantined: [moved] });
         },
@@ -91,7 +101,7 @@ export class DurableSegments {
       this.#folder = folder;
       this.#report(report, observer);
       const summary = summarize(folder, clock, nowUs);
-      await this.#load(folder, observer);
+      await this.#load(folder, summaries, observer);
       this.#store.useStorage({
         folder,
         merge: this.#merge,
@@ -113,7 +123,29 @@ export class DurableSegments {
     await this.#folder?.close();
   }
 
-  async #load(folder: SegmentFolder, observer: RecoveryObserver): Promise<void> {
+  /** Of those whose projects are damaged all is read, for that is what `load` will do. */
+  async #readSummaries(
+    segments: readonly SegmentFile[],
+    summaries: Map<SegmentFile, SegmentSummary>,
+  ): Promise<void> {
+    const known = segments.filter(({ envelope }) => this.#sources.has(envelope.source));
+    for (let start = 0; start < known.length; start += SEGMENTS_OPENED_MAX) {
+      showProgress(`reading segments: ${start + 1} of ${known.length}`);
+      const some = known.slice(start, start + SEGMENTS_OPENED_MAX);
+      const read = await Promise.all(some.map((file) => file.summary()));
+      for (const [index, file] of some.entries()) {
+        const summary = read[index];
+        if (summary === undefined) await file.load();
+        else summaries.set(file, summary);
+      }
+    }
+  }
+
+  async #load(
+    folder: SegmentFolder,
+    summaries: ReadonlyMap<SegmentFile, SegmentSummary>,
+    observer: RecoveryObserver,
+  ): Promise<void> {
     for (const source of folder.sources()) {
       const files = folder.segments(source);
       if (!this.#sources.has(source)) {
@@ -121,15 +153,10 @@ export class DurableSegments {
         this.#log({ level: 'error', event: 'segment_source_unknown', source, events });
         continue;
       }
-      for (let start = 0; start < files.length; start += SEGMENTS_OPENED_MAX) {
-        showProgress(`reading segments of ${source}: ${start + 1} of ${files.length}`);
-        const some = files.slice(start, start + SEGMENTS_OPENED_MAX);
-        const summaries = await Promise.all(some.map((file) => file.summary()));
-        for (const [index, file] of some.entries()) {
-          const summary = summaries[index];
-          if (summary !== undefined) this.#store.restore(source, file, summary);
-          else await this.#loadDamaged(folder, file, observer);
-        }
+      for (const file of files) {
+        const summary = summaries.get(file);
+        if (summary !== undefined) this.#store.restore(source, file, summary);
+        else await this.#loadDamaged(folder, file, observer);
       }
     }
   }

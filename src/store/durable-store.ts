@@ -1,10 +1,12 @@
-import type { Disk } from '../../ingest/disk/disk.ts';
+import { type Disk, ReadError } from '../../ingest/disk/disk.ts';
+import { SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import { LogStore, type LogStoreOptions } from '../../ingest/log-store.ts';
 import { RetentionClock } from '../../ingest/retention-clock.ts';
 import type { SegmentStorage } from '../../ingest/sealed-segments.ts';
 import type { SegmentFolderOptions } from '../../ingest/segment-folder.ts';
 import type { Log } from '../log.ts';
+import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 import { DurableLog } from './durable-log.ts';
 import { DurableSegments } from './durable-segments.ts';
@@ -40,7 +42,8 @@ export class DurableStore {
   #clock: RetentionClock | undefined;
 
   constructor(options: DurableStoreOptions) {
-    const { disk, dataDir, retentionUs, log, nowMs, logFileBytesMax } = options;
+    const { dataDir, retentionUs, log, nowMs, logFileBytesMax } = options;
+    const disk = SteadyDisk.of(options.disk);
     const { merge, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
@@ -54,9 +57,28 @@ export class DurableStore {
     this.#log = log;
   }
 
-  /** Fills the store with what is stored. Rejects with a StartError, or with a DiskError. */
+  /**
+   * Fills the store with what is stored. All that is read for it is read once before anything is changed on
+   * disk: where some of it cannot be read there is no start. Rejects with a StartError, or with a DiskError.
+   */
   async recover(nowUs: number, observer: RecoveryObserver): Promise<void> {
-    const recovered = await this.#durableSegments.recover(nowUs, observer);
+    let isChanging = false;
+    try {
+      await this.#recover(nowUs, observer, async () => {
+        await this.#durableLog.checkReadable();
+        isChanging = true;
+      });
+    } catch (error) {
+      throw error instanceof ReadError ? unreadable(error, isChanging) : error;
+    }
+  }
+
+  async #recover(
+    nowUs: number,
+    observer: RecoveryObserver,
+    beforeChanges: () => Promise<void>,
+  ): Promise<void> {
+    const recovered = await this.#durableSegments.recover(nowUs, observer, beforeChanges);
     await this.#durableLog.recover({ nowUs, ...recovered }, observer);
     const newest = [recovered.newestUs, this.#durableLog.newestRecoveredUs];
     this.#clock = new RetentionClock(newestOf(newest.filter((us) => us !== undefined)));
@@ -86,6 +108,15 @@ export class DurableStore {
     await this.#durableSegments.close();
     await this.#durableLog.close();
   }
+}
+
+/** Why there is no start, what that left on disk, and what is to be done. */
+function unreadable(error: ReadError, isChanging: boolean): StartError {
+  const left = isChanging ? 'What cannot be read was not changed' : 'Nothing was changed on disk';
+  return new StartError(
+    `${error.message}. ${left}. Look at the disk, how it is mounted and the rights of the file, then start again. A file that stays unreadable may be moved out of the data folder: what is stored in it is missing then`,
+    error,
+  );
 }
 
 function newestOf(timesUs: readonly number[]): number | undefined {

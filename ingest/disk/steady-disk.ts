@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Disk, DiskError, type DiskFile, type DiskReader, ReadError } from './disk.ts';
+
+/** Milliseconds before each further try of a read that failed. A disk that is busy or short of handles is soon well. */
+const READ_PAUSES_MS: readonly number[] = [1, 10, 50];
+
+/** What the system says for certain: there is no such file, or no such folder. */
+const CERTAIN_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+
+/**
+ * A disk whose reads are believed. What is opened, read or listed in vain is tried again a few times, and
+ * rejects with a `ReadError` then. A read that gives fewer bytes than the size of the file promises is one
+ * that failed: the end of a file is where its size says.
+ */
+export class SteadyDisk implements Disk {
+  readonly #disk: Disk;
+
+  private constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  /** The disk itself where it is one already: what failed is not tried again by two. */
+  static of(disk: Disk): SteadyDisk {
+    return disk instanceof SteadyDisk ? disk : new SteadyDisk(disk);
+  }
+
+  create(path: string): Promise<DiskFile> {
+    return this.#disk.create(path);
+  }
+
+  async open(path: string): Promise<DiskReader> {
+    const reader = await steadily('opened', path, () => this.#disk.open(path));
+    const { size } = reader;
+    return {
+      size,
+      read: (target, offset) => {
+        const wanted = Math.max(0, Math.min(target.length, size - offset));
+        return steadily('read', path, async () => {
+          const count = await reader.read(target, offset);
+          if (count >= wanted) return count;
+          const sizes = `${count} bytes of ${wanted} came at byte ${offset}, and the file has ${size}`;
+          throw new DiskError('read', path, sizes);
+        });
+      },
+      close: () => reader.close(),
+    };
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#disk.rename(from, to);
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#disk.remove(path);
+  }
+
+  truncate(path: string, size: number): Promise<void> {
+    return this.#disk.truncate(path, size);
+  }
+
+  makeFolder(path: string): Promise<void> {
+    return this.#disk.makeFolder(path);
+  }
+
+  syncFolder(path: string): Promise<void> {
+    return this.#disk.syncFolder(path);
+  }
+
+  list(path: string): Promise<readonly string[]> {
+    return steadily('listed', path, () => this.#disk.list(path));
+  }
+
+  freeBytes(path: string): Promise<number> {
+    return this.#disk.freeBytes(path);
+  }
+}
+
+/** All bytes of a small file. Rejects as `open` and `read` do. */
+export async function readFile(disk: SteadyDisk, path: string): Promise<Uint8Array> {
+  const reader = await disk.open(path);
+  try {
+    const bytes = new Uint8Array(reader.size);
+    await reader.read(bytes, 0);
+    return bytes;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function steadily<T>(action: string, path: string, read: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof DiskError) || CERTAIN_CODES.has(error.code)) throw error;
+      const pauseMs = READ_PAUSES_MS[failures];
+      if (pauseMs === undefined) throw new ReadError(action, path, error.cause ?? error);
+      await pause(pauseMs);
+    }
+  }
+}
