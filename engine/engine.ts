@@ -12,6 +12,7 @@ import {
   isUnreadable,
   type SegmentDamagedError,
   SegmentGoneError,
+  SegmentReadError,
 } from './column/segment-image.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
@@ -196,7 +197,8 @@ export class Engine {
   /**
    * Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. When
    * the file of a segment has gone or is damaged, the query is run again without it; a QueryError
-   * `overloaded` when that does not help.
+   * `overloaded` when that does not help. When the system refuses to read a file, `storage_failed`: the next
+   * run reads it again.
    */
   async run(query: PreparedQuery, options: RunOptions): Promise<QueryAnswer> {
     const begun = this.begin(query, options);
@@ -230,6 +232,7 @@ export class Engine {
       try {
         return await answer;
       } catch (error) {
+        if (error instanceof SegmentReadError) this.#catalog.noteUnread?.(error.segmentId, error);
         if (!isUnreadable(error)) throw error;
         if (triesLeft === 0 || !(await this.#isMended(error))) {
           const failure = unreadableFailure(error);

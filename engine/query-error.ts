@@ -8,6 +8,7 @@
  * - `query_timeout`, `query_cancelled`: stopped from outside.
  * - `out_of_reach`: it asks for a source or a project that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
+ * - `storage_failed`: a file of what it reads cannot be read at present.
  * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */
 export type QueryErrorCode =
@@ -19,6 +20,7 @@ export type QueryErrorCode =
   | 'query_cancelled'
   | 'out_of_reach'
   | 'overloaded'
+  | 'storage_failed'
   | 'worker_lost';
 
 /** Line and column of the first character, both from 1; offsets in UTF-16 units, half open. */

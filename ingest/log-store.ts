@@ -278,6 +278,11 @@ export class LogStore implements SegmentCatalog {
     return true;
   }
 
+  /** Tells that a query could not read the file of a segment, and why. */
+  noteUnread(segmentId: number, error: Error): void {
+    for (const { sealed } of this.#streams.values()) sealed.noteUnread(segmentId, error);
+  }
+
   dropped(): DroppedSegments {
     return { count: this.#droppedCount, ids: this.#droppedIds };
   }

@@ -19,9 +19,12 @@ export type SealOrigin = {
   readonly lastSequence: number;
 };
 
-/** A step of keeping segments in files that failed; each kind is told once until it has succeeded. */
+/**
+ * A step of keeping segments in files that failed; each kind is told once until it has succeeded. Of reads by
+ * queries only failures come here: they are told once until a tick has seen none.
+ */
 export type StorageFailure = {
-  readonly step: 'store' | 'merge' | 'drop' | 'load';
+  readonly step: 'store' | 'merge' | 'drop' | 'load' | 'read';
   readonly source: string;
   readonly error: unknown;
 };
@@ -74,6 +77,8 @@ export class SealedSegments {
   #merging: Promise<void> | undefined;
   readonly #repairing = new Map<number, Promise<boolean>>();
   #ticksToMerge = 0;
+  /** Whether a query could not read a file since the last tick. */
+  #hasUnread = false;
   #retryTicks = 1;
   #mergeCount = 0;
   #storageFailureCount = 0;
@@ -151,6 +156,8 @@ export class SealedSegments {
   tick(nowUs: number, oldestUs: number): void {
     for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
     this.#ticksToMerge = Math.max(0, this.#ticksToMerge - 1);
+    if (!this.#hasUnread) this.#failing.delete('read');
+    this.#hasUnread = false;
     this.#startStoring();
     for (;;) {
       const over = this.#partitions.takeBefore(oldestUs);
@@ -203,6 +210,15 @@ export class SealedSegments {
       return repairing;
     }
     return undefined;
+  }
+
+  /** A query could not read the file of a segment, if it is one of these. It stays as it is. */
+  noteUnread(id: number, error: Error): void {
+    for (const segment of this.segments()) {
+      if (segment.id !== id) continue;
+      this.#failed('read', error);
+      this.#hasUnread = true;
+    }
   }
 
   /** After the storing that is under way has ended, well or not; `undefined` when none is. */
@@ -375,13 +391,16 @@ export class SealedSegments {
       this.#failing.delete(step);
       return true;
     } catch (error) {
-      this.#storageFailureCount += 1;
-      if (!this.#failing.has(step)) {
-        this.#failing.add(step);
-        this.#storage?.onFailure({ step, source: this.#source, error });
-      }
+      this.#failed(step, error);
       return false;
     }
+  }
+
+  #failed(step: StorageFailure['step'], error: unknown): void {
+    this.#storageFailureCount += 1;
+    if (this.#failing.has(step)) return;
+    this.#failing.add(step);
+    this.#storage?.onFailure({ step, source: this.#source, error });
   }
 
   #segment(buffer: SharedArrayBuffer): HeldSegment {

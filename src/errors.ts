@@ -67,7 +67,7 @@ const TABLE = {
   draining: { status: 503, title: 'The service is stopping', retryAfterS: RETRY_AFTER_S },
   storage_failed: {
     status: 503,
-    title: 'The disk does not take what is to be stored at present',
+    title: 'The disk cannot be written, or not be read, at present',
     retryAfterS: RETRY_AFTER_S,
   },
   query_timeout: { status: 504, title: 'The query took too long' },

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
+import { QueryError } from '../query-error.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
@@ -42,7 +43,7 @@ export class SegmentGoneError extends Error {
   }
 }
 
-/** Bytes of a segment file are not those that were written, or cannot be read. */
+/** Bytes of a segment file are not those that were written. */
 export class SegmentDamagedError extends Error {
   readonly segmentId: number;
   readonly path: string;
@@ -56,6 +57,34 @@ export class SegmentDamagedError extends Error {
     this.reason = reason;
   }
 }
+
+/**
+ * A segment file cannot be read at present, which says nothing of what is in it: the query fails, and the next
+ * one reads again. Its message is for callers and names no path.
+ */
+export class SegmentReadError extends QueryError {
+  readonly segmentId: number;
+  readonly path: string;
+  /** Of the system: EIO, EMFILE, … */
+  readonly reason: string;
+
+  constructor(segmentId: number, path: string, reason: string) {
+    const words = REASONS.get(reason);
+    const why = words === undefined ? reason : `${words} (${reason})`;
+    super('storage_failed', `stored logs cannot be read at present: ${why}; try again later`);
+    this.name = 'SegmentReadError';
+    this.segmentId = segmentId;
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EIO', 'the disk reports an error'],
+  ['EMFILE', 'the service has as many files open as it may'],
+  ['ENFILE', 'the system has as many files open as it may'],
+  ['EACCES', 'the rights of a file do not allow it'],
+]);
 
 /** Of a segment something is not in memory, and nothing may be loaded now. Not an error of a query. */
 export class NotInMemoryError extends Error {}
@@ -151,8 +180,8 @@ export class SegmentImage {
   }
 
   /**
-   * The buffer that a slice is in now. Throws a SegmentGoneError, a SegmentDamagedError, or what the
-   * system says when the file cannot be opened.
+   * The buffer that a slice is in now. Throws a SegmentGoneError, a SegmentDamagedError or a
+   * SegmentReadError.
    */
   readonly need = (slice: Slice): SharedArrayBuffer => {
     const backing = this.#backing;
@@ -235,21 +264,33 @@ export class SegmentImage {
   /** Good until the next block is read. */
   #readFile(path: string, offset: number, size: number): Uint8Array {
     const bytes = storedBytes(size);
-    const file = openFile(path);
+    let file: number | undefined;
     try {
+      file = openSync(path, 'r');
       let read = 0;
       while (read < size) {
         const count = readSync(file, bytes, read, size - read, offset + read);
-        if (count === 0) this.#fail(`it ends before the block at ${offset} does`);
+        if (count === 0) return this.#endedEarly(file, offset, size);
         read += count;
       }
       return bytes;
     } catch (error) {
-      if (codeOf(error) === 'EIO') this.#fail(`the block at ${offset} cannot be read`);
-      throw error;
+      const code = codeOf(error);
+      if (code === undefined) throw error;
+      if (code === 'ENOENT') throw new SegmentGoneError(path);
+      throw new SegmentReadError(this.#handle.id, path, code);
     } finally {
-      closeSync(file);
+      if (file !== undefined) closeSync(file);
     }
+  }
+
+  /** The end of a file is where its size says. */
+  #endedEarly(file: number, offset: number, size: number): never {
+    if (fstatSync(file).size < offset + size) {
+      this.#fail(`it ends before the block at ${offset} does`);
+    }
+    const { path } = this.#backing!;
+    throw new SegmentReadError(this.#handle.id, path, 'the disk gives less than the file has');
   }
 
   /** `size`: bytes that must come out; `undefined`: any. */
@@ -301,15 +342,9 @@ function hasRoom(backing: SegmentBacking, size: number): boolean {
   return resident <= Atomics.load(gauge, GAUGE_LIMIT);
 }
 
-function openFile(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new SegmentGoneError(path);
-    throw error;
-  }
-}
-
+/** What the system says; `undefined` of an error that is not the system's. */
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return error instanceof Error && 'syscall' in error && 'code' in error
+    ? String(error.code)
+    : undefined;
 }

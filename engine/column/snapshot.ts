@@ -28,6 +28,8 @@ export interface SegmentCatalog {
    * is left out. False when nothing was done.
    */
   repair?(segmentId: number): Promise<boolean>;
+  /** A query failed because the system refused to read the file of a segment. Nothing is to be changed by it. */
+  noteUnread?(segmentId: number, error: Error): void;
 }
 
 /** `count`: segments dropped so far, ever. `ids`: those of the last of them, oldest first. */

@@ -168,12 +168,14 @@ type TaskFailure = {
 
 type TidiedAnswer = { readonly kind: 'tidied' };
 
-/** A segment could not be read: it is no more, or its file is damaged. */
+/** A segment could not be read: it is no more, or its file is damaged, or cannot be read at present. */
 export type UnreadableAnswer = {
   readonly kind: 'unreadable';
   readonly path: string;
   /** There when it is damaged, and how. */
   readonly damage?: { readonly segmentId: number; readonly reason: string };
+  /** There when the system refused to read it, and why. */
+  readonly refusal?: { readonly segmentId: number; readonly reason: string };
 };
 
 /** A mistake of ours, so that only the loss of its thread makes a task reject. */

@@ -1,6 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { Piscina } from 'piscina';
-import { SegmentDamagedError, SegmentGoneError } from '../column/segment-image.ts';
+import {
+  SegmentDamagedError,
+  SegmentGoneError,
+  SegmentReadError,
+} from '../column/segment-image.ts';
 import { QueryError } from '../query-error.ts';
 import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
 
@@ -140,7 +144,8 @@ function bugOf(bug: Extract<TaskAnswer, { kind: 'bug' }>): Error {
 }
 
 /** The error that a thread could only tell of. */
-export function unreadableError({ path, damage }: UnreadableAnswer): Error {
+export function unreadableError({ path, damage, refusal }: UnreadableAnswer): Error {
+  if (refusal !== undefined) return new SegmentReadError(refusal.segmentId, path, refusal.reason);
   return damage === undefined
     ? new SegmentGoneError(path)
     : new SegmentDamagedError(damage.segmentId, path, damage.reason);

@@ -7,7 +7,12 @@ import { mergeSegments } from '../column/merge-segments.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
 import { sealSegment } from '../column/seal.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle } from '../column/segment.ts';
-import { SegmentDamagedError, SegmentGoneError, SegmentImage } from '../column/segment-image.ts';
+import {
+  SegmentDamagedError,
+  SegmentGoneError,
+  SegmentImage,
+  SegmentReadError,
+} from '../column/segment-image.ts';
 import {
   beginReading,
   endReading,
@@ -71,6 +76,10 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
   try {
     return moved(await answer(task));
   } catch (error) {
+    if (error instanceof SegmentReadError) {
+      const { path, segmentId, reason } = error;
+      return { kind: 'unreadable', path, refusal: { segmentId, reason } };
+    }
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
     }

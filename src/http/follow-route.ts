@@ -67,6 +67,7 @@ export const FOLLOW_TEXT: OperationText = {
     'query_limit',
     'overloaded',
     'worker_lost',
+    'storage_failed',
     'query_timeout',
   ],
 };

@@ -79,6 +79,7 @@ export const CALL_TEXT: OperationText = {
     'query_limit',
     'overloaded',
     'worker_lost',
+    'storage_failed',
     'query_timeout',
   ],
 };

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { SegmentReadError } from '../../engine/column/segment-image.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-recovery.ts';
@@ -212,7 +213,8 @@ export class DurableSegments {
 
   #reportFailure({ step, source, error }: StorageFailure): void {
     const event = `segment_${step}_failed`;
-    this.#log({ level: 'error', event, source, error: stackOf(error) });
+    const file = error instanceof SegmentReadError ? error.path : undefined;
+    this.#log({ level: 'error', event, source, file, error: stackOf(error) });
   }
 }
 

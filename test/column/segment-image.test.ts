@@ -126,6 +126,27 @@ test('a segment of which nothing is in memory reads as the whole one does, and i
   });
 });
 
+test('a file that cannot be read is not damaged, one that is too short is', async () => {
+  await inFolder(async (folder) => {
+    const handle = await stored(folder, sealed(2), newMemoryGauge(ROOM_FOR_ALL));
+    const whole = rowsOf(readSegment(handle));
+    const { path, ...backing } = (await stored(folder, sealed(2), newMemoryGauge(ROOM_FOR_ALL)))
+      .backing!;
+    // The system opens a folder as it does a file, and refuses to read it.
+    const unread = { ...handle, id: idNext++, backing: { ...backing, path: folder } };
+    assert.throws(() => SegmentImage.whole(unread), {
+      name: 'SegmentReadError',
+      code: 'storage_failed',
+      reason: 'EISDIR',
+      path: folder,
+    });
+    const short = { ...handle, id: idNext++, backing: { ...backing, path: join(folder, 'short') } };
+    await writeFile(short.backing.path, (await readFile(path)).subarray(0, 100));
+    assert.throws(() => SegmentImage.whole(short), { name: 'SegmentDamagedError' });
+    assert.deepEqual(rowsOf(readSegment(handle)), whole);
+  });
+});
+
 test('only the columns that are asked for are read', async () => {
   await inFolder(async (folder) => {
     const handle = await stored(folder, sealed(2), newMemoryGauge(ROOM_FOR_ALL));

@@ -7,6 +7,7 @@ import { RESIDENT } from '../../engine/column/segment-backing.ts';
 import { SegmentGoneError } from '../../engine/column/segment-image.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { readFile, SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 
 const MEMORY_FOLDER = '/dev/shm';
 // Where there is a file system in memory: files elsewhere take their time to be written anew.
@@ -39,14 +40,7 @@ export async function withReadable<T>(
 
 async function fileBytes(disk: Disk, path: string): Promise<Uint8Array> {
   try {
-    const reader = await disk.open(path);
-    try {
-      const bytes = new Uint8Array(reader.size);
-      await reader.read(bytes, 0);
-      return bytes;
-    } finally {
-      await reader.close();
-    }
+    return await readFile(SteadyDisk.of(disk), path);
   } catch (error) {
     if (error instanceof DiskError && error.code === 'ENOENT') throw new SegmentGoneError(path);
     throw error;
