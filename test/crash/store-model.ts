@@ -4,6 +4,7 @@ import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import type { Random } from '../../src/demo/traffic/random.ts';
+import { StartError } from '../../src/start-error.ts';
 import type { DurableStore } from '../../src/store/durable-store.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { allRows, DATA, type OpenedStore, openStore } from './opened-store.ts';
@@ -121,7 +122,9 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
     disk.crashAfter(random.below(40));
     disk.faults = random.pick(FAULTS);
     const starting = openStore({ disk, nowUs: world.nowUs }).catch((error: unknown) => {
-      assert(error instanceof DiskError, String(error));
+      // One that cannot read is refused with a sentence.
+      const cause = error instanceof StartError ? error.cause : error;
+      assert(cause instanceof DiskError, String(error));
       tally.failedStarts++;
     });
     await Promise.race([starting, disk.crashed]);
