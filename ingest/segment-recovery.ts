@@ -10,6 +10,7 @@ import type { SegmentEnvelope } from './segment-envelope.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError } from './segment-layout.ts';
 import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import { listSetAside, restoreSegments } from './segment-restoring.ts';
 
 export type RecoveryOptions = {
   readonly disk: Disk;
@@ -31,6 +32,10 @@ export type RecoveryOptions = {
 export type RecoveryReport = {
   /** Files without a whole envelope, or with one of another file; in quarantine now, as `movedTo`. */
   readonly quarantined: readonly (Damaged & { readonly movedTo: string })[];
+  /** Files that were in quarantine, turned out to be whole, and are back in their places. */
+  readonly restored: readonly string[];
+  /** The last record of the log that a file in quarantine covers; its sequence must not be used again. */
+  readonly setAsideThrough: number;
   /** Files that lost one of their two envelopes, and are read by the other. */
   readonly singleEnvelope: readonly string[];
   /** Names in the folders of sources that are none of ours; left alone. */
@@ -72,6 +77,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
     listed.files.filter((file) => !isExpired(file)),
   );
   const counting = countingFiles(opened.segments);
+  const setAside = await listSetAside(disk, options.quarantinePath);
   await options.look?.(counting.segments);
   // Nothing is changed before every file has been looked at: a version of the future stops here, and so
   // does one that cannot be read.
@@ -80,18 +86,25 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   for (const damaged of opened.damaged) {
     quarantined.push({ ...damaged, movedTo: await quarantine.move(damaged.path) });
   }
+  const { restored, throughSequence } = await restoreSegments(disk, options.path, {
+    setAside: setAside.filter((file) => !isExpired(file)),
+    counting: counting.segments,
+  });
   const replaced = counting.replaced.map(({ path, envelope }) => ({ ...nameOf(envelope), path }));
   const leftovers = await removeFiles(disk, [...expired, ...replaced]);
   const temporary = await removeFiles(disk, listed.temporary);
-  const ids = listed.files.map(({ id }) => id);
+  // Ids of files in quarantine are not used again: a file that is set aside later must not take their names.
+  const ids = [...listed.files, ...setAside].map(({ id }) => id);
   return {
-    segments: counting.segments,
+    segments: [...counting.segments, ...restored],
     leftovers,
     idNext:
       1 + [...ids, ...listed.temporary.map(({ id }) => id)].reduce((a, b) => Math.max(a, b), 0),
     clock,
     report: {
       quarantined,
+      restored: restored.map(({ path }) => path),
+      setAsideThrough: throughSequence,
       singleEnvelope: counting.segments
         .filter(({ damagedCopy }) => damagedCopy !== undefined)
         .map(({ path }) => path),

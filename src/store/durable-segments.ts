@@ -101,7 +101,7 @@ export class DurableSegments {
       });
       this.#folder = folder;
       this.#report(report, observer);
-      const summary = summarize(folder, clock, nowUs);
+      const summary = summarize(folder, { clock, nowUs, report });
       await this.#load(folder, summaries, observer);
       this.#store.useStorage({
         folder,
@@ -162,7 +162,7 @@ export class DurableSegments {
     }
   }
 
-  /** A segment whose projects cannot be read; all else is read when it is asked for. */
+  /** A segment whose projects are damaged, or that is back from quarantine; of others all else is read when it is asked for. */
   async #loadDamaged(
     folder: SegmentFolder,
     file: SegmentFile,
@@ -179,6 +179,9 @@ export class DurableSegments {
   #report(report: RecoveryReport, observer: RecoveryObserver): void {
     for (const { path, reason, movedTo: quarantined } of report.quarantined) {
       this.#log({ level: 'error', event: 'segment_damaged', file: path, reason, quarantined });
+    }
+    for (const path of report.restored) {
+      this.#log({ level: 'info', event: 'segment_restored', file: path });
     }
     for (const path of report.singleEnvelope) {
       const reason = 'one of its two envelopes is damaged; nothing is lost';
@@ -220,11 +223,15 @@ export class DurableSegments {
 
 function summarize(
   folder: SegmentFolder,
-  clock: RetentionClock,
-  nowUs: number,
+  found: {
+    readonly clock: RetentionClock;
+    readonly nowUs: number;
+    readonly report: RecoveryReport;
+  },
 ): Omit<RecoveredSegments, 'isCovered'> {
+  const { clock, nowUs, report } = found;
   let newestUs: number | undefined;
-  let lastSequence = 0;
+  let lastSequence = report.setAsideThrough;
   for (const source of folder.sources()) {
     for (const { envelope } of folder.segments(source)) {
       const { covered, timestampUsMax } = envelope;
