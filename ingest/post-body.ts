@@ -95,7 +95,7 @@ class BodyDecoding {
   readonly #badLines = new Map<number, string>();
   readonly #isRepaired: boolean;
   readonly #repairedEvents: number[] = [];
-  /** Where the first U+FFFD stands behind the place that was looked at last. */
+  /** Where the next U+FFFD is after the place that was searched last. */
   #replacementAt = NOT_LOOKED;
   readonly #slices = new Slices(DECODE_SLICE_BYTES);
 

@@ -20,7 +20,7 @@ export type SealOrigin = {
 };
 
 /**
- * A step of keeping segments in files that failed; each kind is told once until it has succeeded. Of reads by
+ * A step of keeping segments in files that failed; each kind is reported once until it has succeeded. Of reads by
  * queries only failures come here: they are told once until a tick has seen none.
  */
 export type StorageFailure = {

@@ -2,7 +2,7 @@ import { yieldToEventLoop } from './event-loop.ts';
 import { InvalidUtf8Error } from './ingest-error.ts';
 import { DECODE_SLICE_BYTES } from './limits.ts';
 
-/** U+FFFD in UTF-8: what stands in the place of bytes that are not UTF-8. */
+/** U+FFFD in UTF-8: replaces bytes that are not UTF-8. */
 export const REPLACEMENT = Buffer.from('\ufffd');
 
 /**
@@ -22,7 +22,7 @@ export async function withRepairedUtf8<T>(
 }
 
 /**
- * The body with U+FFFD in the place of each maximal subpart that is not UTF-8 (WHATWG Encoding, "UTF-8 decoder"): at most
+ * The body with U+FFFD for each maximal subpart that is not UTF-8 (WHATWG Encoding, "UTF-8 decoder"): at most
  * three times as long. A byte order mark stays. Lets other work run every DECODE_SLICE_BYTES.
  */
 export async function repairUtf8(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {

@@ -73,7 +73,7 @@ export class EventTexts {
     addressed.texts.push(text);
   }
 
-  /** What stands in the place of an event and is none: it is refused beside those that are stored. */
+  /** A value that is not an event: it is refused, and the events beside it are stored. */
   addRefused({ message }: MalformedBodyError, address?: string): void {
     if (this.#reasons.size < REFUSALS_LISTED_MAX) this.#reasons.set(this.#count, message);
     this.#refusedCount++;

@@ -24,7 +24,7 @@ export type Posted<Notes> = {
   /** The events of the body that were not taken, from zero, and why, of the first of them. */
   readonly refused: ReadonlyMap<number, string | undefined>;
   readonly unreadableTimestamps: UnreadableTimestamps | undefined;
-  /** Those stored with U+FFFD in the place of bytes that were not UTF-8. */
+  /** Those stored with U+FFFD for bytes that were not UTF-8. */
   readonly repaired: readonly number[];
 };
 
@@ -134,7 +134,7 @@ async function store<Notes>(
     const stored = await decoded.store(target, receipt);
     const ordinals = events.ordinals(address);
     const ordinalOf = (event: number): number =>
-      must(ordinals[event], 'an event that is told of is one of those sent');
+      must(ordinals[event], 'an event that was not taken as it is was sent');
     for (const [index, event] of stored.events.entries()) {
       const ordinal = ordinalOf(event);
       refused.set(ordinal, events.reasonOf(ordinal) ?? stored.reasons[index]);

@@ -4,7 +4,7 @@ export type IngestCount = {
   readonly events: number;
   /** Events that were refused, one by one; their posts were answered with 406. */
   readonly refusals: number;
-  /** Events that were stored with U+FFFD in the place of bytes that were not UTF-8. */
+  /** Events that were stored with U+FFFD for bytes that were not UTF-8. */
   readonly repairs: number;
   /** Events that were stored with the time of their receipt, as their timestamp could not be read. */
   readonly unreadableTimestamps: number;

@@ -8,7 +8,7 @@ type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
 
 /** What came of the events of a body, counted from zero as posted. */
 export type StoredLogs = Refusals & {
-  /** Those stored with U+FFFD in the place of bytes that were not UTF-8, ascending. */
+  /** Those stored with U+FFFD for bytes that were not UTF-8, ascending. */
   readonly repaired: readonly number[];
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
 };

@@ -49,7 +49,7 @@ test('a first start with a wrong file takes logs and calls, without that definit
   });
 });
 
-test('what is not in force is told in the log, the numbers, the health and the message of the start', async () => {
+test('what is not in force is in the log, the metrics, the health and the message of the start', async () => {
   await wrongWith({ 'a.sql': WRONG_A, 'b.sql': B, 'c.sql': C }, async (service) => {
     const told = service.entries.filter(({ event }) => event === 'definition_refused');
     deepEqual(

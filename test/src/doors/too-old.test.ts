@@ -85,7 +85,7 @@ for (const { path, type, body, status } of POSTS) {
   });
 }
 
-test('a retention of one day is told as one', async () => {
+test('a retention of one day is written as one', async () => {
   const short = await ServiceUnderTest.start({ RETENTION_DAYS: '1' });
   try {
     const answer = await short.ask('POST', `/api/logs${SOURCE}`, EVENT);
