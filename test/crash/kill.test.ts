@@ -18,7 +18,7 @@ import { fastNowUs } from './fast-clock.ts';
 import { progressOf } from './progress.ts';
 
 /** `WEIR_KILLS=500` is the long form. */
-const KILLS = budgetOf('WEIR_KILLS', { fast: 2, all: 50 });
+const KILLS = budgetOf('WEIR_KILLS', { fast: 1, all: 50 });
 /** On a busy machine lives end before much was sealed; so many are lived until all was seen. */
 const KILLS_MAX = 3 * KILLS;
 

@@ -19,7 +19,7 @@ const AUTH = 'gotrue.logs.prod';
 const OLD = 'postgres.logs';
 
 /** One in so many bytes of a file is turned. */
-const TURN_STEP = budgetOf('WEIR_TURN_STEP', { fast: 29, all: 5 });
+const TURN_STEP = budgetOf('WEIR_TURN_STEP', { fast: 61, all: 5 });
 
 type Verified = Verification & { readonly damages: readonly FolderDamage[] };
 

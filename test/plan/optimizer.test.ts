@@ -7,7 +7,7 @@ import { isOrdered } from '../random-sql/query.ts';
 import { render } from '../random-sql/render.ts';
 import { budgetOf } from '../support/budget.ts';
 
-const QUERY_COUNT = budgetOf('WEIR_OPTIMIZER_QUERIES', { fast: 100, all: 400 });
+const QUERY_COUNT = budgetOf('WEIR_OPTIMIZER_QUERIES', { fast: 50, all: 400 });
 
 type Answers = { readonly plain: Answer; readonly optimized: Answer };
 

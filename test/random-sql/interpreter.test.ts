@@ -10,7 +10,7 @@ import { isOrdered } from './query.ts';
 import { render } from './render.ts';
 import type { Case } from './shrink.ts';
 
-const QUERY_COUNT = budgetOf('WEIR_RANDOM_QUERIES', { fast: 100, all: 400 });
+const QUERY_COUNT = budgetOf('WEIR_RANDOM_QUERIES', { fast: 50, all: 400 });
 
 test('random queries have the rows that plain loops find', async (context) => {
   await checkCases(context, { count: QUERY_COUNT, isMixed: false }, ({ query, events }) => {
