@@ -74,7 +74,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify(document ?? {}));
 }
 
-/** What a registry tells of a package, or nothing where weir does not need it. */
+/** A registry's description of a package; nothing where weir does not need it. */
 function packageDocument(name: string, archives: string): object | undefined {
   const versions = new Map<string, object>();
   for (const [folder, locked] of Object.entries(PACKAGES)) {

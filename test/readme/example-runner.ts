@@ -92,7 +92,7 @@ export class ExampleRunner {
     else await this.#runCommands(example);
   }
 
-  /** The two that the README tells of, in one minute whatever the time is. */
+  /** The two that the README describes, in one minute whatever the time is. */
   async #postInvocations(): Promise<void> {
     const minuteMs = Math.trunc(this.#now.getTime() / MINUTE_MS) * MINUTE_MS - 3 * MINUTE_MS;
     const invocation = (second: number, status: number, executionMs: number) => ({

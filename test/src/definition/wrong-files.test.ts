@@ -169,7 +169,7 @@ test('a definition made over HTTP that selects from a wrong file is named, and b
   });
 });
 
-test('a kept copy with a wrong byte is not used, and that is told', async () => {
+test('a kept copy with a wrong byte is not used, and that is reported', async () => {
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.stop();
     const folder = join(service.dataDir, 'endpoints-kept');

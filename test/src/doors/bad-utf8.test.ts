@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** `body` with the first byte of a character of three in the place of each `Q`, or of the first alone. */
+/** `body` with the first byte of a three-byte character for each `Q`, or of the first alone. */
 function cutOff(body: string | Buffer, isFirstOnly = false): Buffer {
   const bytes = Buffer.from(body);
   for (let at = bytes.indexOf('Q'); at >= 0; at = bytes.indexOf('Q', at)) {

@@ -315,7 +315,7 @@ test('where an index gets some events and the source others, all are counted tog
   );
 });
 
-test('an answer that refuses some events tells of the others, too', async () => {
+test('an answer that refuses some events names the others, too', async () => {
   const service = must(services.get('default'), 'it was started');
   const events = json([{ timestamp: 'soon' }, 7]);
   const answer = await service.ask('POST', `/logs?source_name=${SOURCE}`, events);
