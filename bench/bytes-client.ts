@@ -135,7 +135,8 @@ export class BytesClient {
     const end = this.#memory.subarray(0, this.#receivedSize).indexOf(HEAD_END);
     if (end < 0) return;
     const head = this.#memory.toString('latin1', 0, end);
-    const length = /content-length: (\d+)/i.exec(head)?.[1];
+    // A 204 has no body and tells no length (RFC 9110 §15.3.5).
+    const length = head.startsWith('204', 9) ? '0' : /content-length: (\d+)/i.exec(head)?.[1];
     if (length === undefined) throw new Error(`an answer must tell its length; got ${head}`);
     this.#headSize = end + HEAD_END.length;
     this.#wantedSize = this.#headSize + Number(length);

@@ -19,10 +19,12 @@ const { loadCatalogue } =
 const { createClock } = await load<typeof import('../src/clock.ts')>('clock');
 const { EndpointCaller } =
   await load<typeof import('../src/call/endpoint-call.ts')>('call/endpoint-call');
+const { EventIds } = await load<typeof import('../src/follow/event-ids.ts')>('follow/event-ids');
 const { EventReader } =
   await load<typeof import('../src/follow/event-reader.ts')>('follow/event-reader');
 const { Followers } = await load<typeof import('../src/follow/followers.ts')>('follow/followers');
 const { HttpServer } = await load<typeof import('../src/http/http-server.ts')>('http/http-server');
+const { InstanceKey } = await load<typeof import('../src/instance-key.ts')>('instance-key');
 const { openBackend } =
   await load<typeof import('../src/store/log-backend.ts')>('store/log-backend');
 const { Metrics } = await load<typeof import('../src/metrics/metrics.ts')>('metrics/metrics');
@@ -72,9 +74,13 @@ async function main(): Promise<void> {
   });
   const profile = profileOf('default');
   const events = backend.published;
-  const reader = new EventReader({ engine: backend.engine, events, nowUs: () => clock.nowUs() });
+  const ids = new EventIds(InstanceKey.random());
+  const reader = new EventReader({
+    ...{ engine: backend.engine, events, ids },
+    nowUs: () => clock.nowUs(),
+  });
   const app = createApp({
-    followers: new Followers({ reader, events }),
+    followers: new Followers({ reader, events, ids }),
     profile,
     catalogue,
     caller,

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { admitEvents } from '../ingest/admission.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { recoverLog } from '../ingest/log/log-recovery.ts';
@@ -52,7 +53,7 @@ export async function writeLog(options: {
 
 async function openLog(folder: string): Promise<WriteAheadLog> {
   const disk = new NodeDisk();
-  await disk.makeFolder(folder);
+  mkdirSync(folder, { recursive: true });
   const recovered = await recoverLog({
     ...{ disk, folder, quarantine: new Quarantine(disk, `${folder}-quarantine`) },
     apply: async () => {},

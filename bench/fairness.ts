@@ -8,19 +8,27 @@
  * run each tenant sends half of its share; in the other one of them sends ten shares instead. Each pair of runs, in turns which
  * is first, compares the 95th percentile of the three others, from when a request was due to its answer (an open
  * loop). Once for calls whose queries take a thread some milliseconds, once for posts.
+ *
+ * Then a service with two threads: one token keeps six cross joins under way, and another sends calls as before. These calls
+ * are compared with those of a run in which nobody else sends anything.
+ *
+ * Then ten honest tokens beside one that means harm, for each kind of harm (`hostile-beside.ts`), or for those whose name
+ * has the text of `--kind`.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type BesideSize, measureBeside } from './hostile-beside.ts';
 import { HttpClient } from './http-client.ts';
-import type { CallLoad, PostLoad, Sample, StreamReport } from './load/order.ts';
+import type { CallLoad, PostLoad, Sample, SendOrder, StreamReport } from './load/order.ts';
 import { send, sendAll } from './load/send.ts';
-import { barText, environmentLine } from './measure.ts';
+import { barText, environmentLine, figuresOf } from './measure.ts';
 import { postAll } from './posting.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
+import { crossJoins } from './workload/query-bombs.ts';
 import { Tenants } from './workload/tenants.ts';
 import { ndjson, sourceOf } from './workload/workload.ts';
 
@@ -29,12 +37,49 @@ type Size = {
   readonly pairCount: number;
   readonly peakS: number;
   readonly runS: number;
+  /** Rows of each side of a cross join, and how long they are kept under way. */
+  readonly crossRows: number;
+  readonly crossS: number;
+  readonly beside: BesideSize;
 };
 
 const SIZES: ReadonlyMap<string, Size> = new Map([
-  ['small', { eventCount: 2_000, pairCount: 1, peakS: 1, runS: 1 }],
-  ['medium', { eventCount: 20_000, pairCount: 7, peakS: 3, runS: 3 }],
-  ['large', { eventCount: 200_000, pairCount: 7, peakS: 6, runS: 8 }],
+  [
+    'small',
+    {
+      eventCount: 2_000,
+      pairCount: 1,
+      peakS: 1,
+      runS: 1,
+      crossRows: 1_000,
+      crossS: 1,
+      beside: { eventCount: 1_000, seconds: 2, bodySize: 50_000, every: 6 },
+    },
+  ],
+  [
+    'medium',
+    {
+      eventCount: 20_000,
+      pairCount: 7,
+      peakS: 3,
+      runS: 3,
+      crossRows: 20_000,
+      crossS: 20,
+      beside: { eventCount: 20_000, seconds: 8, bodySize: 11_900_000, every: 1 },
+    },
+  ],
+  [
+    'large',
+    {
+      eventCount: 200_000,
+      pairCount: 7,
+      peakS: 6,
+      runS: 8,
+      crossRows: 20_000,
+      crossS: 60,
+      beside: { eventCount: 200_000, seconds: 20, bodySize: 11_900_000, every: 1 },
+    },
+  ],
 ]);
 
 const TENANT_COUNT = 4;
@@ -44,6 +89,19 @@ const CONNECTIONS_MAX = 256;
 const PROJECT_COUNT = 2_000;
 const EVENTS_PER_POST = 100;
 const SLOWER_MAX = 1.5;
+
+const CROSS_JOIN_COUNT = 6;
+const BESIDE_PER_SECOND = 10;
+/** Calls beside cross joins take at most so many times as long as alone, and so many milliseconds more. */
+const BESIDE_SLOWER_MAX = 3;
+const BESIDE_MS_MAX = 100;
+
+/** Takes any query of its callers. */
+const ANY = `-- id: 00000000-0000-4000-8000-000000000000
+-- name: bench.any
+-- sandbox: enabled
+WITH one AS (SELECT 1 AS a) SELECT a FROM one
+`;
 
 /** Matches on path and query, so no URL can be left out early. */
 const EXPRESSION = encodeURIComponent('/v1/(orders|profiles)\\?.*eq\\.1');
@@ -65,10 +123,14 @@ const POSTS: PostLoad = {
 };
 
 async function main(): Promise<void> {
-  const { size, command, own } = readSizeOptions(SIZES, ['only']);
+  const { size, command, own } = readSizeOptions(SIZES, ['only', 'kind']);
   console.log(environmentLine());
   for (const load of [CALLS, POSTS]) {
     if (own['only'] === undefined || own['only'] === load.kind) await measure(command, load, size);
+  }
+  if (own['only'] === undefined || own['only'] === 'joins') await measureJoins(command, size);
+  if (own['only'] === undefined || own['only'] === 'hostile') {
+    await measureBeside(command, size.beside, own['kind']);
   }
 }
 
@@ -195,6 +257,66 @@ async function comparePairs(
     `${kind}: p95 of the others, median of ${pairCount} ratios: ${median.toFixed(2)} ${bar}`,
   );
   console.log(`${kind}: refused of the others: ${refused} ${barText('0', refused === 0)}`);
+}
+
+/** Calls of one token alone, and beside cross joins of another. */
+async function measureJoins(command: readonly string[], size: Size): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  const definitions = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  writeFileSync(join(definitions, 'any.sql'), ANY);
+  const [joining, calling] = ['bench-token-joining', 'bench-token-calling'] as const;
+  writeTokens(folder, [joining, calling]);
+  const environment = { WORKERS: '2', ENDPOINTS_DIR: definitions, PRIVATE_ACCESS_TOKEN: '' };
+  const service = await ServiceProcess.start(command, { ...ENVIRONMENT, ...environment }, folder);
+  try {
+    await fill(service.url, calling, size.eventCount);
+    await service.atRest();
+    const { url } = service;
+    const calls = (seconds: number): SendOrder => ({
+      url,
+      seconds,
+      streams: [
+        {
+          ...{ token: calling, load: CALLS },
+          ...{ perSecond: BESIDE_PER_SECOND, connectionsMax: CONNECTIONS_MAX },
+        },
+      ],
+    });
+    await send(calls(size.peakS));
+    const alone = await send(calls(size.crossS));
+    const joins = { token: joining, load: joinLoad(size.crossRows) };
+    const steady = { ...joins, perSecond: 0, connectionsMax: CROSS_JOIN_COUNT };
+    const [joinReport, beside] = await sendAll([
+      { url, seconds: size.crossS, streams: [steady] },
+      calls(size.crossS),
+    ]);
+    reportJoins(alone.streams[0]!, beside!.streams[0]!, joinReport!.streams[0]!);
+  } finally {
+    await service.stop();
+    for (const each of [folder, definitions]) rmSync(each, { recursive: true });
+  }
+}
+
+function joinLoad(rowCount: number): CallLoad {
+  const paths = crossJoins(CROSS_JOIN_COUNT, rowCount).map(
+    (text) => `/api/endpoints/bench.any?sql=${encodeURIComponent(text)}`,
+  );
+  return { kind: 'calls', paths };
+}
+
+function reportJoins(alone: StreamReport, beside: StreamReport, joins: StreamReport): void {
+  const [before, after] = [alone, beside].map(({ samples }) =>
+    figuresOf(goodSamples(samples, 0).map(({ tookMs }) => tookMs)),
+  );
+  const joinsTaken = goodSamples(joins.samples, 0).map(({ tookMs }) => tookMs / 1000);
+  console.log(
+    `joins: calls of another token: p50 ${before!.p50.toFixed(1)} → ${after!.p50.toFixed(1)} ms, p99 ${before!.p99.toFixed(1)} → ${after!.p99.toFixed(1)} ms; joins: ${joinsTaken.length} answered, at most ${Math.max(0, ...joinsTaken).toFixed(1)} s, ${refusedCount(joins)} not`,
+  );
+  const msMax = BESIDE_SLOWER_MAX * before!.p99 + BESIDE_MS_MAX;
+  const bar = barText(`<= ${msMax.toFixed(0)} ms`, after!.p99 <= msMax);
+  console.log(`joins: p99 of the calls beside: ${after!.p99.toFixed(1)} ms ${bar}`);
+  const refused = refusedCount(beside);
+  console.log(`joins: refused of the calls: ${refused} ${barText('0', refused === 0)}`);
 }
 
 function goodSamples(samples: readonly Sample[], fromS: number): readonly Sample[] {

@@ -1,18 +1,24 @@
 /**
  * What do those cost the others who ask for too much?
  *
- *   npm run build && node --import tsx bench/hostile.ts
+ *   npm run bench:hostile
  *   node --import tsx bench/hostile.ts --size small --uncompiled   as the tests run it
  *
  * Patterns that hold up one kind of engine or another, each compiled and tried on texts of 100 KB: how long until there is
- * an answer or a refusal. Then a service with one thread: queries that are stopped at a limit, or whose caller leaves,
- * over HTTP; and how long a usual query takes before and after each, median of several.
+ * an answer or a refusal. Then SQL texts that take long to bind and to plan (`hostile-texts.ts`). Then a service with one
+ * thread: queries that are stopped at a limit, or whose caller leaves, over HTTP; and how long a usual query takes before
+ * and after each, median of several. Then posts of all formats (`workload/hostile-posts.ts`): how long is the longest
+ * step of the main thread.
+ *
+ *   npm run bench:hostile -- --only posts      or patterns, texts, bombs
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileRegex } from '../engine/function/text/regular-expression.ts';
 import { QueryError } from '../engine/query-error.ts';
+import { measurePosts } from './hostile-steps.ts';
+import { measureTexts } from './hostile-texts.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 import { readSizeOptions } from './size-options.ts';
@@ -24,11 +30,14 @@ type Size = {
   readonly every: number;
   /** Usual queries before and after each bomb. */
   readonly usualCount: number;
+  /** Bytes of each hostile post. */
+  readonly bodySize: number;
 };
 
 const SIZES: ReadonlyMap<string, Size> = new Map([
-  ['small', { every: 12, usualCount: 3 }],
-  ['large', { every: 1, usualCount: 31 }],
+  ['small', { every: 12, usualCount: 3, bodySize: 50_000 }],
+  ['medium', { every: 1, usualCount: 7, bodySize: 1_000_000 }],
+  ['large', { every: 1, usualCount: 31, bodySize: 11_900_000 }],
 ]);
 
 const PATTERN_MS_MAX = 50;
@@ -52,10 +61,13 @@ const USUAL = `SELECT MOD(a, 7) AS b, COUNT(*) AS n, SUM(a) AS sum FROM ${rows(2
 await main();
 
 async function main(): Promise<void> {
-  const { size, command } = readSizeOptions(SIZES);
+  const { size, command, own } = readSizeOptions(SIZES, ['only']);
   console.log(environmentLine());
-  measurePatterns(size);
-  await measureBombs(command, size);
+  const isAsked = (part: string): boolean => (own['only'] ?? part) === part;
+  if (isAsked('patterns')) measurePatterns(size);
+  if (isAsked('texts')) await measureTexts(command, size.every);
+  if (isAsked('bombs')) await measureBombs(command, size);
+  if (isAsked('posts')) await measurePosts(command, size);
 }
 
 function measurePatterns({ every }: Size): void {

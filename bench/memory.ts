@@ -50,14 +50,14 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
   [
     'small',
     {
-      ...{ memoryLimit: '64MiB', limitBytes: 64 * 2 ** 20 },
-      ...{ eventCount: 300_000, isLean: true, callCount: 2 },
+      ...{ memoryLimit: '256MiB', limitBytes: 256 * 2 ** 20 },
+      ...{ eventCount: 700_000, isLean: true, callCount: 2 },
     },
   ],
   [
     'middle',
     {
-      ...{ memoryLimit: '200MB', limitBytes: 200e6 },
+      ...{ memoryLimit: '256MiB', limitBytes: 256 * 2 ** 20 },
       ...{ eventCount: 1_600_000, isLean: false, callCount: 5 },
     },
   ],

@@ -53,6 +53,10 @@ export function filesBelow(
 ): { readonly count: number; readonly byteSize: number } {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => name.endsWith(ending));
-  const byteSize = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  // One that is removed meanwhile has none.
+  const sizes = files.map(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  const byteSize = sizes.reduce((sum, size) => sum + size, 0);
   return { count: files.length, byteSize };
 }

@@ -3,11 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { readBytesOf } from './read-bytes.ts';
 
 /** A service that is at rest uses at most so much of a processor, looked at so often. */
 const REST_LOOK_MS = 1_000;
 const REST_TICKS_MAX = 10;
-const REST_LOOKS_MAX = 120;
+const REST_SECONDS_MAX = 120;
+
+/** Of what the system counts processor time in. */
+const TICK_MS = 10;
 
 /**
  * The service in a process of its own, as a user runs it, on a free port and an empty folder, or on
@@ -32,16 +36,21 @@ export class ServiceProcess {
     this.#ownFolder = parts.ownFolder;
   }
 
-  /** `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. */
+  /**
+   * `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. `nodeWords` run Node: a program and its
+   * first words, which must leave it the process that they were started in.
+   */
   static async start(
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
     givenFolder?: string,
+    nodeWords: readonly string[] = [process.execPath],
   ): Promise<ServiceProcess> {
     const folder = givenFolder ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
     const ownFolder = givenFolder === undefined ? folder : undefined;
     const token = 'bench-token-that-may-do-everything';
-    const child = spawn(process.execPath, [...command, 'start'], {
+    const [program, ...words] = nodeWords;
+    const child = spawn(program!, [...words, ...command, 'start'], {
       env: {
         PATH: process.env['PATH'],
         PORT: '0',
@@ -75,14 +84,28 @@ export class ServiceProcess {
     return { worked: Number(worked) / 1e6, waited: Number(waited) / 1e6 };
   }
 
-  /** Resolves once what was taken in is sealed and stored: when hardly any processor time is used. */
-  async atRest(): Promise<void> {
-    for (let look = 0; look < REST_LOOKS_MAX; look++) {
+  /** Milliseconds of processors that all threads have had. */
+  processorMs(): number {
+    return this.#processorTicks() * TICK_MS;
+  }
+
+  /** Bytes that all threads have read, of files and of connections, in memory or not (proc_pid_io(5): rchar). */
+  readBytes(): number {
+    return readBytesOf(this.#process.pid!);
+  }
+
+  /**
+   * Resolves once what was taken in is sealed and stored: when hardly any processor time is used.
+   *
+   * @throws Error when that takes more than `secondsMax`.
+   */
+  async atRest(secondsMax: number = REST_SECONDS_MAX): Promise<void> {
+    for (let look = 0; look < secondsMax; look++) {
       const before = this.#processorTicks();
       await wait(REST_LOOK_MS);
       if (this.#processorTicks() - before <= REST_TICKS_MAX) return;
     }
-    throw new Error(`the service is not at rest after ${REST_LOOKS_MAX} seconds`);
+    throw new Error(`the service is not at rest after ${secondsMax} seconds`);
   }
 
   /** Hundredths of a second, of all threads (proc_pid_stat(5): utime and stime). */

@@ -7,15 +7,11 @@
  * The service is measured by a hook in it (`step-meter.mjs`), which takes some of its time itself. The sender is
  * a process of its own on the same processors.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { showProgress } from '../src/command/progress.ts';
 import type { CallLoad, PostLoad, Stream } from './load/order.ts';
 import { send } from './load/send.ts';
 import { barText, environmentLine } from './measure.ts';
-import { ServiceProcess } from './service-process.ts';
+import { MeteredService, type Steps } from './metered-service.ts';
 import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
 import { Tenants } from './workload/tenants.ts';
@@ -33,40 +29,21 @@ const SIZES = new Map([
 
 type Size = { readonly projectCount: number; readonly seconds: number };
 
-/** As `step-meter.mjs` writes them. */
-type Steps = {
-  readonly count: number;
-  readonly longest: readonly {
-    /** The class of what the event loop called. */
-    readonly kind: string;
-    /** Milliseconds without those in which another process had the processor, and with them. */
-    readonly ms: number;
-    readonly wallMs: number;
-    /** Whether the host of this machine took a processor from it meanwhile, as far as can be told. */
-    readonly isStolen: boolean;
-  }[];
-};
-
 type Part = { readonly name: string; readonly streams: readonly Omit<Stream, 'token'>[] };
 
 async function main(): Promise<void> {
   const { size, command } = readSizeOptions(SIZES);
-  const folder = mkdtempSync(join(tmpdir(), 'weir-steps-'));
-  const stepsTo = join(folder, 'steps.json');
-  const hooked = ['--import', join(import.meta.dirname, 'step-meter.mjs'), ...command];
-  const environment = { FROZEN_NOW: NOW, CACHE_LIMIT: '0', STEPS_TO: stepsTo };
-  const service = await ServiceProcess.start(hooked, environment, join(folder, 'data'));
+  const metered = await MeteredService.start(command, { FROZEN_NOW: NOW, CACHE_LIMIT: '0' });
   try {
     console.log(environmentLine());
     for (const part of partsOf(size)) {
       showProgress(part.name);
-      const steps = await measure(service, { part, stepsTo, seconds: size.seconds });
+      const steps = await measure(metered, part, size.seconds);
       showProgress('');
       tell(part, steps);
     }
   } finally {
-    await service.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await metered.stop();
   }
 }
 
@@ -98,38 +75,15 @@ function postsOf(of: Kind, eventsPerPost: number): PostLoad {
 }
 
 /** @throws Error when anything is answered but 200 and, for a moment, 429. */
-async function measure(
-  service: ServiceProcess,
-  {
-    part,
-    stepsTo,
-    seconds,
-  }: { readonly part: Part; readonly stepsTo: string; readonly seconds: number },
-): Promise<Steps> {
-  rmSync(stepsTo, { force: true });
-  const { url, token } = service;
+async function measure(metered: MeteredService, part: Part, seconds: number): Promise<Steps> {
+  const { url, token } = metered.service;
   const streams = part.streams.map((stream) => ({ ...stream, token }));
-  service.signal('SIGUSR2');
-  const report = await send({ url, seconds, streams });
-  service.signal('SIGUSR2');
-  const others = report.streams
+  const { steps, value } = await metered.measure(() => send({ url, seconds, streams }));
+  const others = value.streams
     .flatMap(({ samples }) => samples)
     .filter(({ status }) => status !== 200 && status !== 429);
   if (others.length > 0) throw new Error(`${others.length} answers like ${others[0]!.status}`);
-  return await written(stepsTo);
-}
-
-/** The file is there once the service has handled the signal. */
-async function written(path: string): Promise<Steps> {
-  for (let look = 0; look < 100; look++) {
-    await wait(100);
-    try {
-      return JSON.parse(readFileSync(path, 'utf8')) as Steps;
-    } catch {
-      // Not there yet, or not all of it.
-    }
-  }
-  throw new Error('the service has not told its steps');
+  return steps;
 }
 
 function tell({ name }: Part, { count, longest }: Steps): void {

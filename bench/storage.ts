@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { findStorePath } from '../ingest/data-folder.ts';
 import { showProgress } from '../src/command/progress.ts';
 import {
   CONNECTIONS,
@@ -58,8 +59,9 @@ export async function storage(
   console.log(
     `${Math.round(perSecond)} events/s taken in durably, ${sent} events${refusalText(refusalCount)}`,
   );
-  await sealEverything(to.folder, NOW_MS * 1000);
-  const files = filesBelow(join(to.folder, 'segments'), '.segment');
+  const storePath = await findStorePath(to.folder);
+  await sealEverything(storePath, NOW_MS * 1000);
+  const files = filesBelow(join(storePath, 'segments'), '.segment');
   reportSize({ sent, jsonSize, files, zstdSize: zstd.end() });
   return perSecond;
 }

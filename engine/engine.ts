@@ -20,37 +20,28 @@ import { UNREADABLE_TRIES_MAX } from './limits.ts';
 import { mayFailForMemo } from './memo/coverage.ts';
 import { type MemoLimits, MemoRuns, type RunSnapshot } from './memo/memo-runs.ts';
 import type { MemoStats } from './memo/partial-memo.ts';
-import { bindQuery } from './plan/bind-query.ts';
-import type { BindEnvironment } from './plan/binder/binding.ts';
 import {
+  byLowerCase,
   countSnapshot,
   explainQuery,
   type QueryExplanation,
   type SnapshotCounts,
 } from './plan/explanation.ts';
-import type { BoundQuery, ParameterDeclaration, Views } from './plan/logical-plan.ts';
+import type { ParameterDeclaration, Views } from './plan/logical-plan.ts';
 import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
-import { PlanMemo } from './plan/plan-memo.ts';
+import { type Pieces, type Timed, timed } from './plan/pieces.ts';
+import { type CallPlan, PlanMemo } from './plan/plan-memo.ts';
+import { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
 import { checkReach, EVERYTHING, type Reach } from './plan/reach.ts';
-import { digestOf } from './pool/answer-digest.ts';
 import { type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
-import { type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
+import { isRunWhole, type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
 import type { RunAnswer, TaskStats } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
-import { parseQuery } from './sql/parser.ts';
-
-/** A query that has been parsed and bound; a plain value, valid as long as the sources are. */
-export type PreparedQuery = {
-  readonly text: string;
-  readonly bound: BoundQuery;
-  /** Its WITH, for texts that may name these tables and no others. */
-  readonly commonTables: readonly CommonTable[];
-};
 
 export type RunOptions = {
   /** A value for every parameter the text names; NULL where none was given. */
@@ -66,6 +57,8 @@ export type RunOptions = {
   readonly arrivalAfter?: number;
   /** Who shares the threads fairly with others; all that name none are one. */
   readonly tenant?: Tenant | undefined;
+  /** Made by `planInPieces` for the same query with the same options, but for this one. */
+  readonly planned?: Timed<CallPlan> | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
   readonly reach?: Reach | undefined;
   /** Aborted when nobody waits for the answer any more. */
@@ -84,12 +77,10 @@ export type QueryAnswer = {
    */
   readonly release: () => void;
   /**
-   * Tells answers of different bytes apart, while the process lives. To be asked for before `release`.
-   *
-   * No getter: V8 gives an object literal with one a hidden class of its own, which keeps all that the getter can
-   * see until a full collection, and scavenges then copy what they should drop.
+   * UTC days (since the epoch, ascending) that the run would have read more of: rows, or values of rows, were stored
+   * and are lost.
    */
-  readonly digest: () => string;
+  readonly lostDays: readonly number[];
   readonly stats: RunStats;
   /** There when it was asked for. */
   readonly explanation?: QueryExplanation | undefined;
@@ -98,10 +89,13 @@ export type QueryAnswer = {
 /** An answer that is there, or how to wait for it: to be called in the turn of the event loop that it was given in. */
 export type BegunAnswer = QueryAnswer | ((signal?: AbortSignal) => Promise<QueryAnswer>);
 
+const NO_DAYS: readonly number[] = [];
+
 /** What an answer tells of a run beside its rows. */
 type PlannedRun = {
   readonly query: PreparedQuery;
   readonly options: RunOptions;
+  readonly lostDays: readonly number[];
   readonly snapshots: readonly SnapshotCounts[];
   readonly planMs: number;
   /** When it was planned. */
@@ -159,6 +153,7 @@ export class Engine {
   #preparing: Promise<void> | undefined;
   #isClosed = false;
   #statesFailed = 0;
+  readonly #costs = new RunCosts();
   readonly #plans = new PlanMemo();
   /** What reads segments of a snapshot, until it has ended; none rejects. */
   readonly #readers = new Set<Promise<void>>();
@@ -169,7 +164,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#sources = options.sources;
     this.#catalog = options.catalog;
-    const costs = new RunCosts();
+    const costs = this.#costs;
     this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#pool = new QueryPool({
       workerCount: options.workerCount,
@@ -192,6 +187,31 @@ export class Engine {
     views?: Views,
   ): PreparedQuery {
     return prepareQuery(text, { sources: this.#sources, parameters, within, views });
+  }
+
+  /** As `prepare`, with a pause between parsing and binding. */
+  prepareInPieces(
+    text: string,
+    parameters: readonly ParameterDeclaration[],
+    within?: readonly CommonTable[],
+    views?: Views,
+  ): Pieces<PreparedQuery> {
+    return prepareInPieces(text, { sources: this.#sources, parameters, within, views });
+  }
+
+  /**
+   * The plan of a run that is to begin soon, for a query of which nobody knows how long it takes to plan. Throws a QueryError
+   * as the run would.
+   */
+  *planInPieces(query: PreparedQuery, options: RunOptions): Pieces<Timed<CallPlan>> {
+    try {
+      this.#pool.checkAdmission(options.tenant);
+      const pieces = this.#plans.planInPieces(query.bound, this.#contextOf(options));
+      return yield* timed(pieces, () => performance.now());
+    } catch (error) {
+      this.#pool.countFailure(error);
+      throw error;
+    }
   }
 
   /**
@@ -260,7 +280,9 @@ export class Engine {
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
     const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
-    const planned = { query, options, snapshots, planMs: plannedMs - startMs, plannedMs };
+    const lostDays = this.#findLostDays(scans);
+    const planMs = plannedMs - startMs + (options.planned?.ms ?? 0);
+    const planned = { query, options, lostDays, snapshots, planMs, plannedMs };
     // What is answered in this turn reads no segment later on.
     const few = options.signal?.aborted === true ? undefined : this.#runOverFew(run, scans);
     if (few !== undefined) return this.#answerOf(few, planned);
@@ -272,7 +294,7 @@ export class Engine {
 
   #answerOf(
     { json, rowCount, release, stats }: RunAnswer,
-    { query, options, snapshots, planMs, plannedMs }: PlannedRun,
+    { query, options, lostDays, snapshots, planMs, plannedMs }: PlannedRun,
   ): QueryAnswer {
     const { profile, runMs } = stats;
     const queueMs = Math.max(0, performance.now() - plannedMs - runMs);
@@ -282,7 +304,7 @@ export class Engine {
       json,
       rowCount,
       release,
-      digest: () => digestOf(json),
+      lostDays,
       stats: runStatsOf(stats, { planMs, queueMs }),
       explanation:
         profile &&
@@ -333,7 +355,14 @@ export class Engine {
     scans: readonly PhysicalScan[],
     signal: AbortSignal | undefined,
   ): Promise<RunAnswer> {
-    return (await this.#runCovered(run, scans, signal)) ?? (await this.#pool.run(run, signal));
+    const answer = await this.#runCovered(run, scans, signal);
+    if (answer !== undefined) return answer;
+    try {
+      return await this.#pool.run(run, signal);
+    } catch (error) {
+      if (!isRunWhole(run, error)) throw error;
+      return await this.#pool.run({ ...run, isWhole: true }, signal);
+    }
   }
 
   /** With what is remembered of its segments; `undefined` where that is nothing, or does not help. */
@@ -343,15 +372,21 @@ export class Engine {
     signal: AbortSignal | undefined,
   ): Promise<RunAnswer | undefined> {
     if (signal?.aborted) return undefined;
+    if (this.#costs.isOversized(run)) return undefined;
     const coverage = this.#memo.cover(snapshotOf(run, scans));
     if (coverage === undefined) return undefined;
     const covered = { ...run, covered: { coverage, memo: this.#memo } };
     try {
       return this.#runInline(covered, scans) ?? (await this.#pool.run(covered, signal));
     } catch (error) {
-      if (mayFailForMemo(coverage, error)) return undefined;
+      if (isRunWhole(covered, error)) return undefined;
       throw error;
     }
+  }
+
+  /** Queries that wait for a thread. */
+  get queriesWaiting(): number {
+    return this.#pool.queriesWaiting;
   }
 
   stats(): EngineStats {
@@ -394,9 +429,8 @@ export class Engine {
   }
 
   /**
-   * Frees the memory of segments that are no more, here and in idle threads, within some 20 ms: memory
-   * that threads share goes when each of them has collected its garbage, which they would not do of
-   * themselves.
+   * Frees the memory of segments that are no more, here and in idle threads, within some 20 ms: memory that threads
+   * share goes when each of them has collected its garbage, which they would not do of themselves.
    */
   releaseDropped(): void {
     const dropped = this.#catalog.dropped();
@@ -478,7 +512,8 @@ export class Engine {
   ): { readonly run: QueryRun; readonly scans: readonly PhysicalScan[] } {
     try {
       this.#pool.checkAdmission(options.tenant);
-      const planned = this.#plans.planOf(query.bound, this.#contextOf(options));
+      const planned =
+        options.planned?.value ?? this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
       checkReach(scans, options.reach ?? EVERYTHING);
       const segments = scans.map((scan) => this.#segmentsOf(scan, options.arrivalAfter));
@@ -512,6 +547,18 @@ export class Engine {
       timestampUsEnd: window.endUs,
       arrivalAfter,
     });
+  }
+
+  /** To be asked for in the same turn as the snapshot. */
+  #findLostDays(scans: readonly PhysicalScan[]): readonly number[] {
+    let found = NO_DAYS;
+    for (const { source, reach, window } of scans) {
+      if (reach?.length === 0) continue;
+      const scope = { timestampUsStart: window.startUs, timestampUsEnd: window.endUs };
+      const days = this.#catalog.lostDays?.(source, scope) ?? NO_DAYS;
+      if (days.length > 0) found = [...found, ...days];
+    }
+    return found.length === 0 ? found : [...new Set(found)].sort((left, right) => left - right);
   }
 
   /** What the snapshot of a run left out; to be asked for in the same turn as the snapshot. */
@@ -550,24 +597,4 @@ function unreadableFailure(cause: SegmentGoneError | SegmentDamagedError): Query
       ? `logs were removed or stored anew while the query read them, ${UNREADABLE_TRIES_MAX + 1} times in a row; try again later`
       : 'logs that the query reads are damaged, and could not be stored anew without what is lost; try again later';
   return new QueryError('overloaded', message, undefined, { cause });
-}
-
-/** Parses and binds without an engine. Throws a QueryError `invalid_sql` with its place in the text. */
-export function prepareQuery(text: string, environment: BindEnvironment): PreparedQuery {
-  const query = parseQuery(text);
-  return { text, bound: bindQuery(query, environment), commonTables: query.with };
-}
-
-/** How a prepared query would be run: its plans alone. Throws a QueryError as a run would. */
-export function explainUnrun(
-  query: PreparedQuery,
-  options: Omit<RunOptions, 'signal'> & { readonly sources: readonly SourceSchema[] },
-): QueryExplanation {
-  return explainQuery(query, { ...options, parameters: byLowerCase(options.parameters) });
-}
-
-/** Parameters are known by their names in lower case. */
-function byLowerCase(parameters: ReadonlyMap<string, SqlValue>): ReadonlyMap<string, SqlValue> {
-  if ([...parameters.keys()].every((name) => name === name.toLowerCase())) return parameters;
-  return new Map(Array.from(parameters, ([name, value]) => [name.toLowerCase(), value] as const));
 }

@@ -33,6 +33,12 @@ export const COLUMN_VALUES_MIN = 16;
 /** Characters of SQL text. */
 export const SQL_LENGTH_MAX = 262_144;
 
+/**
+ * Words, numbers and symbols of a text that names another's tables: it is parsed while others wait, a word in some
+ * microseconds. The longest that log pages send have some 800.
+ */
+export const SQL_TOKENS_WITHIN_MAX = 10_000;
+
 /** Nested parentheses, subqueries and expressions: the parser and the binder recurse. */
 export const SQL_DEPTH_MAX = 100;
 
@@ -75,8 +81,20 @@ export const EXACT_QUANTILE_VALUES_MAX = 16_384;
  */
 export const MADE_TEXT_LENGTH_MAX = 1_048_576;
 
+/**
+ * Characters of a text that is looked for in strings where they lie: at worst each of their bytes is compared with all of
+ * these. A longer one is looked for in the strings themselves, in linear time.
+ */
+export const SEARCHED_TEXT_LENGTH_MAX = 256;
+
 /** Cells of the table that EDIT_DISTANCE fills for two texts: some tenths of a second. */
 export const EDIT_DISTANCE_CELLS_MAX = 25_000_000;
+
+/**
+ * Marks (accents and the like) on one character of a text that is normalized. Text that is meant to be read has at most 30
+ * (Unicode Standard Annex #15, "Stream-Safe Text Format"); 40,000 took V8 more than half a second.
+ */
+export const NORMALIZED_MARKS_MAX = 128;
 
 /** Elements of an array joined of others: as many as the lists of an event, and some. */
 export const ARRAY_ELEMENTS_MAX = 8_388_608;
@@ -186,14 +204,17 @@ export const FRAGMENTED_MS_MIN = 3;
  */
 export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 8;
 
-/** Expression nodes that binding may make: each use of a CTE or an alias is written out in full. */
+/**
+ * Expression nodes that binding may make, and columns that operators give: each use of a CTE or an alias is written
+ * out in full, and each join has the columns of all before it.
+ */
 export const BOUND_NODES_MAX = 300_000;
 
 /**
- * … of a text that names another's tables: it is not saved but sent, and bound while others wait. The
- * longest that log pages send come to some thousands; this many take about a tenth of a second.
+ * … of a text that names another's tables: it is not saved but sent, and bound and planned while others wait. The
+ * longest that log pages send come to 3,000; this many take the main thread up to 100 ms, in pieces (`bench/hostile-texts.ts`).
  */
-export const BOUND_NODES_WITHIN_MAX = 50_000;
+export const BOUND_NODES_WITHIN_MAX = 5_000;
 
 /**
  * Nodes that the conditions above a projection, or the keys of a sort, may come to once its expressions are put in
@@ -201,8 +222,14 @@ export const BOUND_NODES_WITHIN_MAX = 50_000;
  */
 export const SUBSTITUTED_NODES_MAX = 8_192;
 
-/** … and that one pass of the optimiser may write so, at all projections: some ten milliseconds. */
-export const SUBSTITUTION_NODES_MAX = 30_000;
+/**
+ * … and that one pass of the optimiser may write so, at all projections and unions. All later passes look at them: with
+ * 30,000 a text of 5,500 characters took 8,000,000 steps.
+ */
+export const SUBSTITUTION_NODES_MAX = 12_000;
+
+/** … and the conditions above one union, in all of its inputs together: each input has scans that look at all of them. */
+export const UNION_NODES_MAX = 3_000;
 
 /**
  * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
@@ -326,18 +353,61 @@ export const ANSWER_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Bytes of V8's heap that one worker may fill; a query that fills it loses its worker and fails.
- * The limits above keep a query well below it; typed arrays lie outside of the heap.
+ * QUERIES_BYTES_MAX keeps a query well below it; typed arrays lie outside of the heap.
  */
 export const WORKER_HEAP_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** … and bytes of arrays outside of it: columns that a sort, a window or a join holds. */
-export const WORKER_ARRAYS_BYTES_MAX = 1024 * 1024 * 1024;
+/**
+ * Bytes of heaps and of arrays outside of them, of columns that a sort, a window or a join holds, in all threads of
+ * queries together, where the service does not say how much of its memory they have.
+ */
+export const QUERIES_BYTES_MAX = 1024 * 1024 * 1024;
+
+/**
+ * Bytes that a thread may keep of tasks that have ended, for others that come: texts, plans, segments that are open.
+ * Beyond, all is forgotten.
+ */
+export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there four times. */
+export const PARTIAL_BYTES_PART = 1 / 16;
+
+/**
+ * Bytes of new objects in a worker, apart from that heap. One collection moves up to a third of them into the heap. The
+ * thread ends, and not the process, only while that is at most 16 MiB: so much more does Node give it to end in.
+ * Node 20 has this size by itself, Node 24 four times as much.
+ */
+export const WORKER_NEW_OBJECTS_BYTES_MAX = 48 * 1024 * 1024;
 
 /**
  * Milliseconds that a task has to come to a checkpoint once it is to stop. Then its worker is ended:
  * the next one starts cold, which costs more than a short wait.
  */
 export const STOP_MS_MAX = 2_000;
+
+/**
+ * Milliseconds that a task of a query runs, at least, before it is parked for one of another tenant: what a call waits
+ * for beside tasks that run for long. To change tasks takes some tenths of a millisecond.
+ */
+export const TURN_MS_MIN = 50;
+
+/** While queries wait for threads that others have, it is looked so often whether one of these is to be parked. */
+export const PARKING_LOOK_MS = 10;
+
+/**
+ * Tasks that may be parked, for each worker: each holds the memory of its query, and a thread. With two workers six
+ * tokens may have a long query each.
+ */
+export const PARKED_PER_WORKER_MAX = 2;
+
+/** Milliseconds between two looks of a parked task at memory: it is refused as others are where it holds most. */
+export const PARKED_CHECK_MS = 200;
+
+/**
+ * Milliseconds that the query of a tenant waits of which nothing has begun, while no more tasks may be parked: then
+ * one of the tenant that has run so much longer without a break is ended. Shorter ones end of themselves.
+ */
+export const STARVED_MS_MAX = 500;
 
 /**
  * Milliseconds a sealing may take: some five hundred times the usual, for it lets all others go first,
@@ -490,7 +560,8 @@ export const PREPARED_TEXTS_MAX = 16;
 
 /**
  * Bytes of segments that a task reads into memory of its own when the memory for all is full, at
- * most: beyond the last one, however large that is. A scan goes from one segment to the next.
+ * most: beyond the last one, however large that is. A scan goes from one segment to the next. Half as many may be let
+ * go of before garbage is collected, in some 10 ms: a tenth of what reading took.
  */
 export const PASSING_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -499,9 +570,6 @@ export const PASSING_BYTES_MAX = 32 * 1024 * 1024;
  * once: memory that is let go of must not stay.
  */
 export const COLLECTING_MS_MAX = 200;
-
-/** Bytes of these let go before garbage is collected, in some 10 ms: a tenth of what reading took. */
-export const PASSING_GARBAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Bytes of arrays of one thread from which it keeps fewer segments open: what is remembered of some

@@ -69,3 +69,18 @@ export class QueryError extends Error {
     this.retryAfterS = options?.retryAfterS;
   }
 }
+
+/**
+ * Thrown by a checkpoint through a run that has to stop: its caller has gone, its time is over, or it holds too much. It is
+ * no QueryError: what remembers the error of a value, puts its place in the text to it, or makes NULL of it must not
+ * do so with this one.
+ */
+export class RunStoppedError extends Error {
+  readonly code: Extract<QueryErrorCode, 'query_cancelled' | 'query_timeout' | 'query_limit'>;
+
+  constructor(code: RunStoppedError['code'], message: string) {
+    super(message);
+    this.name = 'RunStoppedError';
+    this.code = code;
+  }
+}

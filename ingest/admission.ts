@@ -90,9 +90,9 @@ export type UnreadableTimestamps = {
 
 /** The events of a body that may not be stored. */
 export type Refusals = {
-  /** Which, counted from zero as posted, ascending. */
+  /** Which, counted from zero as posted: those whose reasons are listed, then all others. */
   readonly events: readonly number[];
-  /** Why, of the first REFUSALS_LISTED_MAX. */
+  /** Why, of the first of them. */
   readonly reasons: readonly string[];
 };
 
@@ -244,7 +244,7 @@ class Admission {
     const start = this.#body.tokenStarts[event]!;
     const end = this.#body.tokenStarts[event + 1]!;
     if (start === end) {
-      const reason = this.#body.badLines.get(event);
+      const reason = this.#body.badEvents.get(event);
       this.#refuse(event, reason ?? 'an event must be an object; got another value');
       return;
     }

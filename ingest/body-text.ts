@@ -1,6 +1,7 @@
 import { must } from '../engine/assert.ts';
 import { stringReference } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
+import { copyPieces, copyPiecesInSlices, sizeOfPieces } from './body-pieces.ts';
 import type { Loan } from './memory-pool.ts';
 
 /**
@@ -24,19 +25,27 @@ export class BodyText {
   size: number;
   readonly #memory: Loan;
 
-  /** The body is `pieces`, end to end; `memory` is where all of it lies. */
-  constructor(pieces: readonly Uint8Array[], memory: Loan) {
+  private constructor(bodySize: number, memory: Loan) {
     this.#memory = memory;
-    this.bodySize = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    this.size = this.bodySize + 1;
+    this.bodySize = bodySize;
+    this.size = bodySize + 1;
     // One sixteenth holds the unescaped strings of most bodies; all of it is written before it is read.
-    this.bytes = memory.bytes(this.size + (this.bodySize >>> 4) + 256);
-    let end = 0;
-    for (const piece of pieces) {
-      this.bytes.set(piece, end);
-      end += piece.length;
-    }
-    this.bytes[end] = 0;
+    this.bytes = memory.bytes(this.size + (bodySize >>> 4) + 256);
+    this.bytes[bodySize] = 0;
+  }
+
+  /** The body is `pieces`, end to end; `memory` is where all of it lies. */
+  static of(pieces: readonly Uint8Array[], memory: Loan): BodyText {
+    const text = new BodyText(sizeOfPieces(pieces), memory);
+    copyPieces(pieces, text.bytes);
+    return text;
+  }
+
+  /** As `of`, and lets other work run every COPY_SLICE_BYTES. */
+  static async inSlices(pieces: readonly Uint8Array[], memory: Loan): Promise<BodyText> {
+    const text = new BodyText(sizeOfPieces(pieces), memory);
+    await copyPiecesInSlices(pieces, text.bytes);
+    return text;
   }
 
   /** Makes room for `byteCount` more bytes and returns the offset where they go. */

@@ -30,6 +30,12 @@ export type FolderDamage =
       readonly source: string;
       readonly reason: string;
     }
+  /** A segment file that was stored and that somebody removed. */
+  | { readonly kind: 'missing'; readonly path: string; readonly source: string }
+  /** The list of segment files that should be there. */
+  | { readonly kind: 'manifest'; readonly path: string }
+  /** A file beside log and segments. It is not lost where another holds the same and is whole. */
+  | { readonly kind: 'small_file'; readonly path: string; readonly isLost: boolean }
   /** A place in a log file; `recordsLost` of them from the sequence `firstSequence` on. */
   | {
       readonly kind: 'log';

@@ -22,6 +22,17 @@ export class BodyLimitError extends Error {
   }
 }
 
+/**
+ * One event holds more than an event may: it is refused, and the events beside it are stored. Where it is no event but
+ * what many have in common, nothing of the body is stored.
+ */
+export class EventLimitError extends BodyLimitError {
+  constructor(message: string) {
+    super(message);
+    this.name = 'EventLimitError';
+  }
+}
+
 /** There is no room now; the same post may succeed later. Nothing of it is stored. */
 export class OverloadError extends Error {
   constructor(message: string) {

@@ -19,9 +19,11 @@ import { RECORD_DEPTH_MAX } from '../engine/limits.ts';
 import * as ascii from './ascii.ts';
 import type { BodyText } from './body-text.ts';
 import { dropDuplicates, fieldKey, fieldTokenCount } from './duplicate-key.ts';
+import { EventLimitError } from './ingest-error.ts';
 import { ENDS_STRING_RUN, type JsonCursor } from './json-cursor.ts';
 import { FirstKeys, HASH_START, hashStep, KeyTable } from './key-table.ts';
 import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
+import { EVENT_FIELDS_MAX } from './limits.ts';
 import type { Loan } from './memory-pool.ts';
 
 /** Entries of arrays to begin with. */
@@ -55,6 +57,8 @@ export class JsonDecoder {
   #keyAfter: Int32Array;
   #keyBefore = 0;
   #recordSerial = 0;
+  /** Keys and maps that the event under way may still have. */
+  #fieldsLeft = 0;
 
   constructor(text: BodyText, cursor: JsonCursor, memory: Loan) {
     this.#text = text;
@@ -67,8 +71,13 @@ export class JsonDecoder {
     this.#keyAfter = memory.integers(KEYS_MIN).fill(-1);
   }
 
-  /** Decodes the object whose opening brace the cursor is at, as a root record. */
+  /**
+   * Decodes the object whose opening brace the cursor is at, as a root record.
+   *
+   * @throws EventLimitError where it has more than EVENT_FIELDS_MAX keys and maps; the cursor is somewhere in it then.
+   */
   decodeRoot(): void {
+    this.#fieldsLeft = EVENT_FIELDS_MAX;
     this.#record(0, 1);
   }
 
@@ -84,6 +93,7 @@ export class JsonDecoder {
     const start = this.#openNode(key, RECORD);
     const slotStart = this.slotCount;
     let fieldCount = 0;
+    if (--this.#fieldsLeft < 0) failTooManyFields();
     cursor.position++;
     let byte = cursor.skipSpace();
     if (byte !== ascii.BRACE_CLOSE) {
@@ -91,6 +101,7 @@ export class JsonDecoder {
         if (byte !== ascii.QUOTE) cursor.fail('a key in quotes');
         cursor.position++;
         const fieldKey = this.#key();
+        if (--this.#fieldsLeft < 0) failTooManyFields();
         cursor.skipColon();
         this.#value(fieldKey, level);
         fieldCount++;
@@ -330,6 +341,11 @@ export class JsonDecoder {
     grown.set(this.slots);
     this.slots = grown;
   }
+}
+
+/** Refuses an event for its keys and maps, however it is read. */
+export function failTooManyFields(): never {
+  throw new EventLimitError(`an event may have ${EVENT_FIELDS_MAX} keys and maps; got more`);
 }
 
 /** Whether a container under `key` in a record of `level` is kept as text, whatever it holds. */

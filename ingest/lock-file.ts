@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  link,
+  open,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,8 +32,8 @@ type Owner = {
   readonly nonce: string;
 };
 
-/** How often an owner shows that it lives, and how long and how often it is looked at for that. */
-type LockTiming = {
+/** How often an owner shows that it lives, and how long and how often others look for that. */
+export type LockTiming = {
   readonly beatMs: number;
   readonly watchMs: number;
   readonly lookMs: number;
@@ -30,7 +41,7 @@ type LockTiming = {
 
 const TIMING: LockTiming = { beatMs: LOCK_BEAT_MS, watchMs: LOCK_WATCH_MS, lookMs: LOCK_LOOK_MS };
 
-/** The folder belongs to another process. */
+/** The lock belongs to another process. */
 export class LockedError extends Error {
   constructor(message: string) {
     super(message);
@@ -45,12 +56,15 @@ export class LockedError extends Error {
  *
  * A lock whose owner is dead is taken over. Whether it is can be asked when it ran on this machine,
  * since its last boot, and where pids mean the same; otherwise (another host, another container) the
- * lock is watched: a living owner shows a sign of life each second, a new time of the file.
+ * lock is watched: a living owner shows a sign of life each second, a new time of the file. An owner that
+ * was stopped for longer is replaced, and learns it from its next sign of life.
  */
 export class LockFile {
+  /** Resolves once another process has taken the lock over; never rejects. */
+  readonly replaced: Promise<LockedError>;
   readonly #path: string;
   readonly #owner: Owner;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   /** Seconds; only that it changes matters. */
   #timeOfFile: number;
 
@@ -58,7 +72,15 @@ export class LockFile {
     this.#path = path;
     this.#owner = owner;
     this.#timeOfFile = Math.floor(nowUs / 1e6);
-    this.#timer = setInterval(() => this.#beat(), beatMs).unref();
+    this.replaced = new Promise((resolve) => {
+      const beat = async (): Promise<void> => {
+        const other = await this.#beat();
+        if (other === undefined) return;
+        clearInterval(this.#timer);
+        resolve(lockedBy(path, other));
+      };
+      this.#timer = setInterval(() => void beat(), beatMs).unref();
+    });
   }
 
   /** `nowUs`: microseconds since the epoch, for people. Rejects with a LockedError. */
@@ -70,15 +92,25 @@ export class LockFile {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    if ((await readOwner(this.#path))?.nonce === this.#owner.nonce) {
-      await rm(this.#path, { force: true });
-    }
+    if (await this.isHeld()) await rm(this.#path, { force: true });
   }
 
-  #beat(): void {
-    this.#timeOfFile++;
-    // One that is missed is made up for by the next.
-    utimes(this.#path, this.#timeOfFile, this.#timeOfFile).catch(() => {});
+  /** Whether the lock is still this one. Once it is another's it never is again. */
+  async isHeld(): Promise<boolean> {
+    return (await readOwner(this.#path))?.nonce === this.#owner.nonce;
+  }
+
+  /** Shows a sign of life. Resolves to the owner that has taken the lock over, if there is one; never rejects. */
+  async #beat(): Promise<Owner | undefined> {
+    try {
+      const owner = await readOwner(this.#path);
+      if (owner !== undefined && owner.nonce !== this.#owner.nonce) return owner;
+      this.#timeOfFile++;
+      await utimes(this.#path, this.#timeOfFile, this.#timeOfFile);
+    } catch {
+      // The next one makes up for it. A file that is gone belongs to nobody.
+    }
+    return undefined;
   }
 }
 
@@ -137,8 +169,8 @@ async function acquire(
 /** Puts a whole lock in place by `link` or `rename`; false when the place is taken. */
 async function place(owner: Owner, path: string, put: typeof link): Promise<boolean> {
   const aside = `${path}.${randomUUID()}.new`;
-  await writeFile(aside, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
   try {
+    await writeFile(aside, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
     await put(aside, path);
     return true;
   } catch (error) {
@@ -157,13 +189,29 @@ function lockedBy(path: string, { pid, host, since }: Owner): LockedError {
 
 /** Whose the lock is; `undefined` when there is none. One that cannot be read belongs to nobody alive. */
 async function readOwner(path: string): Promise<Owner | undefined> {
-  let text: string;
+  return (await readLock(path))?.owner;
+}
+
+/** The owner that a lock file names, and the time of that very file; `undefined` when there is none. */
+async function readLock(
+  path: string,
+): Promise<{ readonly owner: Owner; readonly mtimeMs: number } | undefined> {
+  let file: FileHandle;
   try {
-    text = await readFile(path, 'utf8');
+    file = await open(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+  try {
+    const { mtimeMs } = await file.stat();
+    return { owner: parseOwner(await file.readFile('utf8')), mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
+
+function parseOwner(text: string): Owner {
   let fields: Readonly<Record<string, unknown>> = {};
   try {
     fields = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
@@ -193,8 +241,8 @@ async function isAlive(path: string, holder: Owner, timing: LockTiming): Promise
 /** Whether the lock changes while it is watched. */
 async function showsLife(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
   const timeOf = async (): Promise<number> => {
-    const owner = await readOwner(path);
-    return owner?.nonce === holder.nonce ? (await stat(path)).mtimeMs : Number.NaN;
+    const lock = await readLock(path);
+    return lock?.owner.nonce === holder.nonce ? lock.mtimeMs : Number.NaN;
   };
   const before = await timeOf();
   for (let waitedMs = 0; waitedMs < timing.watchMs; waitedMs += timing.lookMs) {

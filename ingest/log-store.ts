@@ -1,7 +1,12 @@
 import { must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
 import type { AnyContent, SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
-import type { DroppedSegments, ScanScope, SegmentCatalog } from '../engine/column/snapshot.ts';
+import type {
+  DroppedSegments,
+  ScanScope,
+  SegmentCatalog,
+  TimeScope,
+} from '../engine/column/snapshot.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
 import { isTurnSpent, Slices, yieldToEventLoop } from './event-loop.ts';
@@ -140,6 +145,11 @@ export class LogStore implements SegmentCatalog {
     ring.skipArrivals(file.envelope.arrivalMax + 1);
   }
 
+  /** Of this day (UTC, since the epoch) rows of a source, or values of rows, were lost to damage. */
+  noteLost(source: string, day: number): void {
+    this.#streams.get(source)?.sealed.noteLost(day);
+  }
+
   /** From now on batches are made durable in `log` first. What is replayed comes before. */
   useLog(log: BatchLog): void {
     this.#log = log;
@@ -264,6 +274,10 @@ export class LogStore implements SegmentCatalog {
 
   segments(source: string, scope: ScanScope): readonly SegmentHandle[] {
     return this.#stream(source).ring.segments(scope);
+  }
+
+  lostDays(source: string, scope: TimeScope): readonly number[] {
+    return this.#stream(source).sealed.lostDays(scope);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { type Disk, DiskError } from './disk/disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
+import { LOG_END_FILE, type LogEnd, LogEndFile } from './log/log-end.ts';
 import { logFileNumber } from './log/log-layout.ts';
 import {
   type LogVersionError,
@@ -50,15 +51,30 @@ const FOLDER = 'log';
 export async function surveyLog(options: LogSurveyOptions): Promise<LogSurvey> {
   const { disk } = options;
   const folder = join(options.dataDir, FOLDER);
+  // What was acknowledged by now is in the files that are listed below.
+  const { end, unchecked } = await readEnd(disk, folder);
   // A look at a folder may miss a file that comes meanwhile, and yet see one that comes after it.
   // What the first look saw was all there when the second began, but for files trimmed meanwhile.
   const newest = logNumbersOf(await disk.list(folder)).at(-1) ?? 0;
   const names = await disk.list(folder);
   const numbers = logNumbersOf(names).filter((number) => number <= newest);
   const survey = new Survey(options);
-  await walkLog({ disk, folder, numbers, visitor: survey });
+  if (unchecked !== undefined) survey.unread(unchecked.path, unchecked);
+  await walkLog({ disk, folder, numbers, end, visitor: survey });
   const unknown = names.filter((name) => logFileNumber(name) === undefined).toSorted();
   return survey.result(unknown.map((name) => join(FOLDER, name)));
+}
+
+async function readEnd(
+  disk: Disk,
+  folder: string,
+): Promise<{ readonly end?: LogEnd | 'damaged' | undefined; readonly unchecked?: DiskError }> {
+  try {
+    return { end: await new LogEndFile(disk, folder).read() };
+  } catch (error) {
+    if (!(error instanceof DiskError)) throw error;
+    return { unchecked: error };
+  }
 }
 
 class Survey implements LogVisitor {
@@ -107,7 +123,8 @@ class Survey implements LogVisitor {
     }
     this.#damageCount += 1;
     this.#recordsLost += recordsLost;
-    const place = { path: join(FOLDER, file), offset, size, firstSequence };
+    const path = file === LOG_END_FILE ? file : join(FOLDER, file);
+    const place = { path, offset, size, firstSequence };
     this.#options.onDamage({ kind: 'log', ...place, reason, recordsLost });
   }
 

@@ -23,8 +23,12 @@ import type { MergeBounds } from './merge-choice.ts';
 export type MemoryBudgetOptions = {
   /** Bytes for the whole process; Infinity: as many as there are. */
   readonly memoryBytesMax: number;
-  /** Bytes of it that others take: the process itself, kept answers. */
+  /** Bytes of it that others take: the process itself, queries, bodies, answers. */
   readonly othersBytesMax: number;
+  /** Bytes of events that no file holds yet; BACKLOG_SHARE_MAX of all unless given. */
+  readonly backlogBytesMax?: number;
+  /** Bytes that sealed segments may have, whatever else there is; BLOCKS_SHARE_MIN of all unless given. */
+  readonly segmentBytesMin?: number;
 };
 
 /** What a store of logs holds, in bytes. */
@@ -68,6 +72,8 @@ export class MemoryBudget {
   readonly gauge: MemoryGauge;
   readonly #memoryBytesMax: number;
   readonly #othersBytesMax: number;
+  readonly #backlogBytesMax: number;
+  readonly #segmentBytesMin: number;
   #ticksToStep = USE_CLOCK_TICKS;
   #segmentBytesMax: number;
   #segmentBytes = 0;
@@ -80,9 +86,12 @@ export class MemoryBudget {
   #evictedBlocks = 0;
   #evictedBytes = 0;
 
-  constructor({ memoryBytesMax, othersBytesMax }: MemoryBudgetOptions) {
+  constructor(options: MemoryBudgetOptions) {
+    const { memoryBytesMax, othersBytesMax } = options;
     this.#memoryBytesMax = memoryBytesMax;
     this.#othersBytesMax = othersBytesMax;
+    this.#backlogBytesMax = options.backlogBytesMax ?? memoryBytesMax * BACKLOG_SHARE_MAX;
+    this.#segmentBytesMin = options.segmentBytesMin ?? memoryBytesMax * BLOCKS_SHARE_MIN;
     this.#segmentBytesMax = this.#restOf({ open: 0, queued: 0, index: 0 });
     this.gauge = newMemoryGauge(this.#segmentBytesMax);
   }
@@ -98,16 +107,16 @@ export class MemoryBudget {
 
   /** Bytes of events that may be in memory and in no file yet. */
   get backlogBytesMax(): number {
-    return this.#memoryBytesMax * BACKLOG_SHARE_MAX;
+    return this.#backlogBytesMax;
   }
 
   /** Bytes that open segments may take together, what they hold in reserve included. */
   get openBytesMax(): number {
-    return this.#memoryBytesMax * OPEN_SHARE_MAX;
+    return this.#backlogBytesMax * OPEN_SHARE_MAX;
   }
 
   get mergeBounds(): MergeBounds {
-    const byteSize = Math.min(MERGE_BYTES_MAX, Math.floor(this.#memoryBytesMax * MERGE_SHARE_MAX));
+    const byteSize = Math.min(MERGE_BYTES_MAX, Math.floor(this.#backlogBytesMax * MERGE_SHARE_MAX));
     return { rowCount: MERGE_ROWS_MAX, byteSize };
   }
 
@@ -190,7 +199,6 @@ export class MemoryBudget {
 
   #restOf({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {
     const rest = this.#memoryBytesMax - this.#othersBytesMax - open - queued - index;
-    const floor = this.#memoryBytesMax * BLOCKS_SHARE_MIN;
-    return Math.floor(Math.min(Math.max(rest, floor), GAUGE_BYTES_MAX));
+    return Math.floor(Math.min(Math.max(rest, this.#segmentBytesMin), GAUGE_BYTES_MAX));
   }
 }

@@ -1,4 +1,5 @@
 import { assert } from '../engine/assert.ts';
+import { BodyLimitError } from './ingest-error.ts';
 import { POOLED_BUFFER_BYTES_MAX, POOLED_BYTES_MAX } from './limits.ts';
 
 /** The smallest buffer there is; those above are twice as large each. */
@@ -11,13 +12,15 @@ const SIZE_MIN = 1024;
  */
 export class MemoryPool {
   readonly #bytesMax: number;
+  readonly #loanBytesMax: number;
   /** By the binary logarithm of their size. */
   readonly #free: ArrayBuffer[][] = [];
   #freeBytes = 0;
 
-  /** Keeps so many bytes for later at most. */
-  constructor(bytesMax: number = POOLED_BYTES_MAX) {
+  /** Keeps `bytesMax` bytes for later at most. One loan may have `loanBytesMax`. */
+  constructor(bytesMax: number = POOLED_BYTES_MAX, loanBytesMax = Number.POSITIVE_INFINITY) {
     this.#bytesMax = bytesMax;
+    this.#loanBytesMax = loanBytesMax;
   }
 
   /** Bytes kept for later. */
@@ -26,7 +29,7 @@ export class MemoryPool {
   }
 
   lend(): Loan {
-    return new Loan(this);
+    return new Loan(this, this.#loanBytesMax);
   }
 
   /** A buffer of so many bytes or more, holding anything. */
@@ -51,15 +54,19 @@ export class MemoryPool {
 
 /**
  * The arrays that one body is decoded in. They hold anything at first. Once the loan has ended nobody
- * may touch them; a loan that never ends is garbage like all else.
+ * may touch them; a loan that never ends is garbage like all else. All methods that lend throw a BodyLimitError where
+ * the body takes more than the pool lends for one.
  */
 export class Loan {
   readonly #pool: MemoryPool;
+  readonly #bytesMax: number;
   readonly #buffers: ArrayBuffer[] = [];
+  #byteSize = 0;
   #hasEnded = false;
 
-  constructor(pool: MemoryPool) {
+  constructor(pool: MemoryPool, bytesMax: number) {
     this.#pool = pool;
+    this.#bytesMax = bytesMax;
   }
 
   /** `count` entries or more, as with all of these. */
@@ -88,7 +95,13 @@ export class Loan {
 
   #take(byteSize: number): ArrayBuffer {
     assert(!this.#hasEnded, 'the loan has not ended');
+    if (this.#byteSize + byteSize > this.#bytesMax) {
+      throw new BodyLimitError(
+        `a body may take ${this.#bytesMax} bytes of memory while it is decoded; this one takes more`,
+      );
+    }
     const buffer = this.#pool.take(byteSize);
+    this.#byteSize += buffer.byteLength;
     this.#buffers.push(buffer);
     return buffer;
   }

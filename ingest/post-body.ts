@@ -1,12 +1,18 @@
 import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
+import { sizeOfPieces } from './body-pieces.ts';
 import { BodyText } from './body-text.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
-import { BodyLimitError, MalformedBodyError } from './ingest-error.ts';
+import { BodyLimitError, EventLimitError, MalformedBodyError } from './ingest-error.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
-import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES, REFUSALS_LISTED_MAX } from './limits.ts';
+import {
+  BODY_EVENTS_MAX,
+  DECODE_PART_BYTES,
+  DECODE_SLICE_BYTES,
+  REFUSALS_LISTED_MAX,
+} from './limits.ts';
 import { type Loan, MemoryPool } from './memory-pool.ts';
 import { REPLACEMENT, withRepairedUtf8 } from './utf8-repair.ts';
 
@@ -23,7 +29,7 @@ export type PostAddress = {
 /**
  * The events of one body, decoded but not yet looked at. Events are numbered from zero in the order
  * posted; `tokens[starts[i], starts[i + 1])` is the root record of event `i`, all its keys in it, and
- * nothing when the event is not an object or a line is not JSON. To be admitted once, then dropped.
+ * nothing when the event is not an object or too large, or a line is not JSON. To be admitted once, then dropped.
  */
 export type DecodedBody = {
   readonly address: PostAddress;
@@ -34,8 +40,11 @@ export type DecodedBody = {
   readonly tokenStarts: Uint32Array;
   /** Where the slots of each event begin; likewise. */
   readonly slotStarts: Uint32Array;
-  /** What is wrong with lines that are not JSON, of the first REFUSALS_LISTED_MAX, by their events. */
-  readonly badLines: ReadonlyMap<number, string>;
+  /**
+   * What is wrong with lines that are not JSON and with events that are too large, of the first REFUSALS_LISTED_MAX, by
+   * their events.
+   */
+  readonly badEvents: ReadonlyMap<number, string>;
   /** The events that hold U+FFFD, ascending, of a body that was not UTF-8; else none is named. */
   readonly repairedEvents: readonly number[];
   /** Whether the body is one event, whose address keys are not part of it. */
@@ -61,11 +70,10 @@ export function decodeBody(
   isRepaired = false,
 ): Promise<DecodedBody> {
   return withRepairedUtf8(pieces, async (text, isRepairedNow) => {
-    const size = text.reduce((sum, piece) => sum + piece.length, 0);
-    if (size > DECODE_SLICE_BYTES) await yieldToEventLoop();
+    if (sizeOfPieces(text) > DECODE_SLICE_BYTES) await yieldToEventLoop();
     const isLines = form === 'ndjson';
     const options = { isLines, isRepaired: isRepaired || isRepairedNow, memory };
-    const decoding = new BodyDecoding(text, options);
+    const decoding = new BodyDecoding(await BodyText.inSlices(text, memory), options);
     if (isLines) await decoding.lines();
     else await decoding.document();
     return decoding.body();
@@ -92,7 +100,7 @@ class BodyDecoding {
   #slotStarts: Uint32Array;
   #isSingle = false;
   #badLineCount = 0;
-  readonly #badLines = new Map<number, string>();
+  readonly #badEvents = new Map<number, string>();
   readonly #isRepaired: boolean;
   readonly #repairedEvents: number[] = [];
   /** Where the next U+FFFD is after the place that was searched last. */
@@ -100,13 +108,13 @@ class BodyDecoding {
   readonly #slices = new Slices(DECODE_SLICE_BYTES);
 
   constructor(
-    pieces: readonly Uint8Array[],
+    text: BodyText,
     options: { readonly isLines: boolean; readonly isRepaired: boolean; readonly memory: Loan },
   ) {
     const { isLines, isRepaired, memory } = options;
     this.#memory = memory;
     this.#isRepaired = isRepaired;
-    this.#text = new BodyText(pieces, memory);
+    this.#text = text;
     this.#cursor = new JsonCursor(this.#text, isLines);
     this.#decoder = new JsonDecoder(this.#text, this.#cursor, memory);
     this.#tokenStarts = memory.offsets(STARTS_MIN).fill(0, 0, 1);
@@ -123,7 +131,7 @@ class BodyDecoding {
       decoder: this.#decoder,
       tokenStarts: this.#tokenStarts,
       slotStarts: this.#slotStarts,
-      badLines: this.#badLines,
+      badEvents: this.#badEvents,
       repairedEvents: this.#repairedEvents,
       isSingle: this.#isSingle,
       memory: this.#memory,
@@ -143,9 +151,10 @@ class BodyDecoding {
       if (cursor.skipSpace() !== 0 || cursor.position < end) this.#line();
       if (end < bodySize) this.#text.bytes[end] = ascii.LINE_FEED;
       start = end + 1;
-      if (this.#slices.isOver(end)) await yieldToEventLoop();
+      const doneSize = end + this.#badLineCount * DECODE_PART_BYTES;
+      if (this.#slices.isOver(doneSize)) await yieldToEventLoop();
     }
-    const [first] = this.#badLines.values();
+    const [first] = this.#badEvents.values();
     if (first !== undefined && this.#badLineCount === this.#eventCount) {
       throw new MalformedBodyError(first);
     }
@@ -161,7 +170,7 @@ class BodyDecoding {
     } catch (error) {
       if (!(error instanceof MalformedBodyError)) throw error;
       this.#badLineCount++;
-      if (this.#badLines.size < REFUSALS_LISTED_MAX) this.#badLines.set(index, error.message);
+      this.#noteBad(index, error);
       this.#decoder.truncate(tokenCount, slotCount);
       this.#tokenStarts[index + 1] = tokenCount;
       this.#slotStarts[index + 1] = slotCount;
@@ -208,6 +217,7 @@ class BodyDecoding {
       } else if (byte !== ascii.BRACE_CLOSE) {
         cursor.fail('"," or "}" after a value');
       }
+      if (this.#slices.isOver(cursor.position)) await yieldToEventLoop();
     }
     cursor.position++;
     if (isBatch) return;
@@ -282,7 +292,7 @@ class BodyDecoding {
     }
     const isObject = this.#cursor.skipSpace() === ascii.BRACE_OPEN;
     const start = this.#cursor.position;
-    if (isObject) this.#decoder.decodeRoot();
+    if (isObject) this.#root(index);
     else this.#cursor.skipValue();
     const end = this.#cursor.position;
     if (end - start >= STRING_LENGTH_MAX) {
@@ -293,6 +303,25 @@ class BodyDecoding {
     if (this.#isRepaired && this.#hasReplacement(start, end)) this.#repairedEvents.push(index);
     this.#tokenStarts[index + 1] = this.#decoder.tokenCount;
     this.#slotStarts[index + 1] = this.#decoder.slotCount;
+  }
+
+  /** Decodes the object that is due; one that is too large is an event without a token, to be refused by itself. */
+  #root(index: number): void {
+    const { tokenCount, slotCount } = this.#decoder;
+    const start = this.#cursor.position;
+    try {
+      this.#decoder.decodeRoot();
+    } catch (error) {
+      if (!(error instanceof EventLimitError)) throw error;
+      this.#noteBad(index, error);
+      this.#decoder.truncate(tokenCount, slotCount);
+      this.#cursor.position = start;
+      this.#cursor.skipValue();
+    }
+  }
+
+  #noteBad(index: number, { message }: Error): void {
+    if (this.#badEvents.size < REFUSALS_LISTED_MAX) this.#badEvents.set(index, message);
   }
 
   /** Whether U+FFFD stands in `[start, end)`; each byte is looked at once where the starts ascend. */
@@ -306,6 +335,7 @@ class BodyDecoding {
 
   #forgetEvents(): void {
     this.#eventCount = 0;
+    this.#badEvents.clear();
     this.#repairedEvents.length = 0;
     this.#decoder.truncate(0, 0);
   }

@@ -4,6 +4,7 @@ import { assert } from '../engine/assert.ts';
 import { type Disk, DiskError, type DiskReader } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import { LOG_READ_BYTES } from './limits.ts';
+import { parseSegmentName, type SegmentName } from './segment-name.ts';
 
 /** The folder that what is damaged goes to, so that nothing that may be of worth is thrown away. */
 export class Quarantine {
@@ -86,6 +87,20 @@ export class Quarantine {
     await this.#disk.makeFolder(this.#folder);
     await this.#disk.syncFolder(dirname(this.#folder));
   }
+}
+
+/** A segment file in quarantine, and where it was. */
+export type SetAside = SegmentName & { readonly source: string; readonly path: string };
+
+/** The segment files of a quarantine folder, by their names. Rejects with a `DiskError`. */
+export async function listSetAside(disk: SteadyDisk, folder: string): Promise<SetAside[]> {
+  const names = await disk.list(folder);
+  return names.flatMap((name) => {
+    const [, source, file] = /^(.+)\.([^.]+\.\d+\.segment)$/.exec(name) ?? [];
+    const parsed = file === undefined ? undefined : parseSegmentName(file);
+    if (source === undefined || parsed === undefined) return [];
+    return { ...parsed, source, path: join(folder, name) };
+  });
 }
 
 async function crcOf(reader: DiskReader, offset: number, size: number): Promise<number> {

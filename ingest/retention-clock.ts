@@ -1,46 +1,91 @@
-import { CLOCK_AHEAD_US_MAX, CLOCK_HELD_US_MIN, CLOCK_STEP_US_MAX } from './limits.ts';
+import { CLOCK_AHEAD_US_MAX, CLOCK_HELD_US_MIN } from './limits.ts';
+
+/** What a retention clock keeps on disk. All are microseconds. */
+export type ClockState = {
+  /** The trusted time, since the epoch. */
+  readonly trustedUs: number;
+  /** What the clock said last, since the epoch. */
+  readonly clockUs: number;
+  /** How long the clock has run on since it left the trusted time; 0 while it is trusted. */
+  readonly heldUs: number;
+};
+
+/** One reading of both clocks. */
+export type ClockReading = {
+  /** The clock in question, in microseconds since the epoch. */
+  readonly nowUs: number;
+  /** The monotonic clock, in milliseconds since some moment: of the same process always the same. */
+  readonly monotonicMs: number;
+};
 
 /**
- * The time that retention goes by. What it deletes is gone for ever, so it does not follow a clock
- * that has leapt ahead: by a wrong battery, a wrong zone, a machine that was asleep.
+ * The time that retention goes by. What retention deletes is gone for ever, so it does not follow a clock
+ * that leaps ahead, by an empty battery or a mistyped date.
  *
- * The clock is believed while it is at most CLOCK_AHEAD_US_MAX ahead of the time believed before; the
- * first of these is the newest event stored. One that is further ahead must first run on for
- * CLOCK_HELD_US_MIN, told by its own small steps: another leap does not count as waiting. Stored
- * events do not move the time, as those that bring none are stamped by the very clock in question.
- * A clock that goes back is followed at once: it deletes less.
+ * The clock is compared with the *trusted time*, which is the time of the last trusted reading and runs on
+ * with the monotonic clock. The rules are the same while the service runs and across a restart:
  *
- * A wrong clock that stored events before a restart is believed after it.
+ * 1. A clock that is at most CLOCK_AHEAD_US_MAX away from the trusted time, ahead or behind, is trusted: its
+ *    time becomes the trusted time.
+ * 2. A clock that is further ahead is held back: nothing is deleted.
+ * 3. A clock that is further behind is followed at once, as that deletes less. The trusted time stays, so
+ *    that coming back to the right time is no leap.
+ * 4. A clock that is further away, ahead or behind, is trusted once it has run on for CLOCK_HELD_US_MIN. Only
+ *    time counts that passed on both clocks, so one that stands still is never trusted. When it leaps
+ *    ahead once more by over CLOCK_AHEAD_US_MAX, the time counts from zero again.
+ *
+ * `state` is to be kept on disk, and the next process goes on from it. Between two processes the trusted
+ * time stands still and the wait of rule 4 too, as nothing tells how long the service was down. So a service
+ * that was down for more than CLOCK_AHEAD_US_MAX also waits for CLOCK_HELD_US_MIN before it deletes.
+ *
+ * Timestamps of stored events do not move the trusted time: senders choose them, or the clock in question
+ * stamped them.
  */
 export class RetentionClock {
-  #trustedUs: number | undefined;
-  #heldUs = 0;
-  #lastUs: number | undefined;
+  #trustedUs: number;
+  #clockUs: number;
+  #heldUs: number;
+  /** Of the last reading; `undefined` before the first of this process. */
+  #monotonicMs: number | undefined;
 
-  /** `newestStoredUs`: timestamp of the newest stored event; `undefined` when there is none. */
-  constructor(newestStoredUs: number | undefined) {
-    this.#trustedUs = newestStoredUs;
+  constructor(state: ClockState) {
+    this.#trustedUs = state.trustedUs;
+    this.#clockUs = state.clockUs;
+    this.#heldUs = state.heldUs;
   }
 
-  /** Whether the clock, when it was last told, was too far ahead to be believed. */
+  get state(): ClockState {
+    return { trustedUs: this.#trustedUs, clockUs: this.#clockUs, heldUs: this.#heldUs };
+  }
+
+  /** Whether the clock is too far ahead to delete by. */
   get isHeldBack(): boolean {
-    return this.#lastUs !== undefined && this.#trustedUs! < this.#lastUs;
+    return this.#clockUs - this.#trustedUs > CLOCK_AHEAD_US_MAX;
   }
 
-  /** The time to measure retention from, told the clock's. To be called now and then. */
-  tick(nowUs: number): number {
-    this.#trustedUs ??= nowUs;
-    const stepUs = this.#lastUs === undefined ? 0 : nowUs - this.#lastUs;
-    this.#lastUs = nowUs;
-    if (nowUs - this.#trustedUs <= CLOCK_AHEAD_US_MAX) return this.#trust(nowUs);
-    if (stepUs >= 0 && stepUs <= CLOCK_STEP_US_MAX) this.#heldUs += stepUs;
-    else this.#heldUs = 0;
-    return this.#heldUs >= CLOCK_HELD_US_MIN ? this.#trust(nowUs) : this.#trustedUs;
+  /**
+   * The time to measure retention from; -Infinity: delete nothing. To be called about once a second, as
+   * a clock is seen to leap between two calls.
+   */
+  tick({ nowUs, monotonicMs }: ClockReading): number {
+    const elapsedMs = monotonicMs - (this.#monotonicMs ?? monotonicMs);
+    const elapsedUs = Math.round(elapsedMs * 1000);
+    const stepUs = nowUs - this.#clockUs;
+    this.#monotonicMs = monotonicMs;
+    this.#clockUs = nowUs;
+    this.#trustedUs += elapsedUs;
+    if (stepUs - elapsedUs > CLOCK_AHEAD_US_MAX) this.#heldUs = 0;
+    else this.#heldUs += Math.max(0, Math.min(stepUs, elapsedUs));
+    const awayUs = Math.abs(nowUs - this.#trustedUs);
+    if (awayUs <= CLOCK_AHEAD_US_MAX || this.#heldUs >= CLOCK_HELD_US_MIN) {
+      this.#trustedUs = nowUs;
+      this.#heldUs = 0;
+    }
+    return this.isHeldBack ? Number.NEGATIVE_INFINITY : nowUs;
   }
+}
 
-  #trust(nowUs: number): number {
-    this.#trustedUs = nowUs;
-    this.#heldUs = 0;
-    return nowUs;
-  }
+/** The state of a clock that is trusted as it is. */
+export function trustedState(nowUs: number): ClockState {
+  return { trustedUs: nowUs, clockUs: nowUs, heldUs: 0 };
 }

@@ -1,14 +1,15 @@
 import { must } from '../engine/assert.ts';
 import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
-import type { ScanScope } from '../engine/column/snapshot.ts';
+import type { ScanScope, TimeScope } from '../engine/column/snapshot.ts';
 import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
+import { LostDays } from './lost-days.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { chooseMerge } from './merge-choice.ts';
 import { PARTITION_US, partitionOf } from './partition.ts';
 import type { SegmentFile } from './segment-file.ts';
-import type { SegmentFolder, SegmentLoad } from './segment-folder.ts';
+import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.ts';
 import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
@@ -39,7 +40,7 @@ export type SegmentStorage = {
 };
 
 /** What a stored segment lost. */
-export type SegmentDamage = {
+export type SegmentDamage = PartitionKey & {
   /** Of the damaged file, where it was. */
   readonly path: string;
   readonly load: Extract<SegmentLoad, { kind: 'repaired' | 'lost' }>;
@@ -70,6 +71,7 @@ export class SealedSegments {
   readonly #unstored: UnstoredSealing[] = [];
   /** Days whose files could not be removed. */
   readonly #undropped = new Set<number>();
+  readonly #lostDays = new LostDays();
   readonly #failing = new Set<StorageFailure['step']>();
   #storage: SegmentStorage | undefined;
   /** Set while segments are written; never rejects. */
@@ -137,6 +139,16 @@ export class SealedSegments {
     return this.#partitions.handles(scope);
   }
 
+  /** Of this day rows, or values of rows, were lost to damage. */
+  noteLost(day: number): void {
+    this.#lostDays.add(day);
+  }
+
+  /** Days of the scope of which rows, or values of rows, were lost to damage. */
+  lostDays(scope: TimeScope): readonly number[] {
+    return this.#lostDays.within(scope);
+  }
+
   /** The first record with rows in a segment that no file holds yet; `undefined`: all are in files. */
   get firstUnstoredSequence(): number | undefined {
     const firsts = this.#unstored.map(({ origin }) => origin.firstSequence);
@@ -165,6 +177,7 @@ export class SealedSegments {
       for (const segment of over.segments) segment.drop();
       this.#undropped.add(over.day);
     }
+    this.#lostDays.forgetBefore(oldestUs);
     for (const day of this.#undropped) void this.#dropFiles(day);
   }
 
@@ -352,7 +365,8 @@ export class SealedSegments {
     const isDone = await this.#attempt('load', async () => {
       await folder.load(file, (load) => {
         isChanged = true;
-        if (load.kind !== 'whole') onDamage({ path: file.path, load });
+        const { source, partition } = file.envelope;
+        if (load.kind !== 'whole') onDamage({ source, partition, path: file.path, load });
         this.#takeLoaded(segment, load);
       });
     });

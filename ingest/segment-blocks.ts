@@ -76,6 +76,7 @@ export async function copyWithout(
       ...backing,
       states: sharedIntegers(states.length),
       usedAt: sharedIntegers(states.length),
+      readInParts: sharedIntegers(1),
     },
   };
   const count = blockCountOf(backing);
@@ -139,6 +140,7 @@ function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): Segme
     frame,
     states: sharedIntegers(stateCount).fill(state),
     usedAt: sharedIntegers(stateCount),
+    readInParts: sharedIntegers(1),
     gauge,
   };
 }

@@ -1,7 +1,7 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { assert, must } from '../engine/assert.ts';
 import type { PackedBlock } from '../engine/column/packed-image.ts';
-import { BLOCK_NUMBERS } from '../engine/column/segment-backing.ts';
+import { BLOCK_NUMBERS, type BlockTable } from '../engine/column/segment-backing.ts';
 import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
 import type { SequenceInterval } from './sequence-intervals.ts';
@@ -29,7 +29,7 @@ export type SegmentEnvelope = SegmentName & {
    * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of their places, which is that
    * of the file. In shared memory, as every query hands it to other threads.
    */
-  readonly blocks: Float64Array;
+  readonly blocks: BlockTable;
   /**
    * What stands around the slices in memory, compressed (RFC 7932): the header of the sealed segment,
    * then its footer. In shared memory, too.
@@ -48,7 +48,7 @@ export type StoredBlock = PackedBlock & {
   readonly storedOffset: number;
 };
 
-export function blockAt(blocks: Float64Array, index: number): StoredBlock {
+export function blockAt(blocks: BlockTable, index: number): StoredBlock {
   const number = (place: number): number =>
     must(blocks[index * BLOCK_NUMBERS + place], 'the table has the block');
   return {
@@ -61,7 +61,7 @@ export function blockAt(blocks: Float64Array, index: number): StoredBlock {
 }
 
 /** Bytes of a block in memory. */
-export function blockSizeAt(blocks: Float64Array, index: number): number {
+export function blockSizeAt(blocks: BlockTable, index: number): number {
   return must(blocks[index * BLOCK_NUMBERS + 1], 'the table has the block');
 }
 
@@ -160,9 +160,9 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
 }
 
 /** `fileOffset`: where the first block lies in the file. */
-function blockTable(words: Uint32Array, fileOffset: number): Float64Array {
+function blockTable(words: Uint32Array, fileOffset: number): BlockTable {
   const count = words.length / BLOCK_WORDS;
-  const table = new Float64Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 8));
+  const table = new Uint32Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 4));
   let offset = fileOffset;
   for (let block = 0; block < count; block++) {
     const [place, size, storedSize, crc] = words.subarray(block * BLOCK_WORDS);

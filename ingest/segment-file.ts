@@ -8,7 +8,7 @@ import {
   readFooter,
   type SealedFooter,
 } from '../engine/column/sealed-layout.ts';
-import { blockOf } from '../engine/column/segment-backing.ts';
+import { blocksWith } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import type { Slice } from '../engine/column/slice.ts';
 import type { Disk, DiskReader } from './disk/disk.ts';
@@ -25,6 +25,7 @@ import {
   HEAD_SIZE,
   headCrc,
   SEGMENT_FILE_VERSION,
+  SEGMENT_FILE_VERSION_MIN,
   SEGMENT_MAGIC,
   SegmentDamageError,
   SegmentVersionError,
@@ -42,7 +43,7 @@ export type EnvelopeCopy = 'front' | 'back';
 
 /** A segment as it was read. */
 export type LoadedSegment = {
-  /** The bytes that were packed, but zeros for each slice that is damaged. */
+  /** The bytes that were packed, but zeros for each block that is damaged. */
   readonly buffer: SharedArrayBuffer;
   /** Columns that cannot be read, in the order of `sealedColumnsOf`. */
   readonly damagedColumns: readonly SealedColumnName[];
@@ -104,12 +105,13 @@ export class SegmentFile {
     new Uint8Array(buffer).set(frame.subarray(0, HEADER_SIZE));
     const footer = frame.subarray(HEADER_SIZE);
     new Uint8Array(buffer, imageSize - footer.length).set(footer);
-    const damaged = new Set<number>();
-    await this.#readBlocks(blocks, ({ offset }, slice) => {
-      if (slice === undefined) damaged.add(offset);
-      else new Uint8Array(buffer, offset).set(slice);
+    const damaged: StoredBlock[] = [];
+    await this.#readBlocks(blocks, (block, bytes) => {
+      if (bytes === undefined) damaged.push(block);
+      else new Uint8Array(buffer, block.offset).set(bytes);
     });
-    const isDamaged = ([offset, size]: Slice): boolean => size > 0 && damaged.has(offset);
+    const isDamaged = ([offset, size]: Slice): boolean =>
+      damaged.some((block) => offset <= block.offset && block.offset < offset + size);
     const damagedColumns = sealedColumnsOf(readFooter(buffer))
       .filter((column) => column.slices.some(isDamaged))
       .map(({ column }) => column);
@@ -152,29 +154,28 @@ export class SegmentFile {
     const indexes = new Set<number>();
     for (const slice of slices) {
       if (slice[1] === 0) continue;
-      const index = blockOf(blocks, slice);
-      assert(index >= 0, `segment ${this.envelope.id} has a block at ${slice[0]}`);
-      indexes.add(index);
+      const { first, end } = blocksWith(blocks, slice);
+      for (let index = first; index < end; index++) indexes.add(index);
     }
     const wanted = [...indexes].sort((left, right) => left - right);
-    const sliceAt = new Map<number, Uint8Array | undefined>();
+    const blockOf = new Map<number, Uint8Array | undefined>();
     await this.#readBlocks(
       wanted.map((index) => blockAt(blocks, index)),
-      ({ offset }, slice) => sliceAt.set(offset, slice),
+      ({ offset }, bytes) => blockOf.set(offset, bytes),
     );
-    return slices.map(([offset, size]) => (size === 0 ? new Uint8Array(0) : sliceAt.get(offset)));
+    return slices.map((slice) => joined(slice, blockOf));
   }
 
   /** Some blocks, in the file's order; `take` gets `undefined` for one that is damaged. */
   #readBlocks(
     blocks: readonly StoredBlock[],
-    take: (block: StoredBlock, slice: Uint8Array | undefined) => void,
+    take: (block: StoredBlock, bytes: Uint8Array | undefined) => void,
   ): Promise<void> {
     return withReader(this.#disk, this.path, async (reader) => {
       for (const run of runsOf(blocks)) {
         const stored = await readRun(reader, run);
-        const slices = await Promise.all(run.map((block, i) => unpacked(block, stored[i])));
-        for (const [index, block] of run.entries()) take(block, slices[index]);
+        const unpackedRun = await Promise.all(run.map((block, i) => unpacked(block, stored[i])));
+        for (const [index, block] of run.entries()) take(block, unpackedRun[index]);
       }
     });
   }
@@ -205,7 +206,25 @@ async function readEnvelope(
   if (bytes === undefined) return undefined;
   if (headCrc(head, bytes) !== view.getUint32(HEAD_CRC_OFFSET, true)) return undefined;
   const version = view.getUint32(4, true);
-  if (version !== SEGMENT_FILE_VERSION) throw new SegmentVersionError(path, version);
+  if (version < SEGMENT_FILE_VERSION_MIN || version > SEGMENT_FILE_VERSION) {
+    throw new SegmentVersionError(path, version);
+  }
+  return bytes;
+}
+
+/** A slice out of its blocks, which are known by their places; `undefined` when one of them is damaged. */
+function joined(
+  [offset, size]: Slice,
+  blockOf: ReadonlyMap<number, Uint8Array | undefined>,
+): Uint8Array | undefined {
+  const bytes = new Uint8Array(size);
+  for (let done = 0; done < size; ) {
+    const block = blockOf.get(offset + done);
+    if (block === undefined) return undefined;
+    if (block.length === size) return block;
+    bytes.set(block, done);
+    done += block.length;
+  }
   return bytes;
 }
 
@@ -253,7 +272,7 @@ async function readRun(
   return stored;
 }
 
-/** The slice of a block; `undefined` when its bytes are not those that were written. */
+/** The bytes of a block as they lie in memory; `undefined` when they are not those that were written. */
 async function unpacked(
   block: StoredBlock,
   stored: Uint8Array | undefined,

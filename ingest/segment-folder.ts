@@ -6,11 +6,16 @@ import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { writeDurably } from './durable-file.ts';
 import { Quarantine } from './quarantine.ts';
-import type { RetentionClock } from './retention-clock.ts';
 import { SegmentFile } from './segment-file.ts';
+import { manifestName, type SegmentManifest } from './segment-manifest.ts';
 import { formatSegmentName } from './segment-name.ts';
 import { packSegment } from './segment-packing.ts';
-import { type RecoveryOptions, type RecoveryReport, recoverSegments } from './segment-recovery.ts';
+import {
+  type RecoveredSegments,
+  type RecoveryOptions,
+  type RecoveryReport,
+  recoverSegments,
+} from './segment-recovery.ts';
 import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
 
 /** The rows of one source and one UTC day (days since the epoch). */
@@ -65,7 +70,7 @@ export type SegmentLoad =
  * because the file that named them first may be replaced and gone itself.
  *
  * A file that is replaced while queries run stays, as a leftover, until the last of those that may have
- * it in their snapshot has ended.
+ * it in their snapshot has ended; also until the manifest does not name it (`SegmentManifest`).
  *
  * Coverage is by partition: of log records in a file's interval, the rows in its partition are in
  * the file. When one sealing makes files for two days and the process dies between them, the rows of
@@ -84,8 +89,11 @@ export class SegmentFolder {
   readonly #segments = new Map<string, Map<number, SegmentFile[]>>();
   /** Ids of files that must not count but may be there, by source and partition. */
   readonly #leftovers = new Map<string, Set<number>>();
-  /** Ids of those leftovers that someone may still read. */
-  readonly #beingRead = new Set<number>();
+  /** Ids of those leftovers that someone may still read, or that wait for the manifest. */
+  readonly #waiting = new Set<number>();
+  readonly #manifest: SegmentManifest;
+  /** Whether files that count have come or gone since the manifest was last written. */
+  #isManifestOld = true;
   /** Folders of sources known to be there, durably. */
   readonly #folders = new Set<string>();
   /** The last change of each partition with one under way; none of them rejects. */
@@ -93,7 +101,10 @@ export class SegmentFolder {
   #idNext: number;
   #isClosed = false;
 
-  private constructor(options: SegmentFolderOptions, idNext: number) {
+  private constructor(
+    options: SegmentFolderOptions,
+    { idNext, manifest }: Pick<RecoveredSegments, 'idNext' | 'manifest'>,
+  ) {
     this.#disk = options.disk;
     this.#path = options.path;
     this.#quarantine = new Quarantine(this.#disk, options.quarantinePath);
@@ -101,6 +112,7 @@ export class SegmentFolder {
     this.#readersDone = options.readersDone ?? (() => undefined);
     this.#onQuarantined = options.onQuarantined ?? (() => {});
     this.#idNext = idNext;
+    this.#manifest = manifest;
   }
 
   /**
@@ -111,16 +123,14 @@ export class SegmentFolder {
   static async recover(options: SegmentFolderOptions): Promise<{
     readonly folder: SegmentFolder;
     readonly report: RecoveryReport;
-    /** By which retention goes on. */
-    readonly clock: RetentionClock;
   }> {
     const recovered = await recoverSegments(options);
-    const folder = new SegmentFolder(options, recovered.idNext);
+    const folder = new SegmentFolder(options, recovered);
     for (const segment of recovered.segments) folder.#insert(segment);
     for (const { source, partition, id } of recovered.leftovers) {
       folder.#leftoversOf({ source, partition }).add(id);
     }
-    return { folder, report: recovered.report, clock: recovered.clock };
+    return { folder, report: recovered.report };
   }
 
   /** Files that count: partitions ascend, in a partition ids do. */
@@ -176,7 +186,9 @@ export class SegmentFolder {
       for (const segment of replaced) this.#forget(segment);
       this.#insert(stored);
       onReplaced(stored);
-      await this.#onceUnread(key, ids, () => this.#removeLeftovers(key));
+      const names = ids.map((id) => manifestName({ ...key, id }));
+      const waits = [this.#readersDone(), this.#manifest.unnamed(names)];
+      await this.#after(waits, { key, ids }, () => this.#removeLeftovers(key));
       return stored;
     });
   }
@@ -187,10 +199,14 @@ export class SegmentFolder {
    */
   dropPartition(key: PartitionKey): Promise<void> {
     return this.#change(key, async () => {
-      for (const id of this.#leftoversOf(key)) this.#beingRead.delete(id);
+      for (const id of this.#leftoversOf(key)) this.#waiting.delete(id);
       for (const segment of this.#counting(key)) {
         this.#leftoversOf(key).add(segment.envelope.id);
         this.#forget(segment);
+      }
+      const ids = [...this.#leftoversOf(key)];
+      if (ids.some((id) => this.#manifest.mayName(manifestName({ ...key, id })))) {
+        await this.#manifest.writeOrRemove(() => this.#listForManifest());
       }
       const error = await this.#removeLeftovers(key);
       if (error !== undefined) throw error;
@@ -229,6 +245,16 @@ export class SegmentFolder {
   }
 
   /**
+   * Writes the names of the files that count, for the next start to find the missing ones; does nothing when they are
+   * written. To be called about once a second, and at a clean stop. Rejects with a `DiskError`; the next call tries
+   * again.
+   */
+  async writeManifest(): Promise<void> {
+    if (!this.#isManifestOld && this.#manifest.isWritten) return;
+    await this.#manifest.write(() => this.#listForManifest());
+  }
+
+  /**
    * Resolves when nothing is under way. What someone still reads stays, and goes at the next start;
    * there should be no more calls.
    */
@@ -252,7 +278,8 @@ export class SegmentFolder {
     this.#forget(segment);
     this.#insert(stored);
     const load = told({ kind: 'repaired', segment: stored, buffer, lostColumns }, onLoaded);
-    await this.#onceUnread(segment.envelope, [id], async () => {
+    const key = { source, partition };
+    await this.#after([this.#readersDone()], { key, ids: [id] }, async () => {
       // Its day may have been dropped meanwhile.
       if (!this.#leftoversOf(segment.envelope).has(id)) return;
       try {
@@ -266,27 +293,33 @@ export class SegmentFolder {
   }
 
   /**
-   * Part of a change: does away with leftovers when nobody reads them any more. At once where nobody
-   * does; else later, as a change of its own, so that others of the partition need not wait for readers.
+   * Part of a change: does away with leftovers after all that is to be waited for. At once where there is nothing;
+   * else later, as a change of its own, so that others of the partition need not wait.
    */
-  async #onceUnread(
-    key: PartitionKey,
-    ids: readonly number[],
+  async #after(
+    waits: readonly (Promise<void> | undefined)[],
+    { key, ids }: { readonly key: PartitionKey; readonly ids: readonly number[] },
     remove: () => Promise<unknown>,
   ): Promise<void> {
-    const readersDone = this.#readersDone();
-    if (readersDone === undefined) {
+    if (waits.every((wait) => wait === undefined)) {
       await remove();
       return;
     }
-    for (const id of ids) this.#beingRead.add(id);
-    void readersDone.then(async () => {
+    for (const id of ids) this.#waiting.add(id);
+    void Promise.all(waits).then(async () => {
       if (this.#isClosed) return;
       await this.#change(key, () => {
-        for (const id of ids) this.#beingRead.delete(id);
+        for (const id of ids) this.#waiting.delete(id);
         return remove();
       });
     });
+  }
+
+  #listForManifest(): string[] {
+    this.#isManifestOld = false;
+    return this.sources().flatMap((source) =>
+      this.segments(source).map(({ envelope }) => manifestName(envelope)),
+    );
   }
 
   #change<T>({ source, partition }: PartitionKey, work: () => Promise<T>): Promise<T> {
@@ -324,12 +357,14 @@ export class SegmentFolder {
   }
 
   /**
-   * Tries to remove what must not count and nobody reads. What cannot be removed now stays a leftover,
-   * and does no harm: gives the first error.
+   * Tries to remove what must not count, nobody reads and the manifest does not name. What cannot be removed now stays
+   * a leftover, and does no harm: gives the first error.
    */
   async #removeLeftovers(key: PartitionKey): Promise<DiskError | undefined> {
     const leftovers = this.#leftoversOf(key);
-    const unread = [...leftovers].filter((id) => !this.#beingRead.has(id));
+    const unread = [...leftovers].filter(
+      (id) => !this.#waiting.has(id) && !this.#manifest.mayName(manifestName({ ...key, id })),
+    );
     const removed: number[] = [];
     let failure: DiskError | undefined;
     try {
@@ -366,6 +401,7 @@ export class SegmentFolder {
 
   async #makeFolder(path: string): Promise<void> {
     if (this.#folders.has(path)) return;
+    await this.#disk.makeFolder(this.#path);
     await this.#disk.makeFolder(path);
     await this.#disk.syncFolder(this.#path);
     await this.#disk.syncFolder(dirname(this.#path));
@@ -388,6 +424,7 @@ export class SegmentFolder {
   }
 
   #insert(segment: SegmentFile): void {
+    this.#isManifestOld = true;
     const { source, partition } = segment.envelope;
     const partitions = this.#segments.get(source) ?? new Map<number, SegmentFile[]>();
     const segments = [...this.#counting({ source, partition }), segment];
@@ -397,6 +434,7 @@ export class SegmentFolder {
   }
 
   #forget(segment: SegmentFile): void {
+    this.#isManifestOld = true;
     const { source, partition } = segment.envelope;
     const partitions = this.#segments.get(source);
     const left = this.#counting({ source, partition }).filter((other) => other !== segment);

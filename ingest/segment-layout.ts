@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
  *  0       4         8                12      16
  * ┌───────┬─────────┬────────────────┬───────┬──────────┬───────────────────┬──────────┬──────┐
  * │ magic │ version │ envelope size  │ CRC   │ envelope │ blocks, end to    │ envelope │ the  │
- * │ u32   │ u32     │ u32, bytes     │ u32   │          │ end: one a slice  │ again    │ same │
+ * │ u32   │ u32     │ u32, bytes     │ u32   │          │ end               │ again    │ same │
  * └───────┴─────────┴────────────────┴───────┴──────────┴───────────────────┴──────────┴──────┘
  *  └────────── head: 16 bytes ───────────────┘                                    16 bytes: ┘
  * ```
@@ -17,10 +17,15 @@ import { crc32 } from 'node:zlib';
  * than one of them. Every byte of the file is under some CRC. Magic, version, size and CRC have
  * their places in every version, so that an older program can tell a newer file from a damaged one.
  *
- * A block is a slice as it lies in memory, or compressed where that saves at least a tenth. All
+ * A block is a part of a slice as it lies in memory, or compressed where that saves at least a tenth. All
  * slices of a segment are there, so what is read back is the same bytes as what was written.
+ *
+ * In files of version 1 a block is a whole slice; else they are the same.
  */
-export const SEGMENT_FILE_VERSION = 1;
+export const SEGMENT_FILE_VERSION = 2;
+
+/** Files of this version, and of those behind it, are read. */
+export const SEGMENT_FILE_VERSION_MIN = 1;
 
 /** "WSEG" */
 export const SEGMENT_MAGIC = 0x47455357;
@@ -47,7 +52,7 @@ export function headCrc(head: Uint8Array, envelope: Uint8Array): number {
 export class SegmentVersionError extends Error {
   constructor(path: string, version: number) {
     super(
-      `${path} is a segment file of version ${version}; this program reads version ${SEGMENT_FILE_VERSION}`,
+      `${path} is a segment file of version ${version}; this program reads versions ${SEGMENT_FILE_VERSION_MIN} to ${SEGMENT_FILE_VERSION}`,
     );
     this.name = 'SegmentVersionError';
   }

@@ -1,11 +1,20 @@
 import { join, relative } from 'node:path';
 import { countingFiles } from './counting-files.ts';
 import { type Disk, DiskError, namesIn } from './disk/disk.ts';
+import { SteadyDisk } from './disk/steady-disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
 import { SEGMENT_LISTINGS_MAX, SEGMENTS_OPENED_MAX } from './limits.ts';
+import { listSetAside } from './quarantine.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from './segment-layout.ts';
-import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import {
+  MANIFEST_FILE,
+  manifestName,
+  missingFiles,
+  readManifest,
+  type SourceSegmentName,
+} from './segment-manifest.ts';
+import { formatSegmentName, parseSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
 
 /** A file that does not count beside others, and will be removed. */
 export type Leftover = {
@@ -28,8 +37,7 @@ export type ListedSegments = {
   readonly isSettled: boolean;
 };
 
-type Entry = SegmentName & {
-  readonly source: string;
+type Entry = SourceSegmentName & {
   readonly path: string;
   readonly isTemporary: boolean;
 };
@@ -39,6 +47,9 @@ type Opened =
   | { readonly kind: 'temporary'; readonly byteSize: number }
   | { readonly kind: 'damaged'; readonly reason: string }
   | { readonly kind: 'unchecked'; readonly reason: string };
+
+/** The names of the manifest, or why there are none. */
+type Named = readonly string[] | Extract<FolderDamage, { kind: 'manifest' }> | UncheckedFile;
 
 /** What was found at one look at the names. */
 type Names = { readonly entries: readonly Entry[]; readonly unknown: readonly string[] };
@@ -65,13 +76,19 @@ export class SegmentListing {
 
   /** Rejects with a DiskError when a folder cannot be listed. */
   async read(): Promise<ListedSegments> {
+    const named = await this.#readManifest();
     let before: string | undefined;
     for (let look = 1; ; look++) {
       const names = await this.#list();
       const isWhole = await this.#openAll(names.entries);
       const seen = JSON.stringify(names.entries.map(({ path }) => path));
       const isSettled = isWhole && seen === before;
-      if (isSettled || look === SEGMENT_LISTINGS_MAX) return this.#judge(names, isSettled);
+      if (isSettled || look === SEGMENT_LISTINGS_MAX) {
+        const listed = this.#judge(names, isSettled);
+        const damages = [...listed.damages, ...(await this.#findMissing(named, names.entries))];
+        const unchecked = [...listed.unchecked, ...('reason' in named ? [named] : [])];
+        return { ...listed, damages, unchecked };
+      }
       before = seen;
     }
   }
@@ -93,6 +110,37 @@ export class SegmentListing {
       }
     }
     return { entries, unknown };
+  }
+
+  async #readManifest(): Promise<Named> {
+    const path = MANIFEST_FILE;
+    try {
+      const names = (await readManifest(this.#disk, this.#folder)) ?? [];
+      return names === 'damaged' ? { kind: 'manifest', path } : names;
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      return { path, reason: error.message };
+    }
+  }
+
+  /**
+   * What is named before the look and still after it was there all the while, unless somebody removed it or it is in
+   * quarantine, where it is put before its name goes. `before`: what `#readManifest` resolved to.
+   */
+  async #findMissing(before: Named, entries: readonly Entry[]): Promise<FolderDamage[]> {
+    if (!isList(before)) return 'kind' in before ? [before] : [];
+    const found = entries.filter(({ isTemporary }) => !isTemporary);
+    const disk = SteadyDisk.of(this.#disk);
+    const setAside = await listSetAside(disk, join(this.#dataDir, 'quarantine'));
+    const missing = missingFiles(before, [...found, ...setAside]);
+    const after = missing.length === 0 ? [] : await this.#readManifest();
+    const names = new Set(isList(after) ? after : []);
+    return missing
+      .filter((file) => names.has(manifestName(file)))
+      .map((file) => {
+        const path = join('segments', file.source, formatSegmentName(file));
+        return { kind: 'missing', path, source: file.source };
+      });
   }
 
   /** Opens what is new, forgets what is gone. Whether all that was listed is there. */
@@ -173,4 +221,8 @@ export class SegmentListing {
     }
     return { segments, leftovers, damages, unchecked, unknown, isSettled };
   }
+}
+
+function isList(named: Named): named is readonly string[] {
+  return Array.isArray(named);
 }

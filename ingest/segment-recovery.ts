@@ -4,13 +4,19 @@ import { type Disk, DiskError, namesIn } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import { SEGMENTS_OPENED_MAX } from './limits.ts';
 import { PARTITION_US } from './partition.ts';
-import { Quarantine } from './quarantine.ts';
-import { RetentionClock } from './retention-clock.ts';
+import { listSetAside, Quarantine } from './quarantine.ts';
 import type { SegmentEnvelope } from './segment-envelope.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError } from './segment-layout.ts';
-import { parseSegmentName, type SegmentName, TEMPORARY_ENDING } from './segment-name.ts';
-import { listSetAside, restoreSegments } from './segment-restoring.ts';
+import {
+  manifestName,
+  missingFiles,
+  readManifest,
+  SegmentManifest,
+  type SourceSegmentName,
+} from './segment-manifest.ts';
+import { formatSegmentName, parseSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
+import { type LeftAside, restoreSegments } from './segment-restoring.ts';
 
 export type RecoveryOptions = {
   readonly disk: Disk;
@@ -18,8 +24,8 @@ export type RecoveryOptions = {
   readonly path: string;
   /** Where damaged files are put, for a person to look at. */
   readonly quarantinePath: string;
-  /** Microseconds since the epoch, as the clock says. */
-  readonly nowUs: number;
+  /** The time to measure retention from, in microseconds since the epoch; -Infinity: nothing is too old. */
+  readonly retentionNowUs: number;
   readonly retentionUs: number;
   /**
    * Called with the files that count before anything is changed, to read of them what must be readable for the
@@ -34,6 +40,12 @@ export type RecoveryReport = {
   readonly quarantined: readonly (Damaged & { readonly movedTo: string })[];
   /** Files that were in quarantine, turned out to be whole, and are back in their places. */
   readonly restored: readonly string[];
+  /** Files that were stored and that are nowhere: somebody else removed them. */
+  readonly missing: readonly FoundFile[];
+  /** The list of files that should be there is damaged, so whether some are missing is not known. */
+  readonly isManifestDamaged: boolean;
+  /** Files that were in quarantine before and stay there, of days that are kept. */
+  readonly leftAside: readonly LeftAside[];
   /** The last record of the log that a file in quarantine covers; its sequence must not be used again. */
   readonly setAsideThrough: number;
   /** Files that lost one of their two envelopes, and are read by the other. */
@@ -46,7 +58,7 @@ export type RecoveryReport = {
   readonly expiredCount: number;
 };
 
-type FoundFile = SegmentName & { readonly source: string; readonly path: string };
+type FoundFile = SourceSegmentName & { readonly path: string };
 
 export type RecoveredSegments = {
   /** Files that count. */
@@ -55,22 +67,19 @@ export type RecoveredSegments = {
   readonly leftovers: readonly FoundFile[];
   /** Greater than all ids ever used that something still names. */
   readonly idNext: number;
-  readonly clock: RetentionClock;
+  /** As it was found, so that what is missing is reported again should this start fail. */
+  readonly manifest: SegmentManifest;
   readonly report: RecoveryReport;
 };
 
 /** See `SegmentFolder.recover`. */
 export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredSegments> {
-  const { nowUs, retentionUs } = options;
   const disk = SteadyDisk.of(options.disk);
+  const named = await readManifest(disk, options.path);
   const listed = await listFiles(disk, options.path);
-  const newest = listed.files.reduce((last, file) => Math.max(last, file.partition), -Infinity);
-  // Of the newest day only the name is known yet. What its start deletes any time of it would.
-  const clock = new RetentionClock(
-    listed.files.length === 0 ? undefined : Math.min(nowUs, newest * PARTITION_US),
-  );
-  const oldestUs = clock.tick(nowUs) - retentionUs;
-  const isExpired = (file: FoundFile): boolean => (file.partition + 1) * PARTITION_US <= oldestUs;
+  const oldestUs = options.retentionNowUs - options.retentionUs;
+  const isExpired = (file: SourceSegmentName): boolean =>
+    (file.partition + 1) * PARTITION_US <= oldestUs;
   const expired = listed.files.filter(isExpired);
   const opened = await openFiles(
     disk,
@@ -79,6 +88,10 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   const counting = countingFiles(opened.segments);
   const setAside = await listSetAside(disk, options.quarantinePath);
   await options.look?.(counting.segments);
+  const missing = missingFiles(named === 'damaged' ? [] : (named ?? []), [
+    ...listed.files,
+    ...setAside,
+  ]).filter((file) => !isExpired(file));
   // Nothing is changed before every file has been looked at: a version of the future stops here, and so
   // does one that cannot be read.
   const quarantine = new Quarantine(disk, options.quarantinePath);
@@ -86,24 +99,30 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   for (const damaged of opened.damaged) {
     quarantined.push({ ...damaged, movedTo: await quarantine.move(damaged.path) });
   }
-  const { restored, throughSequence } = await restoreSegments(disk, options.path, {
+  const { restored, left, throughSequence } = await restoreSegments(disk, options.path, {
     setAside: setAside.filter((file) => !isExpired(file)),
     counting: counting.segments,
   });
+  const segments = [...counting.segments, ...restored];
+  const manifest = await SegmentManifest.begin(disk, options.path, named);
   const replaced = counting.replaced.map(({ path, envelope }) => ({ ...nameOf(envelope), path }));
-  const leftovers = await removeFiles(disk, [...expired, ...replaced]);
+  const kept = [...segments.map(({ envelope }) => envelope), ...missing].map(manifestName);
+  const leftovers = await removeUnnamed(disk, manifest, { kept, files: [...expired, ...replaced] });
   const temporary = await removeFiles(disk, listed.temporary);
   // Ids of files in quarantine are not used again: a file that is set aside later must not take their names.
-  const ids = [...listed.files, ...setAside].map(({ id }) => id);
+  const ids = [...listed.files, ...setAside, ...missing].map(({ id }) => id);
   return {
-    segments: [...counting.segments, ...restored],
+    segments,
     leftovers,
     idNext:
       1 + [...ids, ...listed.temporary.map(({ id }) => id)].reduce((a, b) => Math.max(a, b), 0),
-    clock,
+    manifest,
     report: {
       quarantined,
+      missing: missing.map((file) => ({ ...file, path: pathOf(options.path, file) })),
+      isManifestDamaged: named === 'damaged',
       restored: restored.map(({ path }) => path),
+      leftAside: left,
       setAsideThrough: throughSequence,
       singleEnvelope: counting.segments
         .filter(({ damagedCopy }) => damagedCopy !== undefined)
@@ -114,6 +133,28 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
       expiredCount: expired.length,
     },
   };
+}
+
+function pathOf(folder: string, file: SourceSegmentName): string {
+  return join(folder, file.source, formatSegmentName(file));
+}
+
+/** Has the manifest name the `kept` alone, then removes the files. Gives those that could not be removed. */
+async function removeUnnamed(
+  disk: Disk,
+  manifest: SegmentManifest,
+  { kept, files }: { readonly kept: readonly string[]; readonly files: readonly FoundFile[] },
+): Promise<FoundFile[]> {
+  const isNamed = (file: FoundFile): boolean => manifest.mayName(manifestName(file));
+  if (files.some(isNamed)) {
+    await manifest
+      .writeOrRemove(() => kept)
+      .catch((error: unknown) => {
+        if (!(error instanceof DiskError)) throw error;
+      });
+  }
+  const removable = files.filter((file) => !isNamed(file));
+  return [...files.filter(isNamed), ...(await removeFiles(disk, removable))];
 }
 
 type Listed = {
@@ -145,7 +186,7 @@ async function listFiles(disk: Disk, path: string): Promise<Listed> {
   return listed;
 }
 
-type Damaged = { readonly path: string; readonly reason: string };
+type Damaged = FoundFile & { readonly reason: string };
 
 async function openFiles(
   disk: Disk,
@@ -164,16 +205,16 @@ async function openFiles(
 }
 
 async function openFile(disk: Disk, file: FoundFile): Promise<SegmentFile | Damaged> {
-  const { path, source, partition, id } = file;
+  const { source, partition, id } = file;
   try {
-    const segment = await SegmentFile.open(disk, path);
+    const segment = await SegmentFile.open(disk, file.path);
     const { envelope } = segment;
     const isItself =
       envelope.source === source && envelope.partition === partition && envelope.id === id;
-    return isItself ? segment : { path, reason: `it is a copy of segment ${envelope.id}` };
+    return isItself ? segment : { ...file, reason: `it is a copy of segment ${envelope.id}` };
   } catch (error) {
     if (!(error instanceof SegmentDamageError)) throw error;
-    return { path, reason: error.message };
+    return { ...file, reason: error.message };
   }
 }
 

@@ -1,29 +1,26 @@
 import { basename, dirname, join } from 'node:path';
-import { DiskError } from './disk/disk.ts';
-import type { SteadyDisk } from './disk/steady-disk.ts';
+import { type Disk, DiskError } from './disk/disk.ts';
+import { SteadyDisk } from './disk/steady-disk.ts';
+import { listSetAside, type SetAside } from './quarantine.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from './segment-layout.ts';
-import { parseSegmentName, type SegmentName } from './segment-name.ts';
+import { SegmentListing } from './segment-listing.ts';
 
-/** A segment file in quarantine, and where it was. */
-export type SetAside = SegmentName & { readonly source: string; readonly path: string };
+/** A file that stays in quarantine, and why. */
+export type LeftAside = SetAside & { readonly reason: string };
 
-/** The segment files of a quarantine folder, by their names. Rejects with a `DiskError`. */
-export async function listSetAside(disk: SteadyDisk, folder: string): Promise<SetAside[]> {
-  const names = await disk.list(folder);
-  return names.flatMap((name) => {
-    const [, source, file] = /^(.+)\.([^.]+\.\d+\.segment)$/.exec(name) ?? [];
-    const parsed = file === undefined ? undefined : parseSegmentName(file);
-    if (source === undefined || parsed === undefined) return [];
-    return { ...parsed, source, path: join(folder, name) };
-  });
-}
+export type Restoring = {
+  /** Files that are back in their places; where nothing is changed, files that would be. */
+  readonly restored: readonly SegmentFile[];
+  readonly left: readonly LeftAside[];
+  /** The last record of the log that any file in quarantine covers, back or not. */
+  readonly throughSequence: number;
+};
 
 /**
  * Puts files back that are whole, newest first: every byte was read and is what was written. One stays in
  * quarantine when any file that counts has rows of its interval, for no row may be there twice; also one that
- * cannot be read or moved, until the next start. `folder`: of the segments. Resolves to those that are back.
- * `throughSequence`: the last record of the log that any file in quarantine covers, back or not.
+ * cannot be read or moved, until the next start. `folder`: of the segments. With `isTrial` nothing is changed.
  */
 export async function restoreSegments(
   disk: SteadyDisk,
@@ -31,27 +28,79 @@ export async function restoreSegments(
   {
     setAside,
     counting,
-  }: { readonly setAside: readonly SetAside[]; readonly counting: readonly SegmentFile[] },
-): Promise<{ readonly restored: readonly SegmentFile[]; readonly throughSequence: number }> {
+    isTrial = false,
+  }: {
+    readonly setAside: readonly SetAside[];
+    readonly counting: readonly SegmentFile[];
+    readonly isTrial?: boolean;
+  },
+): Promise<Restoring> {
   const restored: SegmentFile[] = [];
+  const left: LeftAside[] = [];
   let throughSequence = 0;
-  for (const found of setAside.toSorted((left, right) => right.id - left.id)) {
+  for (const found of setAside.toSorted((one, other) => other.id - one.id)) {
     try {
       const file = await SegmentFile.open(disk, found.path);
       const last = file.envelope.covered.at(-1)?.throughSequence ?? 0;
       throughSequence = Math.max(throughSequence, last);
-      if (![...counting, ...restored].some((other) => isInTheWay(other, file))) {
-        if (await isWhole(file, found)) restored.push(await putBack(disk, folder, found));
-      }
+      const reason =
+        (await findReasonToStay(file, found, [...counting, ...restored])) ??
+        (await isTaken(disk, placeOf(folder, found)));
+      if (reason !== undefined) left.push({ ...found, reason });
+      else restored.push(isTrial ? file : await putBack(disk, folder, found));
     } catch (error) {
       const isLeft =
         error instanceof DiskError ||
         error instanceof SegmentDamageError ||
         error instanceof SegmentVersionError;
       if (!isLeft) throw error;
+      left.push({ ...found, reason: error.message });
     }
   }
-  return { restored, throughSequence };
+  return { restored, left, throughSequence };
+}
+
+/**
+ * As a start does, for a data folder that no service runs on, or with `isTrial` for any: puts back the files in
+ * quarantine that are whole. Where a segment file cannot be read none is put back. Rejects with a `DiskError`.
+ */
+export async function restoreFolder(options: {
+  readonly disk: Disk;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly isTrial: boolean;
+}): Promise<Restoring> {
+  const { dataDir, isTrial } = options;
+  const disk = SteadyDisk.of(options.disk);
+  const setAside = await listSetAside(disk, join(dataDir, 'quarantine'));
+  if (setAside.length === 0) return { restored: [], left: [], throughSequence: 0 };
+  const { segments: counting, unchecked } = await new SegmentListing(disk, dataDir).read();
+  const [unread] = unchecked;
+  if (unread !== undefined) {
+    const reason = `${unread.path} may have its rows, and cannot be read: ${unread.reason}`;
+    return {
+      restored: [],
+      left: setAside.map((found) => ({ ...found, reason })),
+      throughSequence: 0,
+    };
+  }
+  return restoreSegments(disk, join(dataDir, 'segments'), { setAside, counting, isTrial });
+}
+
+async function findReasonToStay(
+  file: SegmentFile,
+  { source, partition, id }: SetAside,
+  counting: readonly SegmentFile[],
+): Promise<string | undefined> {
+  const { envelope, damagedCopy } = file;
+  const isItself =
+    envelope.source === source && envelope.partition === partition && envelope.id === id;
+  if (!isItself) return 'it is a copy of another segment file';
+  if (counting.some((other) => isInTheWay(other, file))) {
+    return 'another segment file has rows of the same records, or was stored in its place';
+  }
+  const isWhole = damagedCopy === undefined && (await file.load()).damagedColumns.length === 0;
+  return isWhole ? undefined : 'it is damaged';
 }
 
 /** Whether a file that counts may have rows of another one, or makes it void. */
@@ -66,23 +115,23 @@ function isInTheWay({ envelope: counts }: SegmentFile, { envelope }: SegmentFile
   );
 }
 
-async function isWhole(file: SegmentFile, { source, partition, id }: SetAside): Promise<boolean> {
-  const { envelope, damagedCopy } = file;
-  const isItself =
-    envelope.source === source && envelope.partition === partition && envelope.id === id;
-  if (!isItself || damagedCopy !== undefined) return false;
-  return (await file.load()).damagedColumns.length === 0;
+/** Where a file in quarantine was. */
+function placeOf(folder: string, { source, path }: SetAside): string {
+  return join(folder, source, basename(path).slice(source.length + 1));
 }
 
-async function putBack(
-  disk: SteadyDisk,
-  folder: string,
-  { source, path }: SetAside,
-): Promise<SegmentFile> {
-  const place = join(folder, source, basename(path).slice(source.length + 1));
+/** A file in its place stays there, whatever it holds. */
+async function isTaken(disk: SteadyDisk, place: string): Promise<string | undefined> {
+  const names = await disk.list(dirname(place));
+  return names.includes(basename(place)) ? 'a file is in its place' : undefined;
+}
+
+async function putBack(disk: SteadyDisk, folder: string, found: SetAside): Promise<SegmentFile> {
+  const place = placeOf(folder, found);
+  await disk.makeFolder(folder);
   await disk.makeFolder(dirname(place));
-  await disk.rename(path, place);
+  await disk.rename(found.path, place);
   await disk.syncFolder(dirname(place));
-  await disk.syncFolder(dirname(path));
+  await disk.syncFolder(dirname(found.path));
   return SegmentFile.open(disk, place);
 }

@@ -10,6 +10,7 @@ import { type LogSurvey, surveyLog } from './log-survey.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from './segment-layout.ts';
 import { type ListedSegments, SegmentListing } from './segment-listing.ts';
+import { type SmallFileNames, type SmallFilesFound, verifySmallFiles } from './small-files.ts';
 
 export type Verification = {
   readonly segments: {
@@ -24,6 +25,8 @@ export type Verification = {
     readonly leftoverCount: number;
   };
   readonly log: LogSurvey & { readonly eventCount: number };
+  /** All else that is in the folder. */
+  readonly smallFiles: Omit<SmallFilesFound, 'unchecked' | 'unknown'>;
   readonly damageCount: number;
   readonly unchecked: readonly UncheckedFile[];
   readonly unknown: readonly string[];
@@ -33,6 +36,7 @@ export type VerificationOptions = {
   readonly disk: Disk;
   /** Absolute. */
   readonly dataDir: string;
+  readonly smallFiles: SmallFileNames;
   /** Called for each as it is found. */
   readonly onDamage: (damage: FolderDamage) => void;
   readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
@@ -77,12 +81,16 @@ export async function verifyFolder(options: VerificationOptions): Promise<Verifi
     if (!segments.hasMissed || round === VERIFICATION_ROUNDS_MAX) break;
     listed = await listing.read();
   }
+  const names = options.smallFiles;
+  const small = await verifySmallFiles({ disk, dataDir, names, onDamage });
+  const { fileCount, damagedCount, withoutChecksum, leftoverCount, leftOut } = small;
   return {
+    smallFiles: { fileCount, damagedCount, withoutChecksum, leftoverCount, leftOut },
     segments: { ...segments.totals(), leftoverCount: listed.leftovers.length },
     log: { ...log, eventCount },
     damageCount,
-    unchecked: [...segments.unchecked, ...log.unchecked],
-    unknown: [...listed.unknown, ...log.unknown],
+    unchecked: [...segments.unchecked, ...log.unchecked, ...small.unchecked],
+    unknown: [...listed.unknown, ...log.unknown, ...small.unknown],
   };
 }
 
@@ -125,8 +133,9 @@ class SegmentVerification {
     this.hasMissed = false;
     for (const damage of listed.damages) {
       const { path } = damage;
-      if (damage.kind !== 'segment' || !this.#isNew(path)) continue;
-      this.#fileCount += 1;
+      // Damage of an envelope is reported when its file is read.
+      if (damage.kind === 'envelope' || !this.#isNew(path)) continue;
+      if (damage.kind === 'segment') this.#fileCount += 1;
       this.#report(damage);
     }
     for (const file of listed.unchecked) if (this.#isNew(file.path)) this.unchecked.push(file);

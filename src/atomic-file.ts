@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -11,20 +11,36 @@ export async function writeFileAtomically(
   { mode, isExact }: { readonly mode: number; readonly isExact: boolean } = OWNER_ALONE,
 ): Promise<void> {
   const temporary = `${path}.new`;
-  const file = await open(temporary, 'w', mode);
+  // One that is left may still be open in a process that sleeps: what that writes must not end up in this file.
+  await removeIfThere(temporary);
+  const file = await open(temporary, 'wx', mode);
   try {
-    if (isExact) await file.chmod(mode);
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    try {
+      if (isExact) await file.chmod(mode);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    // The next write would replace it; until then nobody should wonder what it is.
+    await removeIfThere(temporary).catch(() => {});
+    throw error;
   }
-  await rename(temporary, path);
   const folder = await open(dirname(path), 'r');
   try {
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
 }
 

@@ -23,11 +23,15 @@ const TABLE = {
   invalid_body: { status: 400, title: 'The body is not what its headers say' },
   invalid_definition: { status: 400, title: 'The definition is not what one may be' },
   missing_source: { status: 400, title: 'The post names no source' },
+  lines_refused: {
+    status: 400,
+    title: 'Some lines of a Loki push were refused; the others are stored',
+  },
   unauthorized: { status: 401, title: 'No access token, or one that is not known' },
   forbidden: { status: 403, title: 'The access token does not allow this' },
   out_of_reach: {
     status: 403,
-    title: 'The query asks for a source or a project that the token may not read',
+    title: 'The token is bound to other projects, sources or endpoints',
   },
   unknown_route: { status: 404, title: 'There is nothing at this path' },
   unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
@@ -35,6 +39,10 @@ const TABLE = {
   unknown_token: { status: 404, title: 'There is no such token' },
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
   not_acceptable: { status: 406, title: 'The answer has none of the forms that are accepted' },
+  events_refused: {
+    status: 406,
+    title: 'Some events of the post were refused; the others are stored',
+  },
   token_conflict: { status: 409, title: 'The token is one of the settings, or its name is taken' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   definition_conflict: { status: 409, title: 'Another definition has this id or name' },
@@ -52,6 +60,16 @@ const TABLE = {
   ingest_overloaded: {
     status: 429,
     title: 'More logs arrive than can be taken',
+    retryAfterS: RETRY_AFTER_S,
+  },
+  quota_exceeded: {
+    status: 429,
+    title: 'The token or its project has posted as much as it may',
+    retryAfterS: RETRY_AFTER_S,
+  },
+  tokens_refused: {
+    status: 429,
+    title: 'Too many wrong access tokens came from the same address',
     retryAfterS: RETRY_AFTER_S,
   },
   headers_too_large: { status: 431, title: 'The URL and the headers are too long' },
@@ -79,6 +97,11 @@ export const ERROR_TABLE: ReadonlyMap<ErrorCode, ErrorEntry> = new Map(
   Object.entries(TABLE) as [ErrorCode, ErrorEntry][],
 );
 
+/** Codes of posts of which some events were refused and all others are stored. */
+export const REFUSAL_CODES = ['events_refused', 'lines_refused'] as const satisfies ErrorCode[];
+
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
 export type ErrorDetails = {
   /** Where in the SQL text, both from 1. */
   readonly line?: number | undefined;
@@ -87,6 +110,8 @@ export type ErrorDetails = {
   readonly caret?: string | undefined;
   /** Which parameter of a call. */
   readonly parameter?: string;
+  /** A sentence for each refused event of a post. */
+  readonly refusals?: readonly string[];
   /** The methods a path takes, for `Allow`. */
   readonly allow?: readonly string[];
   /** Seconds for `Retry-After`, where more is known than the table says. */

@@ -4,6 +4,8 @@ import { WORKERS_LOST_LATELY_MS } from './limits.ts';
 import type { HealthReason, Readiness } from './readiness.ts';
 import type { Backend } from './store/backend.ts';
 
+type Stats = ReturnType<Backend['stats']>;
+
 /**
  * What an operator should know of a service that runs, in sentences that anyone may read: each is there for as long as
  * its cause is.
@@ -31,22 +33,25 @@ export class HealthReasons {
   }
 
   find(): readonly HealthReason[] {
+    // Once for all reasons: statistics are counted anew each time.
+    const stats = this.#backend.stats();
     return [
-      ...this.#refusals(),
+      ...this.#refusals(stats),
       ...this.#definitionProblems(),
       ...this.#damage(),
-      ...this.#lostWorkers(),
+      ...this.#lostWorkers(stats),
+      ...heldBackClock(stats),
     ];
   }
 
   /** Asks what a post asks before its body is read. */
-  #refusals(): readonly HealthReason[] {
+  #refusals({ log }: Stats): readonly HealthReason[] {
     try {
       this.#backend.intake.check(undefined);
       return [];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const isDiskLow = this.#backend.stats().log?.isDiskLow === true;
+      const isDiskLow = log?.isDiskLow === true;
       const code = isDiskLow ? 'disk_nearly_full' : 'posts_refused';
       return [{ code, message: `posts are refused: ${error.message}` }];
     }
@@ -63,12 +68,13 @@ export class HealthReasons {
   #damage(): readonly HealthReason[] {
     const { damage } = this.#readiness.details;
     if (damage === undefined) return [];
-    const message = 'what is stored was found damaged, as damage tells; the rest is served';
+    const message =
+      'what is stored was found damaged, and damage counts it; the rest is served. weir verify names the files';
     return [{ code: 'damage', message }];
   }
 
-  #lostWorkers(): readonly HealthReason[] {
-    const { workersLost } = this.#backend.stats().engine;
+  #lostWorkers({ engine }: Stats): readonly HealthReason[] {
+    const { workersLost } = engine;
     const nowMs = this.#nowMs();
     if (workersLost > this.#workersLost) this.#lossMs = nowMs;
     this.#workersLost = workersLost;
@@ -76,4 +82,14 @@ export class HealthReasons {
     const message = `worker threads were lost of late, ${workersLost} since the start; others are in their place`;
     return [{ code: 'workers_lost', message }];
   }
+}
+
+function heldBackClock({ heldBackClock: clock }: Stats): readonly HealthReason[] {
+  if (clock === undefined) return [];
+  const message = `the clock is ${hours(clock.aheadUs)} ahead of the last time known to be right, so logs are not deleted by age until the service has run for ${hours(clock.remainingUs)} more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust`;
+  return [{ code: 'clock_ahead', message }];
+}
+
+function hours(us: number): string {
+  return `${Math.ceil(us / 3_600_000_000)} h`;
 }

@@ -3,7 +3,6 @@ import {
   ANSWER_BYTES_MAX,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
-  ROW_TEXTS_BYTES_MAX,
   STOP_MS_MAX,
 } from '../engine/limits.ts';
 import { BODY_BYTES_MAX, LOG_GROUP_BYTES_MAX } from '../ingest/limits.ts';
@@ -25,12 +24,21 @@ export const BODIES_WAIT_MS_MAX = 2_000;
 /** … but these however slow it goes, so that the longest body can come at all. */
 export const BODIES_BYTES_MIN = 32 * 1024 * 1024;
 
-/** … and of all bodies of calls: these are short, and posts leave them room. */
+/** … and of all bodies of calls: these are short, and posts leave them room … */
 export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
 
+/** … with little memory, too: a tenant may send two of the longest calls. */
+export const CALL_BODIES_BYTES_MIN = 5 * 1024 * 1024;
+
 /**
- * Milliseconds of one turn of the event loop that may go by in beginning to work on posts; the rest waits for the next.
- * Whoever asks for something small waits for no more of them.
+ * Bytes of what bodies are inflated with, all of them at once: two of brotli's longest windows, or a hundred of gzip. More
+ * than a few gain nothing, as few threads do it; those that wait are held as they came.
+ */
+export const INFLATERS_BYTES_MAX = 36 * 1024 * 1024;
+
+/**
+ * Milliseconds of one turn of the event loop that may go by in beginning to work on posts and callers' SQL texts; the
+ * rest waits for the next. Whoever asks for something small waits for no more of them.
  */
 export const WORK_TURN_MS_MAX = 2;
 
@@ -79,6 +87,15 @@ export const JSON_DEPTH_MAX = 32;
  */
 export const CALLER_SQL_LENGTH_MAX = 65_536;
 
+/** Bytes of a post that take the main thread about as long as binding or planning a character of such a text. */
+export const CALLER_SQL_CHARACTER_BYTES = 100;
+
+/** … and of one that take it about as long as WORK_TURN_MS_MAX, after which the work on a long text waits for its next turn. */
+export const CALLER_SQL_TURN_BYTES = 200 * 1024;
+
+/** SQL texts, and posts, of one token that wait for their turn on the main thread: each text is held meanwhile. */
+export const CALLER_SQL_WAITING_MAX = 256;
+
 /**
  * Bytes of callers' queries that are remembered as they were bound, written out; as objects they take
  * some four times that. A page's query takes about 10 KB.
@@ -92,7 +109,7 @@ export const CALLER_QUERY_BYTES = 512;
  * A post that would be refused for now waits so long and is tried once more: less than any sender's patience, and long
  * enough that senders who come back at once leave the main thread most of its time …
  */
-export const REFUSAL_WAIT_MS = 2_000;
+export const REFUSAL_WAIT_MS = 4_000;
 
 /** … so many at a time: of each 64 KiB may have arrived with its headers. */
 export const REFUSALS_WAITING_MAX = 1_000;
@@ -119,6 +136,9 @@ export const HEADERS_BYTES_MAX = 16 * 1024;
 /** … where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
 export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
+/** Ranges of an `Accept` header that are looked at: browsers send ten at most, and each is looked for by some answers. */
+export const ACCEPT_RANGES_MAX = 32;
+
 /** A caller that trickles its headers holds a connection no longer than this: they are one packet, or a few. */
 export const HEADERS_MS_MAX = 10_000;
 
@@ -140,11 +160,17 @@ export const REQUEST_MS_MAX = 300_000;
  */
 export const ANSWERS_BYTES_MAX = 4 * ANSWER_BYTES_MAX;
 
-/** Time for an answer that waits to leave, and a second more for each ANSWER_BYTES_PER_S_MIN of it. */
+/**
+ * An answer that waits is given up when it was read more slowly than ANSWER_BYTES_PER_S_MIN, averaged over this time: up
+ * to 64 MiB are held for it, which other answers of its token then lack.
+ */
 export const ANSWER_MS_MAX = 30_000;
 
-/** … faster than bodies, as an answer has up to 64 MiB, held for one who reads nothing of it. */
-export const ANSWER_BYTES_PER_S_MIN = 64 * 1024;
+/**
+ * … as slow as a line may be that posts. Systems tell a sender only now and then that a slow reader has room again, with
+ * Linux after a sixteenth of its buffer, up to 384 KiB: that must take less than ANSWER_MS_MAX.
+ */
+export const ANSWER_BYTES_PER_S_MIN = 16 * 1024;
 
 /** How often slow callers are looked for. */
 export const SLOW_LOOK_MS = 1_000;
@@ -161,8 +187,11 @@ export const KEEP_ALIVE_MS = 75_000;
 /** Connections held at once; each costs some kilobytes and a descriptor. */
 export const CONNECTIONS_MAX = 10_000;
 
-/** A call is answered after this time; the engine stops a run sooner, but it may wait for its turn. */
-export const QUERY_MS_MAX = QUERY_TIME_MS_MAX + 10_000;
+/**
+ * A call is answered after this time, in which its run may wait for its turn and be parked, too: a run that takes all its
+ * time ends beside another that takes as much.
+ */
+export const QUERY_MS_MAX = 2 * QUERY_TIME_MS_MAX;
 
 /** A command waits this long for a service: longer than the service itself takes to give up. */
 export const COMMAND_MS_MAX = QUERY_MS_MAX + 5_000;
@@ -174,19 +203,10 @@ export const CALLS_MAX = 512;
 export const CALLERS_WAITING_MAX = 10_000;
 
 /**
- * Bytes of all kept answers where `CACHE_LIMIT` says nothing: thousands of answers of the usual
+ * Bytes of all kept answers at most where `CACHE_LIMIT` says nothing: thousands of answers of the usual
  * kilobytes, and little beside the logs.
  */
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-
-/**
- * Bytes of MEMORY_LIMIT that the process takes for itself: code and heap of the main thread, bodies
- * being received, and freed memory that its allocator keeps. Some 100 MB idle, twice that under load.
- */
-export const PROCESS_BYTES = 160 * 1024 * 1024 + ROW_TEXTS_BYTES_MAX;
-
-/** … and each worker: its heap, what a query of usual size holds, a sealing's scratch memory. */
-export const WORKER_BYTES = 64 * 1024 * 1024 + ROW_TEXTS_BYTES_MAX;
 
 /** Kept answers at once: all of them are looked at once a second, to expire and to renew. */
 export const CACHE_ENTRIES_MAX = 10_000;
@@ -233,8 +253,11 @@ export const FOLLOWER_RETRY_MS = 2_000;
 /** The most of the last events that a follower may ask to begin with. */
 export const FOLLOWED_LAST_MAX = 10_000;
 
-/** Kept answers renewed at once: one that takes long holds up no other, and callers find workers. */
-export const RENEWALS_MAX = 2;
+/** The part of the time that renewals of kept answers take together, one after the other: the rest is for who calls. */
+export const RENEWAL_TIME_SHARE = 1 / 10;
+
+/** Milliseconds of that which are kept for later: a moment's rest for callers, not all renewals of a quiet night at once. */
+export const RENEWAL_MS_SAVED_MAX = 1_000;
 
 /** A renewal begins at the latest when this part of `cache` is left: an answer in use never expires. */
 export const RENEWAL_LEAD_PARTS = 10;
@@ -299,6 +322,29 @@ export const PROJECT_LENGTH_MAX = 256;
 /** Bytes of what describes a new token: three lists of the longest names. */
 export const TOKEN_BODY_BYTES_MAX = 512 * 1024;
 
+/**
+ * Characters of a token of the settings below which the start warns: 16 random letters and digits are beyond guessing,
+ * whatever the speed.
+ */
+export const TOKEN_LENGTH_SAFE = 16;
+
+/** Wrong tokens of one address within REFUSED_TOKENS_WINDOW_MS that are refused at once: a person who tries, a few senders. */
+export const REFUSED_TOKENS_MAX = 20;
+
+export const REFUSED_TOKENS_WINDOW_MS = 60_000;
+
+/** … later ones are refused after this time. */
+export const REFUSED_TOKEN_WAIT_MS = 1_000;
+
+/** … so many at a time, of all addresses; each holds a connection. More are told to come back. */
+export const REFUSED_TOKENS_WAITING_MAX = 100;
+
+/** Addresses whose wrong tokens are counted: some megabytes. */
+export const REFUSED_ADDRESSES_MAX = 10_000;
+
+/** How often what was used of quotas is written: a crash forgets no more of it than this time's. */
+export const QUOTA_WRITE_MS = 30_000;
+
 /** Definitions that a refused change is told to break: a sentence, not a list. */
 export const DEPENDENTS_TOLD_MAX = 5;
 
@@ -331,6 +377,12 @@ export const LOG_TEXT_LENGTH_MAX = 8_192;
 
 /** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
 export const LOG_REPEAT_MS = 1_000;
+
+/**
+ * … and between two stacks of one place in the program: a sender that meets an error may repeat its post for ever, and
+ * a full disk fails each write.
+ */
+export const STACK_REPEAT_MS = 60_000;
 
 /** Lines of one list of weir inspect, which is for a person; --json has the rest. */
 export const LINES_LISTED_MAX = 40;
@@ -368,7 +420,6 @@ assert(
   DRAIN_ACCEPT_MS < DRAIN_SILENT_MS,
   'what is on its way is taken before silent connections go',
 );
-assert(RENEWALS_MAX < CALLS_MAX, 'renewals leave room for callers');
 assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
 assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');
 assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside those that wait');

@@ -1,4 +1,3 @@
-import { DAMAGES_LISTED_MAX } from '../ingest/limits.ts';
 import type { RecoveryProgress } from '../ingest/log/log-recovery.ts';
 import { ServiceError } from './errors.ts';
 import type { Damage, DamageKind, RecoveryObserver } from './store/backend.ts';
@@ -25,6 +24,7 @@ export const HEALTH_CODES = [
   'definitions_not_in_force',
   'damage',
   'workers_lost',
+  'clock_ahead',
 ] as const;
 
 type HealthCode = (typeof HEALTH_CODES)[number];
@@ -49,7 +49,8 @@ export type HealthDetails = {
     readonly segments_lost: number;
     /** Columns of segments whose values are lost, and nothing else of them. */
     readonly columns_lost: number;
-    readonly quarantined: readonly string[];
+    /** Files in quarantine; `weir verify` and the log name them. */
+    readonly quarantined: number;
   };
 };
 
@@ -57,7 +58,7 @@ export type HealthDetails = {
 export class Readiness implements RecoveryObserver {
   #state: State = 'starting';
   #progress: RecoveryProgress | undefined;
-  #damage: Required<Omit<Damage, 'kind'>> | undefined;
+  #damage: HealthDetails['damage'];
   readonly #damagedPlaces = new Map<DamageKind, number>();
   #findReasons: () => readonly HealthReason[] = () => [];
   /** Of requests that wait for their answers: what tells them that none will come. */
@@ -98,15 +99,7 @@ export class Readiness implements RecoveryObserver {
           bytes_total: progress.bytesTotal,
         },
       }),
-      ...(damage && {
-        damage: {
-          places: damage.places,
-          posts_lost: damage.postsLost ?? 0,
-          segments_lost: damage.segmentsLost ?? 0,
-          columns_lost: damage.columnsLost ?? 0,
-          quarantined: damage.quarantined ?? [],
-        },
-      }),
+      ...(damage && { damage }),
     };
   }
 
@@ -121,13 +114,10 @@ export class Readiness implements RecoveryObserver {
     this.#damagedPlaces.set(kind, (this.#damagedPlaces.get(kind) ?? 0) + places);
     this.#damage = {
       places: (before?.places ?? 0) + places,
-      postsLost: (before?.postsLost ?? 0) + (damage.postsLost ?? 0),
-      segmentsLost: (before?.segmentsLost ?? 0) + (damage.segmentsLost ?? 0),
-      columnsLost: (before?.columnsLost ?? 0) + (damage.columnsLost ?? 0),
-      quarantined: [...(before?.quarantined ?? []), ...(damage.quarantined ?? [])].slice(
-        0,
-        DAMAGES_LISTED_MAX,
-      ),
+      posts_lost: (before?.posts_lost ?? 0) + (damage.postsLost ?? 0),
+      segments_lost: (before?.segments_lost ?? 0) + (damage.segmentsLost ?? 0),
+      columns_lost: (before?.columns_lost ?? 0) + (damage.columnsLost ?? 0),
+      quarantined: (before?.quarantined ?? 0) + (damage.quarantined?.length ?? 0),
     };
   }
 

@@ -2,9 +2,12 @@ import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { must } from '../engine/assert.ts';
+import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
-import { LockedError, LockFile } from '../ingest/lock-file.ts';
+import { LockedError } from '../ingest/lock-file.ts';
+import { QuotaFile } from './access/quota-file.ts';
+import { type QuotaOptions, Quotas } from './access/quotas.ts';
 import { type NewToken, openTokens } from './access/tokens.ts';
 import { CallerQueries } from './call/caller-queries.ts';
 import { EndpointCaller } from './call/endpoint-call.ts';
@@ -14,18 +17,21 @@ import { DefinitionFolder } from './definition/definition-folder.ts';
 import { DefinitionStore } from './definition/definition-store.ts';
 import { Definitions } from './definition/definitions.ts';
 import { KeptFiles } from './definition/kept-files.ts';
+import { EventIds } from './follow/event-ids.ts';
 import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
 import { HealthReasons } from './health-reasons.ts';
 import { createApp } from './http/app.ts';
 import { HttpServer } from './http/http-server.ts';
+import { InstanceKey } from './instance-key.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
+import { divideMemory } from './memory-shares.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
-import { StartError } from './start-error.ts';
+import { asStartError, findAdvice, StartError } from './start-error.ts';
 import type { Backend } from './store/backend.ts';
 import { packageVersion } from './version.ts';
 
@@ -34,8 +40,11 @@ export type Service = {
   readonly url: string;
   readonly catalogue: Catalogue;
   readonly definitions: Definitions;
+  readonly backend: Backend;
   /** Tokens made at this start, to be shown once. */
   readonly tokensMade: readonly NewToken[];
+  /** Resolves once another process has taken the data folder over: nothing can be stored any more. Never rejects. */
+  readonly replaced: Promise<LockedError>;
   /** Finishes what is under way and leaves nothing unwritten; a second call waits for the first. */
   stop: Stop;
 };
@@ -46,32 +55,61 @@ export type Service = {
  */
 type Stop = (options?: { readonly closeMsMax?: number }) => Promise<void>;
 
-/**
- * Starts everything: binds the definitions, listens, reads what is stored, and then takes calls.
- *
- * @throws StartError, CatalogueError, or what the backend says, with everything closed again.
- */
-export async function startService(options: {
+export type ServiceOptions = {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly backend: Backend;
+  /** Opens the backend once the data folder is taken. In the settings it gets, `dataDir` is the store folder. */
+  readonly openBackend: (settings: Settings) => Backend;
   /** Whether a wrong file of `ENDPOINTS_DIR` stops the start; it does not unless given. */
   readonly isStrict?: boolean;
-}): Promise<Service> {
-  const { settings, clock, log, backend, isStrict = false } = options;
+  /** How long the refusal of a wrong token waits where many came from its address; as the limits say unless given. */
+  readonly refusedTokenWaitMs?: number;
+};
+
+/**
+ * Starts everything: takes the data folder, binds the definitions, listens, reads what is stored, and then takes calls.
+ *
+ * @throws StartError, CatalogueError, or what the backend says, with everything closed again.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { settings, clock, log } = options;
+  await prepareDataFolder(settings.dataDir);
+  const folder = await withFolderErrors(() => DataFolder.take(settings.dataDir, clock.nowUs()));
+  try {
+    for (const name of folder.unused) {
+      const path = join(settings.dataDir, name);
+      log({ level: 'error', event: 'data_unused', path, used: folder.storePath });
+    }
+    const stored = { ...settings, dataDir: folder.storePath };
+    return await startIn(folder, options.openBackend(stored), { ...options, settings: stored });
+  } catch (error) {
+    await folder.release();
+    throw error;
+  }
+}
+
+async function startIn(
+  folder: DataFolder,
+  backend: Backend,
+  {
+    settings,
+    clock,
+    log,
+    isStrict = false,
+    refusedTokenWaitMs,
+  }: Omit<ServiceOptions, 'openBackend'>,
+): Promise<Service> {
   const readiness = new Readiness();
-  let lock: LockFile | undefined;
   let server: HttpServer | undefined;
   let metrics: Metrics | undefined;
   try {
     const profile = profileOf(settings.profile);
-    await prepareDataFolder(settings.dataDir);
-    lock = await lockDataFolder(settings.dataDir, clock);
+    const instanceKey = await openInstanceKey(settings.dataDir, log);
     const caller = new EndpointCaller({
       engine: backend.engine,
-      clock,
-      log,
+      ...{ instanceKey, clock, log },
+      hasWaiting: () => backend.engine.queriesWaiting > 0,
       cacheBytesMax: settings.cacheBytesMax,
     });
     const { engine } = backend;
@@ -80,57 +118,101 @@ export async function startService(options: {
     const nowMs = clock.monotonicMs;
     const health = new HealthReasons({ definitions, backend, readiness, nowMs });
     readiness.watch(() => health.find());
-    // Last, as new ones are shown only by a start that succeeds.
-    const { tokens, made } = await openTokens({ ...settings, wallMs: clock.wallMs });
-    const { intake } = backend;
-    const followers = openFollowers(backend, clock);
-    metrics = new Metrics({
-      version: packageVersion(),
-      hasEndpoint: (name) => catalogue.find(name) !== undefined,
-      read: () => ({
-        backend: backend.stats(),
-        calls: caller.stats(),
-        followerCount: followers.count,
-        damagedPlaces: readiness.damagedPlaces,
-        definitions: definitions.stats(),
-      }),
+    const quotas = await openQuotas(settings, {
+      ...{ clock, log },
+      ofToken: (id) => tokens.quotaOf(id),
+      onRefused: (owner, kind) => metrics?.countQuotaRefusal(owner, kind),
     });
+    // Last, as new ones are shown only by a start that succeeds.
+    const { tokens, made, isRepaired } = await openTokens({ ...settings, wallMs: clock.wallMs });
+    if (isRepaired) log({ level: 'error', event: 'token_file_repaired' });
+    const { intake } = backend;
+    const memory = divideMemory(settings);
+    const followers = openFollowers(backend, clock, instanceKey, memory.shares.followed);
+    metrics = createMetrics({ backend, caller, followers, readiness, definitions });
     const app = createApp({
-      profile,
-      catalogue,
-      definitions,
-      caller,
+      memory,
+      ...{ profile, catalogue, definitions, caller, intake, followers, tokens, quotas },
       callerQueries: new CallerQueries(backend.engine),
-      intake,
-      followers,
       defaultSource: must(intake.findSource(settings.defaultSource)),
-      tokens,
-      readiness,
-      clock,
-      log,
-      metrics,
+      ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
     });
     server = await listen(app, settings, profile);
     await backend.recover(clock.nowUs(), readiness);
+    await withFolderErrors(() => folder.checkHeld());
     readiness.becomeReady();
     const url = `http://${urlHost(settings.host)}:${server.port}`;
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
     const stop = stopOnce({
-      ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics, lock },
+      ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
+      ...{ folder, quotas },
     });
-    return { url, catalogue, definitions, tokensMade: made, stop };
+    const { replaced } = folder;
+    return { url, catalogue, definitions, backend, tokensMade: made, replaced, stop };
   } catch (error) {
     metrics?.close();
     await server?.drain({ drainMs: 0 });
     await backend.close(clock.nowUs());
-    await lock?.release();
-    throw error;
+    throw asStartError(error, settings.dataDir);
   }
 }
 
-function openFollowers({ engine, published: events }: Backend, clock: Clock): Followers {
-  const reader = new EventReader({ engine, events, nowUs: () => clock.nowUs() });
-  return new Followers({ reader, events });
+async function openInstanceKey(storePath: string, log: Log): Promise<InstanceKey> {
+  const { key, problem } = await InstanceKey.open(new NodeDisk(), storePath);
+  if (problem !== undefined) log({ level: 'error', event: 'instance_key_made', reason: problem });
+  return key;
+}
+
+function openQuotas(
+  { dataDir, projectQuota, retentionDays }: Settings,
+  parts: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly ofToken: QuotaOptions['ofToken'];
+    readonly onRefused: QuotaOptions['onRefused'];
+  },
+): Promise<Quotas> {
+  const { clock, log, ofToken, onRefused } = parts;
+  return Quotas.open({
+    ofProject: projectQuota,
+    retentionDays,
+    wallMs: clock.wallMs,
+    monotonicMs: clock.monotonicMs,
+    file: new QuotaFile(new NodeDisk(), resolve(dataDir)),
+    ...{ log, ofToken, onRefused },
+  });
+}
+
+function createMetrics(parts: {
+  readonly backend: Backend;
+  readonly caller: EndpointCaller;
+  readonly followers: Followers;
+  readonly readiness: Readiness;
+  readonly definitions: Definitions;
+}): Metrics {
+  const { backend, caller, followers, readiness, definitions } = parts;
+  return new Metrics({
+    version: packageVersion(),
+    hasEndpoint: (name) => definitions.catalogue.find(name) !== undefined,
+    read: () => ({
+      backend: backend.stats(),
+      calls: caller.stats(),
+      followerCount: followers.count,
+      damagedPlaces: readiness.damagedPlaces,
+      definitions: definitions.stats(),
+    }),
+  });
+}
+
+function openFollowers(
+  { engine, published: events }: Backend,
+  clock: Clock,
+  instanceKey: InstanceKey,
+  heldBytesMax: number,
+): Followers {
+  const ids = new EventIds(instanceKey);
+  const reader = new EventReader({ engine, events, ids, nowUs: () => clock.nowUs() });
+  return new Followers({ reader, events, ids, heldBytesMax });
 }
 
 /** Those of weir, of `ENDPOINTS_DIR` and of the data folder; answers go with what they were made of. */
@@ -165,13 +247,26 @@ function stopOnce(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly lock: LockFile;
+  readonly folder: DataFolder;
+  readonly quotas: Quotas;
 }): Stop {
-  const { server, backend, caller, followers, definitions, readiness, clock, log, metrics, lock } =
-    parts;
+  const {
+    server,
+    backend,
+    caller,
+    followers,
+    definitions,
+    readiness,
+    clock,
+    log,
+    metrics,
+    folder,
+    quotas,
+  } = parts;
   const timer = setInterval(() => {
     backend.tick(clock.nowUs());
     caller.tick();
+    quotas.tick();
   }, TICK_MS);
   const looking = setInterval(() => void definitions.reload(), ENDPOINTS_LOOK_MS);
   const stop: Stop = async ({ closeMsMax } = {}) => {
@@ -185,10 +280,11 @@ function stopOnce(parts: {
     };
     await Promise.all([caller.close(), server.drain({ giveUp })]);
     await definitions.close();
+    await quotas.close();
     metrics.close();
     // What was acknowledged is in the log; what else was begun is begun again at the next start.
     const isClosed = await withinTime(backend.close(clock.nowUs()), closeMsMax);
-    if (isClosed) await lock.release();
+    if (isClosed) await folder.release();
     else log({ level: 'info', event: 'work_left', after_ms: closeMsMax });
     log({ level: 'info', event: 'stopped' });
   };
@@ -216,7 +312,7 @@ async function withinTime(work: Promise<void>, ms: number | undefined): Promise<
 /** Makes the folder where there is none; that it cannot be used should not wait for the first write. */
 async function prepareDataFolder(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -225,14 +321,16 @@ async function prepareDataFolder(dataDir: string): Promise<void> {
 }
 
 /** Two services on one folder would write over each other. */
-async function lockDataFolder(dataDir: string, clock: Clock): Promise<LockFile> {
+async function withFolderErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await LockFile.take(join(resolve(dataDir), 'lock'), clock.nowUs());
+    return await work();
   } catch (cause) {
     if (cause instanceof LockedError) throw new StartError(`DATA_DIR: ${cause.message}`, cause);
     // The system says why, and of which file. Whose the lock is was not found out, so it stays as it is.
     if (cause instanceof Error && 'code' in cause) {
-      throw new StartError(`DATA_DIR: its lock cannot be taken: ${cause.message}`, cause);
+      const advice = findAdvice(cause);
+      const reason = advice === undefined ? cause.message : `${cause.message}. ${advice}`;
+      throw new StartError(`DATA_DIR: it cannot be taken: ${reason}`, cause);
     }
     throw cause;
   }

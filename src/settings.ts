@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { REMEMBERED_BYTES_MAX } from '../engine/limits.ts';
 import { BUILT_IN_SOURCES, type Source, sourcesFrom } from '../ingest/source.ts';
+import type { Quota } from './access/quotas.ts';
 import { parseIsoTimestampUs } from './definition/iso-timestamp.ts';
 import { echo, oneOf } from './echo.ts';
-import { CACHE_BYTES_MAX } from './limits.ts';
 import { machineMemoryBytes } from './machine-memory.ts';
+import {
+  defaultCacheBytes,
+  defaultMemoBytes,
+  divideMemory,
+  MEMORY_BYTES_MIN,
+} from './memory-shares.ts';
 import { PROFILE_NAMES, type ProfileName } from './profile.ts';
 
 /** Environment variables as `process.env` gives them. */
@@ -27,6 +32,8 @@ export type Settings = {
   /** Bytes of remembered states of sealed segments; with 0 every row is looked at. */
   readonly memoBytesMax: number;
   readonly retentionDays: number;
+  /** How much may be posted of each project, where its token has no quota of its own. */
+  readonly projectQuota: Quota;
   /** Sources beside the nine; the default one is among them where it is none of those. */
   readonly sources: readonly Source[];
   /** Name of the source of senders who name none. */
@@ -47,10 +54,7 @@ export class SettingsError extends Error {
   }
 }
 
-const MEMORY_BYTES_MIN = 64 * 1024 * 1024;
 const WORKERS_MAX = 256;
-/** Of the memory, where nothing is said: what is remembered of segments should leave room for them. */
-const MEMO_SHARE_MAX = 1 / 16;
 const RETENTION_DAYS_MAX = 3650;
 
 const UNIT_BYTES: ReadonlyMap<string, number> = new Map([
@@ -83,13 +87,20 @@ const SCHEMA = z.object({
   PUBLIC_ACCESS_TOKEN: token().optional(),
   PRIVATE_ACCESS_TOKEN: token().optional(),
   MEMORY_LIMIT: parsed(
-    'a number of bytes such as 2147483648, 512MB or 2GiB, at least 64MiB',
+    'a number of bytes such as 2147483648, 512MB or 2GiB, at least 256MiB',
     parseMemory,
   ).optional(),
-  CACHE_LIMIT: parsed('a number of bytes such as 512MB or 1GiB, or 0', parseBytes).default(
-    CACHE_BYTES_MAX,
-  ),
+  CACHE_LIMIT: parsed('a number of bytes such as 512MB or 1GiB, or 0', parseBytes).optional(),
   MEMO_LIMIT: parsed('a number of bytes such as 64MB or 1GiB, or 0', parseBytes).optional(),
+  PROJECT_EVENTS_PER_DAY: parsed('a whole number from 1 on', parseCount).optional(),
+  PROJECT_BYTES_PER_DAY: parsed(
+    'a number of bytes such as 512MB or 1GiB, at least 1',
+    parseQuotaBytes,
+  ).optional(),
+  PROJECT_STORED_BYTES: parsed(
+    'a number of bytes such as 512MB or 1GiB, at least 1',
+    parseQuotaBytes,
+  ).optional(),
   RETENTION_DAYS: integer(1, RETENTION_DAYS_MAX).default(90),
   SOURCES: z.string().transform(parseSources).default([]),
   DEFAULT_SOURCE: z.string().default('logs'),
@@ -132,6 +143,11 @@ export function parseSettings(
   if (problems.length > 0 || !result.success) throw new SettingsError(problems);
   const values = result.data;
   const memoryBytesMax = values.MEMORY_LIMIT ?? defaultMemoryBytes(machineBytes);
+  const kept = {
+    cacheBytesMax: values.CACHE_LIMIT ?? defaultCacheBytes(memoryBytesMax),
+    memoBytesMax: values.MEMO_LIMIT ?? defaultMemoBytes(memoryBytesMax),
+  };
+  checkKept(memoryBytesMax, kept, values.WORKERS);
   return {
     port: values.PORT,
     host: values.HOST,
@@ -141,14 +157,32 @@ export function parseSettings(
     publicAccessToken: values.PUBLIC_ACCESS_TOKEN,
     privateAccessToken: values.PRIVATE_ACCESS_TOKEN,
     memoryBytesMax,
-    cacheBytesMax: values.CACHE_LIMIT,
-    memoBytesMax: values.MEMO_LIMIT ?? defaultMemoBytes(memoryBytesMax),
+    ...kept,
     retentionDays: values.RETENTION_DAYS,
+    projectQuota: {
+      events: values.PROJECT_EVENTS_PER_DAY,
+      bytes: values.PROJECT_BYTES_PER_DAY,
+      stored_bytes: values.PROJECT_STORED_BYTES,
+    },
     sources,
     defaultSource: values.DEFAULT_SOURCE,
     frozenNowUs: values.FROZEN_NOW,
     workerCount: values.WORKERS,
   };
+}
+
+/** @throws SettingsError where what is kept would leave too little memory for all else. */
+function checkKept(
+  memoryBytesMax: number,
+  kept: Pick<Settings, 'cacheBytesMax' | 'memoBytesMax'>,
+  workerCount: number | undefined,
+): void {
+  const { spareBytes } = divideMemory({ memoryBytesMax, workerCount, ...kept });
+  if (spareBytes >= 0) return;
+  const keptBytes = kept.cacheBytesMax + kept.memoBytesMax;
+  throw new SettingsError([
+    `CACHE_LIMIT and MEMO_LIMIT may be ${keptBytes + spareBytes} bytes together with a MEMORY_LIMIT of ${memoryBytesMax} bytes; got ${keptBytes}`,
+  ]);
 }
 
 /** All sources that are added, with the default one where it is none that there is. */
@@ -189,10 +223,6 @@ function addContainerSettings(
 /** The other half is for the system's cache of files, and for what else runs there. */
 function defaultMemoryBytes(machineBytes: number): number {
   return Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN);
-}
-
-function defaultMemoBytes(memoryBytesMax: number): number {
-  return Math.min(REMEMBERED_BYTES_MAX, Math.floor(memoryBytesMax * MEMO_SHARE_MAX));
 }
 
 /** A secret under its name, its alias, or in a file that `…_FILE` names; all must agree. */
@@ -258,7 +288,18 @@ function parseMemory(text: string): number | undefined {
   return bytes !== undefined && bytes >= MEMORY_BYTES_MIN ? bytes : undefined;
 }
 
-function parseBytes(text: string): number | undefined {
+function parseCount(text: string): number | undefined {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return count >= 1 ? count : undefined;
+}
+
+function parseQuotaBytes(text: string): number | undefined {
+  const bytes = parseBytes(text);
+  return bytes !== undefined && bytes >= 1 ? bytes : undefined;
+}
+
+/** `undefined` for what is not a number of bytes. */
+export function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)$/i.exec(text);
   const unitBytes = UNIT_BYTES.get((match?.[2] ?? '').toUpperCase());
   if (match === null || unitBytes === undefined) return undefined;

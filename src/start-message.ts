@@ -5,6 +5,7 @@ import {
   problemText,
   servedText,
 } from './definition/definition-problem.ts';
+import { TOKEN_LENGTH_SAFE } from './limits.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 
@@ -37,6 +38,7 @@ export function startMessage(options: {
     const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
     lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
   }
+  lines.push(...shortTokenLines(settings));
   lines.push(...problemLines(service.definitions.problems()));
   if (service.tokensMade.length > 0) {
     lines.push(
@@ -49,6 +51,21 @@ export function startMessage(options: {
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Names the settings whose tokens can be guessed; never the tokens. */
+function shortTokenLines({ publicAccessToken, privateAccessToken }: Settings): readonly string[] {
+  const given = {
+    PUBLIC_ACCESS_TOKEN: publicAccessToken,
+    PRIVATE_ACCESS_TOKEN: privateAccessToken,
+  };
+  return Object.entries(given).flatMap(([name, token]) =>
+    token === undefined || token.length >= TOKEN_LENGTH_SAFE
+      ? []
+      : [
+          `  warning    ${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one`,
+        ],
+  );
 }
 
 /** What is not in force, and why. */

@@ -8,7 +8,15 @@ const FUNCTION_LINES_MAX = 70;
 
 const TOP = new Set([
   ...['engine', 'ingest', 'src', 'bench', 'test', '.ci'],
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'LICENSE', '.gitignore', 'biome.json'],
+  ...[
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'LICENSE',
+    '.gitignore',
+    'biome.json',
+  ],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
   ...['Dockerfile', '.dockerignore'],
 ]);

@@ -3,11 +3,13 @@ import type { Kind } from '../workload/workload.ts';
 /** What one tenant sends, and how often. */
 export type Stream = {
   readonly token: string;
-  readonly load: PostLoad | CallLoad;
+  readonly load: PostLoad | CallLoad | EventStreamLoad | HostileLoad;
   /** Requests that begin each second, whatever becomes of the others; 0: each connection sends without a pause. */
   readonly perSecond: number;
   /** What would need more begins not at all, and is counted. */
   readonly connectionsMax: number;
+  /** When the first request is due, as a part of the time between two; 0 unless given. */
+  readonly phase?: number;
 };
 
 /** Events of one kind, as NDJSON. */
@@ -18,15 +20,38 @@ export type PostLoad = {
   readonly eventsPerPost: number;
   /** Different bodies, sent in turn. */
   readonly bodyCount: number;
+  /** The project of all events; unless given, each has its own. */
+  readonly project?: string;
 };
 
 /** Paths asked for in turn. */
 export type CallLoad = { readonly kind: 'calls'; readonly paths: readonly string[] };
 
+/** Answers that do not end, asked for in turn, each on a connection of its own, which is closed `heldMs` after its first event. */
+export type EventStreamLoad = {
+  readonly kind: 'event streams';
+  readonly paths: readonly string[];
+  /** Whether nothing is read after the headers; the time is then counted from there. */
+  readonly isUnread: boolean;
+  readonly heldMs: number;
+};
+
+/** Requests of one of the kinds of `workload/hostile-requests.ts`, in turn. */
+export type HostileLoad = {
+  readonly kind: 'hostile';
+  readonly of: string;
+  /** Bytes of a body before it is packed. */
+  readonly bodySize: number;
+};
+
 /** What a sender is to do. It stops by itself when the time is over. */
 export type SendOrder = {
   readonly url: string;
   readonly seconds: number;
+  /** How long after the others it begins; 0 unless given. */
+  readonly delayMs?: number;
+  /** How long answers are waited for at the end; those that have not come then are left out. 45 s unless given. */
+  readonly lastAnswersMs?: number;
   readonly streams: readonly Stream[];
 };
 

@@ -1,13 +1,15 @@
 /** Sends at a fixed rate what its parent process orders, reports what came of it, and ends. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BytesClient } from '../bytes-client.ts';
+import { hostileRequests } from '../workload/hostile-requests.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { ndjson } from '../workload/workload.ts';
+import { EventStreamClient } from './event-stream-client.ts';
 import type { Sample, SendOrder, SendReport, Stream, StreamReport } from './order.ts';
 
 const PROJECT_COUNT = 2_000;
 
-/** How long answers are waited for at the end; what has none then is counted as lost. */
+/** How long answers are waited for at the end where nothing else is ordered; what has none then is counted as lost. */
 const LAST_ANSWERS_MS = 45_000;
 
 /** How long a stream that no connection can be made for waits to try again. */
@@ -15,17 +17,21 @@ const PAUSE_MS = 5;
 
 process.once('message', (order: SendOrder) => {
   const { url, streams } = order;
-  const senders = streams.map((stream) => new StreamSender(url, stream));
+  const senders = streams.map((stream) => new StreamSender(url, stream, order.lastAnswersMs));
   // Whoever has several senders lets all begin at once.
   process.once('message', () => {
-    void send(senders, order.seconds).then((report) => {
+    void send(senders, order).then((report) => {
       process.send?.(report, () => process.exit(0));
     });
   });
   process.send?.('ready');
 });
 
-async function send(senders: readonly StreamSender[], seconds: number): Promise<SendReport> {
+async function send(
+  senders: readonly StreamSender[],
+  { seconds, delayMs = 0 }: SendOrder,
+): Promise<SendReport> {
+  await wait(delayMs);
   const startMs = performance.now();
   return { streams: await Promise.all(senders.map((sender) => sender.run(startMs, seconds))) };
 }
@@ -34,17 +40,19 @@ async function send(senders: readonly StreamSender[], seconds: number): Promise<
 class StreamSender {
   readonly #url: string;
   readonly #stream: Stream;
+  readonly #lastAnswersMs: number | undefined;
   readonly #requests: readonly Buffer[];
-  readonly #free: BytesClient[] = [];
+  readonly #free: Client[] = [];
   readonly #samples: Sample[] = [];
   #connectionCount = 0;
   #nextRequest = 0;
   #underWay = 0;
   #unsentCount = 0;
 
-  constructor(url: string, stream: Stream) {
+  constructor(url: string, stream: Stream, lastAnswersMs: number | undefined) {
     this.#url = url;
     this.#stream = stream;
+    this.#lastAnswersMs = lastAnswersMs;
     this.#requests = requestsOf(new URL(url).host, stream);
   }
 
@@ -53,7 +61,9 @@ class StreamSender {
     const { perSecond, connectionsMax } = this.#stream;
     if (perSecond === 0) {
       const steady = (): Promise<void> => this.#sendSteadily(startMs, endMs);
-      await Promise.all(Array.from({ length: connectionsMax }, steady));
+      const all = Promise.all(Array.from({ length: connectionsMax }, steady));
+      const leftMs = endMs - performance.now() + (this.#lastAnswersMs ?? 0);
+      await (this.#lastAnswersMs === undefined ? all : Promise.race([all, wait(leftMs)]));
     } else {
       await this.#sendInTime(startMs, endMs, perSecond);
     }
@@ -68,16 +78,18 @@ class StreamSender {
   }
 
   async #sendInTime(startMs: number, endMs: number, perSecond: number): Promise<void> {
-    const dueCount = Math.floor(((endMs - startMs) / 1000) * perSecond);
+    const { phase = 0 } = this.#stream;
+    // The difference of two times is not exact.
+    const dueCount = Math.round(((endMs - startMs) / 1000) * perSecond);
     for (let due = 0; due < dueCount; ) {
-      // The first is due at once.
-      const dueNow = 1 + Math.floor(((performance.now() - startMs) / 1000) * perSecond);
+      // Without a phase the first is due at once.
+      const dueNow = 1 + Math.floor(((performance.now() - startMs) / 1000) * perSecond - phase);
       for (; due < Math.min(dueNow, dueCount); due++) {
-        void this.#sendOne(startMs, startMs + (due / perSecond) * 1000);
+        void this.#sendOne(startMs, startMs + ((due + phase) / perSecond) * 1000);
       }
       await wait(1);
     }
-    const patienceMs = performance.now() + LAST_ANSWERS_MS;
+    const patienceMs = performance.now() + (this.#lastAnswersMs ?? LAST_ANSWERS_MS);
     while (this.#underWay > 0 && performance.now() < patienceMs) await wait(PAUSE_MS);
     for (; this.#underWay > 0; this.#underWay--) this.#note(startMs, performance.now(), 0, '');
   }
@@ -90,7 +102,7 @@ class StreamSender {
       return false;
     }
     this.#underWay += 1;
-    let client: BytesClient | undefined;
+    let client: Client | undefined;
     try {
       client = await this.#connection();
       const request = this.#requests[this.#nextRequest++ % this.#requests.length]!;
@@ -106,26 +118,28 @@ class StreamSender {
     return true;
   }
 
-  async #connection(): Promise<BytesClient> {
+  async #connection(): Promise<Client> {
     for (let client = this.#free.pop(); client !== undefined; client = this.#free.pop()) {
       if (client.isOpen) return client;
       this.#drop(client);
     }
     this.#connectionCount += 1;
+    const { load, token } = this.#stream;
     try {
-      return await BytesClient.connect(this.#url, this.#stream.token);
+      if (load.kind === 'event streams') return await EventStreamClient.connect(this.#url, load);
+      return await BytesClient.connect(this.#url, token);
     } catch (error) {
       this.#connectionCount -= 1;
       throw error;
     }
   }
 
-  #keep(client: BytesClient, head: string): void {
-    if (/connection: close/i.test(head)) this.#drop(client);
+  #keep(client: Client, head: string): void {
+    if (!client.isOpen || /connection: close/i.test(head)) this.#drop(client);
     else this.#free.push(client);
   }
 
-  #drop(client: BytesClient): void {
+  #drop(client: Client): void {
     this.#connectionCount -= 1;
     client.close();
   }
@@ -140,8 +154,11 @@ class StreamSender {
   }
 }
 
+type Client = BytesClient | EventStreamClient;
+
 function requestsOf(host: string, { token, load }: Stream): readonly Buffer[] {
-  if (load.kind === 'calls') {
+  if (load.kind === 'hostile') return hostileRequests(load, headText(host, token));
+  if (load.kind !== 'posts') {
     return load.paths.map((path) => Buffer.from(`GET ${path} ${headText(host, token)}\r\n`));
   }
   const bodies = ndjson(load.of, {
@@ -149,11 +166,21 @@ function requestsOf(host: string, { token, load }: Stream): readonly Buffer[] {
     eventCount: load.bodyCount * load.eventsPerPost,
     perText: load.eventsPerPost,
   });
-  return Array.from(bodies, ({ text }) => {
+  return Array.from(bodies, (body) => {
+    const text = load.project === undefined ? body.text : ofProject(body.text, load.project);
     const size = Buffer.byteLength(text);
     const bodyHead = `Content-Type: application/x-ndjson\r\nContent-Length: ${size}\r\n`;
     return Buffer.from(`POST ${load.path} ${headText(host, token)}${bodyHead}\r\n${text}`);
   });
+}
+
+/** The events of a body as if they were of one project. */
+function ofProject(text: string, project: string): string {
+  const lines = text.trimEnd().split('\n');
+  const moved = lines.map((line) =>
+    line.replaceAll((JSON.parse(line) as { project: string }).project, project),
+  );
+  return `${moved.join('\n')}\n`;
 }
 
 function headText(host: string, token: string): string {

@@ -69,7 +69,11 @@ const SETTINGS: Readonly<Record<string, number | string>> = {
   output_format_write_statistics: 0,
 };
 
-const CONNECTION: readonly string[] = ['--max_threads=2', '--uncompressed_cache_size=4000000000'];
+const UNCOMPRESSED_BYTES_MAX = 4e9;
+
+/** Of the memory that it may take: what is kept uncompressed, and marks of parts. */
+const UNCOMPRESSED_SHARE = 1 / 4;
+const MARKS_SHARE = 1 / 16;
 
 /**
  * How it is asked: the question as it is; where that can be answered from a roll-up by the hour that it
@@ -85,8 +89,11 @@ export class ClickHouse implements Peer {
   readonly #way: Way;
   #session: Session | undefined;
 
-  constructor(way: Way) {
+  readonly #memoryBytesMax: number | undefined;
+
+  constructor(way: Way, memoryBytesMax?: number) {
     this.#way = way;
+    this.#memoryBytesMax = memoryBytesMax;
   }
 
   async version(): Promise<string> {
@@ -96,7 +103,7 @@ export class ClickHouse implements Peer {
   }
 
   async open(folder: string): Promise<void> {
-    this.#session = await openSession(this.#package, folder);
+    this.#session = await openSession(this.#package, folder, this.#memoryBytesMax);
   }
 
   /** Parts are merged, and indexed, once, by `finishLoading`. */
@@ -213,14 +220,32 @@ function mayMissRows(question: Question): boolean {
 }
 
 /** A process has one folder at a time open. */
-async function openSession({ Session, drainPending }: Package, folder: string): Promise<Session> {
+async function openSession(
+  { Session, drainPending }: Package,
+  folder: string,
+  memoryBytesMax?: number,
+): Promise<Session> {
   await drainPending();
   mkdirSync(folder, { recursive: true });
-  const session = new Session(folder, { connectionArgs: CONNECTION });
+  const session = new Session(folder, { connectionArgs: connectionOf(memoryBytesMax) });
   for (const [name, value] of Object.entries(SETTINGS)) session.query(`SET ${name} = ${value}`);
   session.query(`CREATE DATABASE IF NOT EXISTS ${DATABASE} ENGINE = Atomic`);
   session.query(`USE ${DATABASE}`);
   return session;
+}
+
+function connectionOf(memoryBytesMax: number | undefined): readonly string[] {
+  const threads = '--max_threads=2';
+  if (memoryBytesMax === undefined) {
+    return [threads, `--uncompressed_cache_size=${UNCOMPRESSED_BYTES_MAX}`];
+  }
+  const part = (share: number): number => Math.floor(share * memoryBytesMax);
+  return [
+    threads,
+    `--max_server_memory_usage=${memoryBytesMax}`,
+    `--uncompressed_cache_size=${part(UNCOMPRESSED_SHARE)}`,
+    `--mark_cache_size=${part(MARKS_SHARE)}`,
+  ];
 }
 
 async function insert(

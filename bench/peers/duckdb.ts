@@ -52,6 +52,8 @@ const LATE_ROWS_MAX = '1000';
 
 const DAY_US = 86_400_000_000;
 
+const MEMORY_BYTES_MAX = 12e9;
+
 /** DuckDB in this process, on two threads: tables sorted by project and time. */
 export class DuckDb implements Peer {
   readonly name = 'DuckDB';
@@ -61,6 +63,11 @@ export class DuckDb implements Peer {
   #instance: Instance | undefined;
   #connection: Connection | undefined;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #memoryBytesMax: number;
+
+  constructor(memoryBytesMax: number = MEMORY_BYTES_MAX) {
+    this.#memoryBytesMax = memoryBytesMax;
+  }
 
   async version(): Promise<string> {
     return this.#package.version();
@@ -69,7 +76,7 @@ export class DuckDb implements Peer {
   async open(folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true });
     this.#folder = folder;
-    this.#instance = await create(this.#package, join(folder, 'duck.db'));
+    this.#instance = await create(this.#package, join(folder, 'duck.db'), this.#memoryBytesMax);
     this.#connection = await this.#instance.connect();
   }
 
@@ -174,7 +181,7 @@ class DuckDbIntake implements PeerIntake {
   }
 
   static async open(duckDb: Package, folder: string, kind: Kind): Promise<DuckDbIntake> {
-    const instance = await create(duckDb, join(folder, 'intake.db'));
+    const instance = await create(duckDb, join(folder, 'intake.db'), MEMORY_BYTES_MAX);
     const connection = await instance.connect();
     const table = tableOf(kind);
     await connection.run(`CREATE TABLE ${table.name} (${definitions(table)})`);
@@ -200,10 +207,14 @@ class DuckDbIntake implements PeerIntake {
   }
 }
 
-function create({ DuckDBInstance }: Package, path: string): Promise<Instance> {
+function create(
+  { DuckDBInstance }: Package,
+  path: string,
+  memoryBytesMax: number,
+): Promise<Instance> {
   return DuckDBInstance.create(path, {
     threads: '2',
-    memory_limit: '12GB',
+    memory_limit: `${memoryBytesMax}B`,
     late_materialization_max_rows: LATE_ROWS_MAX,
   });
 }

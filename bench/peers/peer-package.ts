@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 
-const require = createRequire(import.meta.url);
+/** From the top of the repository, also where this file has been compiled to another folder. */
+const require = createRequire(resolve('bench/peers/package.json'));
 
 /**
  * A package of `bench/peers/package.json`, which a checkout has only once it has been measured with:

@@ -57,9 +57,9 @@ const DIALECT: Dialect = {
 };
 
 /** Pages of files: 4 GB kept by SQLite itself, and what it can map (its own bound is 2 GB). */
-const SETTINGS = `
-  PRAGMA journal_mode = WAL; PRAGMA cache_size = -4000000; PRAGMA mmap_size = 2147418112;
-  PRAGMA temp_store = MEMORY;`;
+const PAGES = 'PRAGMA cache_size = -4000000; PRAGMA mmap_size = 2147418112;';
+
+const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY;';
 
 /** SQLite in this process: B-trees by project and time that hold all a query reads. */
 export class Sqlite implements Peer {
@@ -69,6 +69,15 @@ export class Sqlite implements Peer {
   readonly #package = peerPackage<Package>('@photostructure/sqlite');
   #database: Database | undefined;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #pages: string;
+
+  /** With a bound nothing is mapped: what is mapped is memory, too, beyond what it counts. */
+  constructor(memoryBytesMax?: number) {
+    this.#pages =
+      memoryBytesMax === undefined
+        ? PAGES
+        : `PRAGMA cache_size = -${Math.floor(memoryBytesMax / 1024)}; PRAGMA mmap_size = 0;`;
+  }
 
   async version(): Promise<string> {
     const database = new this.#package.DatabaseSync(':memory:');
@@ -80,7 +89,7 @@ export class Sqlite implements Peer {
   async open(folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true });
     this.#database = new this.#package.DatabaseSync(join(folder, 'sqlite.db'));
-    this.#database.exec(SETTINGS);
+    this.#database.exec(`${SETTINGS} ${this.#pages}`);
   }
 
   async load(kind: Kind, batches: Iterable<EventBatch>): Promise<void> {
@@ -157,7 +166,7 @@ class SqliteIntake implements PeerIntake {
     this.#database = database;
     this.#table = tableOf(kind);
     const { name } = this.#table;
-    database.exec(`${SETTINGS} PRAGMA synchronous = FULL; ${creation(this.#table)};
+    database.exec(`${SETTINGS} ${PAGES} PRAGMA synchronous = FULL; ${creation(this.#table)};
       CREATE INDEX ${name}_0 ON ${name} (project, timestamp)`);
     this.#insert = prepare(database, insertion(this.#table));
   }

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { must } from '../../engine/assert.ts';
-import type { Engine, PreparedQuery, RunOptions } from '../../engine/engine.ts';
+import type { Engine, RunOptions } from '../../engine/engine.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import type { Catalogue } from '../../src/definition/catalogue.ts';
@@ -72,7 +74,7 @@ export class WeirEngine implements Subject {
       const settings = parseSettings({
         ...WEIR_ENVIRONMENT,
         ...options.environment,
-        DATA_DIR: dataDirOf(options.folder, part),
+        DATA_DIR: await findStorePath(dataDirOf(options.folder, part)),
       });
       const backend = openBackend({
         settings,
@@ -116,7 +118,9 @@ export class WeirEngine implements Subject {
    */
   async settle(): Promise<void> {
     const sealed = NOW_US + SEAL_AGE_US;
-    for (const nowUs of [NOW_US, sealed, sealed + PARTITION_US + PARTITION_QUIET_US]) {
+    const dayOver = sealed + PARTITION_US + PARTITION_QUIET_US;
+    // Half of the way first: a clock that leaps by more than a day is taken for wrong.
+    for (const nowUs of [NOW_US, sealed, (sealed + dayOver) / 2, dayOver]) {
       this.#nowUs = nowUs;
       await wait(TICK_MS);
       await this.atRest();

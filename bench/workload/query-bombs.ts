@@ -14,6 +14,15 @@ export function rows(count: number): string {
   return `UNNEST(GENERATE_ARRAY(1, ${count}))`;
 }
 
+/** Cross joins of so many rows with as many. Their texts differ, for calls of the same text share a run. */
+export function crossJoins(count: number, rowCount: number): readonly string[] {
+  return Array.from(
+    { length: count },
+    (_, index) =>
+      `SELECT COUNT(*) AS n FROM ${rows(rowCount)} AS a, ${rows(rowCount)} AS b WHERE a + b != ${index}`,
+  );
+}
+
 /** `SELECT a || a` of itself, `times` times: 2^times of what is innermost. */
 export function doubled(times: number, innermost: string): string {
   let text = innermost;

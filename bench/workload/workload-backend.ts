@@ -75,8 +75,9 @@ async function takeIn(
   let bodyCount = 0;
   for (const { text, eventCount } of ndjson(of.kind, { ...of, perText: EVENTS_PER_BODY })) {
     while (!isTaken(backend, source)) await wait(RETRY_MS);
-    const decoded = await backend.intake.decode([Buffer.from(text)], 'ndjson');
-    const refusals = await decoded.store(source, { nowUs: NOW_US });
+    const post = await backend.intake.decode({ pieces: [Buffer.from(text)], format: 'ndjson' });
+    const refusals = await post.store(source, { nowUs: NOW_US });
+    post.end();
     const [refusal] = refusals.reasons;
     if (refusal !== undefined) throw new Error(`events were refused: ${refusal}`);
     done += eventCount;

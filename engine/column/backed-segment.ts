@@ -24,12 +24,23 @@ export class BackedSegment implements Segment {
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
   readonly #open: () => SealedSegmentReader;
+  readonly #extract: (projectKey: string) => Segment | undefined;
 
-  constructor(backing: SegmentBacking, open: () => SealedSegmentReader) {
+  /** `extract` gives the rows of a project apart, where it is better not to read them with all others. */
+  constructor(
+    backing: SegmentBacking,
+    open: () => SealedSegmentReader,
+    extract: (projectKey: string) => Segment | undefined,
+  ) {
     this.rowCount = backing.rowCount;
     this.timestampUsMin = backing.timestampUsMin;
     this.timestampUsMax = backing.timestampUsMax;
     this.#open = open;
+    this.#extract = extract;
+  }
+
+  ofProject(projectKey: string): Segment {
+    return this.#extract(projectKey) ?? this;
   }
 
   runs(projectKey: string | undefined): readonly RowRun[] {

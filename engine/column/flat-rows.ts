@@ -34,7 +34,7 @@ import type { NumberValues } from './number-values.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-digits.ts';
 import { bitCount, firstAtLeast } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
-import type { WholeSegment } from './slice.ts';
+import type { SliceSource, WholeSegment } from './slice.ts';
 import type { SlotStore } from './slot-store.ts';
 import { JSON_TEXT, TEXT } from './token.ts';
 import { viewed } from './viewed-bytes.ts';
@@ -61,7 +61,8 @@ let slots = newSlots(256);
 export class FlatRows {
   readonly #columns: LeafColumns;
   readonly #leaves: readonly LeafFooter[];
-  readonly #segment: WholeSegment;
+  readonly #source: SliceSource;
+  #segment: WholeSegment;
   readonly #table: { readonly entries: Uint32Array; readonly scales: Float64Array };
   readonly #slotColumns: Uint16Array;
   /** `undefined`: all are 0. */
@@ -71,12 +72,13 @@ export class FlatRows {
 
   constructor(
     columns: LeafColumns,
-    segment: WholeSegment,
+    source: SliceSource,
     leaves: readonly LeafFooter[],
     skeletons: { readonly slotColumns: Uint16Array; readonly slotOrdinals: NumberValues },
   ) {
     this.#columns = columns;
-    this.#segment = segment;
+    this.#source = source;
+    this.#segment = source.whole();
     this.#leaves = leaves;
     this.#table = {
       entries: new Uint32Array(ENTRY_SIZE * leaves.length),
@@ -235,6 +237,8 @@ export class FlatRows {
 
   #open(column: number): void {
     this.#columns.column(column);
+    // An extract grows by each column that is opened.
+    if (this.#segment.bytes.length < this.#source.size) this.#segment = this.#source.whole();
     // What is apart cannot be read by its place in the whole.
     if (this.#columns.hasApart) this.#table.entries[ENTRY_SIZE * column] = NO_FLAT_FORM;
     else writeEntry(this.#table, column, this.#leaves);

@@ -5,7 +5,7 @@ import { NumberValues } from './number-values.ts';
 import { openPositions, type PositionsFooter } from './positions.ts';
 import type { SealedColumnName } from './sealed-columns.ts';
 import { type LeafFooter, readFooter, type SealedFooter } from './sealed-layout.ts';
-import { SealedSlotStore } from './sealed-slot-store.ts';
+import { openSlotPlaces, SealedSlotStore } from './sealed-slot-store.ts';
 import type { SkeletonTable } from './skeleton-table.ts';
 import { SliceSource } from './slice.ts';
 import type { StringEntries } from './string-entries.ts';
@@ -57,7 +57,7 @@ export class MergeSource {
     const rows = identity(footer.rowCount);
     const rowSkeletons = new NumberValues(slices, footer.rowSkeletons);
     this.rowSkeletons = rowSkeletons.gatherIntegers(rows, footer.rowCount);
-    this.store = new SealedSlotStore(slices, footer);
+    this.store = new SealedSlotStore(slices, footer, openSlotPlaces(slices, footer.skeletons));
     this.#slotStarts = slices.unsigned32(footer.skeletons.slotStarts);
     this.#slotColumns = slices.unsigned16(footer.skeletons.slotColumns);
     const keyCodes = this.#internKeys(tables.keys);

@@ -106,14 +106,16 @@ export class OpenSegment {
       if (timestampUs > this.#timestampUsMax) this.#timestampUsMax = timestampUs;
       this.#ids.array[target] = translation.stringCode(batch.ids[row]!);
       this.#messages.array[target] = translation.stringCode(batch.messages[row]!);
-      this.#projects.array[target] = translation.stringCode(
+      const project = translation.stringCode(
         batch.projects[row]!,
         this.#projects.array[target - 1],
       );
-      const projectKey = translation.stringCode(
-        batch.projectKeys[row]!,
-        this.#projectKeys.array[target - 1],
-      );
+      this.#projects.array[target] = project;
+      // Mostly it is the column's own: one string is not to be compared twice.
+      const projectKey =
+        batch.projectKeys[row] === batch.projects[row]
+          ? project
+          : translation.stringCode(batch.projectKeys[row]!, this.#projectKeys.array[target - 1]);
       this.#projectKeys.array[target] = projectKey;
       this.#previousRows.array[target] = this.#heads.get(projectKey) ?? -1;
       this.#heads.set(projectKey, target);

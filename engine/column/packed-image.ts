@@ -2,9 +2,17 @@ import { brotliCompressSync, constants, crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
 import { sealedSlicesOf } from './sealed-columns.ts';
 import { HEADER_SIZE, readFooter, type SealedFooter } from './sealed-layout.ts';
+import type { Slice } from './slice.ts';
 
-/** Shorter slices do not repay being unpacked. */
+/** Shorter blocks do not repay being unpacked. */
 const PACKED_SIZE_MIN = 64;
+/**
+ * A slice is cut into blocks of so many bytes, so that who wants some rows reads little else. Of 40,000 full edge events
+ * that takes 1.7 % more on disk than slices as a whole; blocks of half the size take 3 %.
+ */
+const BLOCK_SIZE = 32 * 1024;
+/** … and of so many where it does not become shorter, so that cutting costs nothing. */
+const PLAIN_BLOCK_SIZE = 16 * 1024;
 const PACKED_SHARE_MAX = 0.9;
 /**
  * Of full edge events 3 makes 337 bytes in 94 ms per 49,000; deflate at level 1 makes 339 in 350 ms,
@@ -27,12 +35,15 @@ const WINDOW_BITS_MAX = 22;
 /** Bytes of blocks collected in one buffer, at most: a large segment is a few of them. */
 const PART_SIZE_MAX = 4 * 1024 * 1024;
 
-/** One slice of a sealed segment as it lies in a file. Blocks lie end to end, in the order of slices. */
+/**
+ * A part of a slice of a sealed segment as it lies in a file. Blocks lie end to end, in the order of their places in
+ * memory.
+ */
 export type PackedBlock = {
-  /** Place of the slice in memory. */
+  /** Place in memory. */
   readonly offset: number;
   readonly size: number;
-  /** Bytes in the file; less than `size` when compressed (RFC 7932), else the slice itself. */
+  /** Bytes in the file; less than `size` when compressed (RFC 7932), else the bytes themselves. */
   readonly storedSize: number;
   /** CRC-32 of the bytes in the file. */
   readonly crc: number;
@@ -61,9 +72,12 @@ export function packImage(buffer: SharedArrayBuffer): PackedImage {
   for (const [offset, size] of sealedSlicesOf(footer)) {
     assert(offset >= slicesEnd, 'slices do not overlap');
     slicesEnd = offset + size;
-    const bytes = packed(new Uint8Array(buffer, offset, size));
-    blocks.push({ offset, size, storedSize: bytes.length, crc: crc32(bytes) });
-    parts.add(bytes);
+    for (const [blockOffset, blockSize] of blocksOf(buffer, [offset, size])) {
+      const bytes = packed(new Uint8Array(buffer, blockOffset, blockSize));
+      const block = { offset: blockOffset, size: blockSize, storedSize: bytes.length };
+      blocks.push({ ...block, crc: crc32(bytes) });
+      parts.add(bytes);
+    }
   }
   const { rowCount, timestampUsMin, timestampUsMax, arrivalMin, arrivalMax } = footer;
   return {
@@ -81,10 +95,22 @@ export function buffersOf({ frame, parts }: PackedImage): ArrayBuffer[] {
   return [frame, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
 }
 
-function packed(slice: Uint8Array): Uint8Array {
-  if (slice.length < PACKED_SIZE_MIN) return slice;
-  const bytes = compressed(slice, BLOCK_QUALITY);
-  return bytes.length <= slice.length * PACKED_SHARE_MAX ? bytes : slice;
+/** The blocks that a slice is cut into. */
+function blocksOf(buffer: SharedArrayBuffer, [offset, size]: Slice): Slice[] {
+  if (size <= PLAIN_BLOCK_SIZE) return [[offset, size]];
+  const first = new Uint8Array(buffer, offset, PLAIN_BLOCK_SIZE);
+  const blockSize = packed(first) === first ? PLAIN_BLOCK_SIZE : BLOCK_SIZE;
+  return Array.from({ length: Math.ceil(size / blockSize) }, (_, index): Slice => {
+    const start = index * blockSize;
+    return [offset + start, Math.min(blockSize, size - start)];
+  });
+}
+
+/** As it is where compressing saves too little. */
+function packed(block: Uint8Array): Uint8Array {
+  if (block.length < PACKED_SIZE_MIN) return block;
+  const bytes = compressed(block, BLOCK_QUALITY);
+  return bytes.length <= block.length * PACKED_SHARE_MAX ? bytes : block;
 }
 
 function compressed(bytes: Uint8Array, quality: number): Uint8Array {

@@ -1,5 +1,7 @@
-import { unreachable } from '../assert.ts';
+import { must, unreachable } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
+import { ENTRY_ALIGNMENT, type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
+import type { ReadSlice } from './extract/slice-bytes.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
@@ -10,8 +12,13 @@ import {
   rangesOfRows,
   unionOf,
 } from './row-ranges.ts';
-import { type GroupsFooter, readFooter, type StringColumnFooter } from './sealed-layout.ts';
-import { SealedSlotStore } from './sealed-slot-store.ts';
+import {
+  type GroupsFooter,
+  readFooter,
+  type SealedFooter,
+  type StringColumnFooter,
+} from './sealed-layout.ts';
+import { openSlotPlaces, SealedSlotStore, type SlotPlaces } from './sealed-slot-store.ts';
 import type {
   NeededText,
   RowRange,
@@ -22,7 +29,7 @@ import type {
   Segment,
   SegmentColumn,
 } from './segment.ts';
-import { Skeletons } from './skeleton.ts';
+import { type SkeletonArrays, Skeletons } from './skeleton.ts';
 import { type SliceFinder, SliceSource } from './slice.ts';
 import { StringRange } from './string-range.ts';
 import { StringValues } from './string-values.ts';
@@ -36,6 +43,7 @@ import {
   type StringBlock,
   type Vector,
 } from './vector.ts';
+import { whenAsked } from './when-asked.ts';
 import { decodeWtf8, encodedKey } from './wtf8.ts';
 
 /** A sealed segment, read in place. Opening it costs in proportion to its columns, not its rows. */
@@ -45,55 +53,98 @@ export class SealedSegmentReader implements Segment {
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
   readonly #groups: Groups;
-  readonly #timestampsUs: NumberValues;
-  readonly #arrivals: NumberValues;
+  readonly #timestampsUs: () => NumberValues;
+  readonly #arrivals: () => NumberValues;
   readonly #ids: () => StringColumn;
   readonly #messages: () => StringColumn;
   readonly #projects: () => StringColumn;
-  readonly #rowSkeletons: NumberValues;
-  readonly #skeletonStarts: Uint32Array;
+  readonly #rowSkeletons: () => NumberValues;
+  readonly #structure: Structure;
   readonly #source: TokenSource;
-  readonly #texts: () => TextIndex;
+  /** `undefined` where there is no index. */
+  readonly #texts: (() => TextIndex) | undefined;
   readonly #lastInside = new LastRanges<AskedInside, RowRanges>(isSameWindow);
+
+  /** Of the whole segment; `undefined` of an extract. */
+  readonly #footer: SealedFooter | undefined;
+
+  private constructor({ extent, groups, structure, columns, source, footer }: ReaderParts) {
+    this.rowCount = extent.rowCount;
+    this.timestampUsMin = extent.timestampUsMin;
+    this.timestampUsMax = extent.timestampUsMax;
+    this.#groups = groups;
+    this.#structure = structure;
+    this.#footer = footer;
+    this.#timestampsUs = whenAsked(() => new NumberValues(source, columns.timestampsUs));
+    this.#arrivals = whenAsked(() => new NumberValues(source, columns.arrivals));
+    this.#ids = whenAsked(() => new StringColumn(source, columns.ids));
+    this.#messages = whenAsked(() => new StringColumn(source, columns.messages));
+    this.#projects = whenAsked(() => new StringColumn(source, columns.projects));
+    this.#rowSkeletons = whenAsked(() => new NumberValues(source, columns.rowSkeletons));
+    const slots = new SealedSlotStore(source, columns, structure);
+    this.#source = new TokenSource(new Skeletons(structure.skeletons), slots);
+    this.#texts =
+      footer &&
+      whenAsked(
+        () =>
+          new TextIndex(source, footer, {
+            skeletons: structure.skeletons,
+            rowSkeletons: this.#rowSkeletons(),
+            entriesOf: (column) => slots.entries(column),
+          }),
+      );
+  }
 
   /**
    * `need` brings a slice into memory; header and footer are in the buffer already. What is
-   * needed to tell the rows apart is opened at once, every other column when it is first asked for.
+   * needed to tell the rows apart is opened at once, by `needFirst`, every column when it is first asked for.
    *
-   * Throws when the buffer is not a sealed segment.
+   * @throws Error when the buffer is not a sealed segment.
    */
-  constructor(buffer: SharedArrayBuffer, need?: SliceFinder) {
+  static open(
+    buffer: SharedArrayBuffer,
+    need?: SliceFinder,
+    needFirst: SliceFinder | undefined = need,
+  ): SealedSegmentReader {
     const footer = readFooter(buffer);
     const source = new SliceSource(buffer, need);
-    this.rowCount = footer.rowCount;
-    this.timestampUsMin = footer.timestampUsMin;
-    this.timestampUsMax = footer.timestampUsMax;
-    this.#groups = new Groups(source, footer.groups);
-    this.#timestampsUs = new NumberValues(source, footer.timestampsUs);
-    this.#arrivals = new NumberValues(source, footer.arrivals);
-    this.#ids = whenAsked(() => new StringColumn(source, footer.ids));
-    this.#messages = whenAsked(() => new StringColumn(source, footer.messages));
-    this.#projects = whenAsked(() => new StringColumn(source, footer.projects));
-    this.#rowSkeletons = new NumberValues(source, footer.rowSkeletons);
-    this.#skeletonStarts = source.unsigned32(footer.skeletons.starts);
-    const { bytes, offsets } = footer.keys;
-    const skeletons = new Skeletons({
-      tokens: source.integers(footer.skeletons.tokens),
-      starts: this.#skeletonStarts,
-      count: this.#skeletonStarts.length - 1,
-      placeStarts: source.unsigned32(footer.skeletons.slotStarts),
-      keys: { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) },
+    const first = new SliceSource(buffer, needFirst);
+    return new SealedSegmentReader({
+      extent: footer,
+      groups: Groups.open(first, footer.groups),
+      structure: openStructure(first, footer),
+      columns: footer,
+      source,
+      footer,
     });
-    const slots = new SealedSlotStore(source, footer);
-    this.#source = new TokenSource(skeletons, slots);
-    this.#texts = whenAsked(
-      () =>
-        new TextIndex(source, footer, {
-          skeletons: skeletons.arrays,
-          rowSkeletons: this.#rowSkeletons,
-          entriesOf: (column) => slots.entries(column),
-        }),
-    );
+  }
+
+  /**
+   * The rows of a project as a segment of their own, in memory of its own; `undefined` where there are none, more than
+   * `rowsMax`, or where they do not lie together.
+   */
+  extractOf(
+    projectKey: string,
+    { imageSize, read, rowsMax }: ExtractFrom,
+  ): SegmentOfExtract | undefined {
+    const footer = must(this.#footer, 'nothing is taken out of an extract');
+    const [run, ...others] = this.runs(projectKey);
+    if (run === undefined || others.length > 0 || !run.hasProjectKey) return undefined;
+    if (run.count > rowsMax) return undefined;
+    const before = run.start % ENTRY_ALIGNMENT;
+    const rows = { start: run.start - before, end: run.start + run.count };
+    const extract = new SegmentExtract(footer, imageSize, read, rows);
+    const { rowCount, columns, source } = extract;
+    const { timestampUsMin, timestampUsMax } = this;
+    const segment = new SealedSegmentReader({
+      extent: { rowCount, timestampUsMin, timestampUsMax },
+      groups: Groups.ofOne(projectKey, before, rowCount),
+      structure: this.#structure,
+      columns,
+      source,
+      footer: undefined,
+    });
+    return { segment, extract };
   }
 
   runs(projectKey: string | undefined): readonly RowRun[] {
@@ -117,15 +168,15 @@ export class SealedSegmentReader implements Segment {
     if (timestampUs <= this.timestampUsMin) return 0;
     if (timestampUs > this.timestampUsMax) return run.count;
     const { start, count } = run;
-    return this.#timestampsUs.firstFrom(start, start + count, timestampUs) - start;
+    return this.#timestampsUs().firstFrom(start, start + count, timestampUs) - start;
   }
 
   timestamps(rows: Int32Array, count: number): Vector {
-    return numberVector(this.#timestampsUs.gather(rows, count), count);
+    return numberVector(this.#timestampsUs().gather(rows, count), count);
   }
 
   arrivals(rows: Int32Array, count: number): Vector {
-    return numberVector(this.#arrivals.gather(rows, count), count);
+    return numberVector(this.#arrivals().gather(rows, count), count);
   }
 
   projectsWith(rowsMin: number): readonly string[] {
@@ -145,16 +196,16 @@ export class SealedSegmentReader implements Segment {
   }
 
   roots(rows: Int32Array, count: number): NestedVector {
-    const skeletons = this.#rowSkeletons.gatherIntegers(rows, count);
+    const skeletons = this.#rowSkeletons().gatherIntegers(rows, count);
     return this.#source.roots(rows, skeletons, count);
   }
 
   range(column: SegmentColumn, { start, count, isTimeOrdered }: RowRange): Vector | undefined {
     switch (column) {
       case 'timestamp':
-        return this.#timestampsUs.range({ start, count, isAscending: isTimeOrdered });
+        return this.#timestampsUs().range({ start, count, isAscending: isTimeOrdered });
       case 'arrival':
-        return this.#arrivals.range({ start, count, isAscending: false });
+        return this.#arrivals().range({ start, count, isAscending: false });
       case 'id':
         return this.#ids().range(start, count);
       case 'event_message':
@@ -162,18 +213,18 @@ export class SealedSegmentReader implements Segment {
       case 'project':
         return this.#projects().range(start, count);
       case 'root':
-        return this.#source.rootsOfRange(start, count, this.#rowSkeletons);
+        return this.#source.rootsOfRange(start, count, this.#rowSkeletons());
       default:
         return unreachable(column);
     }
   }
 
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {
-    return this.#texts().rowsWith(needed, among);
+    return this.#texts?.().rowsWith(needed, among);
   }
 
   splitsAt(path: NeededText['path']): readonly SplitBlock[] | undefined {
-    return this.#texts().splitsAt(path);
+    return this.#texts?.().splitsAt(path);
   }
 
   rowsInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
@@ -193,7 +244,7 @@ export class SealedSegmentReader implements Segment {
 
   #insideOf({ startUs, endUs }: RowWindow, rows: Int32Array): Int32Array {
     const inside = carvedInt32(rows.length);
-    const timesUs = this.#timestampsUs.gather(rows, rows.length);
+    const timesUs = this.#timestampsUs().gather(rows, rows.length);
     let count = 0;
     for (let index = 0; index < rows.length; index++) {
       const timeUs = timesUs[index]!;
@@ -206,7 +257,7 @@ export class SealedSegmentReader implements Segment {
   #findInsideOf({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
     const isFromStart = startUs <= this.timestampUsMin;
     const isToEnd = endUs > this.timestampUsMax;
-    const times = this.#timestampsUs;
+    const times = this.#timestampsUs();
     return this.#groups.rangesOfEach(among, (first, end) => {
       const from = isFromStart ? first : times.firstFrom(first, end, startUs);
       return { from, to: isToEnd ? end : times.firstFrom(from, end, endUs) };
@@ -218,6 +269,46 @@ export class SealedSegmentReader implements Segment {
   }
 }
 
+/** What rows have in common: which columns the values of each skeleton lie in. */
+type Structure = SlotPlaces & { readonly skeletons: SkeletonArrays };
+
+function openStructure(source: SliceSource, { keys, skeletons }: SealedFooter): Structure {
+  const starts = source.unsigned32(skeletons.starts);
+  return {
+    skeletons: {
+      tokens: source.integers(skeletons.tokens),
+      starts,
+      count: starts.length - 1,
+      placeStarts: source.unsigned32(skeletons.slotStarts),
+      keys: { bytes: source.bytes(keys.bytes), offsets: source.unsigned32(keys.offsets) },
+    },
+    ...openSlotPlaces(source, skeletons),
+  };
+}
+
+type ReaderParts = {
+  readonly extent: Pick<SealedFooter, 'rowCount' | 'timestampUsMin' | 'timestampUsMax'>;
+  readonly groups: Groups;
+  readonly structure: Structure;
+  readonly columns: RowColumns;
+  /** Of the columns. */
+  readonly source: SliceSource;
+  readonly footer: SealedFooter | undefined;
+};
+
+/** Where an extract is taken from. */
+export type ExtractFrom = {
+  /** Bytes of the whole segment in memory. */
+  readonly imageSize: number;
+  readonly read: ReadSlice;
+  readonly rowsMax: number;
+};
+
+export type SegmentOfExtract = {
+  readonly segment: SealedSegmentReader;
+  readonly extract: SegmentExtract;
+};
+
 /** Which of some rows are inside a window. */
 type AskedInside = RowWindow & { readonly among: RowRanges | undefined };
 
@@ -226,27 +317,38 @@ function isSameWindow(one: AskedInside, other: AskedInside): boolean {
   return one.among === other.among;
 }
 
-/** What `open` gives, opened when it is first asked for. */
-function whenAsked<T>(open: () => T): () => T {
-  let opened: T | undefined;
-  return () => {
-    opened ??= open();
-    return opened;
-  };
-}
+/** Which ends of a segment have rows of no project, and of mixed ones. */
+type GroupEnds = Pick<GroupsFooter, 'hasNone' | 'hasMixed'>;
 
 /** The rows of each project key. */
 class Groups {
-  readonly #footer: GroupsFooter;
+  readonly #ends: GroupEnds;
   readonly #names: StringBlock;
   readonly #starts: Uint32Array;
   #known: { readonly projectKey: string | undefined; readonly runs: readonly RowRun[] } | undefined;
 
-  constructor(source: SliceSource, footer: GroupsFooter) {
+  private constructor(ends: GroupEnds, names: StringBlock, starts: Uint32Array) {
+    this.#ends = ends;
+    this.#names = names;
+    this.#starts = starts;
+  }
+
+  static open(source: SliceSource, footer: GroupsFooter): Groups {
     const { bytes, offsets } = footer.names;
-    this.#footer = footer;
-    this.#names = { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) };
-    this.#starts = source.unsigned32(footer.starts);
+    const names = { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) };
+    return new Groups(footer, names, source.unsigned32(footer.starts));
+  }
+
+  /** Of rows from `rowStart` to `rowEnd` that have one project key; those before have none. */
+  static ofOne(projectKey: string, rowStart: number, rowEnd: number): Groups {
+    const bytes = encodedKey(projectKey);
+    const starts = rowStart === 0 ? [0, rowEnd] : [0, rowStart, rowEnd];
+    const names = { bytes, offsets: Uint32Array.of(0, bytes.length) };
+    return new Groups({ hasNone: rowStart > 0, hasMixed: false }, names, Uint32Array.from(starts));
+  }
+
+  get #nameCount(): number {
+    return this.#names.offsets.length - 1;
   }
 
   /** Whether consecutive rows are of one group. */
@@ -300,7 +402,7 @@ class Groups {
     // As `runsOf`, of one key.
     const name = this.#find(encodedKey(projectKey));
     const runs = name < 0 ? [] : [this.#run(this.#firstNamed + name, true)];
-    if (this.#footer.hasMixed) runs.push(this.#run(groupCount - 1, false));
+    if (this.#ends.hasMixed) runs.push(this.#run(groupCount - 1, false));
     return runs;
   }
 
@@ -313,14 +415,14 @@ class Groups {
 
   /** The first group that has a name. */
   get #firstNamed(): number {
-    return this.#footer.hasNone ? 1 : 0;
+    return this.#ends.hasNone ? 1 : 0;
   }
 
   projectsWith(rowsMin: number): readonly string[] {
     const projects: string[] = [];
     const { bytes, offsets } = this.#names;
     const first = this.#firstNamed;
-    for (let name = 0; name < this.#footer.names.count; name++) {
+    for (let name = 0; name < this.#nameCount; name++) {
       const rowCount = this.#starts[first + name + 1]! - this.#starts[first + name]!;
       if (rowCount >= rowsMin) projects.push(decodeWtf8(bytes, offsets[name]!, offsets[name + 1]!));
     }
@@ -337,7 +439,7 @@ class Groups {
   #find(name: Uint8Array): number {
     const { bytes, offsets } = this.#names;
     let low = 0;
-    let high = this.#footer.names.count;
+    let high = this.#nameCount;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const order = compareBytes(bytes, offsets[middle]!, offsets[middle + 1]!, name);

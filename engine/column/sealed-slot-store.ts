@@ -15,6 +15,22 @@ import type { StringEntries } from './string-entries.ts';
 import { TEXT } from './token.ts';
 import { dictionaryVector, type Vector, valueVector } from './vector.ts';
 
+/** Of each place its column, and which of the values of a row in that column is there: see `SealedFooter`. */
+export type SlotPlaces = {
+  readonly slotColumns: Uint16Array;
+  readonly slotOrdinals: NumberValues;
+};
+
+export function openSlotPlaces(
+  source: SliceSource,
+  { slotColumns, slotOrdinals }: SealedFooter['skeletons'],
+): SlotPlaces {
+  return {
+    slotColumns: source.unsigned16(slotColumns),
+    slotOrdinals: new NumberValues(source, slotOrdinals),
+  };
+}
+
 /** A longer constant is not worth its copy in each template. */
 const CONSTANT_SIZE_MAX = 64;
 
@@ -25,14 +41,15 @@ export class SealedSlotStore implements SlotStore {
   readonly #slotOrdinals: NumberValues;
   readonly #rows: FlatRows;
 
-  constructor(source: SliceSource, footer: SealedFooter) {
-    this.#leaves = new LeafColumns(source, footer);
-    this.#slotColumns = source.unsigned16(footer.skeletons.slotColumns);
-    this.#slotOrdinals = new NumberValues(source, footer.skeletons.slotOrdinals);
-    this.#rows = new FlatRows(this.#leaves, source.whole(), footer.leaves, {
-      slotColumns: this.#slotColumns,
-      slotOrdinals: this.#slotOrdinals,
-    });
+  constructor(
+    source: SliceSource,
+    columns: Pick<SealedFooter, 'leaves' | 'residual'>,
+    places: SlotPlaces,
+  ) {
+    this.#leaves = new LeafColumns(source, columns);
+    this.#slotColumns = places.slotColumns;
+    this.#slotOrdinals = places.slotOrdinals;
+    this.#rows = new FlatRows(this.#leaves, source, columns.leaves, places);
   }
 
   /** The strings of a leaf column that has strings. */

@@ -35,8 +35,8 @@ export function newMemoryGauge(limit: number): MemoryGauge {
 }
 
 /**
- * Where the bytes of a sealed segment come from that are not in its buffer: a file of blocks, one for
- * each slice that is not empty. The buffer has the size of the whole segment all the same; pages that
+ * Where the bytes of a sealed segment come from that are not in its buffer: a file of blocks, each of them a
+ * part of one slice. The buffer has the size of the whole segment all the same; pages that
  * nobody has written to take no memory.
  *
  * Shared by all threads. A block is written into the buffer before its state says so, by whichever
@@ -54,18 +54,23 @@ export type SegmentBacking = {
   /** Absolute. */
   readonly path: string;
   /** BLOCK_NUMBERS for each block, in the order of their places. */
-  readonly blocks: Float64Array;
+  readonly blocks: BlockTable;
   /** The header and the footer of the segment, compressed (RFC 7932). */
   readonly frame: Uint8Array;
   /** Of each block, and last of the frame. */
   readonly states: Int32Array;
   /** What the clock of the gauge said when each block was last needed; 0: never since it is here. */
   readonly usedAt: Int32Array;
+  /** What was read of the segment in parts, a block at a time, and is not in the buffer: KiB. */
+  readonly readInParts: Int32Array;
   readonly gauge: MemoryGauge;
 };
 
 /** Numbers of a block: place and size in the segment, place and size in the file, CRC-32 there. */
 export const BLOCK_NUMBERS = 5;
+
+/** BLOCK_NUMBERS for each block. A file has less than 4 GiB, as its segment has. */
+export type BlockTable = Uint32Array;
 
 /** Whether the buffer that the backing was made for has been let go. */
 export function isRetired({ states }: SegmentBacking): boolean {
@@ -85,14 +90,31 @@ export function releaseBuffer(handle: { readonly buffer: SharedArrayBuffer }): v
   (handle as { buffer: SharedArrayBuffer }).buffer = NO_BUFFER;
 }
 
-/** Index of the block that a slice is; -1 when there is none. */
-export function blockOf(blocks: Float64Array, [offset]: Slice): number {
+/** Indexes of consecutive blocks: [first, end). */
+export type BlockRange = { readonly first: number; readonly end: number };
+
+/**
+ * The blocks that some bytes of a slice, one at least, are in.
+ *
+ * @throws Error when there is no block with the first of them.
+ */
+export function blocksWith(blocks: BlockTable, [offset, size]: Slice): BlockRange {
+  const first = firstBehind(blocks, offset) - 1;
+  const number = first * BLOCK_NUMBERS;
+  if (first < 0 || offset >= blocks[number]! + blocks[number + 1]!) {
+    throw new Error(`no block of the segment has the byte at ${offset}`);
+  }
+  return { first, end: firstBehind(blocks, offset + size - 1) };
+}
+
+/** The first block whose place is behind an offset. */
+function firstBehind(blocks: BlockTable, offset: number): number {
   let low = 0;
   let high = blocks.length / BLOCK_NUMBERS;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (blocks[middle * BLOCK_NUMBERS]! < offset) low = middle + 1;
+    if (blocks[middle * BLOCK_NUMBERS]! <= offset) low = middle + 1;
     else high = middle;
   }
-  return blocks[low * BLOCK_NUMBERS] === offset ? low : -1;
+  return low;
 }

@@ -1,12 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
+import type { ReadSlice } from './extract/slice-bytes.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
-  blockOf,
+  type BlockRange,
+  blocksWith,
   GAUGE_CLOCK,
   GAUGE_LIMIT,
   GAUGE_PASSING,
@@ -18,6 +20,9 @@ import {
 } from './segment-backing.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
+
+/** Blocks that are kept unpacked for the next bytes of the same: of a column, of its codes, of its dictionary. */
+const UNPACKED_BLOCKS_MAX = 8;
 
 /** What zlib insists on. */
 const CHUNK_SIZE_MIN = 64;
@@ -81,8 +86,8 @@ export class SegmentReadError extends QueryError {
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['EIO', 'the disk reports an error'],
-  ['EMFILE', 'the service has as many files open as it may'],
-  ['ENFILE', 'the system has as many files open as it may'],
+  ['EMFILE', 'the service has as many files open as it may, and its limit should be raised'],
+  ['ENFILE', 'the system has as many files open as it may, and its limit should be raised'],
   ['EACCES', 'the rights of a file do not allow it'],
 ]);
 
@@ -132,6 +137,8 @@ export class SegmentImage {
   /** Made when it is first needed, as large as the segment; pages not written to take no memory. */
   #own: OwnBlocks | undefined;
   #ownSize = 0;
+  #isWhole = false;
+  readonly #unpackedBlocks = new Map<number, Uint8Array>();
 
   private constructor(handle: SealedSegmentHandle, isApart: boolean, onApart: () => void) {
     this.#handle = handle;
@@ -145,7 +152,7 @@ export class SegmentImage {
   /** Throws as `need` does. `onApart` is told when the first block is read apart. */
   static open(handle: SealedSegmentHandle, onApart: () => void = () => {}): SegmentImage {
     const { backing } = handle;
-    const isShared = backing === undefined || hasFrame(backing) || hasRoom(backing, KIB);
+    const isShared = backing === undefined || hasFrame(backing) || hasRoomForFirst(backing, KIB);
     return new SegmentImage(handle, !isShared, onApart);
   }
 
@@ -183,22 +190,89 @@ export class SegmentImage {
    * The buffer that a slice is in now. Throws a SegmentGoneError, a SegmentDamagedError or a
    * SegmentReadError.
    */
-  readonly need = (slice: Slice): SharedArrayBuffer => {
+  readonly need = (slice: Slice): SharedArrayBuffer => this.#need(slice, hasRoom);
+
+  /** As `need`, of what each query of a segment needs first: it may take some room that others may not. */
+  readonly needFirst = (slice: Slice): SharedArrayBuffer => this.#need(slice, hasRoomForFirst);
+
+  #need(slice: Slice, hasRoomFor: typeof hasRoom): SharedArrayBuffer {
     const backing = this.#backing;
     if (backing === undefined || slice[1] === 0) return this.buffer;
-    const block = blockOf(backing.blocks, slice);
-    if (block < 0) throw new Error(`segment ${this.#handle.id} has no block at ${slice[0]}`);
-    backing.usedAt[block] = backing.gauge[GAUGE_CLOCK]!;
+    const range = blocksWith(backing.blocks, slice);
+    backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
     // An image that began apart is all in one buffer: it is read faster so.
-    if (this.buffer !== this.#own?.buffer) {
-      if (Atomics.load(backing.states, block) === RESIDENT) return this.buffer;
-      if (this.#own?.isThere[block] !== 1 && hasRoom(backing, slice[1])) {
-        this.#loadShared(block);
-        return this.buffer;
+    if (this.buffer !== this.#own?.buffer && this.#needShared(backing, range, hasRoomFor)) {
+      return this.buffer;
+    }
+    let buffer = this.buffer;
+    for (let block = range.first; block < range.end; block++) buffer = this.#loadOwn(block);
+    return buffer;
+  }
+
+  /** Bytes [start, end) of a slice, from memory or from the file; good until the next call. Throws as `need` does. */
+  readonly read: ReadSlice = ([offset], start, end) => {
+    const backing = this.#backing;
+    const bytes: Slice = [offset + start, end - start];
+    const shared = this.#handle.buffer;
+    if (backing === undefined) return new Uint8Array(shared, ...bytes);
+    const range = blocksWith(backing.blocks, bytes);
+    backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
+    if (shared.byteLength > 0 && areResident(backing, range))
+      return new Uint8Array(shared, ...bytes);
+    const joined = new Uint8Array(end - start);
+    for (let block = range.first; block < range.end; block++) {
+      const [blockOffset, size] = placeOf(backing, block);
+      const from = Math.max(bytes[0], blockOffset);
+      const to = Math.min(bytes[0] + bytes[1], blockOffset + size);
+      const part = this.#unpackedBlock(block).subarray(from - blockOffset, to - blockOffset);
+      joined.set(part, from - bytes[0]);
+    }
+    return joined;
+  };
+
+  /** The bytes of a block that is not in memory; the last few are kept. */
+  #unpackedBlock(block: number): Uint8Array {
+    const known = this.#unpackedBlocks.get(block);
+    if (known !== undefined) return known;
+    checkLoading();
+    const bytes = this.#read(block).slice();
+    Atomics.add(this.#backing!.readInParts, 0, Math.ceil(bytes.length / KIB));
+    if (this.#unpackedBlocks.size === UNPACKED_BLOCKS_MAX) {
+      for (const oldest of this.#unpackedBlocks.keys()) {
+        this.#unpackedBlocks.delete(oldest);
+        break;
       }
     }
-    return this.#loadOwn(block);
-  };
+    this.#unpackedBlocks.set(block, bytes);
+    return bytes;
+  }
+
+  /** Whether all of the segment is in the buffer that all threads share: nothing leaves it. */
+  get isWhole(): boolean {
+    const { backing } = this.#handle;
+    this.#isWhole ||= backing === undefined || backing.states.every((state) => state === RESIDENT);
+    return this.#isWhole;
+  }
+
+  /** Brings blocks into the shared buffer; false where there is no room, or some are in this image's own. */
+  #needShared(
+    backing: SegmentBacking,
+    { first, end }: BlockRange,
+    hasRoomFor: typeof hasRoom,
+  ): boolean {
+    let missingSize = 0;
+    for (let block = first; block < end; block++) {
+      if (Atomics.load(backing.states, block) === RESIDENT) continue;
+      if (this.#own?.isThere[block] === 1) return false;
+      missingSize += placeOf(backing, block)[1];
+    }
+    if (missingSize === 0) return true;
+    if (!hasRoomFor(backing, missingSize)) return false;
+    for (let block = first; block < end; block++) {
+      if (Atomics.load(backing.states, block) !== RESIDENT) this.#loadShared(block);
+    }
+    return true;
+  }
 
   #needFrame(): void {
     const backing = this.#backing;
@@ -312,6 +386,13 @@ export class SegmentImage {
   }
 }
 
+function areResident({ states }: SegmentBacking, { first, end }: BlockRange): boolean {
+  for (let block = first; block < end; block++) {
+    if (Atomics.load(states, block) !== RESIDENT) return false;
+  }
+  return true;
+}
+
 /** What one image has read for itself; `isThere`: 1 for each block that is in the buffer. */
 type OwnBlocks = { readonly buffer: SharedArrayBuffer; readonly isThere: Uint8Array };
 
@@ -334,12 +415,36 @@ function hasFrame({ states }: SegmentBacking): boolean {
   return Atomics.load(states, states.length - 1) === RESIDENT;
 }
 
+/** Bytes that were read of a segment in parts. */
+export function bytesReadInParts({ readInParts }: SegmentBacking): number {
+  return Atomics.load(readInParts, 0) * KIB;
+}
+
+export function forgetReadInParts({ readInParts }: SegmentBacking): void {
+  Atomics.store(readInParts, 0, 0);
+}
+
 /** Whether so many bytes more may go where all threads share them. */
 function hasRoom(backing: SegmentBacking, size: number): boolean {
+  return hasRoomWithin(backing, size, 1);
+}
+
+/**
+ * The same of what tells the rows of a segment apart, and where their values lie: it takes little, and without it each query
+ * would read it anew before it can read a row.
+ */
+function hasRoomForFirst(backing: SegmentBacking, size: number): boolean {
+  return hasRoomWithin(backing, size, FIRST_ROOM);
+}
+
+/** So many times the memory for all. */
+const FIRST_ROOM = 5 / 4;
+
+function hasRoomWithin(backing: SegmentBacking, size: number, times: number): boolean {
   if (isRetired(backing)) return false;
   const { gauge } = backing;
   const resident = Atomics.load(gauge, GAUGE_RESIDENT) + Math.ceil(size / KIB);
-  return resident <= Atomics.load(gauge, GAUGE_LIMIT);
+  return resident <= times * Atomics.load(gauge, GAUGE_LIMIT);
 }
 
 /** What the system says; `undefined` of an error that is not the system's. */

@@ -2,11 +2,11 @@ import { must } from '../assert.ts';
 import {
   OPEN_READERS_MAX,
   PASSING_BYTES_MAX,
-  PASSING_GARBAGE_BYTES_MAX,
   READERS_BYTES_MAX,
   SEALED_READERS_MAX,
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
+import type { SegmentExtract } from './extract/segment-extract.ts';
 import { arrayBytes, collectGarbage, collectGarbageBeside } from './garbage.ts';
 import {
   memoryOf,
@@ -24,9 +24,19 @@ import {
   KIB,
   type MemoryGauge,
   releaseBuffer,
+  type SegmentBacking,
 } from './segment-backing.ts';
-import { mayWait, SegmentImage } from './segment-image.ts';
+import { bytesReadInParts, forgetReadInParts, mayWait, SegmentImage } from './segment-image.ts';
 import type { DroppedSegments } from './snapshot.ts';
+
+/**
+ * Bytes in memory from which a segment is worth it that rows of a project are taken out: in a smaller one most columns are
+ * a block or two.
+ */
+export const EXTRACT_IMAGE_BYTES_MIN = 4 * 1024 * 1024;
+
+/** Rows that are a larger part of their segment than one in so many are read with all others. */
+const EXTRACT_PART = 4;
 
 /** `clock`: what the gauge said; a reader from before would not tell that its columns are in use. */
 type OpenedSegment = {
@@ -57,19 +67,40 @@ const taskHandles = new Set<SealedSegmentHandle>();
 /** Bytes of these segments, in memory or not, and how many may be. */
 const taskMemory: { size: number; gauge: MemoryGauge | undefined } = { size: 0, gauge: undefined };
 
+/** What this thread may keep open and read for itself, in bytes: see `limits.ts`. */
+const bounds = { passingBytesMax: PASSING_BYTES_MAX, readersBytesMax: READERS_BYTES_MAX };
+
+/** Of what a thread may read for itself, the part that may be garbage before it is collected. */
+const GARBAGE_PART = 1 / 2;
+
+/** To be called before the first task of a thread that has less memory than others. */
+export function boundReading(of: typeof bounds): void {
+  bounds.passingBytesMax = of.passingBytesMax;
+  bounds.readersBytesMax = of.readersBytesMax;
+}
+
+function garbageBytesMax(): number {
+  return bounds.passingBytesMax * GARBAGE_PART;
+}
+
 /** At the start of a task: collects the garbage that those before have left, when it is much. */
 export async function beginReading(): Promise<void> {
-  if (leftSize >= PASSING_GARBAGE_BYTES_MAX) await releaseGarbage();
+  if (leftSize >= garbageBytesMax()) await releaseGarbage();
 }
 
 /** The segment behind a handle, as this thread reads it. */
 export function readSegment(handle: SegmentHandle): Segment {
   if (handle.kind === 'sealed') {
-    if (handle.backing === undefined) return openSealed(handle);
+    const { backing } = handle;
+    if (backing === undefined) return openSealed(handle).reader;
     taskHandles.add(handle);
-    taskMemory.size += handle.backing.imageSize;
-    taskMemory.gauge = handle.backing.gauge;
-    return new BackedSegment(handle.backing, () => openSealed(handle));
+    taskMemory.size += backing.imageSize;
+    taskMemory.gauge = backing.gauge;
+    return new BackedSegment(
+      backing,
+      () => openSealed(handle).reader,
+      (projectKey) => extractOf(handle, backing, projectKey),
+    );
   }
   const memory = openMemories.get(handle.id) ?? memoryOf(handle);
   rememberOpen(handle.id, memory);
@@ -94,6 +125,7 @@ export function isReadingPassing(): boolean {
  */
 export function endReading(): void {
   for (const [id, { image }] of passingReaders) letGo(passingReaders, id, image.passingSize);
+  leaveExtract();
   taskHandles.clear();
   taskMemory.size = 0;
   taskMemory.gauge = undefined;
@@ -139,7 +171,50 @@ export function forgetDropped(dropped: DroppedSegments): void {
   }
 }
 
-function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
+/** Releases all that this thread has opened. To be called between tasks. */
+export function forgetReaders(): void {
+  sealedReaders.clear();
+  openMemories.clear();
+}
+
+/**
+ * The rows of a project in a segment that is not in memory: taken out of it, as long as that is less to read than the
+ * columns they lie in. What has been read in this way from a segment counts; whenever it has come to as much as the
+ * segment itself, columns are read whole once, and stay where there is room: whoever rents pays at most twice what buying
+ * would have cost.
+ */
+function extractOf(
+  handle: SealedSegmentHandle,
+  backing: SegmentBacking,
+  projectKey: string,
+): Segment | undefined {
+  const { imageSize, rowCount } = backing;
+  if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
+  const { image, reader } = openSealed(handle);
+  if (image.isWhole) return undefined;
+  if (bytesReadInParts(backing) >= imageSize) {
+    forgetReadInParts(backing);
+    return undefined;
+  }
+  const rowsMax = Math.floor(rowCount / EXTRACT_PART);
+  const taken = reader.extractOf(projectKey, { imageSize, read: image.read, rowsMax });
+  if (taken === undefined) return undefined;
+  leaveExtract();
+  lastExtract = taken.extract;
+  return taken.segment;
+}
+
+/** The rows that were taken out last. */
+let lastExtract: SegmentExtract | undefined;
+
+/** The scan at hand goes on with other rows, or has ended. */
+function leaveExtract(): void {
+  garbageSize += lastExtract?.size ?? 0;
+  lastExtract = undefined;
+  collectWhatWasLetGo();
+}
+
+function openSealed(handle: SealedSegmentHandle): OpenedSegment {
   const { id, backing } = handle;
   if (backing !== undefined) letGoRetired(backing.gauge);
   const clock = backing === undefined ? 0 : backing.gauge[GAUGE_CLOCK]!;
@@ -155,7 +230,7 @@ function openSealed(handle: SealedSegmentHandle): SealedSegmentReader {
       letGoUnused(sealedReaders, Math.ceil(SEALED_READERS_MAX / READERS_PART));
     }
   }
-  return opened.reader;
+  return opened;
 }
 
 /** Of so many readers one goes where there are too many: to look for those unused for longest takes a while. */
@@ -177,7 +252,12 @@ function opening(
   image: SegmentImage = SegmentImage.open(handle, () => setApart(handle.id)),
 ): OpenedSegment {
   boundReaders();
-  return { reader: new SealedSegmentReader(image.buffer, image.need), image, clock, usedAt: NEVER };
+  return {
+    reader: SealedSegmentReader.open(image.buffer, image.need, image.needFirst),
+    image,
+    clock,
+    usedAt: NEVER,
+  };
 }
 
 /** A reader that had all of its memory from others goes with the task now. */
@@ -189,7 +269,7 @@ function setApart(id: number): void {
 }
 
 /** Bytes of arrays from which readers are let go: more while there are more that are not theirs. */
-let readersBytesMax = READERS_BYTES_MAX;
+let readersBytesMax = 0;
 
 /**
  * Lets go of the half of the readers unused for longest when there are arrays enough: readers remember
@@ -198,8 +278,8 @@ let readersBytesMax = READERS_BYTES_MAX;
  */
 function boundReaders(): void {
   const bytes = arrayBytes();
-  const bytesMore = bytes + READERS_BYTES_MAX / 2;
-  readersBytesMax = Math.max(READERS_BYTES_MAX, Math.min(readersBytesMax, bytesMore));
+  const bytesMore = bytes + bounds.readersBytesMax / 2;
+  readersBytesMax = Math.max(bounds.readersBytesMax, Math.min(readersBytesMax, bytesMore));
   if (bytes <= readersBytesMax) return;
   for (const readers of [sealedReaders, passingReaders]) {
     // The last one stays: the task at hand may be in the middle of it.
@@ -238,9 +318,9 @@ let garbageSize = 0;
 function boundPassing(): void {
   let total = 0;
   for (const { image } of passingReaders.values()) total += image.passingSize;
-  if (total > PASSING_BYTES_MAX) {
+  if (total > bounds.passingBytesMax) {
     for (const [id, { image }] of byUse(passingReaders)) {
-      if (total <= PASSING_BYTES_MAX || passingReaders.size === 1) break;
+      if (total <= bounds.passingBytesMax || passingReaders.size === 1) break;
       total -= image.passingSize;
       letGo(passingReaders, id, image.passingSize);
     }
@@ -254,7 +334,7 @@ function letGo(readers: Map<number, OpenedSegment>, id: number, size: number): v
 }
 
 function collectWhatWasLetGo(): void {
-  if (garbageSize < PASSING_GARBAGE_BYTES_MAX || !mayWait()) return;
+  if (garbageSize < garbageBytesMax() || !mayWait()) return;
   collectAll();
 }
 

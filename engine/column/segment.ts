@@ -18,6 +18,11 @@ export interface Segment {
    */
   runs(projectKey: string | undefined): readonly RowRun[];
   /**
+   * The segment to read rows of this project from: this one, or another that has few other rows, and numbers them in
+   * its own way; absent: this one.
+   */
+  ofProject?(projectKey: string): Segment;
+  /**
    * The rows known to have one of these project keys, and no others: none of mixed projects, none of no
    * project. Runs do not overlap.
    */

@@ -1,5 +1,5 @@
 /** Every array begins at a multiple of it: the widest element has eight bytes. */
-const ALIGNMENT = 8;
+export const ALIGNMENT = 8;
 
 /** Where an array lies: offset and size in bytes. */
 export type Slice = readonly [offset: number, size: number];
@@ -53,6 +53,11 @@ export class SliceSource {
   constructor(buffer: SharedArrayBuffer, need?: SliceFinder) {
     this.#buffer = buffer;
     this.#need = need;
+  }
+
+  /** Bytes of the segment. */
+  get size(): number {
+    return this.#buffer.byteLength;
   }
 
   /** Whether some slice that was opened is in another buffer than the others. */

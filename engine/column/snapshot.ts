@@ -1,15 +1,19 @@
 import type { SegmentHandle } from './segment.ts';
 
+/** A range of timestamps, in microseconds. */
+export type TimeScope = {
+  /** Inclusive; -Infinity when open. */
+  readonly timestampUsStart: number;
+  /** Exclusive; Infinity when open. */
+  readonly timestampUsEnd: number;
+};
+
 /** Which rows a scan needs at most; a snapshot may leave out segments that hold none of them. */
-export type ScanScope = {
+export type ScanScope = TimeScope & {
   /** Only rows of this project key (and of mixed projects); `undefined`: of all. */
   readonly projectKey?: string | undefined;
   /** Only rows known to have one of these project keys; `undefined`: of any, or none. */
   readonly reach?: readonly string[] | undefined;
-  /** Microseconds, inclusive; -Infinity when open. */
-  readonly timestampUsStart: number;
-  /** Microseconds, exclusive; Infinity when open. */
-  readonly timestampUsEnd: number;
   /** Only rows that arrived after this one; of any arrival when left out. */
   readonly arrivalAfter?: number | undefined;
 };
@@ -21,6 +25,11 @@ export interface SegmentCatalog {
    * Rows outside the scope may be among them.
    */
   segments(source: string, scope: ScanScope): readonly SegmentHandle[];
+  /**
+   * The UTC days of the scope (since the epoch) of which rows, or values of rows, were stored and are lost; in no
+   * order. None when left out.
+   */
+  lostDays?(source: string, scope: TimeScope): readonly number[];
   /** Which segments are no more, so that other threads can let go of their memory. */
   dropped(): DroppedSegments;
   /**

@@ -154,7 +154,7 @@ function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, 
 }
 
 /** Which entries have which words. */
-class Postings {
+export class Postings {
   #words = new Uint32Array(1024);
   #entries = new Uint32Array(1024);
   #count = 0;

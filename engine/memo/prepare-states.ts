@@ -9,7 +9,7 @@ import { ALL_TIME } from '../plan/logical-plan.ts';
 import { type Breaker, scansOf } from '../plan/physical-plan.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { EVERYTHING, type Reach } from '../plan/reach.ts';
-import { QueryError } from '../query-error.ts';
+import { QueryError, RunStoppedError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
 import { type PackedStates, StatePacker } from './packed-states.ts';
 import { partialSize } from './partial-size.ts';
@@ -225,7 +225,7 @@ export function partialOf(make: () => AggregatePartial): AggregatePartial | unde
   try {
     return make();
   } catch (error) {
-    if (error instanceof QueryError) return undefined;
+    if (error instanceof QueryError || error instanceof RunStoppedError) return undefined;
     throw error;
   }
 }

@@ -16,6 +16,7 @@ import {
   valueAt,
   valueVector,
 } from '../column/vector.ts';
+import { spendSteps, stepsOf } from '../function/work-meter.ts';
 import { truthBytes } from './truth.ts';
 
 /** Entry `i` of `vector` belongs at `positions[i]` of the merged vector. */
@@ -160,7 +161,12 @@ function mergeNodes(pieces: readonly Piece[], count: number, source: NestedSourc
 function mergeValues(pieces: readonly Piece[], count: number): Vector {
   const values = new Array<SqlValue>(count).fill(null);
   for (const { vector, positions } of pieces) {
-    for (let i = 0; i < vector.count; i++) values[positions[i]!] = valueAt(vector, i);
+    for (let i = 0; i < vector.count; i++) {
+      const value = valueAt(vector, i);
+      values[positions[i]!] = value;
+      // Strings of a dictionary are made here.
+      spendSteps(stepsOf(value));
+    }
   }
   return valueVector(values);
 }

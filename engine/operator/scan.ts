@@ -105,14 +105,15 @@ export function scanSegments(
   const chunkSize = { rows: isNewestFirst ? NEWEST_CHUNK_ROWS_MIN : CHUNK_ROWS_MAX };
   // Of a segment whose rows several scans share, one counts it.
   const isFirst = options.slice === undefined || options.slice.index === 0;
-  for (const segment of ordered) {
-    if (!mayHoldRows(segment, options)) {
+  for (const whole of ordered) {
+    if (!mayHoldRows(whole, options)) {
       options.counters.segmentsSkipped += Number(isFirst);
       continue;
     }
     options.counters.segmentsScanned += Number(isFirst);
-    if (isFirst) options.onSegment?.(segment);
+    if (isFirst) options.onSegment?.(whole);
     options.checkpoint();
+    const segment = segmentOf(whole, options);
     const texts = new TextRows(segment, options.texts ?? []);
     for (const run of runsOf(segment, options)) {
       const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
@@ -151,6 +152,13 @@ export function countScannedRows(
     }
   }
   return count;
+}
+
+/** The segment to read the rows of a scan from: where it is of one project, one of this project alone perhaps. */
+function segmentOf(segment: Segment, { projectKey, reach }: ScanOptions): Segment {
+  const ofOne = reach?.length === 1 ? reach[0] : undefined;
+  const wanted = reach === undefined ? projectKey : ofOne;
+  return (wanted !== undefined && segment.ofProject?.(wanted)) || segment;
 }
 
 /** The one place where rows are taken from a segment: what is out of reach goes no further. */

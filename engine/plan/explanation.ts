@@ -72,13 +72,14 @@ export type RunMeasures = {
   readonly snapshots: readonly SnapshotCounts[];
 };
 
-/** Explains one call: parameters are known by their names in lower case. */
+/** Explains one call; without measures how it would be run. Throws a QueryError as a run would. */
 export function explainQuery(
   query: { readonly text: string; readonly bound: BoundQuery },
-  context: CallContext,
+  call: CallContext,
   measures?: RunMeasures,
 ): QueryExplanation {
   const { bound, text } = query;
+  const context = { ...call, parameters: byLowerCase(call.parameters) };
   const { nowUs, rowsMax } = context;
   // The same plan as that of the run: it depends on nothing but these.
   const optimized = optimize(bound, context);
@@ -182,4 +183,12 @@ function segmentWords(scan: SegmentCounts): string {
 /** A count with commas between its thousands. */
 export function count(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** Parameters are known by their names in lower case. */
+export function byLowerCase(
+  parameters: ReadonlyMap<string, SqlValue>,
+): ReadonlyMap<string, SqlValue> {
+  if ([...parameters.keys()].every((name) => name === name.toLowerCase())) return parameters;
+  return new Map(Array.from(parameters, ([name, value]) => [name.toLowerCase(), value] as const));
 }

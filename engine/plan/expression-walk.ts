@@ -8,7 +8,7 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'parameter':
     case 'now':
     case 'column':
-      return [];
+      return NO_CHILDREN;
     case 'call':
     case 'coalesce':
       return expression.arguments;
@@ -33,6 +33,8 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     }
   }
 }
+
+const NO_CHILDREN: readonly Expression[] = [];
 
 /** Whether an expression or a part of it is such, not those of a subquery's plan. */
 export function someNode(expression: Expression, isSuch: (node: Expression) => boolean): boolean {
@@ -120,14 +122,27 @@ export function readsAny(expression: Expression, ids: ReadonlySet<ColumnId>): bo
 
 /** The subqueries of an expression, those in the plans of others left out. */
 export function subqueriesIn(expression: Expression): readonly Subquery[] {
-  const inner = childrenOf(expression).flatMap(subqueriesIn);
-  return expression.op === 'subquery' ? [...inner, expression] : inner;
+  const found: Subquery[] = [];
+  collectSubqueries(expression, found);
+  return found;
+}
+
+/** Each behind those within it. */
+function collectSubqueries(expression: Expression, into: Subquery[]): void {
+  for (const child of childrenOf(expression)) collectSubqueries(child, into);
+  if (expression.op === 'subquery') into.push(expression);
 }
 
 /** The same of a physical plan. */
 export function appliesIn(expression: Expression): readonly Apply[] {
-  const inner = childrenOf(expression).flatMap(appliesIn);
-  return expression.op === 'apply' ? [...inner, expression] : inner;
+  const found: Apply[] = [];
+  collectApplies(expression, found);
+  return found;
+}
+
+function collectApplies(expression: Expression, into: Apply[]): void {
+  for (const child of childrenOf(expression)) collectApplies(child, into);
+  if (expression.op === 'apply') into.push(expression);
 }
 
 /** Whether an expression depends on the run's clock or on a parameter, not put in yet. */

@@ -20,13 +20,14 @@ import {
 import type { BoundQuery } from './logical-plan.ts';
 import { foldPlan } from './optimize/fold.ts';
 import { lateBucketsAsBounds } from './optimize/late-buckets.ts';
-import { type CallContext, optimize } from './optimize/optimize.ts';
+import { type CallContext, optimizeInPieces } from './optimize/optimize.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+import { type Pieces, runPieces } from './pieces.ts';
 import {
   hasLatePattern,
   type PlanTemplate,
   scanBoundsAt,
-  templateOf,
+  templateInPieces,
   timestampParameters,
 } from './plan-template.ts';
 import { EVERYTHING } from './reach.ts';
@@ -94,28 +95,33 @@ export class PlanMemo {
 
   /** Throws a QueryError as `optimize` does. */
   planOf(query: BoundQuery, context: CallContext): CallPlan {
+    return runPieces(this.planInPieces(query, context));
+  }
+
+  /** As `planOf`. */
+  *planInPieces(query: BoundQuery, context: CallContext): Pieces<CallPlan> {
     const identity = this.#identityOf(query);
-    if (identity.hasLatePattern) return planWhole(query, context);
+    if (identity.hasLatePattern) return yield* planWhole(query, context);
     const texts = textsOf(identity, context);
-    const open = texts.key === NO_TEXTS.key ? 'closed' : this.#plan(query, context, texts);
-    const plan = open === 'closed' ? this.#plan(query, context, NO_TEXTS) : open;
-    return plan === 'closed' ? planWhole(query, context) : plan;
+    const open = texts.key === NO_TEXTS.key ? 'closed' : yield* this.#plan(query, context, texts);
+    const plan = open === 'closed' ? yield* this.#plan(query, context, NO_TEXTS) : open;
+    return plan === 'closed' ? yield* planWhole(query, context) : plan;
   }
 
   /** With these texts left open; `closed`: that may not be done, or nothing may be remembered. */
-  #plan(query: BoundQuery, context: CallContext, texts: LateTexts): CallPlan | 'closed' {
+  *#plan(query: BoundQuery, context: CallContext, texts: LateTexts): Pieces<CallPlan | 'closed'> {
     const key = this.#keyOf(query, context, texts);
     if (key === undefined) return 'closed';
     let known = this.#remembered.find(key);
     if (known === undefined) {
       this.#remembered.set(key, { kind: 'seen' }, ENTRY_BYTES + 2 * key.length);
-      return planWhole(query, context);
+      return yield* planWhole(query, context);
     }
-    if (known.kind === 'seen') known = this.#remember(key, query, { context, texts });
+    if (known.kind === 'seen') known = yield* this.#remember(key, query, { context, texts });
     if (known.kind === 'closed') return known.kind;
-    if (known.kind === 'folded') return planWhole(known.query, context);
-    if (known.kind !== 'template') return planWhole(query, context);
-    return this.#filled(known, context, texts) ?? planWhole(query, context);
+    if (known.kind === 'folded') return yield* planWhole(known.query, context);
+    if (known.kind !== 'template') return yield* planWhole(query, context);
+    return this.#filled(known, context, texts) ?? (yield* planWhole(query, context));
   }
 
   /** A template as one call runs it; `undefined` where it is none for the call. */
@@ -142,30 +148,32 @@ export class PlanMemo {
     return texts;
   }
 
-  #remember(
+  *#remember(
     key: string,
     query: BoundQuery,
     call: { readonly context: CallContext; readonly texts: LateTexts },
-  ): Remembered {
-    const remembered = this.#prepare(query, call);
+  ): Pieces<Remembered> {
+    const remembered = yield* this.#prepare(query, call);
     const size = ENTRY_BYTES + 2 * key.length + sizeOf(remembered);
     this.#remembered.set(key, remembered, size);
     return remembered;
   }
 
-  #prepare(
+  *#prepare(
     query: BoundQuery,
     { context, texts }: { readonly context: CallContext; readonly texts: LateTexts },
-  ): Remembered {
+  ): Pieces<Remembered> {
     try {
       const budget = new WorkBudget(FOLDING_STEPS_MAX);
       const unclocked = { ...context, nowUs: undefined, lateTexts: texts, budget };
       const folded = { ...query, plan: foldPlan(query.plan, unclocked) };
+      yield;
       const bounded = { ...query, plan: lateBucketsAsBounds(folded.plan) };
-      const template = templateOf(bounded, unclocked);
+      const template = yield* templateInPieces(bounded, unclocked);
       if (template === undefined) {
         return texts.values.size > 0 ? { kind: 'closed' } : { kind: 'folded', query: folded };
       }
+      yield;
       const content: TemplateContent = { plan: template.plan, output: query.output };
       this.#templateCount += 1;
       const sent = { number: this.#templateCount, bytes: serialize(content) };
@@ -227,8 +235,9 @@ function textsOf({ texts }: QueryIdentity, { parameters }: CallContext): LateTex
   return lateTexts(values, patterns);
 }
 
-function planWhole(query: BoundQuery, context: CallContext): CallPlan {
-  const plan = physicalPlanOf(optimize(query, context), context.reach ?? EVERYTHING);
+function* planWhole(query: BoundQuery, context: CallContext): Pieces<CallPlan> {
+  const optimized = yield* optimizeInPieces(query, context);
+  const plan = physicalPlanOf(optimized, context.reach ?? EVERYTHING);
   return { plan, scans: scansOf(plan) };
 }
 

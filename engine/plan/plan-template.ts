@@ -18,7 +18,7 @@ import type { BoundQuery, LogicalPlan, Scan, TimeWindow } from './logical-plan.t
 import { generatesArrays, patternOf } from './optimize/fold.ts';
 import {
   type CallContext,
-  optimize,
+  optimizeInPieces,
   PASSES,
   type Pass,
   type PlanContext,
@@ -34,6 +34,7 @@ import {
 import { FLIPPED, narrow, timeBoundOf } from './optimize/scan-scope.ts';
 import { timeStepsOf } from './optimize/time-steps.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
+import type { Pieces } from './pieces.ts';
 import { EVERYTHING } from './reach.ts';
 
 /**
@@ -78,7 +79,10 @@ type LateValues = {
  * where those decide on more than windows. Throws a QueryError that the query may throw for some late values and not for
  * others: then it has no template either.
  */
-export function templateOf(folded: BoundQuery, context: PlanContext): PlanTemplate | undefined {
+export function* templateInPieces(
+  folded: BoundQuery,
+  context: PlanContext,
+): Pieces<PlanTemplate | undefined> {
   if (!readsLateInConditions(folded.plan)) return undefined;
   const lateNames = [...timestampParameters(folded.plan)];
   const bounds: LateBounds[] = [];
@@ -88,7 +92,8 @@ export function templateOf(folded: BoundQuery, context: PlanContext): PlanTempla
     apply: (plan) => takeLateBounds(plan, lateNames, bounds),
   };
   const passes = PASSES.flatMap((pass) => (pass === SCOPE_SCANS ? [take, pass] : [pass]));
-  const optimized = optimize(folded, { ...context, nowUs: undefined }, passes);
+  const unclocked = { ...context, nowUs: undefined };
+  const optimized = yield* optimizeInPieces(folded, unclocked, passes);
   if (someExpression(optimized, isLate)) return undefined;
   const plan = physicalPlanOf(optimized, EVERYTHING);
   return { plan, scans: scansOf(plan), bounds, lateNames };

@@ -46,13 +46,12 @@ export function checkReach(scans: readonly ReachingScan[], reach: Reach): void {
 
 function checkSources(scans: readonly { readonly source: string }[], { sources }: Reach): void {
   if (sources === 'all') return;
-  for (const { source } of scans) {
-    if (sources.includes(source)) continue;
-    throw new QueryError(
-      'out_of_reach',
-      `the query reads ${source}; its caller may read ${sources.join(', ') || 'no source'}`,
-    );
-  }
+  if (scans.every(({ source }) => sources.includes(source))) return;
+  // The query is often not its caller's own text: the names of other sources in it are not for the caller.
+  throw new QueryError(
+    'out_of_reach',
+    `the query reads a source that its caller may not read; its caller may read ${sources.join(', ') || 'no source'}`,
+  );
 }
 
 /** What is left to a scan that asks for `projectKey`. One project in reach is one asked for. */

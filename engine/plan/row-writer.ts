@@ -30,6 +30,7 @@ export class RowWriter implements Sink {
   readonly #out: JsonBuffer;
   readonly #columns: readonly OutputColumn[];
   readonly #checkpoint: Checkpoint | undefined;
+  readonly #bytesMax: number;
   #rowCount = 0;
   /** Bytes at which the checkpoint is passed next. */
   #checkpointSize = CHECKPOINT_BYTES;
@@ -39,8 +40,10 @@ export class RowWriter implements Sink {
     plan: PhysicalPlan,
     out: JsonBuffer,
     checkpoint?: Checkpoint,
+    bytesMax: number = ANSWER_BYTES_MAX,
   ) {
     this.#checkpoint = checkpoint;
+    this.#bytesMax = bytesMax;
     this.#out = out;
     this.#columns = outputColumnsOf(output, plan);
     out.raw('[');
@@ -71,10 +74,10 @@ export class RowWriter implements Sink {
         this.#checkpoint?.();
         this.#checkpointSize = out.size + CHECKPOINT_BYTES;
       }
-      if (out.size > ANSWER_BYTES_MAX) {
+      if (out.size > this.#bytesMax) {
         throw new QueryError(
           'query_limit',
-          `an answer may have at most ${ANSWER_BYTES_MAX} bytes; its first ${this.#rowCount} rows have ${out.size}`,
+          `an answer may have at most ${this.#bytesMax} bytes; its first ${this.#rowCount} rows have ${out.size}`,
         );
       }
     }

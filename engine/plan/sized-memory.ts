@@ -38,6 +38,11 @@ export class SizedMemory<Key, Value> {
     this.#makeRoom(key);
   }
 
+  clear(): void {
+    this.#items.clear();
+    this.#size = 0;
+  }
+
   /** Has others than `kept` leave until there is room for all. */
   #makeRoom(kept: Key): void {
     for (const [next, item] of this.#items) {

@@ -1,4 +1,4 @@
-import { SUBSTITUTED_NODES_MAX, SUBSTITUTION_NODES_MAX } from '../limits.ts';
+import { SUBSTITUTED_NODES_MAX, SUBSTITUTION_NODES_MAX, UNION_NODES_MAX } from '../limits.ts';
 import type { ColumnId, Expression } from './expression.ts';
 import { childrenOf, substitute } from './expression-walk.ts';
 
@@ -40,6 +40,27 @@ export class Substitution {
       grownLeft -= grownCount;
       this.#nodesLeft -= count;
       within.push({ term, expression: substitute(expression, replacements) });
+    }
+    return { within, beyond };
+  }
+
+  /** Of the terms as many as a union may write, each so many times, and as the pass has nodes left for. */
+  spendCopies(
+    terms: readonly Expression[],
+    copyCount: number,
+  ): { readonly within: readonly Expression[]; readonly beyond: readonly Expression[] } {
+    const within: Expression[] = [];
+    const beyond: Expression[] = [];
+    let copiesLeft = UNION_NODES_MAX;
+    for (const term of terms) {
+      const count = copyCount * nodeCountOf(term);
+      if (count > Math.min(copiesLeft, this.#nodesLeft)) {
+        beyond.push(term);
+        continue;
+      }
+      copiesLeft -= count;
+      this.#nodesLeft -= count;
+      within.push(term);
     }
     return { within, beyond };
   }

@@ -1,12 +1,25 @@
 import { ANSWER_BLOCK_BYTES_MAX, ANSWER_BLOCKS_MAX } from '../limits.ts';
 
-/** Bytes of shared memory on loan: they stay as they are until they are given back. */
+/** Bytes on loan: they stay as they are until they are given back. */
 export type LentBytes = {
   readonly bytes: Uint8Array;
-  /** One shared integer: the loan under way of the block that `bytes` lies in, or FREE. */
-  readonly state: Int32Array;
+  /**
+   * One shared integer: the loan under way of the block that `bytes` lies in, or FREE. Absent of a long answer, which
+   * has memory of its own that goes along to another thread (`ResizableBuffer`).
+   */
+  readonly state?: Int32Array;
   readonly loan: number;
 };
+
+/**
+ * Memory that is the system's again at once when it is made shorter, and not only when every thread has collected its
+ * garbage. The language has it (ECMAScript 2024); our library of types is older.
+ */
+type ResizableBuffer = ArrayBuffer & { resize(size: number): void };
+const ResizableBuffer = ArrayBuffer as unknown as new (
+  size: number,
+  options: { readonly maxByteLength: number },
+) => ResizableBuffer;
 
 const FREE = 0;
 /** What stands before the bytes of a block: its state, and nothing to fill eight bytes. */
@@ -24,10 +37,22 @@ type Block = { readonly memory: SharedArrayBuffer; readonly state: Int32Array };
  */
 export class AnswerBlocks {
   readonly #blocks: Block[] = [];
+  readonly #blockBytesMax: number;
   #loanCount = 0;
 
-  /** Copies the bytes to a block that nobody reads. */
+  /** `blockBytesMax`: bytes of the largest block. */
+  constructor(blockBytesMax: number = ANSWER_BLOCK_BYTES_MAX) {
+    this.#blockBytesMax = blockBytesMax;
+  }
+
+  /** Copies the bytes to a block that nobody reads; where they are too many, to memory of their own. */
   lend(bytes: Uint8Array): LentBytes {
+    if (bytes.length > this.#blockBytesMax) {
+      const own = new ResizableBuffer(bytes.length, { maxByteLength: bytes.length });
+      const copy = new Uint8Array(own, 0, bytes.length);
+      copy.set(bytes);
+      return { bytes: copy, loan: 0 };
+    }
     const { memory, state } = this.#freeBlock(bytes.length);
     // A number is used again after 2^31 loans, when no answer of the first is left to be confused.
     this.#loanCount = (this.#loanCount % 0x7fffffff) + 1;
@@ -45,14 +70,14 @@ export class AnswerBlocks {
     const capacity = Math.max(BLOCK_BYTES_MIN, 2 ** Math.ceil(Math.log2(Math.max(size, 1))));
     const memory = new SharedArrayBuffer(HEADER_SIZE + capacity);
     const block = { memory, state: new Int32Array(memory, 0, 1) };
-    if (capacity > ANSWER_BLOCK_BYTES_MAX) return block;
     if (this.#blocks.length < ANSWER_BLOCKS_MAX) this.#blocks.push(block);
     else if (free[0] !== undefined) this.#blocks[this.#blocks.indexOf(free[0])] = block;
     return block;
   }
 }
 
-/** Ends a loan: the bytes may be written over from now on. A second time does nothing. */
-export function giveBack({ state, loan }: LentBytes): void {
-  Atomics.compareExchange(state, 0, loan, FREE);
+/** Ends a loan: the bytes may be written over from now on, or are no more. A second time does nothing. */
+export function giveBack({ bytes, state, loan }: LentBytes): void {
+  if (state === undefined) (bytes.buffer as ResizableBuffer).resize(0);
+  else Atomics.compareExchange(state, 0, loan, FREE);
 }

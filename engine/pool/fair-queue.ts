@@ -20,7 +20,7 @@ export class FairQueue<T> {
   readonly #items = new TenantSets<T>();
   /** What each tenant has had, on one scale for all; those level with nobody left behind are forgotten. */
   readonly #spent = new Map<Tenant, number>();
-  /** What the tenant of the last turn had had before it. */
+  /** What the tenant of the last turn had had before it, or what `advance` found since. */
   #level = 0;
 
   constructor(costMin = 1) {
@@ -36,10 +36,14 @@ export class FairQueue<T> {
   }
 
   add(item: T, tenant: Tenant = NO_TENANT): void {
-    if (this.#items.sizeOf(tenant) === 0) {
-      this.#spent.set(tenant, Math.max(this.#spent.get(tenant) ?? 0, this.#level));
-    }
+    if (this.#items.sizeOf(tenant) === 0) this.#spent.set(tenant, this.spentOf(tenant));
     this.#items.add(tenant, item);
+  }
+
+  /** What was taken and is not done: its tenant's next turn is for it. */
+  putBack(item: T, tenant: Tenant = NO_TENANT): void {
+    if (this.#items.sizeOf(tenant) === 0) this.#spent.set(tenant, this.spentOf(tenant));
+    this.#items.addFirst(tenant, item);
   }
 
   remove(item: T, tenant: Tenant = NO_TENANT): void {
@@ -69,13 +73,31 @@ export class FairQueue<T> {
   /** A turn of a tenant without a place in the queue, in which nothing may wait. */
   pass(tenant: Tenant = NO_TENANT): void {
     assert(this.#items.size === 0, 'nobody passes those who wait');
-    this.#begin(tenant, Math.max(this.#spent.get(tenant) ?? 0, this.#level));
+    this.#begin(tenant, this.spentOf(tenant));
   }
 
-  /** What a turn of a tenant came to in the end. */
-  charge(cost: number, tenant: Tenant = NO_TENANT): void {
+  /** What a turn of a tenant has come to, of which `chargedCost` was charged before. */
+  charge(cost: number, tenant: Tenant = NO_TENANT, chargedCost = 0): void {
     const spent = this.#spent.get(tenant) ?? this.#level;
-    this.#spent.set(tenant, spent + Math.max(0, cost - this.#costMin));
+    const more = Math.max(cost, this.#costMin) - Math.max(chargedCost, this.#costMin);
+    this.#spent.set(tenant, spent + more);
+  }
+
+  /** What a tenant has had, on the scale of all; at least what one has that comes anew. */
+  spentOf(tenant: Tenant): number {
+    return Math.max(this.#spent.get(tenant) ?? 0, this.#level);
+  }
+
+  /**
+   * For turns that are charged while they last: who comes anew begins level with whoever has had least of those who
+   * wait, and of those `served`, whose turns last.
+   */
+  advance(served: Iterable<Tenant>): void {
+    let least = Number.POSITIVE_INFINITY;
+    for (const tenant of served) least = Math.min(least, this.spentOf(tenant));
+    if (least === Number.POSITIVE_INFINITY) return;
+    for (const tenant of this.#items.tenants()) least = Math.min(least, this.spentOf(tenant));
+    this.#level = Math.max(this.#level, least);
   }
 
   #begin(tenant: Tenant, spent: number): void {

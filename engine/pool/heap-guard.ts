@@ -1,16 +1,17 @@
 import { getHeapStatistics } from 'node:v8';
-import { resourceLimits } from 'node:worker_threads';
+import { resourceLimits, threadId } from 'node:worker_threads';
 import { collectGarbage } from '../column/garbage.ts';
-import { WORKER_ARRAYS_BYTES_MAX } from '../limits.ts';
-import { QueryError } from '../query-error.ts';
+import { QUERIES_BYTES_MAX } from '../limits.ts';
+import { RunStoppedError } from '../query-error.ts';
+import { HeldMemory, type SharedMemoryUse } from './held-memory.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What V8 ends this thread at; the young generation, of 48 MiB, is not counted there. */
+/** What V8 ends this thread at; WORKER_NEW_OBJECTS_BYTES_MAX is not counted there. */
 const HEAP_BYTES_MAX = (resourceLimits.maxOldGenerationSizeMb ?? Infinity) * MEGABYTE;
 
 /**
- * Part of what a thread may fill from which it is looked at more closely: what is left above is made between
+ * Part of what may be held from which it is looked at more closely: what is left above is made between
  * two checkpoints, and V8 gives up somewhat below its limit.
  */
 const LOOKED_AT_PART = 3 / 4;
@@ -18,27 +19,146 @@ const LOOKED_AT_PART = 3 / 4;
 /** … and part that may be in use once garbage is gone. The difference keeps collecting from being done all the time. */
 const USED_PART = 9 / 16;
 
+/** Part of what may be held by which a thread's own must have grown for its garbage to be collected again. */
+const GROWN_PART = 1 / 16;
+
+/** Thrown when a query holds too much; a kind of its own, as a part of a query may be run again as a whole. */
+export class HeldTooMuchError extends RunStoppedError {}
+
 /**
- * To be called at checkpoints: throws a QueryError `query_limit` when what the query of this thread holds comes
- * near to what the thread may fill, by which it would be lost. Takes about a microsecond, and some
- * tenths of a second when there is that much.
+ * Keeps the query of this thread within what all queries may hold together, and within what V8 lets a thread hold.
+ * What the thread held when the task began, of those before, is not counted: it is bounded apart.
  */
-export function checkHeap(): void {
-  const { used_heap_size, external_memory } = getHeapStatistics();
-  const isHeapFull = used_heap_size > LOOKED_AT_PART * HEAP_BYTES_MAX;
-  if (!isHeapFull && external_memory < LOOKED_AT_PART * WORKER_ARRAYS_BYTES_MAX) return;
-  collectGarbage();
-  // Arrays that one collection finds are given back by the next.
-  collectGarbage();
-  const left = getHeapStatistics();
-  checkUsed(left.used_heap_size, HEAP_BYTES_MAX);
-  checkUsed(left.external_memory, WORKER_ARRAYS_BYTES_MAX);
+export class HeapGuard {
+  readonly #memory: HeldMemory;
+  readonly #slot: number | undefined;
+  readonly #heapBytesMax: number;
+  readonly #keptBytesMax: number;
+  /** Bytes kept at the end of a task from which they are looked at. */
+  #keptLookBytes: number;
+  /** Held before the first task. */
+  readonly #firstBytes: number;
+  /** … and when the one at hand began. */
+  #startBytes: number;
+  /** Held when garbage was last collected. */
+  #leftBytes = 0;
+
+  /** `keptBytesMax`: what this thread may keep of tasks that have ended. */
+  constructor(
+    use: SharedMemoryUse | undefined,
+    keptBytesMax: number,
+    heapBytesMax: number = HEAP_BYTES_MAX,
+  ) {
+    this.#memory =
+      use === undefined ? HeldMemory.create(QUERIES_BYTES_MAX, 1) : new HeldMemory(use);
+    this.#slot = this.#memory.join(Math.max(threadId, 1));
+    this.#heapBytesMax = heapBytesMax;
+    this.#keptBytesMax = keptBytesMax;
+    this.#keptLookBytes = keptBytesMax;
+    this.#firstBytes = measure().bytes;
+    this.#startBytes = this.#firstBytes;
+  }
+
+  /**
+   * To be called at checkpoints: throws a HeldTooMuchError when what the query of this thread holds comes
+   * near to what V8 lets the thread have, or when all queries hold too much together and this one holds most. Takes
+   * about a microsecond, and some tenths of a second when there is that much.
+   */
+  readonly check = (): void => {
+    const { heapBytes, ownBytes } = this.#note();
+    const isHeapFull = heapBytes > LOOKED_AT_PART * this.#heapBytesMax;
+    if (!isHeapFull && !this.#mayBeTooMuch(ownBytes)) return;
+    const left = this.#collect();
+    if (left.heapBytes > USED_PART * this.#heapBytesMax) {
+      throw tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);
+    }
+    const { heldBytes, bytesMax } = this.#memory;
+    if (heldBytes <= USED_PART * bytesMax || !this.#isLargest()) return;
+    throw tooMuch(USED_PART * bytesMax, left.ownBytes, heldBytes - left.ownBytes);
+  };
+
+  get bytesMax(): number {
+    return this.#memory.bytesMax;
+  }
+
+  /** Of this thread, garbage among them. */
+  get heldBytes(): number {
+    return this.#note().ownBytes;
+  }
+
+  beginTask(): void {
+    this.#startBytes = measure().bytes;
+    this.#leftBytes = 0;
+  }
+
+  /**
+   * To be called at the end of a task. Collects garbage when this thread keeps more than it may; if it still does,
+   * calls `forget`, which releases what the thread keeps for later tasks.
+   */
+  endTask(forget: () => void): void {
+    if (this.#slot !== undefined) this.#memory.note(this.#slot, 0);
+    if (this.#keptBytes() <= this.#keptLookBytes) return;
+    this.#collect();
+    if (this.#keptBytes() > this.#keptLookBytes) {
+      forget();
+      this.#collect();
+      // What `forget` cannot release must not make each later task collect again.
+      const keptBytesMax = this.#keptBytesMax;
+      this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
+    }
+    if (this.#slot !== undefined) this.#memory.note(this.#slot, 0);
+  }
+
+  #keptBytes(): number {
+    return measure().bytes - this.#firstBytes;
+  }
+
+  /** All hold much, and this thread most, or it has grown since its garbage was collected. */
+  #mayBeTooMuch(ownBytes: number): boolean {
+    const { heldBytes, bytesMax } = this.#memory;
+    if (heldBytes <= LOOKED_AT_PART * bytesMax) return false;
+    return this.#isLargest() || ownBytes > this.#leftBytes + GROWN_PART * bytesMax;
+  }
+
+  #collect(): Measured & { readonly ownBytes: number } {
+    collectGarbage();
+    // Arrays that one collection finds are given back by the next.
+    collectGarbage();
+    const left = this.#note();
+    this.#leftBytes = left.ownBytes;
+    return left;
+  }
+
+  #note(): Measured & { readonly ownBytes: number } {
+    const measured = measure();
+    const ownBytes = Math.max(0, measured.bytes - this.#startBytes);
+    // It may have begun with more than it has now.
+    this.#leftBytes = Math.min(this.#leftBytes, ownBytes);
+    if (this.#slot !== undefined) this.#memory.note(this.#slot, ownBytes);
+    return { ...measured, ownBytes };
+  }
+
+  #isLargest(): boolean {
+    return this.#slot === undefined || this.#memory.isLargest(this.#slot);
+  }
 }
 
-function checkUsed(bytes: number, bytesMax: number): void {
-  if (bytes <= USED_PART * bytesMax) return;
-  throw new QueryError(
+type Measured = {
+  readonly heapBytes: number;
+  /** With arrays outside of the heap; shared ones are not counted. */
+  readonly bytes: number;
+};
+
+function measure(): Measured {
+  const { used_heap_size, external_memory } = getHeapStatistics();
+  return { heapBytes: used_heap_size, bytes: used_heap_size + external_memory };
+}
+
+function tooMuch(bytesMax: number, ownBytes: number, othersBytes: number): HeldTooMuchError {
+  const others =
+    othersBytes < MEGABYTE ? '' : `, and others that ran ${Math.ceil(othersBytes / MEGABYTE)} MiB`;
+  return new HeldTooMuchError(
     'query_limit',
-    `a query may hold about ${Math.floor((USED_PART * bytesMax) / MEGABYTE)} MiB of rows, texts and groups at a time; this one held ${Math.ceil(bytes / MEGABYTE)} MiB`,
+    `a query may hold about ${Math.floor(bytesMax / MEGABYTE)} MiB of rows, texts and groups at a time, a part of MEMORY_LIMIT that all queries share; this one held ${Math.ceil(ownBytes / MEGABYTE)} MiB${others}`,
   );
 }

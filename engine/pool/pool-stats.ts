@@ -7,9 +7,9 @@ export type FailureCode = QueryErrorCode | 'internal';
 
 /** What the workers have done since the start, and do now. Plain numbers; counts never go down. */
 export type PoolStats = {
-  /** Threads that there may be; they start when they are needed. */
+  /** Threads that may run at a time; they start when they are needed. */
   readonly workers: number;
-  /** … and those that there are now. */
+  /** Threads that there are now, those whose task is parked among them. */
   readonly workersAlive: number;
   /** Threads that died of themselves: out of memory, or by an error outside of a task. */
   readonly workersLost: number;
@@ -26,6 +26,8 @@ export type PoolStats = {
   readonly queriesWaitingMax: number;
   /** Tasks of queries on threads; a query in fragments has several. */
   readonly queryTasksRunning: number;
+  /** Tasks of queries that hold a thread, and pause for those of other tenants. */
+  readonly queryTasksParked: number;
   readonly sealsWaiting: number;
   readonly sealsRunning: number;
   readonly sealsSucceeded: number;
@@ -44,6 +46,7 @@ type Counts = Omit<
   | 'workersEnded'
   | 'queriesWaiting'
   | 'queryTasksRunning'
+  | 'queryTasksParked'
   | 'sealsWaiting'
   | 'sealsRunning'
 >;

@@ -9,12 +9,16 @@ import {
   FRAGMENT_BYTES_MIN,
   FRAGMENT_STATE_BYTES_PER_ROW_MAX,
   FRAGMENTED_MS_MIN,
+  PARKED_PER_WORKER_MAX,
+  QUERIES_BYTES_MAX,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
   SEAL_TIME_MS_MAX,
   STOP_MS_MAX,
   THREAD_IDLE_MS_MAX,
+  TURN_MS_MIN,
   WORKER_HEAP_BYTES_MAX,
+  WORKER_NEW_OBJECTS_BYTES_MAX,
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
@@ -53,9 +57,11 @@ import {
   type TaskStats,
   taskStatsOf,
 } from './task.ts';
-import { type Job, TaskScheduler } from './task-scheduler.ts';
+import { TaskScheduler } from './task-scheduler.ts';
+import { newTaskSignal } from './task-signal.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
-import { unreadableError, WorkerThreads, type WorkerThreadsOptions } from './worker-threads.ts';
+import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';
+import { OversizedStatesError, unreadableError, WorkerThreads } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
@@ -69,6 +75,8 @@ export type QueryRun = {
   readonly isAnew?: boolean;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
+  /** Whether one task is to run all of it. */
+  readonly isWhole?: boolean;
   /** There where partial states are remembered: it stands for the segments then. */
   readonly covered?: CoveredRun | undefined;
   /** Who shares the threads fairly with others: whose time it takes. */
@@ -76,22 +84,32 @@ export type QueryRun = {
 };
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
-export type PoolLimits = {
+export type PoolLimits = ThreadBounds & {
   readonly heapBytesMax: number;
+  readonly newObjectsBytesMax: number;
+  /** Bytes that all queries hold together; those of the background threads may be as many again. */
+  readonly queriesBytesMax: number;
   readonly queryMsMax: number;
   readonly stopMsMax: number;
   readonly sealMsMax: number;
   readonly queriesWaitingMax: number;
   readonly threadIdleMsMax: number;
+  readonly turnMsMin: number;
+  /** Tasks that are parked at a time, each on a thread beside those that run. */
+  readonly parkedMax: number;
 };
 
-const LIMITS: PoolLimits = {
+const LIMITS: Omit<PoolLimits, 'parkedMax'> = {
+  ...THREAD_BOUNDS,
   heapBytesMax: WORKER_HEAP_BYTES_MAX,
+  newObjectsBytesMax: WORKER_NEW_OBJECTS_BYTES_MAX,
+  queriesBytesMax: QUERIES_BYTES_MAX,
   queryMsMax: QUERY_TIME_MS_MAX,
   stopMsMax: STOP_MS_MAX,
   sealMsMax: SEAL_TIME_MS_MAX,
   queriesWaitingMax: QUERIES_WAITING_MAX,
   threadIdleMsMax: THREAD_IDLE_MS_MAX,
+  turnMsMin: TURN_MS_MIN,
 };
 
 export type QueryPoolOptions = {
@@ -128,11 +146,17 @@ export class QueryPool {
   /** Queries that no thread has taken up yet. */
   readonly #waiting = new TenantSets<QueryTasks>();
   readonly #drained = new DrainRate();
+  /** Tidy tasks that threads run now. None of these promises rejects. */
+  readonly #tidying = new Set<Promise<void>>();
   #isClosed = false;
 
   constructor(options: QueryPoolOptions) {
     this.#workerCount = options.workerCount ?? availableParallelism();
-    this.#limits = { ...LIMITS, ...options.limits };
+    this.#limits = {
+      ...LIMITS,
+      parkedMax: PARKED_PER_WORKER_MAX * this.#workerCount,
+      ...options.limits,
+    };
     this.#costs = options.costs ?? new RunCosts();
     this.#finishHere = options.finishHere;
     // The same file compiled and not: the extension follows our own.
@@ -140,25 +164,39 @@ export class QueryPool {
     const threads = {
       workerUrl: options.workerUrl ?? new URL(`./worker.${extension}`, import.meta.url),
       heapBytesMax: this.#limits.heapBytesMax,
+      newObjectsBytesMax: this.#limits.newObjectsBytesMax,
+      heldBytesMax: this.#limits.queriesBytesMax,
+      bounds: threadBoundsOf(this.#limits),
       idleMsMax: this.#limits.threadIdleMsMax,
     };
-    this.#queries = threadGroup({ ...threads, count: this.#workerCount, keptCount: 1 });
+    const { turnMsMin, parkedMax } = this.#limits;
+    this.#queries = {
+      scheduler: new TaskScheduler({ threadCount: this.#workerCount, parkedMax, turnMsMin }),
+      threads: new WorkerThreads({
+        ...threads,
+        count: this.#workerCount + parkedMax,
+        keptCount: 1,
+      }),
+    };
     // Taking in is one thread's work, and half the cores keep up with it.
     const backgroundCount = Math.ceil(this.#workerCount / 2);
-    this.#background = threadGroup({
-      ...threads,
-      count: backgroundCount,
-      keptCount: 0,
-      nice: BACKGROUND_NICE,
-    });
+    this.#background = {
+      scheduler: new TaskScheduler({ threadCount: backgroundCount }),
+      threads: new WorkerThreads({
+        ...threads,
+        count: backgroundCount,
+        keptCount: 0,
+        nice: BACKGROUND_NICE,
+      }),
+    };
     // What a start has to seal need not wait for a thread.
-    this.#background.scheduler.add('ahead', tidying(this.#background.threads, NONE_DROPPED));
+    this.#tidyThread(this.#background, NONE_DROPPED);
   }
 
   /**
    * Rejects with a QueryError: `overloaded` at once when too many wait, or later, when another
-   * tenant's query takes the place of one of many of this tenant's; `query_cancelled` soon after
-   * `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
+   * tenant's query takes the place of one of many of this tenant's, or when this
+   * tenant's have run longest while others find no thread; `query_cancelled` soon after `signal` is aborted, `query_timeout`, `worker_lost`, or what the query itself does wrong.
    */
   async run(query: QueryRun, signal?: AbortSignal): Promise<RunAnswer> {
     const { tenant = NO_TENANT } = query;
@@ -168,6 +206,7 @@ export class QueryPool {
       limits: this.#limits,
       tenant,
       onBegin: () => this.#endWaiting(tenant, tasks),
+      endedForOthers: () => this.#endedForOthers(),
     });
     const cancel = () => tasks.stop(cancellationOf(signal));
     if (signal?.aborted) cancel();
@@ -184,7 +223,12 @@ export class QueryPool {
       return rows;
     } catch (error) {
       // It is run again, and counted when that fails.
-      const isRunAgain = isUnreadable(error) || mayFailForMemo(query.covered?.coverage, error);
+      if (error instanceof OversizedStatesError) {
+        this.#costs.noteOversized(query);
+        // What the others hold is to be free when the whole runs.
+        await tasks.ended();
+      }
+      const isRunAgain = isUnreadable(error) || isRunWhole(query, error);
       if (!isRunAgain) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
@@ -220,14 +264,28 @@ export class QueryPool {
     return answer.states;
   }
 
-  /** Has each thread that is idle let go of segments that are no more; others hear with their next task. */
+  /** Makes each idle thread release segments that no longer exist. Busy threads learn of them with their next task. */
   tidy(dropped: DroppedSegments): void {
-    for (const { scheduler, threads } of [this.#queries, this.#background]) {
-      const idleCount = threads.aliveCount - scheduler.runningCount;
-      for (let idle = 0; idle < idleCount; idle++) {
-        scheduler.add('ahead', tidying(threads, dropped));
-      }
+    for (const group of [this.#queries, this.#background]) {
+      const { scheduler, threads } = group;
+      const idleCount = threads.aliveCount - scheduler.runningCount - scheduler.parkedCount;
+      for (let idle = 0; idle < idleCount; idle++) this.#tidyThread(group, dropped);
     }
+  }
+
+  /** Makes one thread release segments that no longer exist. A thread that dies has released them, too. */
+  #tidyThread({ scheduler, threads }: ThreadGroup, dropped: DroppedSegments): void {
+    const start = (): Promise<void> => {
+      const end = (): void => {
+        this.#tidying.delete(tidied);
+      };
+      const tidied = threads.run({ kind: 'tidy', dropped }).answer.then(end, end);
+      this.#tidying.add(tidied);
+      return tidied;
+    };
+    // Beside parked tasks there may be more idle threads than jobs may run.
+    if (scheduler.runningCount < scheduler.threadCount) scheduler.add('ahead', { start });
+    else void start();
   }
 
   /** Counts a query that was answered without coming here. */
@@ -240,17 +298,23 @@ export class QueryPool {
     this.#counters.queryFailed(error, false);
   }
 
+  /** Queries that wait for a thread. */
+  get queriesWaiting(): number {
+    return this.#waiting.size;
+  }
+
   stats(): PoolStats {
     const queries = this.#queries;
     const background = this.#background;
     return {
       ...this.#counters.counts(),
-      workers: queries.threads.count + background.threads.count,
+      workers: queries.scheduler.threadCount + background.scheduler.threadCount,
       workersAlive: queries.threads.aliveCount + background.threads.aliveCount,
       workersLost: queries.threads.lostCount + background.threads.lostCount,
       workersEnded: queries.threads.endedCount + background.threads.endedCount,
-      queriesWaiting: this.#waiting.size,
+      queriesWaiting: this.queriesWaiting,
       queryTasksRunning: queries.scheduler.runningCount,
+      queryTasksParked: queries.scheduler.parkedCount,
       sealsWaiting: background.scheduler.waitingCount,
       sealsRunning: background.scheduler.runningCount,
     };
@@ -259,6 +323,7 @@ export class QueryPool {
   /** Takes no more queries, finishes what is under way or waits, and ends the workers. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await Promise.all(this.#tidying);
     for (const { scheduler, threads } of [this.#background, this.#queries]) {
       await scheduler.idle();
       await threads.close();
@@ -296,11 +361,17 @@ export class QueryPool {
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 
+  #endedForOthers(): QueryError {
+    const { threadCount, parkedMax } = this.#queries.scheduler;
+    const retryAfterS = this.#drained.secondsFor(this.#waiting.size, performance.now());
+    const message = `at most ${threadCount} tasks of queries may run and ${parkedMax} be parked at a time; there are as many, others wait, and queries of this token had run longest`;
+    return new QueryError('overloaded', message, undefined, { retryAfterS });
+  }
+
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
-    const { plan, output, template, covered, tenant: _tenant, ...rest } = query;
+    const { plan, output, template, covered, tenant: _tenant, isWhole: _isWhole, ...rest } = query;
     const part = {
       work: template ?? { plan, output },
-      cancelled: tasks.cancelled,
       timeMsMax: this.#limits.queryMsMax,
       // Behind what is added: before it, V8 would make a hidden class each time.
       ...rest,
@@ -312,13 +383,21 @@ export class QueryPool {
     }
     const shares = this.#sharesOf(query);
     if (shares === undefined) {
-      const rows = rowsOf(await tasks.run('turn', { kind: 'query', ...part }));
+      const rows = rowsOf(
+        await tasks.run('turn', { kind: 'query', signal: newTaskSignal(), ...part }),
+      );
       this.#noteCost(query, [rows.stats]);
       return answerOf(rows);
     }
     const answers = await Promise.all(
       shares.map(({ segments, slice }) =>
-        tasks.run('turn', { kind: 'fragment', ...part, segments: [segments], slice }),
+        tasks.run('turn', {
+          kind: 'fragment',
+          signal: newTaskSignal(),
+          ...part,
+          segments: [segments],
+          slice,
+        }),
       ),
     );
     const fragments = answers.map(partialOf);
@@ -338,7 +417,8 @@ export class QueryPool {
   ): Promise<RunAnswer> {
     const here = this.#finishHere?.(query, partials);
     if (here !== undefined) return here;
-    const finish = { kind: 'finish' as const, ...part, segments: [], partials };
+    const signal = newTaskSignal();
+    const finish = { kind: 'finish' as const, signal, ...part, segments: [], partials };
     return answerOf(rowsOf(await tasks.run(line, finish)));
   }
 
@@ -368,7 +448,8 @@ export class QueryPool {
       shares.map((pieces) => {
         const segments = [pieces.map(({ handle }) => handle)];
         const orders = ordersOf(pieces, coverage);
-        return tasks.run('turn', { kind: 'pieces', ...part, segments, orders });
+        const signal = newTaskSignal();
+        return tasks.run('turn', { kind: 'pieces', signal, ...part, segments, orders });
       }),
     );
     const stats: TaskStats[] = [];
@@ -401,6 +482,7 @@ export class QueryPool {
     try {
       const answer = await run.answer;
       if (answer.kind === 'unreadable') throw unreadableError(answer);
+      assert(answer.kind !== 'oversized', 'work on a segment is no part of a query');
       assert(answer.kind !== 'failure', 'work on a segment does nothing that a query may not');
       return answer;
     } finally {
@@ -412,7 +494,7 @@ export class QueryPool {
   #sharesOf(query: QueryRun): readonly FragmentShare[] | undefined {
     const segments = query.segments[0];
     if (query.segments.length !== 1 || segments === undefined) return undefined;
-    if (this.#workerCount < 2) return undefined;
+    if (this.#workerCount < 2 || query.isWhole === true) return undefined;
     if (breakerOf(query.plan) === undefined) return undefined;
     const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;
@@ -430,21 +512,18 @@ type PoolRun = { readonly part: QueryPart; readonly tasks: QueryTasks };
 /** Threads, and who may have one. */
 type ThreadGroup = { readonly scheduler: TaskScheduler; readonly threads: WorkerThreads };
 
-function threadGroup(options: WorkerThreadsOptions): ThreadGroup {
-  return { scheduler: new TaskScheduler(options.count), threads: new WorkerThreads(options) };
+function threadBoundsOf(limits: PoolLimits): ThreadBounds {
+  const { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax, readersBytesMax } =
+    limits;
+  return { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax, readersBytesMax };
+}
+
+/** Whether a run that failed so is to be run again, as a whole and over all of its rows. */
+export function isRunWhole({ covered }: QueryRun, error: unknown): boolean {
+  return error instanceof OversizedStatesError || mayFailForMemo(covered?.coverage, error);
 }
 
 const NONE_DROPPED: DroppedSegments = { count: 0, ids: [] };
-
-/** Has a thread let go of segments that are no more. One that dies of it has let go too. */
-function tidying(threads: WorkerThreads, dropped: DroppedSegments): Job {
-  const start = () =>
-    threads.run({ kind: 'tidy', dropped }).answer.then(
-      () => {},
-      () => {},
-    );
-  return { start };
-}
 
 /** Why a run is stopped: the caller may have said it, else it has gone. */
 function cancellationOf(signal: AbortSignal | undefined): QueryError {

@@ -1,11 +1,17 @@
 import { QueryError } from '../query-error.ts';
-import type { DoneAnswer, Task } from './task.ts';
-import type { Job, Lane, TaskScheduler } from './task-scheduler.ts';
+import type { DoneAnswer, QueryPartTask } from './task.ts';
+import type { Job, Lane, Parking, TaskScheduler } from './task-scheduler.ts';
+import { parkTask, resumeTask, stopTask } from './task-signal.ts';
 import type { Tenant } from './tenant-sets.ts';
-import { type ThreadRun, unreadableError, type WorkerThreads } from './worker-threads.ts';
+import {
+  OversizedStatesError,
+  type ThreadRun,
+  unreadableError,
+  type WorkerThreads,
+} from './worker-threads.ts';
 
 export type QueryTaskLimits = {
-  /** Milliseconds a task may run; its worker stops itself then. */
+  /** Milliseconds a task may run, without the time it is parked; its worker stops itself then. */
   readonly queryMsMax: number;
   /** Milliseconds from being told to stop to the end of the worker. */
   readonly stopMsMax: number;
@@ -15,36 +21,39 @@ type WaitingTask = { readonly lane: Lane; readonly reject: (error: Error) => voi
 
 /**
  * The tasks of one query: they wait for threads, run side by side, and stop together. The first that
- * fails stops the others.
+ * fails stops the others. Each can be parked by itself.
  */
 export class QueryTasks {
-  readonly #scheduler: TaskScheduler;
-  readonly #threads: WorkerThreads;
+  readonly #scheduler: Pick<TaskScheduler, 'add' | 'remove'>;
+  readonly #threads: Pick<WorkerThreads, 'run'>;
   readonly #limits: QueryTaskLimits;
   readonly #tenant: Tenant | undefined;
   readonly #onBegin: () => void;
+  readonly #endedForOthers: () => QueryError;
   readonly #waiting = new Map<Job, WaitingTask>();
-  readonly #running = new Set<ThreadRun>();
-  /** What tasks are told by, in memory that the workers share: not 0 once they are to stop. */
-  readonly cancelled = new Int32Array(new SharedArrayBuffer(4));
+  /** Those that a thread has, parked or not. */
+  readonly #running = new Map<QueryPartTask, ThreadRun>();
   #stoppedBy: Error | undefined;
   #wasEnded = false;
   #stopTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: {
-    readonly scheduler: TaskScheduler;
-    readonly threads: WorkerThreads;
+    readonly scheduler: Pick<TaskScheduler, 'add' | 'remove'>;
+    readonly threads: Pick<WorkerThreads, 'run'>;
     readonly limits: QueryTaskLimits;
     /** Whose time they take. */
     readonly tenant?: Tenant;
     /** A thread takes up a task; more than once when there are more. */
     readonly onBegin: () => void;
+    /** What it fails with when it has to give its place to others. */
+    readonly endedForOthers: () => QueryError;
   }) {
     this.#scheduler = parts.scheduler;
     this.#threads = parts.threads;
     this.#limits = parts.limits;
     this.#tenant = parts.tenant;
     this.#onBegin = parts.onBegin;
+    this.#endedForOthers = parts.endedForOthers;
   }
 
   /** Whether a thread was ended because a task did not stop. */
@@ -53,16 +62,19 @@ export class QueryTasks {
   }
 
   /** Rejects with what stopped it: a QueryError, or a bug. */
-  run(lane: Lane, task: Task): Promise<DoneAnswer> {
+  run(lane: Lane, task: QueryPartTask): Promise<DoneAnswer> {
     if (this.#stoppedBy !== undefined) return Promise.reject(this.#stoppedBy);
     return new Promise((resolve, reject) => {
+      const { queryMsMax, stopMsMax } = this.#limits;
+      const timer = new RunTimer(queryMsMax + stopMsMax, () => this.#endLate(task));
       const job: Job = {
         tenant: this.#tenant,
+        parking: this.#parkingOf(task, timer),
         start: async () => {
           this.#waiting.delete(job);
           this.#onBegin();
           try {
-            resolve(await this.#runOnThread(task));
+            resolve(await this.#runOnThread(task, timer));
           } catch (error) {
             this.stop(error as Error);
             reject(error);
@@ -75,13 +87,13 @@ export class QueryTasks {
   }
 
   /**
-   * Stops all: what waits is not begun, and what runs comes to a checkpoint soon, or loses its thread
-   * and then rejects with `error`. A second time does nothing.
+   * Stops all: what waits is not begun, and what runs or is parked comes to a checkpoint soon, or loses its
+   * thread and then rejects with `error`. A second time does nothing.
    */
   stop(error: Error): void {
     if (this.#stoppedBy !== undefined) return;
     this.#stoppedBy = error;
-    Atomics.store(this.cancelled, 0, 1);
+    for (const { signal } of this.#running.keys()) stopTask(signal);
     for (const [job, { lane, reject }] of this.#waiting) {
       this.#scheduler.remove(lane, job);
       reject(error);
@@ -89,34 +101,83 @@ export class QueryTasks {
     this.#waiting.clear();
     if (this.#running.size === 0) return;
     this.#stopTimer = setTimeout(() => {
-      for (const run of this.#running) this.#end(run, error);
+      for (const run of this.#running.values()) this.#end(run, error);
     }, this.#limits.stopMsMax);
   }
 
-  async #runOnThread(task: Task): Promise<DoneAnswer> {
+  /** After what ran when they were stopped has come to its end. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(Array.from(this.#running.values(), ({ answer }) => answer));
+  }
+
+  #parkingOf(task: QueryPartTask, timer: RunTimer): Parking {
+    return {
+      park: () => {
+        timer.stop();
+        parkTask(task.signal);
+      },
+      resume: (ranMs) => {
+        // The scheduler hears of an end a little later.
+        if (!this.#running.has(task)) return;
+        timer.start(ranMs);
+        resumeTask(task.signal);
+      },
+      end: () => this.stop(this.#endedForOthers()),
+    };
+  }
+
+  async #runOnThread(task: QueryPartTask, timer: RunTimer): Promise<DoneAnswer> {
     const run = this.#threads.run(task);
-    this.#running.add(run);
-    const { queryMsMax, stopMsMax } = this.#limits;
-    const timer = setTimeout(() => {
-      const message = `a query may run for ${queryMsMax} ms; this one took longer and did not stop by itself`;
-      this.#end(run, new QueryError('query_timeout', message));
-    }, queryMsMax + stopMsMax);
+    this.#running.set(task, run);
+    timer.start(0);
     try {
       const answer = await run.answer;
       if (answer.kind === 'unreadable') throw unreadableError(answer);
+      if (answer.kind === 'oversized') {
+        throw new OversizedStatesError('the partial states of this query are too large');
+      }
       if (answer.kind !== 'failure') return answer;
       // The worker knows that it was to stop, and not why.
       if (answer.code === 'query_cancelled' && this.#stoppedBy !== undefined) throw this.#stoppedBy;
       throw new QueryError(answer.code, answer.message, answer.span);
     } finally {
-      clearTimeout(timer);
-      this.#running.delete(run);
+      timer.stop();
+      this.#running.delete(task);
       if (this.#running.size === 0) clearTimeout(this.#stopTimer);
     }
+  }
+
+  #endLate(task: QueryPartTask): void {
+    const run = this.#running.get(task);
+    if (run === undefined) return;
+    const message = `a query may run for ${this.#limits.queryMsMax} ms; this one took longer and did not stop by itself`;
+    this.#end(run, new QueryError('query_timeout', message));
   }
 
   #end(run: ThreadRun, error: Error): void {
     this.#wasEnded = true;
     run.end(error);
+  }
+}
+
+/** Calls `onEnd` when a task has run for `msMax` milliseconds in all. */
+class RunTimer {
+  readonly #msMax: number;
+  readonly #onEnd: () => void;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(msMax: number, onEnd: () => void) {
+    this.#msMax = msMax;
+    this.#onEnd = onEnd;
+  }
+
+  /** The task runs, and has run for so long before. */
+  start(ranMs: number): void {
+    this.#timeout = setTimeout(this.#onEnd, this.#msMax - ranMs);
+  }
+
+  /** The task is parked, or has ended. */
+  stop(): void {
+    clearTimeout(this.#timeout);
   }
 }

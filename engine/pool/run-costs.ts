@@ -73,6 +73,16 @@ export class RunCosts {
     if (rowCount > 0) this.#costOf(call).stateBytesPerRow = byteSize / rowCount;
   }
 
+  /** That the partial states were too large to be handed over: the call is run as a whole for some time. */
+  noteOversized(call: PlannedCall): void {
+    this.#costOf(call).stateBytesPerRow = Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether they were. */
+  isOversized(call: PlannedCall): boolean {
+    return this.stateBytesPerRow(call) === Number.POSITIVE_INFINITY;
+  }
+
   /** How many rows take so long; 0 where it is not known. */
   rowsWithin(call: PlannedCall, ms: number): number {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRow);

@@ -8,9 +8,10 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
+import type { TaskSignal } from './task-signal.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
-export type Task = QueryTask | FragmentTask | PiecesTask | FinishTask | SegmentTask | TidyTask;
+export type Task = QueryPartTask | SegmentTask | TidyTask;
 
 export type QueryPart = {
   /** Plan and columns of the answer, or how to come by them. */
@@ -18,9 +19,7 @@ export type QueryPart = {
   /** By the index of the scan. */
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
-  /** One shared integer: not 0 once the caller has gone. */
-  readonly cancelled: Int32Array;
-  /** Milliseconds the task may take once it runs. */
+  /** Milliseconds the task may run; those in which it is parked do not count. */
   readonly timeMsMax: number;
   /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
   readonly isAnew?: boolean | undefined;
@@ -28,27 +27,35 @@ export type QueryPart = {
   readonly isProfiled?: boolean | undefined;
 };
 
+/** What of a query one thread does; the main thread can park it, and stop it. */
+export type QueryPartTask = QueryTask | FragmentTask | PiecesTask | FinishTask;
+
+type Signalled = { readonly signal: TaskSignal };
+
 /** The whole of a query, to its bytes. */
-export type QueryTask = QueryPart & { readonly kind: 'query' };
+export type QueryTask = QueryPart & Signalled & { readonly kind: 'query' };
 
 /** Some segments of a query, or a part of the rows of each, up to the partial state of its grouping. */
-export type FragmentTask = QueryPart & {
-  readonly kind: 'fragment';
-  readonly slice?: RowSlice | undefined;
-};
+type FragmentTask = QueryPart &
+  Signalled & {
+    readonly kind: 'fragment';
+    readonly slice?: RowSlice | undefined;
+  };
 
 /** The same, over pieces of segments, some of whose states are wanted one by one. */
-export type PiecesTask = QueryPart & {
-  readonly kind: 'pieces';
-  /** One for each segment of the only scan. */
-  readonly orders: readonly PieceOrder[];
-};
+type PiecesTask = QueryPart &
+  Signalled & {
+    readonly kind: 'pieces';
+    /** One for each segment of the only scan. */
+    readonly orders: readonly PieceOrder[];
+  };
 
 /** Combines the partial states of all fragments and runs the rest of the plan. */
-export type FinishTask = QueryPart & {
-  readonly kind: 'finish';
-  readonly partials: readonly unknown[];
-};
+type FinishTask = QueryPart &
+  Signalled & {
+    readonly kind: 'finish';
+    readonly partials: readonly unknown[];
+  };
 
 /** Makes sealed segments, files of them, or what is remembered of them. */
 export type SegmentTask = SealTask | MergeTask | PackTask | StatesTask;
@@ -117,7 +124,7 @@ type PiecesAnswer = {
 
 /** What a task of a query did. */
 export type TaskStats = ScanCounters & {
-  /** Milliseconds on its thread. */
+  /** Milliseconds on its thread; those in which it was parked do not count. */
   readonly runMs: number;
   /** There when it was asked for. */
   readonly profile?: PlanProfile | undefined;
@@ -178,6 +185,9 @@ export type UnreadableAnswer = {
   readonly refusal?: { readonly segmentId: number; readonly reason: string };
 };
 
+/** The partial states of a part of a query are too large to be handed over: one task should run the whole. */
+export type OversizedAnswer = { readonly kind: 'oversized' };
+
 /** A mistake of ours, so that only the loss of its thread makes a task reject. */
 type TaskBug = {
   readonly kind: 'bug';
@@ -195,4 +205,4 @@ export type DoneAnswer =
   | StatesAnswer
   | TidiedAnswer;
 
-export type TaskAnswer = DoneAnswer | UnreadableAnswer | TaskFailure | TaskBug;
+export type TaskAnswer = DoneAnswer | UnreadableAnswer | OversizedAnswer | TaskFailure | TaskBug;

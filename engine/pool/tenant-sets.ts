@@ -1,3 +1,5 @@
+import { must } from '../assert.ts';
+
 /**
  * Who shares with others what there is not enough of: all that bears one name is one tenant. A plain word of
  * whoever asks; what names none is one tenant, too.
@@ -33,6 +35,11 @@ export class TenantSets<T> {
     return this.#items.get(tenant)?.size ?? 0;
   }
 
+  /** The items of a tenant as they are now, in the order of arrival. */
+  list(tenant: Tenant): readonly T[] {
+    return [...(this.#items.get(tenant) ?? [])];
+  }
+
   add(tenant: Tenant, item: T): void {
     let items = this.#items.get(tenant);
     if (items === undefined) {
@@ -42,6 +49,17 @@ export class TenantSets<T> {
     if (items.has(item)) return;
     items.add(item);
     this.#size += 1;
+  }
+
+  /** Before all others of its tenant, where it is not there yet. */
+  addFirst(tenant: Tenant, item: T): void {
+    const later = [...(this.#items.get(tenant) ?? [])];
+    this.add(tenant, item);
+    const items = must(this.#items.get(tenant), 'a tenant with an item is known');
+    for (const other of later) {
+      items.delete(other);
+      items.add(other);
+    }
   }
 
   /** Whether it was there. */

@@ -6,7 +6,9 @@ import {
   SegmentReadError,
 } from '../column/segment-image.ts';
 import { QueryError } from '../query-error.ts';
+import { HeldMemory } from './held-memory.ts';
 import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
+import type { ThreadBounds, ThreadData } from './thread-bounds.ts';
 
 /** A task on its way to a thread, on it, or done. */
 export type ThreadRun = {
@@ -25,6 +27,11 @@ export type WorkerThreadsOptions = {
   /** Module with the function `runTask` of a task. */
   readonly workerUrl: URL;
   readonly heapBytesMax: number;
+  /** Bytes of new objects, apart from that heap. */
+  readonly newObjectsBytesMax: number;
+  /** Bytes that what the threads run may hold together. */
+  readonly heldBytesMax: number;
+  readonly bounds: ThreadBounds;
   /**
    * By how much the system is asked to let others go before them (nice, 0 to 19; 0 where left out).
    * Where it cannot be asked, they are as the others.
@@ -33,6 +40,9 @@ export type WorkerThreadsOptions = {
 };
 
 const MEGABYTE = 1024 * 1024;
+
+/** Threads that end still have theirs while others start. */
+const SLOTS_PER_THREAD = 2;
 
 /**
  * Threads that each run one task at a time; they start when they are needed, and those that are not
@@ -47,6 +57,7 @@ export class WorkerThreads {
   readonly #piscina: Piscina<Task, TaskAnswer>;
   readonly count: number;
   readonly #heapBytesMax: number;
+  readonly #memory: HeldMemory;
   #lostCount = 0;
   #endedCount = 0;
   /** What has no answer yet: to be called when it will get none. */
@@ -55,15 +66,23 @@ export class WorkerThreads {
   constructor(options: WorkerThreadsOptions) {
     this.count = options.count;
     this.#heapBytesMax = options.heapBytesMax;
+    this.#memory = HeldMemory.create(options.heldBytesMax, SLOTS_PER_THREAD * options.count);
     this.#piscina = new Piscina<Task, TaskAnswer>({
       filename: options.workerUrl.href,
       name: 'runTask',
       minThreads: options.keptCount,
       maxThreads: options.count,
       idleTimeout: options.idleMsMax,
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE) },
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE),
+        maxYoungGenerationSizeMb: options.newObjectsBytesMax / MEGABYTE,
+      },
+      workerData: { memory: this.#memory.use, bounds: options.bounds } satisfies ThreadData,
       recordTiming: false,
       niceIncrement: options.nice ?? 0,
+    });
+    this.#piscina.on('workerDestroy', () => {
+      this.#memory.forgetAllBut(this.#piscina.threads.map((thread) => thread.threadId));
     });
     // A thread that died between two tasks, or as it started: what waits for the last one is lost too.
     this.#piscina.on('error', (cause: unknown) => {
@@ -87,7 +106,7 @@ export class WorkerThreads {
     return this.#endedCount;
   }
 
-  /** Give it no more tasks at a time than there are threads. */
+  /** Give it no more tasks at a time than there may be threads. */
   run(task: Task): ThreadRun {
     // Piscina takes this as it takes an AbortSignal, which costs several microseconds to make.
     const abort = new EventEmitter();
@@ -142,6 +161,9 @@ function bugOf(bug: Extract<TaskAnswer, { kind: 'bug' }>): Error {
   error.stack = bug.stack;
   return error;
 }
+
+/** A part of a query came to partial states that are too large to be handed over: it is to run as a whole. */
+export class OversizedStatesError extends Error {}
 
 /** The error that a thread could only tell of. */
 export function unreadableError({ path, damage, refusal }: UnreadableAnswer): Error {

@@ -1,4 +1,5 @@
 import { deserialize } from 'node:v8';
+import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
 import { forgetFindings } from '../column/findings.ts';
@@ -15,15 +16,18 @@ import {
 } from '../column/segment-image.ts';
 import {
   beginReading,
+  boundReading,
   endReading,
   forgetDropped,
+  forgetReaders,
   isReadingPassing,
   leaveGarbage,
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
 import { pausingEvery } from '../function/work-meter.ts';
-import { CHECKPOINT_STEPS, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { CHECKPOINT_STEPS, PARTIAL_BYTES_PART, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { partialSize } from '../memo/partial-size.ts';
 import { prepareStates } from '../memo/prepare-states.ts';
 import { runPieces } from '../memo/run-pieces.ts';
 import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
@@ -37,17 +41,16 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
-import { QueryError } from '../query-error.ts';
+import { QueryError, RunStoppedError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
-import { checkHeap } from './heap-guard.ts';
+import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import {
-  type FinishTask,
-  type FragmentTask,
   type MergeTask,
+  type OversizedAnswer,
   type PackedAnswer,
   type PackTask,
-  type PiecesTask,
+  type QueryPartTask,
   type QueryTask,
   type RowsAnswer,
   type SealedAnswer,
@@ -59,6 +62,16 @@ import {
   type TaskStats,
   taskStatsOf,
 } from './task.ts';
+import { TaskClock } from './task-signal.ts';
+import { THREAD_BOUNDS, type ThreadData } from './thread-bounds.ts';
+
+/** Absent where the tasks run on the thread that makes them. */
+const data = workerData as ThreadData | null | undefined;
+
+const bounds = data?.bounds ?? THREAD_BOUNDS;
+boundReading(bounds);
+
+const guard = new HeapGuard(data?.memory, bounds.keptBytesMax);
 
 /** Plans that this thread has read, by their number. */
 const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
@@ -68,11 +81,23 @@ const preparedPlans = new PreparedPlans();
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
 /** Where the main thread reads them. */
-const answerBlocks = new AnswerBlocks();
+const answerBlocks = new AnswerBlocks(bounds.answerBlockBytesMax);
 
-/** The entry of a worker thread: runs one task, and makes a value of what fails. */
+/**
+ * The entry of a worker thread: runs one task, and makes a value of what fails. An error names what the functions that
+ * threw it were called on, so it has to be gone before what the thread keeps is measured.
+ */
 export async function runTask(task: Task): Promise<TaskAnswer> {
   await beginReading();
+  guard.beginTask();
+  const answered = await answerOrFailure(task);
+  if (isReadingPassing()) preparedPlans.forget();
+  endReading();
+  guard.endTask(forgetAll);
+  return answered;
+}
+
+async function answerOrFailure(task: Task): Promise<TaskAnswer> {
   try {
     return moved(await answer(task));
   } catch (error) {
@@ -80,8 +105,13 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
       const { path, segmentId, reason } = error;
       return { kind: 'unreadable', path, refusal: { segmentId, reason } };
     }
+    // One thread has all of the memory that several had.
+    if (error instanceof HeldTooMuchError && isPart(task)) return { kind: 'oversized' };
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
+    }
+    if (error instanceof RunStoppedError) {
+      return { kind: 'failure', code: error.code, message: error.message };
     }
     if (error instanceof SegmentGoneError) return { kind: 'unreadable', path: error.path };
     if (error instanceof SegmentDamagedError) {
@@ -90,10 +120,27 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
     }
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     return { kind: 'bug', message, stack: stack ?? message };
-  } finally {
-    if (isReadingPassing()) preparedPlans.forget();
-    endReading();
   }
+}
+
+/** Releases all that this thread keeps for later tasks. */
+function forgetAll(): void {
+  templates.clear();
+  preparedPlans.forget();
+  forgetReaders();
+}
+
+/** Whether a task runs a part of a query. */
+function isPart({ kind }: Task): boolean {
+  return kind === 'fragment' || kind === 'pieces';
+}
+
+/** What a task over a part of a query gives, if it can be handed over. */
+function handedOver<T extends TaskAnswer>(answer: T, states: unknown): T | OversizedAnswer {
+  const bytesMax = guard.bytesMax * PARTIAL_BYTES_PART;
+  // To add the parts up takes a while, and they are no more than all.
+  const isSmall = guard.heldBytes <= bytesMax || partialSize(states, bytesMax) <= bytesMax;
+  return isSmall ? answer : { kind: 'oversized' };
 }
 
 function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
@@ -113,12 +160,12 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       const run = startRun(task);
       const context = { ...run.context, slice: task.slice };
       const partial = metered(run, () => executeFragment(run.plan, context));
-      return { kind: 'partial', partial, stats: run.stats() };
+      return handedOver({ kind: 'partial', partial, stats: run.stats() }, partial);
     }
     case 'pieces': {
       const run = startRun(task);
       const result = metered(run, () => runPieces(run.plan, run.context, task.orders));
-      return { kind: 'pieces', result, stats: run.stats() };
+      return handedOver({ kind: 'pieces', result, stats: run.stats() }, result);
     }
     case 'query': {
       const run = startRun(task);
@@ -179,8 +226,8 @@ function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer | StatesA
       return { kind: 'packed', image: packImage(task.buffer) };
     case 'states': {
       forgetDropped(task.dropped);
-      const states = pausingEvery(CHECKPOINT_STEPS, checkHeap, () =>
-        prepareStates(readSegment(task.handle), task.order, checkHeap),
+      const states = pausingEvery(CHECKPOINT_STEPS, guard.check, () =>
+        prepareStates(readSegment(task.handle), task.order, guard.check),
       );
       return { kind: 'states', states };
     }
@@ -191,10 +238,18 @@ function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer | StatesA
 
 /** What need not be copied to the main thread goes there as it is. */
 function moved(answer: TaskAnswer): TaskAnswer {
-  if (answer.kind !== 'packed') return answer;
-  const parcel = { [transferableSymbol]: buffersOf(answer.image), [valueSymbol]: answer };
+  const buffers = movableBuffersOf(answer);
+  if (buffers.length === 0) return answer;
+  const parcel = { [transferableSymbol]: buffers, [valueSymbol]: answer };
   // The pool takes it off again; its type does not say so.
   return move(parcel) as unknown as TaskAnswer;
+}
+
+function movableBuffersOf(answer: TaskAnswer): readonly ArrayBufferLike[] {
+  if (answer.kind === 'packed') return buffersOf(answer.image);
+  return answer.kind === 'rows' && answer.json.state === undefined
+    ? [answer.json.bytes.buffer]
+    : [];
 }
 
 function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
@@ -207,7 +262,8 @@ function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
 function newRowWriter(run: Run): RowWriter {
   // A query that failed may have left the beginning of its answer.
   answerBuffer.clear();
-  return new RowWriter(run.output, run.plan, answerBuffer, run.context.checkpoint);
+  const { output, plan, context } = run;
+  return new RowWriter(output, plan, answerBuffer, context.checkpoint, bounds.answerBytesMax);
 }
 
 /** The plan to run, read once where calls share it: then it waits for what they put in. */
@@ -229,9 +285,10 @@ type Run = TemplateContent & {
 };
 
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
-function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run {
-  const startMs = performance.now();
-  const nowMs = () => performance.now();
+function startRun(task: QueryPartTask): Run {
+  const clock = new TaskClock(task.signal, () => performance.now());
+  const nowMs = () => clock.nowMs();
+  const startMs = nowMs();
   const { work, dropped } = task;
   const { plan, output } = contentOf(work);
   const { bounds, texts }: Partial<SentTemplate> = 'bounds' in work ? work : {};
@@ -240,16 +297,14 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
   if (task.isAnew === true) forgetFindings();
   const prepared = bounds === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = () => {
-    if (Atomics.load(task.cancelled, 0) !== 0) {
-      throw new QueryError('query_cancelled', 'the caller went away before the answer');
-    }
-    if (performance.now() > startMs + task.timeMsMax) {
-      throw new QueryError(
+    clock.follow(guard.check);
+    if (nowMs() > startMs + task.timeMsMax) {
+      throw new RunStoppedError(
         'query_timeout',
         `a query may run for ${task.timeMsMax} ms; this one took longer`,
       );
     }
-    checkHeap();
+    guard.check();
   };
   checkpoint();
   const segments = task.segments.map((handles) => handles.map(readSegment));
@@ -258,6 +313,6 @@ function startRun(task: QueryTask | FragmentTask | PiecesTask | FinishTask): Run
     plan,
     output,
     context: { segments, prepared, bounds, texts, checkpoint, counters, profiler },
-    stats: () => taskStatsOf(counters, performance.now() - startMs, profiler?.profile()),
+    stats: () => taskStatsOf(counters, nowMs() - startMs, profiler?.profile()),
   };
 }

@@ -16,6 +16,7 @@ import { findRefusal, refusal } from './unsupported.ts';
 export class TokenCursor {
   readonly #text: string;
   readonly #lexer: Lexer;
+  readonly #tokensMax: number;
   /** All tokens read so far; parsers look at most a few ahead of `#index`. */
   readonly #tokens: Token[] = [];
   #index = 0;
@@ -23,9 +24,10 @@ export class TokenCursor {
   #wanted: string[] = [];
   #wantedIndex = 0;
 
-  constructor(text: string) {
+  constructor(text: string, tokensMax: number) {
     this.#text = text;
     this.#lexer = new Lexer(text);
+    this.#tokensMax = tokensMax;
   }
 
   get token(): Token {
@@ -34,8 +36,17 @@ export class TokenCursor {
 
   /** The token `ahead` of the current one; the end token beyond the end. */
   peek(ahead: number): Token {
-    while (this.#tokens.length <= this.#index + ahead) this.#tokens.push(this.#lexer.next());
+    while (this.#tokens.length <= this.#index + ahead) this.#read();
     return must(this.#tokens[this.#index + ahead], 'the token has been read');
+  }
+
+  #read(): void {
+    const token = this.#lexer.next();
+    if (this.#tokens.length >= this.#tokensMax && token.kind !== 'end') {
+      const message = `the query has more than ${this.#tokensMax} words, numbers and symbols (SQL_TOKENS_WITHIN_MAX)`;
+      throw new QueryError('query_limit', message, token.span);
+    }
+    this.#tokens.push(token);
   }
 
   advance(): Token {

@@ -11,12 +11,12 @@ export interface Disk {
   create(path: string): Promise<DiskFile>;
   /** Opens a file for reading. */
   open(path: string): Promise<DiskReader>;
-  /** Gives a file another name, in place of the file that has it. */
+  /** Gives a file or a folder another name. A file takes the place of one that has the name. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   /** Cuts a file to its first `size` bytes; when it resolves, these are durable and the rest is not. */
   truncate(path: string, size: number): Promise<void>;
-  /** Makes a folder and those above it; one that is there already is no error. */
+  /** Makes a folder in one that is there; a folder that is there already is no error. */
   makeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
   /** Names in a folder, in no order; none when there is no such folder. */
@@ -75,6 +75,11 @@ export class ReadError extends DiskError {
     super(action, path, cause);
     this.name = 'ReadError';
   }
+}
+
+/** Whether a file system had no room, or none left for this user. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof DiskError && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 /** What `list` gives; `undefined` when there is something else than a folder. */

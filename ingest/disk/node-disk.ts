@@ -77,7 +77,13 @@ export class NodeDisk implements Disk {
   }
 
   async makeFolder(path: string): Promise<void> {
-    await asDiskError('made', path, () => mkdir(path, { recursive: true, mode: FOLDER_MODE }));
+    await asDiskError('made', path, async () => {
+      try {
+        await mkdir(path, { mode: FOLDER_MODE });
+      } catch (error) {
+        if (!(await isFolder(path))) throw error;
+      }
+    });
   }
 
   syncFolder(path: string): Promise<void> {
@@ -114,6 +120,14 @@ async function openToRelease(path: string): Promise<FileHandle | undefined> {
     return await open(path, constants.O_WRONLY);
   } catch {
     return undefined;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
   }
 }
 

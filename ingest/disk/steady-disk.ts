@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Disk, DiskError, type DiskFile, type DiskReader, ReadError } from './disk.ts';
+import { type Disk, DiskError, type DiskReader, ReadError } from './disk.ts';
+import { ForwardingDisk } from './forwarding-disk.ts';
 
 /** Milliseconds before each further try of a read that failed. A disk that is busy or short of handles is soon well. */
 const READ_PAUSES_MS: readonly number[] = [1, 10, 50];
@@ -12,11 +13,9 @@ const CERTAIN_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
  * rejects with a `ReadError` then. A read that gives fewer bytes than the size of the file promises is one
  * that failed: the end of a file is where its size says.
  */
-export class SteadyDisk implements Disk {
-  readonly #disk: Disk;
-
+export class SteadyDisk extends ForwardingDisk {
   private constructor(disk: Disk) {
-    this.#disk = disk;
+    super(disk);
   }
 
   /** The disk itself where it is one already: what failed is not tried again by two. */
@@ -24,12 +23,8 @@ export class SteadyDisk implements Disk {
     return disk instanceof SteadyDisk ? disk : new SteadyDisk(disk);
   }
 
-  create(path: string): Promise<DiskFile> {
-    return this.#disk.create(path);
-  }
-
-  async open(path: string): Promise<DiskReader> {
-    const reader = await steadily('opened', path, () => this.#disk.open(path));
+  override async open(path: string): Promise<DiskReader> {
+    const reader = await steadily('opened', path, () => this.below.open(path));
     const { size } = reader;
     return {
       size,
@@ -46,32 +41,8 @@ export class SteadyDisk implements Disk {
     };
   }
 
-  rename(from: string, to: string): Promise<void> {
-    return this.#disk.rename(from, to);
-  }
-
-  remove(path: string): Promise<void> {
-    return this.#disk.remove(path);
-  }
-
-  truncate(path: string, size: number): Promise<void> {
-    return this.#disk.truncate(path, size);
-  }
-
-  makeFolder(path: string): Promise<void> {
-    return this.#disk.makeFolder(path);
-  }
-
-  syncFolder(path: string): Promise<void> {
-    return this.#disk.syncFolder(path);
-  }
-
-  list(path: string): Promise<readonly string[]> {
-    return steadily('listed', path, () => this.#disk.list(path));
-  }
-
-  freeBytes(path: string): Promise<number> {
-    return this.#disk.freeBytes(path);
+  override list(path: string): Promise<readonly string[]> {
+    return steadily('listed', path, () => this.below.list(path));
   }
 }
 

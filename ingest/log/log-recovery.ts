@@ -3,6 +3,7 @@ import type { Disk, DiskReader } from '../disk/disk.ts';
 import { SteadyDisk } from '../disk/steady-disk.ts';
 import { DAMAGES_LISTED_MAX, LOG_READ_BYTES } from '../limits.ts';
 import type { Quarantine } from '../quarantine.ts';
+import { type LogEnd, LogEndFile } from './log-end.ts';
 import { logFileName } from './log-layout.ts';
 import {
   type LogVisitor,
@@ -62,12 +63,13 @@ export type LogRecoveryOptions = {
 };
 
 /**
- * Reads every byte of the log in `folder` and changes nothing. To be asked before a start changes anything:
+ * Reads every byte of the log in `folder`, and where it ended, and changes nothing. To be asked before a start changes anything:
  * rejects with a ReadError when any of it cannot be read.
  */
 export async function checkReadable(folder: string, diskUnderneath: Disk): Promise<void> {
   const disk = SteadyDisk.of(diskUnderneath);
   const bytes = new Uint8Array(LOG_READ_BYTES);
+  await new LogEndFile(disk, folder).read();
   for (const number of logNumbersOf(await disk.list(folder))) {
     const reader = await disk.open(join(folder, logFileName(number)));
     try {
@@ -89,10 +91,11 @@ export async function checkReadable(folder: string, diskUnderneath: Disk): Promi
 export async function recoverLog(options: LogRecoveryOptions): Promise<RecoveredLog> {
   const { folder } = options;
   const disk = SteadyDisk.of(options.disk);
+  const end = await new LogEndFile(disk, folder).read();
   const numbers = logNumbersOf(await disk.list(folder));
   const recovery = new LogRecovery(options);
   const { nextSequence, durableBefore, recordCount } = await walkLog({
-    ...{ disk, folder, numbers },
+    ...{ disk, folder, numbers, end },
     visitor: recovery,
   });
   return {
@@ -100,9 +103,13 @@ export async function recoverLog(options: LogRecoveryOptions): Promise<Recovered
     files: recovery.files,
     nextSequence,
     durableBefore,
-    nextNumber: (numbers.at(-1) ?? 0) + 1,
+    nextNumber: Math.max(numbers.at(-1) ?? 0, fileNumberOf(end)) + 1,
     recordCount,
   };
+}
+
+function fileNumberOf(end: LogEnd | 'damaged' | undefined): number {
+  return end === undefined || end === 'damaged' ? 0 : end.fileNumber;
 }
 
 class LogRecovery implements LogVisitor {
@@ -134,10 +141,12 @@ class LogRecovery implements LogVisitor {
     this.#recordsDone++;
   }
 
-  async damage(found: WalkedDamage, reader: DiskReader): Promise<void> {
+  async damage(found: WalkedDamage, reader: DiskReader | undefined): Promise<void> {
     const { file, offset, size, reason, recordsLost } = found;
     const quarantined =
-      reason === 'missing' ? undefined : await this.#copy(reader, { file, offset, size });
+      reason === 'missing' || reader === undefined
+        ? undefined
+        : await this.#copy(reader, { file, offset, size });
     const damage: LogDamage = { file, offset, size, reason, quarantined };
     if (quarantined !== undefined) this.#copies.push({ offset, end: offset + size });
     this.#recordsLost += recordsLost;
@@ -150,7 +159,9 @@ class LogRecovery implements LogVisitor {
   }
 
   async fileEnd(file: WalkedFile): Promise<void> {
-    const { number, path, firstSequence, timestampUsMax, isNewest } = file;
+    const { number, path, firstSequence, timestampUsMax, isNewest, isUnused } = file;
+    // An owner that sleeps since it began the file could write the header yet, and void what is replayed now.
+    if (isUnused) return this.#options.disk.remove(path);
     const size = isNewest ? this.#sizeToKeep(file) : file.size;
     this.#copies = [];
     // Also when nothing is cut: what was replayed is durable from here on.

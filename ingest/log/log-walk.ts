@@ -3,6 +3,7 @@ import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
 import { type Disk, DiskError, type DiskReader } from '../disk/disk.ts';
 import { SteadyDisk } from '../disk/steady-disk.ts';
+import { LOG_END_FILE, type LogEnd } from './log-end.ts';
 import {
   decodeFileHeader,
   FILE_HEADER_SIZE,
@@ -23,7 +24,7 @@ export type ReplayedRecord = RecordSummary & {
 
 /** One place where the log is not as it was written. */
 export type WalkedDamage = {
-  /** Name of the log file. */
+  /** Name of the log file, or LOG_END_FILE. */
   readonly file: string;
   /** Bytes from the start of the file, and how many there are; none of records that are gone. */
   readonly offset: number;
@@ -35,6 +36,8 @@ export type WalkedDamage = {
     | 'not_applicable'
     /** Records that are not where they should be. */
     | 'missing'
+    /** The file that says where the log ended cannot be read: whether its last records are there is not known. */
+    | 'log_end'
     /** What a crash cut off while it was written: not acknowledged. */
     | 'tail';
   /** Records that were there once, that could not be read here, and from which sequence on. */
@@ -54,14 +57,16 @@ export type WalkedFile = {
   readonly timestampUsMax: number;
   /** No later file says where its records end for good. */
   readonly isNewest: boolean;
+  /** Its header was never written whole: it was never in use. */
+  readonly isUnused: boolean;
 };
 
 /** What is done with what a walk finds. The walk goes on when a method resolves. */
 export interface LogVisitor {
   /** A record of `byteSize` bytes, in the order of sequences. A RecordError costs this record only. */
   record(record: ReplayedRecord, byteSize: number): Promise<void>;
-  /** `reader` is of the file that the damage is in, and is closed behind the call. */
-  damage(damage: WalkedDamage, reader: DiskReader): Promise<void>;
+  /** `reader` is of the log file that the damage is in, if there is one, and is closed behind the call. */
+  damage(damage: WalkedDamage, reader: DiskReader | undefined): Promise<void>;
   fileEnd(file: WalkedFile): Promise<void>;
   /**
    * A file cannot be opened, or not be read to its end. Throws to end the walk; else the file is left out from
@@ -76,6 +81,8 @@ export type LogWalkOptions = {
   readonly folder: string;
   /** Of the files to walk, ascending. */
   readonly numbers: readonly number[];
+  /** What was known of its end before the folder was listed. */
+  readonly end: LogEnd | 'damaged' | undefined;
   readonly visitor: LogVisitor;
 };
 
@@ -144,6 +151,8 @@ type Bound = {
 class LogWalk {
   readonly #options: LogWalkOptions;
   readonly #disk: SteadyDisk;
+  /** `undefined` when it is not known, or a file was left out that may reach as far. */
+  #end: LogEnd | undefined;
   #recordCount = 0;
   #bytesDone = 0;
   #bytesTotal = 0;
@@ -154,21 +163,42 @@ class LogWalk {
   constructor(options: LogWalkOptions) {
     this.#options = options;
     this.#disk = SteadyDisk.of(options.disk);
+    this.#end = options.end === 'damaged' ? undefined : options.end;
   }
 
   async run(): Promise<WalkedLog> {
+    if (this.#options.end === 'damaged') await this.#reportDamagedEnd();
     const files: (FoundFile | undefined)[] = [];
     for (const number of this.#options.numbers) files.push(await this.#find(number));
+    if (files.includes(undefined)) this.#end = undefined;
     this.#bytesTotal = files.reduce((sum, file) => sum + (file?.size ?? 0), 0);
     for (const [index, file] of files.entries()) {
       if (file !== undefined) await this.#walkFile(file, boundOf(files.slice(index + 1)));
     }
+    if (files.length === 0 && this.#end !== undefined) await this.#reportAllMissing(this.#end);
     const nextSequence = this.#expected ?? 1;
     return {
       nextSequence,
       durableBefore: Math.min(this.#durableBefore, nextSequence),
       recordCount: this.#recordCount,
     };
+  }
+
+  async #reportDamagedEnd(): Promise<void> {
+    const place = { file: LOG_END_FILE, offset: 0, size: 0, firstSequence: 0 };
+    const damage: WalkedDamage = { ...place, reason: 'log_end', recordsLost: 0 };
+    await this.#options.visitor.damage(damage, undefined);
+  }
+
+  /** Of a log without any file. */
+  async #reportAllMissing(end: LogEnd): Promise<void> {
+    const { firstSequence, acknowledgedBefore, fileNumber } = end;
+    this.#expected = acknowledgedBefore;
+    this.#durableBefore = acknowledgedBefore;
+    const recordsLost = acknowledgedBefore - firstSequence;
+    if (recordsLost <= 0) return;
+    const place = { file: logFileName(fileNumber), offset: 0, size: 0, firstSequence };
+    await this.#options.visitor.damage({ ...place, reason: 'missing', recordsLost }, undefined);
   }
 
   /** `undefined` when the file is left out. */
@@ -240,7 +270,8 @@ class LogWalk {
       await this.#damaged(reader, file, { ...place, reason: 'file_header', recordsLost: 0 });
     }
     // Nothing is known to come before the oldest file that says where it begins.
-    const begin = firstSequence ?? this.#expected ?? bound?.firstSequence ?? 1;
+    const known = firstSequence ?? this.#expected ?? bound?.firstSequence;
+    const begin = known ?? this.#end?.firstSequence ?? 1;
     this.#expected = Math.max(begin, this.#expected ?? begin);
     const walked = await this.#walkRecords(reader, file, bound);
     wholeSize = Math.max(wholeSize, walked.end);
@@ -252,6 +283,7 @@ class LogWalk {
       size: reader.size,
       firstSequence: firstSequence ?? this.#expected,
       isNewest: bound === undefined,
+      isUnused: !file.hasHeader && file.size <= FILE_HEADER_SIZE,
     };
   }
 
@@ -261,10 +293,11 @@ class LogWalk {
     bound: Bound | undefined,
   ): Promise<{ end: number; timestampUsMax: number; durableBefore: number; holes: Hole[] }> {
     const voidFrom = bound?.firstSequence ?? Number.POSITIVE_INFINITY;
+    const acknowledgedBefore = this.#end?.acknowledgedBefore ?? 0;
     const holes: Hole[] = [];
     let end = 0;
     let timestampUsMax = Number.NEGATIVE_INFINITY;
-    let durableBefore = file.firstSequence ?? 0;
+    let durableBefore = Math.max(file.firstSequence ?? 0, acknowledgedBefore);
     for await (const item of scanLogFile(new LogWindow(reader), file)) {
       const expected = must(this.#expected);
       if (expected >= voidFrom) break;
@@ -283,8 +316,10 @@ class LogWalk {
       this.#progress(end);
     }
     const expected = must(this.#expected);
-    if (bound?.isAdjacent === true && bound.firstSequence > expected) {
-      closeHole(holes, { offset: reader.size, size: 0, from: expected, to: bound.firstSequence });
+    const endBefore = bound === undefined ? acknowledgedBefore : adjacentSequence(bound);
+    if (endBefore > expected) {
+      closeHole(holes, { offset: reader.size, size: 0, from: expected, to: endBefore });
+      if (bound === undefined) this.#expected = endBefore;
     }
     return { end, timestampUsMax, durableBefore, holes };
   }
@@ -352,6 +387,11 @@ function boundOf(later: readonly (FoundFile | undefined)[]): Bound | undefined {
     }
   }
   return undefined;
+}
+
+/** Where the records of the file before must reach; 0 when a file in between was left out. */
+function adjacentSequence({ isAdjacent, firstSequence }: Bound): number {
+  return isAdjacent ? firstSequence : 0;
 }
 
 /** Notes that sequences are missing: in the holes since the record before, else at a place of its own. */

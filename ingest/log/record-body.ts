@@ -2,6 +2,8 @@ import { crc32 } from 'node:zlib';
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
+import { Slices, yieldToEventLoop } from '../event-loop.ts';
+import { COPY_SLICE_BYTES } from '../limits.ts';
 import { aligned } from './log-layout.ts';
 
 /**
@@ -33,7 +35,6 @@ export type EncodedBody = {
   readonly parts: readonly Uint8Array[];
   readonly envelopeSize: number;
   readonly dataSize: number;
-  readonly crc: number;
   readonly timestampUsMax: number;
 };
 
@@ -107,13 +108,27 @@ export function encodeBody(record: LogRecord): EncodedBody {
   const parts = isShort
     ? [joined([envelope, ...slices], envelopeSize + dataSize)]
     : [...padded(envelope.slice()), ...slices.flatMap(padded)];
+  return { parts, envelopeSize, dataSize, timestampUsMax };
+}
+
+/** The CRC of a body. Lets other work run every COPY_SLICE_BYTES. */
+export async function checksumOf({ parts }: EncodedBody): Promise<number> {
   let crc = 0;
-  for (const part of parts) crc = crc32(part, crc);
-  return { parts, envelopeSize, dataSize, crc, timestampUsMax };
+  const slices = new Slices(COPY_SLICE_BYTES);
+  let doneSize = 0;
+  for (const part of parts) {
+    for (let start = 0; start < part.length; start += slices.stepSize) {
+      const step = part.subarray(start, start + slices.stepSize);
+      crc = crc32(step, crc);
+      doneSize += step.length;
+      if (slices.isOver(doneSize)) await yieldToEventLoop();
+    }
+  }
+  return crc;
 }
 
 /** The slices end to end, each padded to a multiple of 8. */
-function joined(slices: readonly Uint8Array[], size: number): Uint8Array {
+function joined(slices: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let start = 0;
   for (const slice of slices) {
@@ -160,6 +175,20 @@ export function decodeEnvelope(
     if (error instanceof RecordError) throw error;
     throw new RecordError('an envelope cannot be read', error);
   }
+}
+
+/** A batch in one piece of memory, as the data of a record has it; `decodeBatch` reads it. */
+export type PackedBatch = {
+  readonly rowCount: number;
+  readonly sliceSizes: readonly number[];
+  readonly data: Uint8Array<ArrayBuffer>;
+};
+
+export function packBatch(batch: Batch): PackedBatch {
+  const slices = slicesOf(batch);
+  const size = slices.reduce((sum, slice) => sum + aligned(slice.byteLength), 0);
+  const sliceSizes = slices.map((slice) => slice.byteLength);
+  return { rowCount: batch.rowCount, sliceSizes, data: joined(slices, size) };
 }
 
 /**

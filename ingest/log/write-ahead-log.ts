@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { must } from '../../engine/assert.ts';
-import { type Disk, DiskError, type DiskFile } from '../disk/disk.ts';
+import { type Disk, DiskError, type DiskFile, isDiskFull } from '../disk/disk.ts';
 import { StorageError } from '../ingest-error.ts';
 import {
   DISK_FREE_BYTES_LOW,
@@ -10,6 +10,7 @@ import {
   LOG_GROUP_BYTES_MAX,
 } from '../limits.ts';
 import { FreeSpace } from './free-space.ts';
+import { LogEndFile } from './log-end.ts';
 import {
   encodeFileHeader,
   encodeRecordHeader,
@@ -18,13 +19,13 @@ import {
   logFileName,
   RECORD_HEADER_SIZE,
 } from './log-layout.ts';
-import { type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
+import { checksumOf, type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
 
 /** What happens to the log that an operator should hear of; each once until it has passed. */
 export type LogEvent =
   | { readonly kind: 'write_failed'; readonly error: unknown }
   | { readonly kind: 'write_resumed' }
-  | { readonly kind: 'trim_failed'; readonly error: unknown }
+  | { readonly kind: 'trim_failed' | 'end_failed'; readonly error: unknown }
   | { readonly kind: 'disk_low' | 'disk_enough'; readonly freeBytes: number };
 
 /** A file of the log that is not written any more. */
@@ -103,6 +104,7 @@ type OpenLogFile = {
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
   readonly #space: FreeSpace;
+  readonly #endFile: LogEndFile;
   /** Oldest first. */
   readonly #files: ClosedLogFile[];
   #open: OpenLogFile | undefined;
@@ -114,10 +116,14 @@ export class WriteAheadLog {
   #groupMs = 0;
   /** Set while the loop runs; never rejects. */
   #underWay: Promise<void> | undefined;
+  /** Trims, then notes the end; never rejects. */
   #trimming: Promise<void> | undefined;
   #failure: unknown;
   #isClosed = false;
   #hasTrimFailed = false;
+  #hasEndFailed = false;
+  /** Records before this sequence are in segment files. */
+  #storedBefore = 0;
   #mustRotate = false;
   #mustCheckPlace = false;
   #syncCount = 0;
@@ -132,17 +138,26 @@ export class WriteAheadLog {
         onEvent({ kind: isLow ? 'disk_low' : 'disk_enough', freeBytes });
       },
     });
+    this.#endFile = new LogEndFile(disk, folder);
     this.#files = [...options.files];
     this.#nextNumber = options.nextNumber;
     this.#nextSequence = options.nextSequence;
     this.#durableBefore = options.durableBefore;
   }
 
-  /** Begins a new file behind those that are there. Rejects with a DiskError when it cannot. */
+  /**
+   * Begins a new file behind those that are there. On a full disk the log opens without one, as after a write that
+   * failed: it refuses records until a tick can begin the file. Rejects with any other DiskError.
+   */
   static async open(options: WriteAheadLogOptions): Promise<WriteAheadLog> {
     const log = new WriteAheadLog(options);
     await log.#space.measure();
-    await log.#beginFile();
+    try {
+      await log.#beginFile();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      await log.#fail(error, []);
+    }
     return log;
   }
 
@@ -179,10 +194,11 @@ export class WriteAheadLog {
 
   /**
    * To be called about once a second: looks at the free space and for the file, begins a new one after a failure,
-   * and lets go of files whose records are all older than `oldestUs`, or before `beforeSequence`.
+   * notes where the log ends, and lets go of files whose records are all older than `oldestUs`, or before `beforeSequence`.
    */
   tick(oldestUs: number, beforeSequence = 0): void {
     if (this.#isClosed) return;
+    this.#storedBefore = Math.max(this.#storedBefore, beforeSequence);
     void this.#space.measure();
     // After a failure a new file is tried each time: senders wait for one tick, and an attempt costs little. Else the
     // file is looked for, as without posts nothing would notice that it is gone.
@@ -193,16 +209,23 @@ export class WriteAheadLog {
       this.#mustRotate = true;
       this.#start();
     }
-    this.#trimming ??= this.#trim(oldestUs, beforeSequence).finally(() => {
-      this.#trimming = undefined;
-    });
+    this.#trimming ??= this.#trim(oldestUs, beforeSequence)
+      .then(() => this.#noteEnd())
+      .finally(() => {
+        this.#trimming = undefined;
+      });
   }
 
-  /** Takes no more records; resolves when those taken are durable, or have been given up. */
-  async close(): Promise<void> {
+  /**
+   * Takes no more records; resolves when those taken are durable, or have been given up. Those before
+   * `beforeSequence` are in segment files.
+   */
+  async close(beforeSequence = 0): Promise<void> {
     this.#isClosed = true;
+    this.#storedBefore = Math.max(this.#storedBefore, beforeSequence);
     await this.#underWay;
     await this.#trimming;
+    await this.#noteEnd();
     await this.#space.measure();
     await this.#open?.file.close();
     this.#open = undefined;
@@ -276,7 +299,7 @@ export class WriteAheadLog {
         durableBefore: this.#nextSequence,
         envelopeSize: body.envelopeSize,
         dataSize: body.dataSize,
-        bodyCrc: body.crc,
+        bodyCrc: await checksumOf(body),
       });
       parts.push(header, ...body.parts);
     }
@@ -361,6 +384,24 @@ export class WriteAheadLog {
     }
   }
 
+  /** Never rejects: without it a start knows less, and what is logged is safe all the same. */
+  async #noteEnd(): Promise<void> {
+    // A disk that fails was reported, and nothing has become durable since.
+    if (this.#open === undefined && !this.#isClosed) return;
+    const oldest = this.#files[0] ?? this.#open?.header;
+    try {
+      await this.#endFile.write({
+        firstSequence: Math.max(oldest?.firstSequence ?? this.#nextSequence, this.#storedBefore),
+        acknowledgedBefore: this.#durableBefore,
+        fileNumber: this.#nextNumber - 1,
+      });
+      this.#hasEndFailed = false;
+    } catch (error) {
+      if (!this.#hasEndFailed) this.#options.onEvent({ kind: 'end_failed', error });
+      this.#hasEndFailed = true;
+    }
+  }
+
   #retire({ header, size, timestampUsMax }: Omit<OpenLogFile, 'file'>): void {
     const { number, firstSequence } = header;
     this.#files.push({ number, firstSequence, size, timestampUsMax });
@@ -405,6 +446,7 @@ export class WriteAheadLog {
 function failureText(error: unknown): string {
   const sentence = 'logs cannot be written to disk at present';
   if (!(error instanceof DiskError)) return sentence;
+  if (isDiskFull(error)) return `${sentence}: the disk is full, ${error.code}`;
   const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
   return `${sentence}: ${isGone ? 'the folder or the file of the log is gone, ' : ''}${error.code}`;
 }

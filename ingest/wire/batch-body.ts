@@ -20,10 +20,11 @@ export function* batchBody(
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
     keys.add(key);
+    yield reader.position;
     if (key === 'batch') {
       reader.enterList();
       while (reader.hasNext()) {
-        events.addText(postedEvent(reader, readEvent));
+        events.addPosted(reader.tryEvent(() => postedEvent(reader, readEvent)));
         yield reader.position;
       }
       continue;

@@ -29,18 +29,18 @@ export const cloudEvents: WireFormat = {
     if (body.mediaType === BATCHED) {
       reader.enterList();
       while (reader.hasNext()) {
-        events.addText(structuredText(reader));
+        events.addPosted(reader.tryEvent(() => structuredText(reader)));
         yield reader.position;
       }
     } else if (body.mediaType === STRUCTURED) {
-      events.addText(structuredText(reader));
+      events.addPosted(reader.tryEvent(() => structuredText(reader)));
     } else {
       const attributes = new Attributes();
       for (const [header, value] of Object.entries(body.headers)) {
         const name = HEADER.exec(header)?.[1];
         if (name !== undefined && typeof value === 'string') attributes.add(name, textJson(value));
       }
-      events.add(attributes.event(reader));
+      events.addPosted(reader.tryEvent(() => eventText(attributes.event(reader))));
     }
     reader.endText();
   },

@@ -22,11 +22,11 @@ export const documents: WireFormat = {
     if (reader.kind() === 'list') {
       reader.enterList();
       while (reader.hasNext()) {
-        events.addText(documentText(reader));
+        events.addPosted(reader.tryEvent(() => documentText(reader)));
         yield reader.position;
       }
     } else {
-      events.addText(documentText(reader));
+      events.addPosted(reader.tryEvent(() => documentText(reader)));
     }
     reader.endText();
   },

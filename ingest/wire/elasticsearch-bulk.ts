@@ -1,4 +1,10 @@
-import { MalformedBodyError } from '../ingest-error.ts';
+import { BodyLimitError, EventLimitError, MalformedBodyError } from '../ingest-error.ts';
+import {
+  ACTION_ECHO_LENGTH_MAX,
+  BULK_ACTIONS_MAX,
+  BULK_ID_LENGTH_MAX,
+  BULK_INDEX_LENGTH_MAX,
+} from '../limits.ts';
 import { type DocumentNames, documentEvent } from './document.ts';
 import { type EventTexts, eventText } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
@@ -38,7 +44,10 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
     const items: BulkItem[] = [];
     let due = nextAction(reader);
     while (due !== undefined) {
-      if (due instanceof MalformedBodyError) {
+      if (items.length === BULK_ACTIONS_MAX) {
+        throw new BodyLimitError(`a bulk may have ${BULK_ACTIONS_MAX} actions; got more`);
+      }
+      if (due instanceof Error) {
         items.push({ action: 'index', index: undefined, id: body.newId(), event: events.count });
         events.addRefused(due);
         due = actionBehindBad(reader);
@@ -56,24 +65,25 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
 };
 
 /** What the next line asks for, or what is wrong with it; `undefined` behind the last. */
-function nextAction(reader: JsonReader): Action | MalformedBodyError | undefined {
+function nextAction(reader: JsonReader): Action | BadLine | undefined {
   return reader.nextLine() ? reader.tryLine(() => actionOf(reader)) : undefined;
 }
 
 /** The next line is the document of the action that could not be read, unless it is an action itself. */
-function actionBehindBad(reader: JsonReader): Action | MalformedBodyError | undefined {
+function actionBehindBad(reader: JsonReader): Action | BadLine | undefined {
   const next = nextAction(reader);
   if (next === undefined) return undefined;
-  const isAction = !(next instanceof MalformedBodyError) && ACTIONS.has(next.action);
+  const isAction = !(next instanceof Error) && ACTIONS.has(next.action);
   return isAction ? next : nextAction(reader);
 }
 
 /** The action with its document, which is read now. */
 function itemOf(
   { action, index }: Action,
-  id: string,
+  wholeId: string,
   { reader, events }: { readonly reader: JsonReader; readonly events: EventTexts },
 ): BulkItem {
+  const id = wholeId.slice(0, BULK_ID_LENGTH_MAX);
   if (!WITH_DOCUMENT.has(action)) return { action, index, id, event: undefined };
   const isStored = STORING.has(action);
   const text = reader.tryLine(() => {
@@ -83,10 +93,16 @@ function itemOf(
   });
   if (!isStored) return { action, index, id, event: undefined };
   const event = events.count;
-  if (text instanceof MalformedBodyError) events.addRefused(text, index);
-  else events.addText(text, index);
+  events.addPosted(id === wholeId ? text : longIdError(wholeId), index);
   return { action, index, id, event };
 }
+
+function longIdError({ length }: string): EventLimitError {
+  return new EventLimitError(`_id may have ${BULK_ID_LENGTH_MAX} characters; got ${length}`);
+}
+
+/** Why a line cannot be read as what it should be. */
+type BadLine = MalformedBodyError | EventLimitError;
 
 type Action = Pick<BulkItem, 'action' | 'index'> & { readonly id: string | undefined };
 
@@ -103,5 +119,9 @@ function actionOf(reader: JsonReader): Action {
     else if (key === '_id') id = reader.text();
   }
   if (reader.nextKey() !== undefined) reader.fail('"}" after one action');
-  return { action, index, id };
+  return {
+    action: ACTIONS.has(action) ? action : action.slice(0, ACTION_ECHO_LENGTH_MAX),
+    index: index?.slice(0, BULK_INDEX_LENGTH_MAX),
+    id,
+  };
 }

@@ -1,5 +1,11 @@
+import { yieldToEventLoop } from '../event-loop.ts';
 import { BodyLimitError, MalformedBodyError } from '../ingest-error.ts';
-import { BODY_EVENTS_MAX, REFUSALS_LISTED_MAX, TRANSLATED_LENGTH_MAX } from '../limits.ts';
+import {
+  BODY_EVENTS_MAX,
+  DECODE_SLICE_BYTES,
+  REFUSALS_LISTED_MAX,
+  TRANSLATED_BYTES_MAX,
+} from '../limits.ts';
 
 /** One event as a sender's format tells it: each member is the JSON text of its value. */
 export type WireEvent = {
@@ -20,13 +26,6 @@ const MEMBERS = [
   ['metadata', 'metadata'],
 ] as const satisfies readonly (readonly [keyof WireEvent, string])[];
 
-/** The events of one body for one address. */
-type Addressed = {
-  readonly texts: string[];
-  /** Which event of the body each is, from zero. */
-  readonly ordinals: number[];
-};
-
 /**
  * The events of one body, written as those that the JSON door takes. An event may be for an address of its own
  * (an index of Elasticsearch names one with each event); `undefined` stands for that of the body.
@@ -36,20 +35,20 @@ export class EventTexts {
   bodyAddress: string | undefined;
   /** Whether bytes of the body were not UTF-8, and events hold U+FFFD in their place. */
   isRepaired = false;
-  readonly #addressed = new Map<string | undefined, Addressed>();
+  readonly #texts: string[] = [];
+  /** The addresses, numbered in the order of their first events. */
+  readonly #addresses = new Map<string | undefined, number>();
+  /** The number of each event's address. */
+  readonly #addressNumbers: number[] = [];
   /** Why events are refused, of the first REFUSALS_LISTED_MAX, by their ordinals. */
   readonly #reasons = new Map<number, string>();
   #refusedCount = 0;
-  #count = 0;
-  #length = 0;
+  #partCount = 0;
+  #size = 0;
 
   /** How many events there are for all addresses. */
   get count(): number {
-    return this.#count;
-  }
-
-  get addresses(): readonly (string | undefined)[] {
-    return [...this.#addressed.keys()];
+    return this.#texts.length;
   }
 
   /** @throws BodyLimitError when there is more than a body may hold. */
@@ -59,23 +58,42 @@ export class EventTexts {
 
   /** The same of an event that is JSON of ours already. */
   addText(text: string, address?: string): void {
-    const addressed = this.#of(address);
-    addressed.ordinals.push(this.#count++);
-    if (this.#count > BODY_EVENTS_MAX) {
+    if (this.count === BODY_EVENTS_MAX) {
       throw new BodyLimitError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
     }
-    this.#length += text.length;
-    if (this.#length > TRANSLATED_LENGTH_MAX) {
+    this.#size += Buffer.byteLength(text);
+    if (this.#size > TRANSLATED_BYTES_MAX) {
       throw new BodyLimitError(
-        `the events of a body may have ${TRANSLATED_LENGTH_MAX} characters once each has all that holds for it; got more`,
+        `the events of a body may have ${TRANSLATED_BYTES_MAX} bytes once each has all that holds for it; got more`,
       );
     }
-    addressed.texts.push(text);
+    this.#texts.push(text);
+    this.#addressNumbers.push(this.#numberOf(address));
+  }
+
+  /**
+   * Counts a part of the body that holds events, or may: a stream, a resource, a scope. One that is empty costs as much
+   * as an event.
+   *
+   * @throws BodyLimitError when there are more than events may be.
+   */
+  addPart(): void {
+    if (++this.#partCount > BODY_EVENTS_MAX) {
+      throw new BodyLimitError(
+        `a body may have ${BODY_EVENTS_MAX} streams, resources and scopes; got more`,
+      );
+    }
+  }
+
+  /** What a format made of an event: its text, or why it is refused. */
+  addPosted(posted: string | Error, address?: string): void {
+    if (posted instanceof Error) this.addRefused(posted, address);
+    else this.addText(posted, address);
   }
 
   /** A value that is not an event: it is refused, and the events beside it are stored. */
-  addRefused({ message }: MalformedBodyError, address?: string): void {
-    if (this.#reasons.size < REFUSALS_LISTED_MAX) this.#reasons.set(this.#count, message);
+  addRefused({ message }: Error, address?: string): void {
+    if (this.#reasons.size < REFUSALS_LISTED_MAX) this.#reasons.set(this.count, message);
     this.#refusedCount++;
     // No object, so that it is refused, and counted, where all events are.
     this.addText('null', address);
@@ -89,27 +107,52 @@ export class EventTexts {
   /** @throws MalformedBodyError when there are events, and all of them are refused already. */
   mustHaveEvent(): void {
     const [first] = this.#reasons.values();
-    if (first !== undefined && this.#refusedCount === this.#count) {
+    if (first !== undefined && this.#refusedCount === this.count) {
       throw new MalformedBodyError(first);
     }
   }
 
-  /** A body of the JSON door with all events for the address. */
-  body(address: string | undefined): Buffer {
-    return Buffer.from(`[${this.#of(address).texts.join(',')}]`);
+  /** The addresses of the events, in the order of their first ones. */
+  get addresses(): readonly (string | undefined)[] {
+    return [...this.#addresses.keys()];
   }
 
-  /** Which events of the body those for the address are, in order. */
-  ordinals(address: string | undefined): readonly number[] {
-    return this.#of(address).ordinals;
+  /** The ordinals of the events for some addresses, ascending; each address by its index in `addresses`. */
+  ordinalsOf(addresses: Iterable<number>): readonly number[] {
+    const isWanted = new Uint8Array(this.#addresses.size);
+    for (const address of addresses) isWanted[address] = 1;
+    const ordinals: number[] = [];
+    for (const [ordinal, address] of this.#addressNumbers.entries()) {
+      if (isWanted[address] === 1) ordinals.push(ordinal);
+    }
+    return ordinals;
   }
 
-  #of(address: string | undefined): Addressed {
-    const known = this.#addressed.get(address);
+  /** A body of the JSON door with these events, in pieces. Lets other work run every DECODE_SLICE_BYTES. */
+  async body(ordinals: readonly number[]): Promise<readonly Buffer[]> {
+    const pieces: Buffer[] = [];
+    let texts: string[] = [];
+    let length = 0;
+    for (const [index, ordinal] of ordinals.entries()) {
+      const text = this.#texts[ordinal]!;
+      texts.push(text);
+      length += text.length;
+      if (length < DECODE_SLICE_BYTES || index === ordinals.length - 1) continue;
+      pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ''}${texts.join(',')},`));
+      texts = [];
+      length = 0;
+      await yieldToEventLoop();
+    }
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ''}${texts.join(',')}]`));
+    return pieces;
+  }
+
+  #numberOf(address: string | undefined): number {
+    const known = this.#addresses.get(address);
     if (known !== undefined) return known;
-    const addressed = { texts: [], ordinals: [] };
-    this.#addressed.set(address, addressed);
-    return addressed;
+    const number = this.#addresses.size;
+    this.#addresses.set(address, number);
+    return number;
   }
 }
 

@@ -26,6 +26,7 @@ export function* headThenList(
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
     keys.add(key);
+    yield reader.position;
     if (reader.kind() === 'null') continue;
     if (key === head) {
       readHead();
@@ -42,6 +43,8 @@ export function* headThenList(
     yield* elements(reader, readElement);
   }
   reader.goTo(next);
+  // Of an object without a key, too: there may be a million of them.
+  yield reader.position;
 }
 
 function* elements(

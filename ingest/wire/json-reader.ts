@@ -1,7 +1,9 @@
 import * as ascii from '../ascii.ts';
 import { BodyText } from '../body-text.ts';
-import { MalformedBodyError } from '../ingest-error.ts';
+import { EventLimitError, MalformedBodyError } from '../ingest-error.ts';
 import { JsonCursor } from '../json-cursor.ts';
+import { failTooManyFields } from '../json-decoder.ts';
+import { EVENT_FIELDS_MAX } from '../limits.ts';
 import type { Loan } from '../memory-pool.ts';
 
 /** What a value is, as its first byte tells. */
@@ -34,13 +36,15 @@ export class JsonReader {
   readonly #hasMember: boolean[] = [];
   /** Where a value is due that may be left unread. */
   #dueAt = NOWHERE;
+  /** Members and elements that may still be read; of what is no event, any number. */
+  #membersLeft = Number.POSITIVE_INFINITY;
 
   /** The text is `pieces`, end to end; `isLines`: each line is one of its own, for errors to name. */
   constructor(
     pieces: readonly Uint8Array[],
     options: { readonly memory: Loan; readonly isLines?: boolean },
   ) {
-    this.#text = new BodyText(pieces, options.memory);
+    this.#text = BodyText.of(pieces, options.memory);
     this.#cursor = new JsonCursor(this.#text, options.isLines ?? false);
     this.#cursor.checkUtf8();
     this.#cursor.skipMark();
@@ -143,16 +147,46 @@ export class JsonReader {
   }
 
   /**
-   * What `read` makes of the line that is due, or of the next one when it calls `nextLine`; it must read all of it. The
-   * error when that is not JSON or not what `read` wants: then the reader is behind the line.
+   * What `read` makes of a value that is worked on in one step: an event, or what many events have in common.
+   *
+   * @throws EventLimitError where it reads more members and elements than an event may have.
    */
-  tryLine<T>(read: () => T): T | MalformedBodyError {
+  bounded<T>(read: () => T): T {
+    const leftBefore = this.#membersLeft;
+    this.#membersLeft = EVENT_FIELDS_MAX;
     try {
-      const value = read();
+      return read();
+    } finally {
+      this.#membersLeft = leftBefore;
+    }
+  }
+
+  /** What `read` makes of the value that is due. The error when that is too large: then the reader is behind the value. */
+  tryEvent<T>(read: () => T): T | EventLimitError {
+    const place = { start: this.position };
+    const depth = this.#hasMember.length;
+    try {
+      return this.bounded(read);
+    } catch (error) {
+      if (!(error instanceof EventLimitError)) throw error;
+      this.#hasMember.length = depth;
+      this.goTo(place);
+      this.skip();
+      return error;
+    }
+  }
+
+  /**
+   * What `read` makes of the line that is due, or of the next one when it calls `nextLine`; it must read all of it. The
+   * error when that is not JSON, not what `read` wants, or too large: then the reader is behind the line.
+   */
+  tryLine<T>(read: () => T): T | MalformedBodyError | EventLimitError {
+    try {
+      const value = this.bounded(read);
       this.endText();
       return value;
     } catch (error) {
-      if (!(error instanceof MalformedBodyError)) throw error;
+      if (!(error instanceof MalformedBodyError || error instanceof EventLimitError)) throw error;
       this.#hasMember.length = 0;
       this.#dueAt = NOWHERE;
       this.#leaveLine();
@@ -196,6 +230,7 @@ export class JsonReader {
       byte = cursor.skipSpace();
     }
     this.#hasMember[last] = true;
+    if (--this.#membersLeft < 0) failTooManyFields();
     return byte;
   }
 

@@ -24,7 +24,7 @@ export const logpush: WireFormat = {
 
 function recordEvent(reader: JsonReader): WireEvent {
   const place = { start: reader.position };
-  const message = requestLine(reader);
+  const message = reader.bounded(() => requestLine(reader));
   reader.goTo(place);
   const event = documentEvent(reader, NAMES);
   return message === undefined ? event : { ...event, message: JSON.stringify(message) };

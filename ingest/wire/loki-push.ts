@@ -1,4 +1,4 @@
-import type { EventTexts } from './event-texts.ts';
+import { type EventTexts, eventText } from './event-texts.ts';
 import { headThenList } from './head-then-list.ts';
 import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
@@ -18,6 +18,7 @@ export const lokiPush: WireFormat = {
     reader.enterObject();
     for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
       keys.add(key);
+      yield reader.position;
       if (key !== 'streams') continue;
       reader.enterList();
       while (reader.hasNext()) yield* stream(reader, events);
@@ -33,14 +34,15 @@ const NO_LABELS: Labels = { json: '{}', project: undefined };
 
 function* stream(reader: JsonReader, events: EventTexts): Generator<number, void> {
   let labels = NO_LABELS;
+  events.addPart();
   yield* headThenList(
     reader,
     { head: 'stream', list: 'values' },
     () => {
-      labels = labelsOf(reader);
+      labels = reader.bounded(() => labelsOf(reader));
     },
     function* () {
-      addLine(events, labels, lineOf(reader));
+      events.addPosted(reader.tryEvent(() => lineText(reader, labels)));
       yield reader.position;
     },
   );
@@ -72,9 +74,10 @@ function lineOf(reader: JsonReader): string[] {
   return parts;
 }
 
-function addLine(events: EventTexts, labels: Labels, [time, line, own]: readonly string[]): void {
+function lineText(reader: JsonReader, labels: Labels): string {
+  const [time, line, own] = lineOf(reader);
   const metadata = new ObjectText().add('labels', labels.json).add('structured_metadata', own);
-  events.add({
+  return eventText({
     timestamp: time,
     message: line,
     project: labels.project,

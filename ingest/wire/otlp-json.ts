@@ -1,5 +1,5 @@
 import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
-import type { EventTexts } from './event-texts.ts';
+import { type EventTexts, eventText } from './event-texts.ts';
 import { headThenList } from './head-then-list.ts';
 import { JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
@@ -26,22 +26,27 @@ export const otlpJson: WireFormat = {
     reader.enterObject();
     for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
       keys.add(key);
+      yield reader.position;
       if (key !== 'resourceLogs' || reader.kind() === 'null') continue;
       reader.enterList();
       while (reader.hasNext()) yield* resourceLogs(reader, events);
     }
     reader.endText();
+    // Unknown names must be passed over ("JSON Protobuf Encoding"), and `{}` is an empty request, a success ("OTLP/HTTP
+    // Response"). A body of unknown names alone is most likely another product's, such as {"logs":[…]}: with 200 its
+    // sender would take events for stored that nobody has.
     keys.check('a request to store logs', { mayBeEmpty: true });
   },
 };
 
 function* resourceLogs(reader: JsonReader, events: EventTexts): Generator<number, void> {
   let resource: OtlpAttributes | undefined;
+  events.addPart();
   yield* headThenList(
     reader,
     { head: 'resource', list: 'scopeLogs', also: ['schemaUrl'] },
     () => {
-      resource = attributesUnder(reader);
+      resource = reader.bounded(() => attributesUnder(reader));
     },
     () => scopeLogs(reader, resource, events),
   );
@@ -53,11 +58,12 @@ function* scopeLogs(
   events: EventTexts,
 ): Generator<number, void> {
   let scope: string | undefined;
+  events.addPart();
   yield* headThenList(
     reader,
     { head: 'scope', list: 'logRecords', also: ['schemaUrl'] },
     () => {
-      scope = scopeOf(reader);
+      scope = reader.bounded(() => scopeOf(reader));
     },
     () => logRecord(reader, { resource, scope }, events),
   );
@@ -68,6 +74,11 @@ function* logRecord(
   origin: OtlpOrigin,
   events: EventTexts,
 ): Generator<number, void> {
+  events.addPosted(reader.tryEvent(() => recordText(reader, origin)));
+  yield reader.position;
+}
+
+function recordText(reader: JsonReader, origin: OtlpOrigin): string {
   const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
@@ -92,8 +103,7 @@ function* logRecord(
         record[key] = attributesOf(reader, 1);
     }
   }
-  events.add(otlpEvent(record, origin));
-  yield reader.position;
+  return eventText(otlpEvent(record, origin));
 }
 
 /** The attributes of the resource that is due. */

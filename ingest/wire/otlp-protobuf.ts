@@ -1,6 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { MalformedBodyError } from '../ingest-error.ts';
-import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
+import { EventLimitError, MalformedBodyError } from '../ingest-error.ts';
+import { failTooManyFields } from '../json-decoder.ts';
+import { ATTRIBUTE_DEPTH_MAX, EVENT_FIELDS_MAX } from '../limits.ts';
 import type { EventTexts } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 import {
@@ -44,6 +45,9 @@ function isInvalidUtf8(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === INVALID_UTF8;
 }
 
+/** Bytes of the shortest field: its tag and its length, or its value. */
+const FIELD_SIZE = 2;
+
 /** Node's code of what a strict decoder of UTF-8 throws. */
 const INVALID_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
@@ -54,36 +58,77 @@ function isReaders(error: Error): boolean {
 /** Reads one request; its strings are repaired one by one, where they are not UTF-8. */
 class RequestReader {
   readonly #events: EventTexts;
+  #readSize = 0;
+  /** Fields that the record, the resource or the scope under way may still have. */
+  #fieldsLeft = 0;
 
   constructor(events: EventTexts) {
     this.#events = events;
   }
 
   *read(bytes: Uint8Array): Generator<number, void> {
-    let readCount = 0;
-    const all = messagesOf(bytes, 1);
-    if (all.length === 0 && bytes.length > 0) {
-      throw new Error(`it must have field 1, resource_logs; got ${bytes.length} bytes of others`);
-    }
-    for (const resourceLogs of all) {
-      const [resource] = messagesOf(resourceLogs, 1);
-      const attributes = resource && this.#attributesOf(messagesOf(resource, 1), 1);
+    let hasResource = false;
+    for (const resourceLogs of messagesOf(bytes, 1)) {
+      yield this.#progress(0);
+      if (resourceLogs === undefined) continue;
+      hasResource = true;
+      this.#events.addPart();
+      const resource = yield* this.#first(resourceLogs);
+      const attributes = resource && this.#resourceAttributes(resource);
       for (const scopeLogs of messagesOf(resourceLogs, 2)) {
-        const [scope] = messagesOf(scopeLogs, 1);
-        const origin: OtlpOrigin = { resource: attributes, scope: scope && this.#scopeOf(scope) };
-        for (const record of messagesOf(scopeLogs, 2)) {
-          this.#events.add(otlpEvent(this.#recordOf(record), origin));
-          readCount += record.length;
-          yield readCount;
-        }
+        yield this.#progress(0);
+        if (scopeLogs !== undefined) yield* this.#records(scopeLogs, attributes);
       }
     }
+    if (!hasResource && bytes.length > 0) {
+      throw new Error(`it must have field 1, resource_logs; got ${bytes.length} bytes of others`);
+    }
+  }
+
+  *#records(scopeLogs: Uint8Array, resource: OtlpAttributes | undefined): Generator<number, void> {
+    this.#events.addPart();
+    const scope = yield* this.#first(scopeLogs);
+    const origin: OtlpOrigin = { resource, scope: scope && this.#scopeOf(scope) };
+    for (const record of messagesOf(scopeLogs, 2)) {
+      if (record !== undefined) this.#addRecord(record, origin);
+      yield this.#progress(record?.length ?? 0);
+    }
+  }
+
+  /** The first message under field 1, where a resource and a scope stand. */
+  *#first(bytes: Uint8Array): Generator<number, Uint8Array | undefined> {
+    for (const message of messagesOf(bytes, 1)) {
+      if (message !== undefined) return message;
+      yield this.#progress(0);
+    }
+    return undefined;
+  }
+
+  /** How much was read, with one more field and `size` bytes of it. */
+  #progress(size: number): number {
+    this.#readSize += FIELD_SIZE + size;
+    return this.#readSize;
+  }
+
+  #addRecord(bytes: Uint8Array, origin: OtlpOrigin): void {
+    this.#fieldsLeft = EVENT_FIELDS_MAX;
+    try {
+      this.#events.add(otlpEvent(this.#recordOf(bytes), origin));
+    } catch (error) {
+      if (!(error instanceof EventLimitError)) throw error;
+      this.#events.addRefused(error);
+    }
+  }
+
+  #resourceAttributes(bytes: Uint8Array): OtlpAttributes | undefined {
+    this.#fieldsLeft = EVENT_FIELDS_MAX;
+    return this.#attributesOf(this.#messages(bytes, 1), 1);
   }
 
   #recordOf(bytes: Uint8Array): OtlpRecord {
     const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
     const attributes: Uint8Array[] = [];
-    for (const { field, type, reader } of fieldsOf(bytes)) {
+    for (const { field, type, reader } of this.#fields(bytes)) {
       switch (field) {
         case 1:
           record.timeUnixNano = timeOf(reader, type);
@@ -118,9 +163,10 @@ class RequestReader {
   }
 
   #scopeOf(bytes: Uint8Array): string | undefined {
+    this.#fieldsLeft = EVENT_FIELDS_MAX;
     const scope = new ObjectText();
     const attributes: Uint8Array[] = [];
-    for (const { field, type, reader } of fieldsOf(bytes)) {
+    for (const { field, type, reader } of this.#fields(bytes)) {
       if (field === 1) scope.add('name', JSON.stringify(this.#textOf(reader, type)));
       else if (field === 2) scope.add('version', JSON.stringify(this.#textOf(reader, type)));
       else if (field === 3) attributes.push(messageOf(reader, type));
@@ -135,7 +181,7 @@ class RequestReader {
     for (const pair of pairs) {
       let key = '';
       let value: OtlpValue = NULL_VALUE;
-      for (const { field, type, reader } of fieldsOf(pair)) {
+      for (const { field, type, reader } of this.#fields(pair)) {
         if (field === 1) key = this.#textOf(reader, type);
         else if (field === 2) value = this.#anyValueOf(messageOf(reader, type), level);
       }
@@ -150,7 +196,7 @@ class RequestReader {
       throw new Error(`values lie in at most ${ATTRIBUTE_DEPTH_MAX} levels of others`);
     }
     let value = NULL_VALUE;
-    for (const { field, type, reader } of fieldsOf(bytes)) {
+    for (const { field, type, reader } of this.#fields(bytes)) {
       if (field === 1) {
         value = { json: JSON.stringify(this.#textOf(reader, type)), isText: true };
         continue;
@@ -178,15 +224,34 @@ class RequestReader {
         mustBe(type, WireType.Bit64);
         return numberJson(reader.double());
       case 5: {
-        const values = messagesOf(messageOf(reader, type), 1);
+        const values = this.#messages(messageOf(reader, type), 1);
         return `[${values.map((value) => this.#anyValueOf(value, level + 1).json).join(',')}]`;
       }
       case 6:
-        return this.#attributesOf(messagesOf(messageOf(reader, type), 1), level + 1)?.json ?? '{}';
+        return (
+          this.#attributesOf(this.#messages(messageOf(reader, type), 1), level + 1)?.json ?? '{}'
+        );
       case 7:
         return `"${Buffer.from(messageOf(reader, type)).toString('base64')}"`;
       default:
         return undefined;
+    }
+  }
+
+  /** The bytes of each message under one field. */
+  #messages(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
+    const found: Uint8Array[] = [];
+    for (const { field, type, reader } of this.#fields(bytes)) {
+      if (field === wanted) found.push(messageOf(reader, type));
+    }
+    return found;
+  }
+
+  /** Each field of a message that is worked on in one step. */
+  *#fields(bytes: Uint8Array): Generator<Field, void> {
+    for (const field of fieldsOf(bytes)) {
+      if (--this.#fieldsLeft < 0) failTooManyFields();
+      yield field;
     }
   }
 
@@ -205,13 +270,11 @@ class RequestReader {
   }
 }
 
-/** The bytes of each message under one field. */
-function messagesOf(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
-  const found: Uint8Array[] = [];
+/** Of each field of a message: the message in it, where it is the field that is wanted. */
+function* messagesOf(bytes: Uint8Array, wanted: number): Generator<Uint8Array | undefined, void> {
   for (const { field, type, reader } of fieldsOf(bytes)) {
-    if (field === wanted) found.push(messageOf(reader, type));
+    yield field === wanted ? messageOf(reader, type) : undefined;
   }
-  return found;
 }
 
 type Field = { readonly field: number; readonly type: WireType; readonly reader: BinaryReader };
@@ -221,6 +284,8 @@ function* fieldsOf(bytes: Uint8Array): Generator<Field, void> {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();
+    // They are in each other, and are of the second version of Protobuf, in which nothing here was ever written.
+    if (type === WireType.StartGroup) throw new Error('a field is a group, which it has none of');
     const { pos } = reader;
     yield { field, type, reader };
     if (reader.pos === pos) reader.skip(type, field);

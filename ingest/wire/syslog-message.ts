@@ -1,4 +1,7 @@
+import * as ascii from '../ascii.ts';
 import { timestampUsOfText } from '../event-time.ts';
+import { failTooManyFields } from '../json-decoder.ts';
+import { EVENT_FIELDS_MAX } from '../limits.ts';
 import type { WireEvent } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 
@@ -23,7 +26,7 @@ const RFC_3164 =
 
 const NIL = '-';
 
-type Options = {
+export type SyslogOptions = {
   readonly nowUs: number;
   /** Frames without structured data. */
   readonly isLogplex: boolean;
@@ -32,8 +35,10 @@ type Options = {
 /**
  * The event of one message: what its header names is metadata, and what it says is the message. A message
  * whose header is of neither RFC is one as a whole.
+ *
+ * @throws EventLimitError when its structured data has too many elements and parameters.
  */
-export function syslogEvent(text: string, options: Options): WireEvent {
+export function syslogEvent(text: string, options: SyslogOptions): WireEvent {
   const priority = /^<(\d{1,3})>/.exec(text);
   const value = Number(priority?.[1]);
   if (priority === null || value > PRIORITY_MAX) return { message: JSON.stringify(text) };
@@ -96,30 +101,120 @@ function timeJson(time: string, nowUs: number): string {
   return JSON.stringify(us === undefined ? time : new Date(us / 1000).toISOString());
 }
 
-/** One element of structured data, and one of its parameters (RFC 5424, §6.3). */
-const ELEMENT = /^\[([^\s=\]"]{1,32})((?: [^\s=\]"]{1,32}="(?:[^"\\\]]|\\[\s\S])*")*)\]/;
-const PARAMETER = / ([^\s=\]"]{1,32})="((?:[^"\\\]]|\\[\s\S])*)"/g;
-
-/** What is behind the header: elements by their ids, and the message. */
+/** What is behind the header: elements by their ids, and the message. What is no element begins the message. */
 function structuredData(tail: string): {
   readonly data: string | undefined;
   readonly message: string;
 } {
   const data = new ObjectText();
-  let rest = tail.startsWith(NIL) ? tail.slice(1) : tail;
-  for (let match = ELEMENT.exec(rest); match !== null; match = ELEMENT.exec(rest)) {
-    const [whole, id = '', parameters = ''] = match;
-    const element = new ObjectText();
-    for (const [, name = '', value = ''] of parameters.matchAll(PARAMETER)) {
-      element.add(name, JSON.stringify(value.replace(/\\(["\\\]])/g, '$1')));
-    }
-    data.add(id, element.toString());
-    rest = rest.slice(whole.length);
+  const elements = new ElementReader(tail, tail.startsWith(NIL) ? NIL.length : 0);
+  for (let next = elements.read(); next !== undefined; next = elements.read()) {
+    data.add(next.id, next.json);
   }
+  const rest = tail.slice(elements.end);
   const message = rest.startsWith(' ') ? rest.slice(1) : rest;
   // A mark of the encoding stands before UTF-8 (§6.4).
   return {
     data: data.isEmpty ? undefined : data.toString(),
     message: message.replace(/^\ufeff/, ''),
   };
+}
+
+/** A name of RFC 5424, §6.3.1 to §6.3.3, from some place on. */
+const NAME = /[^\s=\]"]{1,32}/y;
+
+/**
+ * Reads structured data element by element (RFC 5424, §6.3). It looks at each character once: a regular expression would
+ * remember a place to go back to for each of them, and fails where these are many.
+ */
+class ElementReader {
+  readonly #text: string;
+  /** Behind the last whole element. */
+  end: number;
+  #at = 0;
+  #fieldCount = 0;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.end = start;
+  }
+
+  /**
+   * The next element, if one stands here.
+   *
+   * @throws EventLimitError when there were too many, or too many parameters of them.
+   */
+  read(): { readonly id: string; readonly json: string } | undefined {
+    this.#at = this.end;
+    if (!this.#passes('[')) return undefined;
+    const id = this.#name();
+    if (id === undefined) return undefined;
+    const element = new ObjectText();
+    while (this.#passes(' ')) {
+      const name = this.#name();
+      if (name === undefined || !this.#passes('="')) return undefined;
+      const value = this.#value();
+      if (value === undefined) return undefined;
+      element.add(name, JSON.stringify(value));
+    }
+    if (!this.#passes(']')) return undefined;
+    this.end = this.#at;
+    return { id, json: element.toString() };
+  }
+
+  #passes(expected: string): boolean {
+    if (!this.#text.startsWith(expected, this.#at)) return false;
+    this.#at += expected.length;
+    return true;
+  }
+
+  #name(): string | undefined {
+    if (++this.#fieldCount > EVENT_FIELDS_MAX) failTooManyFields();
+    NAME.lastIndex = this.#at;
+    const name = NAME.exec(this.#text)?.[0];
+    this.#at += name?.length ?? 0;
+    return name;
+  }
+
+  /** From behind the opening quote to behind the closing one. */
+  #value(): string | undefined {
+    const text = this.#text;
+    const start = this.#at;
+    let hasEscape = false;
+    for (let at = start; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === ascii.QUOTE) {
+        this.#at = at + 1;
+        const value = text.slice(start, at);
+        return hasEscape ? unescaped(value) : value;
+      }
+      if (unit === ascii.BRACKET_CLOSE) return undefined;
+      if (unit !== ascii.BACKSLASH) continue;
+      hasEscape = true;
+      at++;
+    }
+    return undefined;
+  }
+}
+
+/** Characters that a backslash stands before (RFC 5424, §6.3.3); before others it is a character like these. */
+const ESCAPED = new Set(['"', '\\', ']']);
+
+/** Parts of a text that are joined at a time. */
+const PARTS_MAX = 4_096;
+
+/** Stands in for one replacement of a regular expression, which remembers all places of a text at once. */
+function unescaped(value: string): string {
+  let text = '';
+  let parts: string[] = [];
+  let start = 0;
+  for (let at = value.indexOf('\\'); at >= 0; at = value.indexOf('\\', at + 1)) {
+    if (!ESCAPED.has(value.charAt(at + 1))) continue;
+    parts.push(value.slice(start, at));
+    start = ++at;
+    if (parts.length < PARTS_MAX) continue;
+    text += parts.join('');
+    parts = [];
+  }
+  return text + parts.join('') + value.slice(start);
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import * as ascii from '../ascii.ts';
-import { MalformedBodyError } from '../ingest-error.ts';
-import type { EventTexts } from './event-texts.ts';
-import { syslogEvent } from './syslog-message.ts';
+import { EventLimitError, MalformedBodyError } from '../ingest-error.ts';
+import { type EventTexts, eventText } from './event-texts.ts';
+import { type SyslogOptions, syslogEvent } from './syslog-message.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /** How Heroku's Logplex names its frames: without structured data, which RFC 5424 wants. */
@@ -25,13 +25,23 @@ export const syslog: WireFormat = {
     while (at < bytes.length) {
       const { start, end } = messageAt(bytes, at);
       const text = bytes.toString('utf8', start, end).trimEnd();
-      if (text !== '') events.add(syslogEvent(text, options));
+      if (text !== '') events.addPosted(messageText(text, options));
       at = end;
       while (bytes[at] === ascii.LINE_FEED) at++;
       yield at;
     }
   },
 };
+
+/** The event of a message, or why it is refused. */
+function messageText(text: string, options: SyslogOptions): string | EventLimitError {
+  try {
+    return eventText(syslogEvent(text, options));
+  } catch (error) {
+    if (error instanceof EventLimitError) return error;
+    throw error;
+  }
+}
 
 /** A frame where a length stands before it, else a line. */
 function messageAt(bytes: Buffer, at: number): { readonly start: number; readonly end: number } {

@@ -5,8 +5,11 @@ import { type JsonPlace, JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
-/** What is at `path` is a string, and should be a number. */
-type Typecast = { readonly path: readonly string[] };
+/**
+ * The paths of strings that should be numbers, as a tree: what each key of an object leads to is found at once, however
+ * many casts there are.
+ */
+type CastTree = { isNumber: boolean; readonly below: Map<string, CastTree> };
 
 /**
  * Logflare's `/typecasts`: `{"batch": [{"body": event, "typecasts": [{"path": [keys], "from": "string", "to":
@@ -23,21 +26,22 @@ export const typecasts: WireFormat = {
 function castEvent(reader: JsonReader): string {
   const whole = { start: reader.position };
   let body: JsonPlace | undefined;
-  let casts: readonly Typecast[] | undefined;
+  let casts: CastTree | undefined;
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
     if (key === 'body') body = reader.skip();
-    else if (key === 'typecasts') casts = typecastsOf(reader);
+    else if (key === 'typecasts') casts = castTree(reader);
   }
   const next = { start: reader.position };
   reader.goTo(body === undefined || casts === undefined ? whole : body);
-  const text = casts === undefined || body === undefined ? reader.json() : castText(reader, casts);
+  const text =
+    casts === undefined || body === undefined ? reader.json() : castText(reader, casts, 1);
   reader.goTo(next);
   return text;
 }
 
-function typecastsOf(reader: JsonReader): readonly Typecast[] {
-  const casts: Typecast[] = [];
+function castTree(reader: JsonReader): CastTree {
+  const tree = newTree();
   reader.enterList();
   while (reader.hasNext()) {
     const path: string[] = [];
@@ -54,40 +58,57 @@ function typecastsOf(reader: JsonReader): readonly Typecast[] {
     if (path.length === 0 || path.length > ATTRIBUTE_DEPTH_MAX) {
       reader.fail(`a typecast with a path of 1 to ${ATTRIBUTE_DEPTH_MAX} keys`);
     }
-    if (from === 'string' && (to === 'float' || to === 'integer')) casts.push({ path });
+    if (from === 'string' && (to === 'float' || to === 'integer')) addPath(tree, path);
   }
-  return casts;
+  return tree;
 }
 
-/** The value that is due, with what the casts are for made numbers; no deeper than their paths. */
-function castText(reader: JsonReader, casts: readonly Typecast[]): string {
-  if (casts.length === 0) return reader.json();
+function newTree(): CastTree {
+  return { isNumber: false, below: new Map() };
+}
+
+function addPath(tree: CastTree, path: readonly string[]): void {
+  let end = tree;
+  for (const key of path) {
+    let next = end.below.get(key);
+    if (next === undefined) {
+      next = newTree();
+      end.below.set(key, next);
+    }
+    end = next;
+  }
+  end.isNumber = true;
+}
+
+/**
+ * The value that is due, with what the casts are for made numbers; no deeper than their paths, and of lists in each other
+ * no more than ATTRIBUTE_DEPTH_MAX.
+ */
+function castText(reader: JsonReader, casts: CastTree, level: number): string {
   switch (reader.kind()) {
     case 'object': {
       const object = new ObjectText();
       reader.enterObject();
       for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-        object.add(key, castText(reader, below(casts, key)));
+        const below = casts.below.get(key);
+        object.add(key, below === undefined ? reader.json() : castText(reader, below, level));
       }
       return object.toString();
     }
     case 'list': {
+      if (level > ATTRIBUTE_DEPTH_MAX) return reader.json();
       const elements: string[] = [];
       reader.enterList();
-      while (reader.hasNext()) elements.push(castText(reader, casts));
+      while (reader.hasNext()) elements.push(castText(reader, casts, level + 1));
       return `[${elements.join(',')}]`;
     }
     case 'string': {
       const json = reader.json();
-      return casts.some(({ path }) => path.length === 0) ? numberText(json) : json;
+      return casts.isNumber ? numberText(json) : json;
     }
     default:
       return reader.json();
   }
-}
-
-function below(casts: readonly Typecast[], key: string): readonly Typecast[] {
-  return casts.filter(({ path }) => path[0] === key).map(({ path }) => ({ path: path.slice(1) }));
 }
 
 /** The digits of a string that is a number in JSON, else the string. */

@@ -1,5 +1,5 @@
 import { Slices, yieldToEventLoop } from '../event-loop.ts';
-import { DECODE_SLICE_BYTES } from '../limits.ts';
+import { DECODE_PART_BYTES, DECODE_SLICE_BYTES } from '../limits.ts';
 import type { Loan } from '../memory-pool.ts';
 import { withRepairedUtf8 } from '../utf8-repair.ts';
 import { EventTexts } from './event-texts.ts';
@@ -27,7 +27,7 @@ export type WireBody = {
  */
 export interface WireFormat<Notes = void> {
   /**
-   * Adds the events of a body to `events`, in the order sent. Gives way with the bytes it has read between
+   * Adds the events of a body to `events`, in the order sent. Gives way with the place it has come to between
    * events. Keeps nothing.
    *
    * @throws MalformedBodyError, BodyLimitError: then nothing of the body is stored.
@@ -48,13 +48,18 @@ export function translateBody<Notes>(
     events.isRepaired = isRepaired;
     const steps = format.translate({ ...body, pieces }, events);
     const slices = new Slices(DECODE_SLICE_BYTES);
+    let position = 0;
+    let readSize = 0;
     for (;;) {
       const step = steps.next();
       if (step.done) {
         events.mustHaveEvent();
         return { events, notes: step.value };
       }
-      if (slices.isOver(step.value)) await yieldToEventLoop();
+      // A format may go back to what it has passed over: that is read again, and counts again.
+      readSize += DECODE_PART_BYTES + Math.max(0, step.value - position);
+      position = step.value;
+      if (slices.isOver(readSize)) await yieldToEventLoop();
     }
   });
 }

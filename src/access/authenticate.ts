@@ -9,6 +9,9 @@ import type { Tokens } from './tokens.ts';
 /** Where a token may stand: in a header; in the URL, too; or also as the password of a sender who knows no other way. */
 export type TokenPlaces = 'headers' | 'url' | 'password';
 
+/** Headers that a token is taken from: an answer that depends on the token depends on these. */
+export const TOKEN_HEADERS = 'Authorization, X-API-KEY';
+
 const WAYS: Readonly<Record<TokenPlaces, string>> = {
   headers: 'in Authorization: Bearer or in X-API-KEY',
   url: 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string',
@@ -22,11 +25,26 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
  */
 const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
+/** Why a token is refused: there is none, there never was such a one, or it has expired. */
+export const TOKEN_REFUSALS = ['missing', 'unknown', 'expired'] as const;
+
+export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
+
+/** That a request has no token that opens anything. */
+export class TokenError extends ServiceError {
+  readonly reason: TokenRefusal;
+
+  constructor(reason: TokenRefusal, message: string) {
+    super('unauthorized', message);
+    this.reason = reason;
+  }
+}
+
 /**
  * Who is calling. The first place that holds a token counts, even when the token in it is wrong.
  * `query` is that of the URL.
  *
- * @throws ServiceError when there is no token, or one that is not known.
+ * @throws TokenError when there is no token, or one that is not known.
  */
 export function authenticate(
   tokens: Tokens,
@@ -37,20 +55,17 @@ export function authenticate(
   if (tokenIn !== 'headers') token ??= findInUrl(query);
   if (tokenIn === 'password') token ??= findPassword(request);
   if (token === undefined) {
-    throw unauthorized(`an access token must be given ${WAYS[tokenIn]}; got none`);
+    throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got none`);
   }
   const grant = tokens.find(token);
-  if (grant === 'expired') throw unauthorized('the access token has expired');
+  if (grant === 'expired') throw new TokenError('expired', 'the access token has expired');
   if (grant !== undefined) return grant;
-  throw unauthorized(
+  throw new TokenError(
+    'unknown',
     isMistyped(token)
       ? 'the access token is not whole: its last characters do not fit the others'
       : 'the access token is not known',
   );
-}
-
-function unauthorized(message: string): ServiceError {
-  return new ServiceError('unauthorized', message);
 }
 
 /** Whether a header holds a token, right or wrong. */

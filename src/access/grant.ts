@@ -48,10 +48,29 @@ export function mayUseSource({ sources }: Grant, { name }: Pick<Source, 'name'>)
   return sources === 'all' || sources.includes(name);
 }
 
-/** @throws ServiceError when the token is narrowed to other sources. */
-export function authorizeSource(grant: Grant, source: Pick<Source, 'name'>): void {
-  if (mayUseSource(grant, source)) return;
-  throw forbidden(grant, `the source ${source.name}`);
+/**
+ * `source` is what was found under the name that was called, if anything was. A token that is bound to sources gets
+ * one answer for those of others and for those that do not exist, so that it does not learn which exist.
+ *
+ * @throws ServiceError when the token is bound to other sources.
+ */
+export function authorizeSource(
+  grant: Grant,
+  called: string,
+  source: Pick<Source, 'name'> | undefined,
+): void {
+  if (grant.sources === 'all') return;
+  if (source !== undefined && mayUseSource(grant, source)) return;
+  throw outOfReach(grant, `the source ${echo(called)}`);
+}
+
+/**
+ * The source of posts that name none: its name is the operator's, and not told to a sender who may not use it.
+ *
+ * @throws ServiceError when the token is bound to other sources.
+ */
+export function authorizeDefaultSource(grant: Grant, source: Pick<Source, 'name'>): void {
+  if (!mayUseSource(grant, source)) throw outOfReach(grant, 'the source of posts that name none');
 }
 
 /**
@@ -60,15 +79,21 @@ export function authorizeSource(grant: Grant, source: Pick<Source, 'name'>): voi
  *
  * @throws ServiceError when the token is narrowed to other sources, or to endpoints.
  */
-export function authorizeEvents(grant: Grant, source: Pick<Source, 'name'>): void {
-  if (grant.endpoints !== 'all') throw forbidden(grant, 'events of sources, but for its endpoints');
-  authorizeSource(grant, source);
+export function authorizeEvents(
+  grant: Grant,
+  called: string,
+  source: Pick<Source, 'name'> | undefined,
+): void {
+  if (grant.endpoints !== 'all') {
+    throw outOfReach(grant, 'events of sources, but for its endpoints');
+  }
+  authorizeSource(grant, called, source);
 }
 
 /** @throws ServiceError when the token is bound to other projects. */
 export function authorizeProject(grant: Grant, project: string): void {
   if (grant.projects === 'all' || grant.projects.includes(project)) return;
-  throw forbidden(grant, `the project ${echo(project)}`);
+  throw outOfReach(grant, `the project ${echo(project)}`);
 }
 
 type Named = Pick<Definition, 'id' | 'name' | 'aliases'>;
@@ -86,9 +111,9 @@ export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boo
 export function authorizeCall(grant: Grant, called: string, definition: Named | undefined): void {
   if (grant.endpoints === 'all') return;
   if (definition !== undefined && mayCall(grant, definition)) return;
-  throw forbidden(grant, `the endpoint ${echo(called)}`);
+  throw outOfReach(grant, `the endpoint ${echo(called)}`);
 }
 
-function forbidden({ name }: Grant, what: string): ServiceError {
-  return new ServiceError('forbidden', `the token ${name} is not for ${what}`);
+function outOfReach({ name }: Grant, what: string): ServiceError {
+  return new ServiceError('out_of_reach', `the token ${name} is not for ${what}`);
 }

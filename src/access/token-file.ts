@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import {
+  type CheckedPair,
+  COPY_ENDING,
+  encodeChecked,
+  judgePair,
+} from '../../ingest/checked-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { readFile, SteadyDisk } from '../../ingest/disk/steady-disk.ts';
@@ -8,12 +13,33 @@ import { writeFileAtomically } from '../atomic-file.ts';
 import { StartError } from '../start-error.ts';
 import { TOKEN_FILE, TOKEN_FILE_1, type TokenRecord } from './token-record.ts';
 
-/** The file of a data folder that keeps the digests of its tokens. Only who holds the folder's lock writes it. */
+/** Its name in a data folder; a copy lies beside it. */
+export const TOKEN_FILE_NAME = 'tokens.json';
+
+/** What the file of tokens holds. */
+export type ReadTokens = {
+  readonly version: number;
+  readonly tokens: TokenRecord[];
+  /** The file and its copy are whole and the same. */
+  readonly isPaired: boolean;
+  /** One of the two is damaged; the other has every token. */
+  readonly isDamaged: boolean;
+};
+
+/**
+ * The file of a data folder that keeps the digests of its tokens, and a copy of it, each with a checksum. Only who
+ * holds the folder's lock writes them.
+ *
+ * Law: one damaged file changes no token. Where both are damaged there is no answer: an older state could let a
+ * revoked token in again.
+ */
 export class TokenFile {
   readonly #path: string;
+  readonly #copyPath: string;
 
   constructor(dataDir: string) {
-    this.#path = join(dataDir, 'tokens.json');
+    this.#path = join(dataDir, TOKEN_FILE_NAME);
+    this.#copyPath = this.#path + COPY_ENDING;
   }
 
   /**
@@ -21,42 +47,65 @@ export class TokenFile {
    *
    * @throws StartError when it cannot be read, or is not what this wrote.
    */
-  async read(): Promise<{ readonly version: number; readonly tokens: TokenRecord[] } | undefined> {
-    let text: string;
+  async read(): Promise<ReadTokens | undefined> {
+    const pair = judgePair(await readOrMissing(this.#path), await readOrMissing(this.#copyPath));
+    if (pair.kind === 'missing') return undefined;
+    if (pair.kind === 'damaged') throw this.#damageError('it and its copy are damaged');
     try {
-      const bytes = await readFile(SteadyDisk.of(new NodeDisk()), this.#path);
-      text = Buffer.from(bytes).toString('utf8');
-    } catch (error) {
-      if (!(error instanceof DiskError)) throw error;
-      if (error.code === 'ENOENT') return undefined;
-      throw new StartError(error.message, error);
-    }
-    try {
-      const value: unknown = JSON.parse(text);
-      const old = TOKEN_FILE_1.safeParse(value);
-      if (!old.success) return TOKEN_FILE.parse(value);
-      return { version: 1, tokens: old.data.tokens.map((one) => ({ id: randomUUID(), ...one })) };
+      return { ...tokensIn(pair.body), ...stateOf(pair) };
     } catch (cause) {
-      throw new StartError(
-        `${this.#path} must be the file of token hashes that weir wrote; it is damaged. Remove it to have new tokens made`,
-        cause,
-      );
+      throw this.#damageError('it is damaged', cause);
     }
   }
 
+  #damageError(reason: string, cause?: unknown): StartError {
+    const advice = `Put it back from a backup, or remove it and ${this.#copyPath} to have new tokens made: all others are void then`;
+    return new StartError(
+      `${this.#path} must be the file of token hashes that weir wrote; ${reason}. ${advice}`,
+      cause,
+    );
+  }
+
   /**
-   * When this resolves the tokens outlast a crash; until then the file holds those from before. Only its owner
-   * may read it.
+   * When this resolves the tokens outlast a crash, and damage to one of the files; until then those from before
+   * may be there. Only the owner may read the files.
    *
    * @throws StartError when it cannot be written.
    */
   async write(tokens: readonly TokenRecord[]): Promise<void> {
     try {
-      await mkdir(dirname(this.#path), { recursive: true });
-      await writeFileAtomically(this.#path, `${JSON.stringify({ version: 2, tokens }, null, 2)}\n`);
+      const text = encodeChecked(`${JSON.stringify({ version: 2, tokens }, null, 2)}\n`).toString();
+      await writeFileAtomically(this.#path, text);
+      await writeFileAtomically(this.#copyPath, text);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new StartError(`${this.#path} cannot be written: ${reason}`, cause);
     }
   }
+}
+
+/** @throws StartError when it cannot be read. */
+async function readOrMissing(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(SteadyDisk.of(new NodeDisk()), path);
+  } catch (error) {
+    if (!(error instanceof DiskError)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    throw new StartError(error.message, error);
+  }
+}
+
+/** Throws when it is not what a version wrote. */
+function tokensIn(body: Uint8Array): Pick<ReadTokens, 'version' | 'tokens'> {
+  const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+  const old = TOKEN_FILE_1.safeParse(value);
+  if (!old.success) return TOKEN_FILE.parse(value);
+  return { version: 1, tokens: old.data.tokens.map((one) => ({ id: randomUUID(), ...one })) };
+}
+
+function stateOf(
+  pair: Extract<CheckedPair, { kind: 'whole' | 'old' }>,
+): Pick<ReadTokens, 'isPaired' | 'isDamaged'> {
+  if (pair.kind === 'old') return { isPaired: false, isDamaged: false };
+  return { isPaired: pair.isPaired, isDamaged: pair.isDamaged };
 }

@@ -4,7 +4,7 @@ import { echo, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX } from '../limits.ts';
 import { type Grant, SCOPES } from './grant.ts';
-import { NARROWING, type TokenRecord } from './token-record.ts';
+import { NARROWING, QUOTA, type TokenRecord } from './token-record.ts';
 
 /** What somebody wants of a new token. */
 export type TokenOrder = Omit<TokenRecord, 'id' | 'sha256' | 'created_at'>;
@@ -36,6 +36,7 @@ const ORDER = z.strictObject({
   sources: NARROWING.sources.optional(),
   endpoints: NARROWING.endpoints.optional(),
   default_source: z.string('default_source must be the name of a source').optional(),
+  ...QUOTA,
   expires_at: z.string('expires_at must be an ISO 8601 time').optional(),
 });
 
@@ -73,6 +74,25 @@ export function parseTokenOrder(value: unknown, context: OrderContext): TokenOrd
   };
 }
 
+const QUOTA_CHANGE = z.strictObject({
+  events_per_day: QUOTA.events_per_day.nullable(),
+  bytes_per_day: QUOTA.bytes_per_day.nullable(),
+  stored_bytes: QUOTA.stored_bytes.nullable(),
+});
+
+/** Another quota of a token: what is left out stays, and null takes it away. */
+export type QuotaChange = z.infer<typeof QUOTA_CHANGE>;
+
+/** @throws ServiceError `invalid_body` for what is not understood. */
+export function parseQuotaChange(value: unknown): QuotaChange {
+  const parsed = QUOTA_CHANGE.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const names = oneOf(Object.keys(QUOTA));
+  throw invalid(
+    `a change of a token must have ${names} alone, each a whole number from 1 on, or null for none`,
+  );
+}
+
 type Order = Omit<z.infer<typeof ORDER>, 'expires_at'>;
 
 function issueSentence(issue: z.core.$ZodIssue | undefined): string {
@@ -85,6 +105,7 @@ function issueSentence(issue: z.core.$ZodIssue | undefined): string {
     const known = Object.keys(ORDER.shape);
     return `a token must be described by ${oneOf(known)}; got ${issue.keys.map(echo).join(', ')}`;
   }
+  if (typeof name === 'string' && name in QUOTA) return `${name} must be a whole number from 1 on`;
   return name === undefined ? 'a token must be described by a JSON object' : (issue?.message ?? '');
 }
 
@@ -96,6 +117,10 @@ function combinationError(order: Order): string | undefined {
   }
   if (endpoints !== undefined && !scopes.includes('query')) {
     return 'endpoints are for tokens with the scope query';
+  }
+  const isLimited = Object.keys(QUOTA).some((name) => name in order);
+  if (isLimited && !scopes.includes('ingest')) {
+    return `${oneOf(Object.keys(QUOTA))} are for tokens with the scope ingest`;
   }
   if (default_source === undefined) return undefined;
   if (!scopes.includes('ingest')) return 'default_source is for tokens with the scope ingest';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX, TOKENS_MAX } from '../limits.ts';
 import { type Grant, SCOPES } from './grant.ts';
+import type { Quota } from './quotas.ts';
 
 const NAME = z.string().min(1).max(NAME_LENGTH_MAX);
 const SHA256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -13,6 +14,13 @@ export const NARROWING = {
   endpoints: z.array(NAME).min(1).max(NARROWED_NAMES_MAX),
 } as const;
 
+/** How much may be posted with a token, on one UTC day and within the retention. */
+export const QUOTA = {
+  events_per_day: z.int().min(1).optional(),
+  bytes_per_day: z.int().min(1).optional(),
+  stored_bytes: z.int().min(1).optional(),
+} as const;
+
 const RECORD = z.strictObject({
   id: NAME,
   name: NAME,
@@ -22,6 +30,7 @@ const RECORD = z.strictObject({
   sources: NARROWING.sources.optional(),
   endpoints: NARROWING.endpoints.optional(),
   default_source: NAME.optional(),
+  ...QUOTA,
   created_at: TIME.optional(),
   expires_at: TIME.optional(),
 });
@@ -40,6 +49,16 @@ export const TOKEN_FILE_1 = z.object({
   version: z.literal(1),
   tokens: z.array(z.object({ name: NAME, scopes: z.array(z.enum(SCOPES)), sha256: SHA256 })).min(1),
 });
+
+/** The quota of a token, if it has one. */
+export function quotaOf({
+  events_per_day: events,
+  bytes_per_day: bytes,
+  stored_bytes,
+}: TokenRecord): Quota | undefined {
+  const quota = { events, bytes, stored_bytes };
+  return Object.values(quota).every((max) => max === undefined) ? undefined : quota;
+}
 
 export function grantOf(record: TokenRecord): Grant {
   const { id, name, scopes, projects, sources, endpoints, default_source, expires_at } = record;

@@ -5,9 +5,10 @@ import { ServiceError } from '../errors.ts';
 import { TOKENS_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
 import type { Grant, Scope } from './grant.ts';
+import type { Quota } from './quotas.ts';
 import { TokenFile } from './token-file.ts';
-import type { TokenOrder } from './token-order.ts';
-import { grantOf, type TokenRecord } from './token-record.ts';
+import type { QuotaChange, TokenOrder } from './token-order.ts';
+import { grantOf, quotaOf, type TokenRecord } from './token-record.ts';
 import { newTokenText } from './token-text.ts';
 
 /** Where a token comes from: what the settings give is theirs to take back. */
@@ -24,7 +25,12 @@ export type NewToken = {
   readonly scopes: readonly Scope[];
 };
 
-export type OpenedTokens = { readonly tokens: Tokens; readonly made: readonly NewToken[] };
+export type OpenedTokens = {
+  readonly tokens: Tokens;
+  readonly made: readonly NewToken[];
+  /** One of the two files was damaged, and is written anew from the other. */
+  readonly isRepaired: boolean;
+};
 
 type Entry = {
   readonly record: TokenRecord;
@@ -47,6 +53,8 @@ export class Tokens {
   readonly #wallMs: () => number;
   /** By what `#keyOf` makes of a digest. */
   readonly #entries = new Map<string, Entry>();
+  /** By ids. */
+  readonly #quotas = new Map<string, Quota>();
   /** What its bearers may have in hand still. */
   readonly #revoked = new WeakSet<Grant>();
   readonly #secret = randomBytes(32).toString('hex');
@@ -95,6 +103,32 @@ export class Tokens {
     return knownOf(this.#mustFind(id));
   }
 
+  /** How much may be posted with the token of this id; `undefined`: any amount. */
+  quotaOf(id: string): Quota | undefined {
+    return this.#quotas.get(id);
+  }
+
+  /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
+  changeQuota(id: string, change: QuotaChange): Promise<KnownToken> {
+    return this.#changes.run(async () => {
+      const entry = this.#mustFindOfFile(id);
+      const { events_per_day, bytes_per_day, stored_bytes, ...rest } = entry.record;
+      const quota = { events_per_day, bytes_per_day, stored_bytes };
+      const wanted = { ...quota, ...withoutUndefined(change) };
+      if (Object.values(wanted).some(isNumber) && !rest.scopes.includes('ingest')) {
+        const message = 'quotas are for tokens with the scope ingest';
+        throw new ServiceError('token_conflict', message);
+      }
+      const given = Object.entries(wanted).filter(([, max]) => isNumber(max));
+      const record: TokenRecord = { ...rest, ...Object.fromEntries(given) };
+      await this.#write(
+        this.#recordsOfFile().map((other) => (other === entry.record ? record : other)),
+      );
+      this.#put({ ...entry, record });
+      return knownOf({ ...entry, record });
+    });
+  }
+
   /** @throws ServiceError when its name is taken, there are too many, or it cannot be written. */
   create(order: TokenOrder): Promise<NewToken> {
     return this.#changes.run(async () => {
@@ -119,15 +153,10 @@ export class Tokens {
   /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
   revoke(id: string): Promise<void> {
     return this.#changes.run(async () => {
-      const { record, from, grant, digest } = this.#mustFind(id);
-      if (from === 'settings') {
-        throw new ServiceError(
-          'token_conflict',
-          `the token ${record.name} is one of the settings: it ends when the service is started without it`,
-        );
-      }
+      const { grant, digest } = this.#mustFindOfFile(id);
       await this.#write(this.#recordsOfFile().filter((other) => other.id !== id));
       this.#entries.delete(this.#keyOf(digest));
+      this.#quotas.delete(id);
       this.#revoked.add(grant);
     });
   }
@@ -140,6 +169,15 @@ export class Tokens {
     const entry = [...this.#entries.values()].find(({ record }) => record.id === id);
     if (entry !== undefined) return entry;
     throw new ServiceError('unknown_token', 'there is no token with this id');
+  }
+
+  #mustFindOfFile(id: string): Entry {
+    const entry = this.#mustFind(id);
+    if (entry.from === 'file') return entry;
+    throw new ServiceError(
+      'token_conflict',
+      `the token ${entry.record.name} is one of the settings: it is changed, or ends, when the service is started with others`,
+    );
   }
 
   #recordsOfFile(): readonly TokenRecord[] {
@@ -160,7 +198,15 @@ export class Tokens {
 
   #add(record: TokenRecord, from: TokenOrigin): void {
     const digest = Buffer.from(record.sha256, 'hex');
-    this.#entries.set(this.#keyOf(digest), { record, from, grant: grantOf(record), digest });
+    this.#put({ record, from, grant: grantOf(record), digest });
+  }
+
+  #put(entry: Entry): void {
+    const { record, digest } = entry;
+    this.#entries.set(this.#keyOf(digest), entry);
+    const quota = quotaOf(record);
+    if (quota === undefined) this.#quotas.delete(record.id);
+    else this.#quotas.set(record.id, quota);
   }
 
   #keyOf(digest: Buffer): string {
@@ -196,10 +242,12 @@ export async function openTokens(options: {
     const isVoid = kept.version === 1 && settings.length > 0;
     const tokens = isVoid ? [] : kept.tokens;
     if (kept.version === 1 && !isVoid) await file.write(tokens);
-    return { tokens: new Tokens({ settings, file: tokens }, { file, wallMs }), made: [] };
+    else if (!kept.isPaired && !isVoid) await file.write(tokens).catch(passOverStartError);
+    const known = new Tokens({ settings, file: tokens }, { file, wallMs });
+    return { tokens: known, made: [], isRepaired: kept.isDamaged };
   }
   const tokens = new Tokens({ settings, file: [] }, { file, wallMs });
-  if (settings.length > 0) return { tokens, made: [] };
+  if (settings.length > 0) return { tokens, made: [], isRepaired: false };
   const created_at = new Date(wallMs()).toISOString();
   const made = [madeToken('private', SCOPES_PRIVATE), madeToken('public', SCOPES_PUBLIC)];
   const records = made.map(({ token, ...order }) => ({
@@ -209,7 +257,13 @@ export async function openTokens(options: {
     sha256: sha256Of(token),
   }));
   await file.write(records);
-  return { tokens: new Tokens({ settings, file: records }, { file, wallMs }), made };
+  const known = new Tokens({ settings, file: records }, { file, wallMs });
+  return { tokens: known, made, isRepaired: false };
+}
+
+/** One whole file is enough for a start; the other is written by the next one, or with the next change. */
+function passOverStartError(error: unknown): void {
+  if (!(error instanceof StartError)) throw error;
 }
 
 /**
@@ -226,6 +280,14 @@ export async function openFileTokens(dataDir: string, wallMs: () => number): Pro
 function knownOf({ record, from }: Entry): KnownToken {
   const { sha256: _, ...known } = record;
   return { ...known, from };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function withoutUndefined(change: QuotaChange): QuotaChange {
+  return Object.fromEntries(Object.entries(change).filter(([, max]) => max !== undefined));
 }
 
 function madeToken(name: string, scopes: readonly Scope[]): NewToken {

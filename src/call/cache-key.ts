@@ -1,6 +1,6 @@
 import { assert } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { PreparedQuery } from '../../engine/engine.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { type Reach, reachText } from '../../engine/plan/reach.ts';
 import type { ParameterValues } from '../definition/definition.ts';
 

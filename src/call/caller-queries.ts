@@ -1,5 +1,6 @@
 import { serialize } from 'node:v8';
-import type { PreparedQuery } from '../../engine/engine.ts';
+import { type Pieces, runPieces } from '../../engine/plan/pieces.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { SizedMemory } from '../../engine/plan/sized-memory.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
@@ -13,12 +14,12 @@ import type { QueryEngine } from './query-engine.ts';
  * the same text every few seconds, so texts that were bound are remembered, byte for byte.
  */
 export class CallerQueries {
-  readonly #engine: Pick<QueryEngine, 'prepare'>;
+  readonly #engine: Pick<QueryEngine, 'prepareInPieces'>;
   readonly #known = new SizedMemory<string, PreparedQuery>(CALLER_QUERIES_BYTES_MAX);
   readonly #numbers = new WeakMap<Endpoint, number>();
   #endpointCount = 0;
 
-  constructor(engine: Pick<QueryEngine, 'prepare'>) {
+  constructor(engine: Pick<QueryEngine, 'prepareInPieces'>) {
     this.#engine = engine;
   }
 
@@ -29,6 +30,11 @@ export class CallerQueries {
    * may, with its place in the text.
    */
   prepare(endpoint: Endpoint, sql: string): PreparedQuery {
+    return runPieces(this.prepareInPieces(endpoint, sql));
+  }
+
+  /** As `prepare`. */
+  *prepareInPieces(endpoint: Endpoint, sql: string): Pieces<PreparedQuery> {
     if (sql.length > CALLER_SQL_LENGTH_MAX) {
       const message = `sql may have at most ${CALLER_SQL_LENGTH_MAX} characters; got ${sql.length}`;
       throw new ServiceError('query_limit', message, { parameter: 'sql' });
@@ -36,16 +42,17 @@ export class CallerQueries {
     const key = `${this.#numberOf(endpoint)} ${sql}`;
     const known = this.#known.find(key);
     if (known !== undefined) return known;
-    const query = this.#bind(endpoint, sql);
+    const query = yield* this.#bind(endpoint, sql);
+    yield;
     const size = CALLER_QUERY_BYTES + 2 * key.length + serialize(query).length;
     this.#known.set(key, query, size);
     return query;
   }
 
-  #bind({ declared, query, views }: Endpoint, sql: string): PreparedQuery {
+  *#bind({ declared, query, views }: Endpoint, sql: string): Pieces<PreparedQuery> {
     const parameters = declared.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
     try {
-      return this.#engine.prepare(sql, parameters, query.commonTables, views);
+      return yield* this.#engine.prepareInPieces(sql, parameters, query.commonTables, views);
     } catch (error) {
       throw error instanceof QueryError ? fromQueryError(error, sql) : error;
     }

@@ -4,11 +4,19 @@ import type { QueryExplanation } from '../../engine/plan/explanation.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
-import { CACHE_BYTES_MAX, CALLERS_WAITING_MAX, RENEWALS_MAX } from '../limits.ts';
-import { type Log, stackOf } from '../log.ts';
+import { InstanceKey } from '../instance-key.ts';
+import {
+  CACHE_BYTES_MAX,
+  CALLERS_WAITING_MAX,
+  RENEWAL_MS_SAVED_MAX,
+  RENEWAL_TIME_SHARE,
+} from '../limits.ts';
+import type { Log } from '../log.ts';
+import { StackThrottle } from '../log-throttle.ts';
+import { AnswerDigest } from './answer-digest.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { QueryEngine } from './query-engine.ts';
-import { columnsOf, type QueryCall, QueryRunner } from './query-runner.ts';
+import { columnsOf, type InTurns, type QueryCall, QueryRunner } from './query-runner.ts';
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
 
@@ -18,6 +26,13 @@ export type RunAnswer = {
   readonly answer: QueryAnswer;
   /** Names of the columns, in their order. */
   readonly columns: readonly string[];
+  /**
+   * Makes the digest of the rows: to be called before their `release`.
+   *
+   * No getter: V8 gives an object literal with one a hidden class of its own, which keeps all that the getter can
+   * see until a full collection, and scavenges then copy what they should drop.
+   */
+  readonly digest: () => string;
 };
 
 /** An answer that others get too. */
@@ -28,6 +43,8 @@ export type SharedAnswer = {
   readonly from: 'cache' | 'kept-run' | 'run' | 'run-of-another';
   /** Milliseconds since its run read the data. */
   readonly ageMs: number;
+  /** Days that the answer lacks rows or values of; none where it was kept. */
+  readonly lostDays: QueryAnswer['lostDays'];
   /** What the run did that this call began. */
   readonly stats: RunStats | undefined;
 };
@@ -40,6 +57,8 @@ export type Caller = {
   readonly tenant?: Tenant;
   /** Aborted when the caller has gone; asked for only when there is something to wait for. */
   readonly cancelled: () => AbortSignal;
+  /** How a text of the caller's own is planned and begun. */
+  readonly inTurns?: InTurns;
 };
 
 /** What a run for the cache gives to all who wait for it. */
@@ -47,6 +66,7 @@ type SharedResult = {
   readonly answer: KeptAnswer;
   readonly isKept: boolean;
   readonly startMs: number;
+  readonly lostDays: QueryAnswer['lostDays'];
   readonly stats: RunStats;
 };
 
@@ -57,21 +77,32 @@ type SharedResult = {
 export class EndpointCaller {
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #stacks: StackThrottle;
   readonly #runner: QueryRunner;
   readonly #cache: ResultCache;
+  readonly #digest: AnswerDigest;
   readonly #runs = new SharedRuns<SharedResult>();
   readonly #counts = { hit: 0, miss: 0, collapsed: 0, renewal: 0, renewalFailure: 0 };
   #callersWaiting = 0;
   /** What is due and waits for its turn, the oldest first. */
   #due: CallKey[] = [];
-  readonly #renewals = new Set<Promise<void>>();
+  /** Set while one is under way; never rejects. */
+  #renewal: Promise<void> | undefined;
+  /** Milliseconds that renewals may take now; less than 0 where the last one took more. */
+  #renewalMs = 0;
+  #tickMs: number | undefined;
+  readonly #hasWaiting: () => boolean;
   readonly #closing = new AbortController();
 
   constructor(options: {
-    readonly engine: Pick<QueryEngine, 'begin'>;
+    readonly engine: Pick<QueryEngine, 'begin' | 'planInPieces'>;
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
+    /** Digests of answers are made with it: the same ones after a restart. A random one unless given. */
+    readonly instanceKey?: InstanceKey;
+    /** Whether queries wait for a thread: no renewal begins then. None do unless given. */
+    readonly hasWaiting?: () => boolean;
     /** Hears of renewals that failed: no caller does. */
     readonly log?: Log;
     /** Bytes of kept answers; with 0 every call runs, whatever its definition says. */
@@ -79,7 +110,10 @@ export class EndpointCaller {
     readonly cacheEntriesMax?: number;
   }) {
     this.#clock = options.clock;
+    this.#digest = new AnswerDigest(options.instanceKey ?? InstanceKey.random());
     this.#log = options.log ?? (() => {});
+    this.#hasWaiting = options.hasWaiting ?? (() => false);
+    this.#stacks = new StackThrottle(() => options.clock.monotonicMs());
     this.#runner = new QueryRunner(options);
     this.#cache = new ResultCache({
       byteSizeMax: options.cacheBytesMax ?? CACHE_BYTES_MAX,
@@ -96,13 +130,14 @@ export class EndpointCaller {
    */
   call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
     if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
-    const key = this.#cache.keyOf(call);
+    const key = this.#cache.keyOf(call, caller.tenant);
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#cache.find(key, nowMs);
     if (kept === undefined) return this.#wait(key, caller);
     this.#counts.hit += 1;
     const { answer, madeMs } = kept;
-    return { kind: 'shared', answer, from: 'cache', ageMs: nowMs - madeMs, stats: undefined };
+    const ageMs = nowMs - madeMs;
+    return { kind: 'shared', answer, from: 'cache', ageMs, lostDays: [], stats: undefined };
   }
 
   /**
@@ -111,11 +146,8 @@ export class EndpointCaller {
    *
    * @throws ServiceError for what `call` rejects with.
    */
-  async explain(
-    call: QueryCall,
-    caller: Pick<Caller, 'tenant' | 'cancelled'>,
-  ): Promise<QueryExplanation> {
-    const manner = { isExplained: true, tenant: caller.tenant };
+  async explain(call: QueryCall, caller: Caller): Promise<QueryExplanation> {
+    const manner = { isExplained: true, tenant: caller.tenant, inTurns: caller.inTurns };
     const run = this.#runner.begin({ ...call, ...manner }, caller.cancelled);
     const { explanation, release } = await run.answer;
     release();
@@ -136,6 +168,9 @@ export class EndpointCaller {
     const nowMs = this.#clock.monotonicMs();
     this.#cache.expire(nowMs);
     this.#due = this.#cache.listDue(nowMs);
+    const moreMs = (nowMs - (this.#tickMs ?? nowMs)) * RENEWAL_TIME_SHARE;
+    this.#renewalMs = Math.min(this.#renewalMs + moreMs, RENEWAL_MS_SAVED_MAX);
+    this.#tickMs = nowMs;
     this.#renewDue();
   }
 
@@ -159,7 +194,7 @@ export class EndpointCaller {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#due = [];
-    await Promise.all(this.#renewals);
+    await this.#renewal;
   }
 
   /** Stops all runs: the service is about to end, and those who wait are told to come back. */
@@ -168,15 +203,23 @@ export class EndpointCaller {
   }
 
   /** Runs for this caller alone. */
-  #runAlone(call: QueryCall, { tenant, cancelled }: Caller): RunAnswer | Promise<RunAnswer> {
+  #runAlone(
+    call: QueryCall,
+    { tenant, cancelled, inTurns }: Caller,
+  ): RunAnswer | Promise<RunAnswer> {
     const { endpoint, parameters, reach, callerQuery } = call;
     const answer = this.#runner.run(
-      { endpoint, parameters, reach, callerQuery, tenant },
+      { endpoint, parameters, reach, callerQuery, tenant, inTurns },
       cancelled,
     );
     const columns = columnsOf(call);
-    if (!(answer instanceof Promise)) return { kind: 'run', columns, answer };
-    return answer.then((later) => ({ kind: 'run', columns, answer: later }));
+    const runAnswerOf = (made: QueryAnswer): RunAnswer => ({
+      kind: 'run',
+      columns,
+      answer: made,
+      digest: () => this.#digest.digest(made.json),
+    });
+    return answer instanceof Promise ? answer.then(runAnswerOf) : runAnswerOf(answer);
   }
 
   /** Waits for the run of this key: the one under way, or one that this call begins. */
@@ -188,52 +231,68 @@ export class EndpointCaller {
       );
     }
     const underWay = this.#runs.find(key.text);
-    const run = underWay ?? this.#begin(key, caller.tenant);
+    const run = underWay ?? this.#begin(key, { tenant: key.tenant, inTurns: caller.inTurns });
     if (underWay === undefined) this.#counts.miss += 1;
     else this.#counts.collapsed += 1;
     this.#callersWaiting += 1;
     try {
-      const { answer, isKept, startMs, stats } = await run.wait(caller.cancelled());
+      const { answer, isKept, startMs, lostDays, stats } = await run.wait(caller.cancelled());
       const ageMs = this.#clock.monotonicMs() - startMs;
-      if (underWay !== undefined) {
-        return { kind: 'shared', answer, from: 'run-of-another', ageMs, stats: undefined };
-      }
-      return { kind: 'shared', answer, from: isKept ? 'kept-run' : 'run', ageMs, stats };
+      const shared = { kind: 'shared', answer, ageMs, lostDays } as const;
+      if (underWay !== undefined) return { ...shared, from: 'run-of-another', stats: undefined };
+      return { ...shared, from: isKept ? 'kept-run' : 'run', stats };
     } finally {
       this.#callersWaiting -= 1;
     }
   }
 
-  #begin(key: CallKey, tenant?: Tenant): SharedRun<SharedResult> {
+  #begin(
+    key: CallKey,
+    manner: { readonly tenant?: Tenant | undefined; readonly inTurns?: InTurns | undefined } = {},
+  ): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
-      const { answer, ended } = this.#runner.begin({ ...key, tenant }, () => signal, earlier);
+      const { answer, ended } = this.#runner.begin({ ...key, ...manner }, () => signal, earlier);
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
     });
   }
 
-  /** Copies what is on loan, once, for all who wait and for the cache. */
+  /** Copies what is on loan, once, for all who wait and for the cache, which takes no answer that lacks rows. */
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
-    const answer = new KeptAnswer(run.json, { digest: run.digest(), columns: columnsOf(key) });
+    const answer = new KeptAnswer(run.json, {
+      digest: this.#digest.digest(run.json),
+      columns: columnsOf(key),
+    });
     run.release();
-    const times = { madeMs: run.startMs, nowMs: this.#clock.monotonicMs() };
-    const isKept = this.#cache.put(key, answer, times);
-    return { answer, isKept, startMs: run.startMs, stats: run.stats };
+    const { startMs, lostDays, stats } = run;
+    const nowMs = this.#clock.monotonicMs();
+    const isWhole = lostDays.length === 0;
+    const isKept = isWhole && this.#cache.put(key, answer, { madeMs: startMs, nowMs });
+    // One that was kept before the damage stays until its time is over.
+    if (!isWhole) this.#cache.putOffRenewal(key, nowMs);
+    return { answer, isKept, startMs, lostDays, stats };
   }
 
-  /** Begins as many renewals as may be under way; what callers leave no room for waits for the next tick. */
+  /**
+   * Begins the renewal that is due first, unless one is under way, and goes on with the next. Renewals are guests: what
+   * callers leave no time or no room for waits for the next tick.
+   */
   #renewDue(): void {
-    while (this.#renewals.size < RENEWALS_MAX && this.#runner.hasRoom) {
+    while (this.#renewal === undefined && this.#mayRenew()) {
       const key = this.#due.shift();
       if (key === undefined) return;
-      if (!this.#cache.isDue(key, this.#clock.monotonicMs())) continue;
+      const startMs = this.#clock.monotonicMs();
+      if (!this.#cache.isDue(key, startMs)) continue;
       if (this.#runs.find(key.text) !== undefined) continue;
-      const renewal = this.#renew(key);
-      this.#renewals.add(renewal);
-      void renewal.then(() => {
-        this.#renewals.delete(renewal);
+      this.#renewal = this.#renew(key).then(() => {
+        this.#renewal = undefined;
+        this.#renewalMs -= this.#clock.monotonicMs() - startMs;
         this.#renewDue();
       });
     }
+  }
+
+  #mayRenew(): boolean {
+    return this.#renewalMs >= 0 && this.#runner.hasRoom && !this.#hasWaiting();
   }
 
   /** Never rejects: who calls in the meantime has the old answer, or an error of a run of its own. */
@@ -249,7 +308,7 @@ export class EndpointCaller {
         level: 'error',
         event: 'renewal_failed',
         endpoint: key.endpoint.definition.name,
-        error: isExpected ? error.message : stackOf(error),
+        error: isExpected ? error.message : this.#stacks.describe(error),
       });
       this.#cache.putOffRenewal(key, this.#clock.monotonicMs());
     }

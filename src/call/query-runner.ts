@@ -1,4 +1,6 @@
-import type { BegunAnswer, PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { QueryAnswer } from '../../engine/engine.ts';
+import type { Pieces } from '../../engine/plan/pieces.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -36,11 +38,16 @@ export type RunManner = {
   readonly isExplained?: boolean;
   /** Whose time it takes; of a renewal nobody's in particular. */
   readonly tenant?: Tenant | undefined;
+  /** How a caller's own text is planned and begun; absent where nobody waits for it. */
+  readonly inTurns?: InTurns | undefined;
 };
+
+/** Does work in turns with that of others, and gives up where `isGone`. */
+export type InTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) => Promise<Awaited<T>>;
 
 /** Runs queries, each in its time, and no more at once than there may be. */
 export class QueryRunner {
-  readonly #engine: Pick<QueryEngine, 'begin'>;
+  readonly #engine: Pick<QueryEngine, 'begin' | 'planInPieces'>;
   readonly #clock: Clock;
   readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
   /** Runs that the engine is not done with; it may be some time after their callers went away. */
@@ -49,7 +56,7 @@ export class QueryRunner {
   readonly #stops = new Set<(error: Error) => void>();
 
   constructor(options: {
-    readonly engine: Pick<QueryEngine, 'begin'>;
+    readonly engine: Pick<QueryEngine, 'begin' | 'planInPieces'>;
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
@@ -80,7 +87,10 @@ export class QueryRunner {
     cancelled: () => AbortSignal,
   ): QueryAnswer | Promise<QueryAnswer> {
     if (!this.hasRoom) return Promise.reject(this.#overloaded());
-    const begun = this.#ask(call);
+    if (call.callerQuery !== undefined) {
+      return this.#watched(call, (signal) => this.#answer(call, signal), cancelled).answer;
+    }
+    const begun = this.#engine.begin(...this.#queryOf(call));
     if (typeof begun !== 'function') return begun;
     return this.#watched(call, begun, cancelled).answer;
   }
@@ -104,9 +114,7 @@ export class QueryRunner {
         signal.throwIfAborted();
       }
       const startMs = this.#clock.monotonicMs();
-      const begun = this.#ask(call);
-      const answer = typeof begun === 'function' ? await begun(signal) : begun;
-      return { ...answer, startMs };
+      return { ...(await this.#answer(call, signal)), startMs };
     };
     return this.#watched(call, run, cancelled);
   }
@@ -198,21 +206,53 @@ export class QueryRunner {
     };
   }
 
-  #ask({
+  /** How long a caller's own text takes to plan nobody knows: that is done in pieces. */
+  async #answer(call: QueryCall & RunManner, signal: AbortSignal): Promise<QueryAnswer> {
+    if (call.callerQuery !== undefined) {
+      const inTurns = call.inTurns ?? inTurnsOfTheLoop;
+      return inTurns(this.#planAndBegin(call, signal), () => signal.aborted);
+    }
+    const begun = this.#engine.begin(...this.#queryOf(call));
+    return typeof begun === 'function' ? begun(signal) : begun;
+  }
+
+  *#planAndBegin(
+    call: QueryCall & RunManner,
+    signal: AbortSignal,
+  ): Pieces<QueryAnswer | Promise<QueryAnswer>> {
+    const [query, options] = this.#queryOf(call);
+    const planned = yield* this.#engine.planInPieces(query, options);
+    yield;
+    const begun = this.#engine.begin(query, { ...options, planned });
+    return typeof begun === 'function' ? begun(signal) : begun;
+  }
+
+  #queryOf({
     endpoint,
     parameters,
     reach,
     callerQuery,
     isExplained,
     tenant,
-  }: QueryCall & RunManner): BegunAnswer {
-    return this.#engine.begin(callerQuery ?? endpoint.query, {
+  }: QueryCall & RunManner): Parameters<QueryEngine['begin']> {
+    const options = {
       parameters,
       nowUs: this.#clock.nowUs(),
       rowsMax: endpoint.definition.rowsMax,
       reach,
       isExplained,
       tenant,
-    });
+    };
+    return [callerQuery ?? endpoint.query, options];
   }
+}
+
+/** One piece in each turn of the event loop. */
+async function inTurnsOfTheLoop<T>(pieces: Pieces<T>, isGone: () => boolean): Promise<Awaited<T>> {
+  while (!isGone()) {
+    const step = pieces.next();
+    if (step.done === true) return await step.value;
+    await new Promise(setImmediate);
+  }
+  throw new QueryError('query_cancelled', 'the caller went away before the answer');
 }

@@ -1,3 +1,5 @@
+import { must } from '../../engine/assert.ts';
+import { NO_TENANT, type Tenant, TenantSets } from '../../engine/pool/tenant-sets.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import {
   CACHE_ANSWER_PARTS,
@@ -40,6 +42,8 @@ export type CallStats = {
 
 /** What a call asks: calls with the same `text` have the same answer at any one moment. */
 export type CallKey = QueryCall & {
+  /** Who asks; it says nothing of the answer. */
+  readonly tenant: Tenant;
   /** Of the definition; a changed one has another. */
   readonly version: number;
   readonly text: string;
@@ -56,11 +60,14 @@ export type KeptEntry = {
 };
 
 type Entry = KeptEntry & {
+  key: CallKey;
+  /** Who asked first: it counts as theirs, whoever else has it. */
+  readonly tenant: Tenant;
   answer: KeptAnswer;
   madeMs: number;
   endMs: number;
-  /** When a caller last asked for it. */
-  calledMs: number;
+  /** When a caller last asked for it again, after the call that it was made for; -Infinity: never. */
+  calledAgainMs: number;
   /** When it may next be renewed; infinite where the definition says nothing of `warm`. */
   renewMs: number;
   /** As counted in the whole. */
@@ -68,17 +75,20 @@ type Entry = KeptEntry & {
 };
 
 /**
- * Answers by what was asked, bounded in number and in bytes: the ones whose last call is longest
- * ago leave first. Time is an argument, in milliseconds of the monotonic clock.
+ * Answers by what was asked, bounded in number and in bytes. Beyond, the tenant that has most loses those whose
+ * last call is longest ago: so one alone may have everything, and nobody's questions push out the answers of a
+ * tenant with less than its share. Time is an argument, in milliseconds of the monotonic clock.
  *
- * Invariant: `#byteSize` is the sum over the entries, and no entry is of a definition that was
- * dropped.
+ * Invariant: `#byteSize` is the sum over the entries, `#byteSizes` that over the entries of each tenant, and no entry
+ * is of a definition that was dropped.
  */
 export class ResultCache {
   readonly #byteSizeMax: number;
   readonly #entryCountMax: number;
-  /** In the order of their last calls. */
   readonly #entries = new Map<string, Entry>();
+  /** Those of each tenant, in the order of their last calls. */
+  readonly #ofTenants = new TenantSets<Entry>();
+  readonly #byteSizes = new Map<Tenant, number>();
   /** The definition last called under an id, with its version. */
   readonly #versions = new Map<string, { readonly endpoint: Endpoint; readonly version: number }>();
   #versionCount = 0;
@@ -111,7 +121,7 @@ export class ResultCache {
   }
 
   /** Where the definition is another one than at the last call, what is kept of the old one goes. */
-  keyOf(call: QueryCall): CallKey {
+  keyOf(call: QueryCall, tenant: Tenant = NO_TENANT): CallKey {
     const { endpoint } = call;
     const { id } = endpoint.definition;
     let known = this.#versions.get(id);
@@ -121,17 +131,17 @@ export class ResultCache {
       this.#versions.set(id, known);
     }
     const { version } = known;
-    return { ...call, version, text: cacheKeyText({ ...call, version }) };
+    return { ...call, tenant, version, text: cacheKeyText({ ...call, version }) };
   }
 
   /** What is kept and fresh. Counts as a call of it. */
   find(key: CallKey, nowMs: number): KeptEntry | undefined {
     const entry = this.#entries.get(key.text);
     if (entry === undefined) return undefined;
-    entry.calledMs = nowMs;
+    entry.calledAgainMs = nowMs;
     // The last one called is the last to leave.
-    this.#entries.delete(key.text);
-    this.#entries.set(key.text, entry);
+    this.#ofTenants.delete(entry.tenant, entry);
+    this.#ofTenants.add(entry.tenant, entry);
     return entry.endMs > nowMs ? entry : undefined;
   }
 
@@ -157,15 +167,15 @@ export class ResultCache {
       Object.assign(old, { madeMs, endMs, renewMs });
       return true;
     }
-    const calledMs = old?.calledMs ?? nowMs;
-    const entry: Entry = { key, answer, madeMs, endMs, calledMs, renewMs, byteSize };
-    if (old !== undefined) this.#byteSize -= old.byteSize;
-    // A renewal is no call: the new answer stands in the old one's place in the order of calls.
-    this.#entries.set(key.text, entry);
-    this.#byteSize += byteSize;
-    answer.whenGrown(() => this.#measure(entry));
-    this.#makeRoom();
-    return true;
+    answer.whenGrown(() => this.#measure(key.text, answer));
+    const made = { key, answer, madeMs, endMs, renewMs };
+    if (old === undefined)
+      this.#add({ ...made, tenant: key.tenant, calledAgainMs: NEVER, byteSize: 0 });
+    // A renewal is no call: the new answer has the old one's place in the order of calls.
+    else Object.assign(old, made);
+    this.#measure(key.text, answer);
+    // It leaves at once where it alone is more than its tenant's share.
+    return this.#entries.has(key.text);
   }
 
   /** Puts off the next renewal of what is kept, one of which has failed. */
@@ -176,12 +186,15 @@ export class ResultCache {
     entry.renewMs = nowMs + (warmS * 1000) / RENEWAL_RETRY_PARTS;
   }
 
-  /** Whether it is time to make the answer of this key anew: it is kept, old enough and in use. */
+  /**
+   * Whether it is time to make the answer of this key anew: it is kept, old enough, and was called again within the
+   * last `warm`. What was asked once may never be asked again.
+   */
   isDue(key: CallKey, nowMs: number): boolean {
     const entry = this.#entries.get(key.text);
     if (entry === undefined || entry.endMs <= nowMs || entry.renewMs > nowMs) return false;
-    const { cacheS = 0 } = key.endpoint.definition;
-    return nowMs - entry.calledMs <= cacheS * 1000;
+    const { warmS = 0 } = key.endpoint.definition;
+    return nowMs - entry.calledAgainMs <= warmS * 1000;
   }
 
   /** All that are due, the oldest answer first. */
@@ -207,26 +220,59 @@ export class ResultCache {
     }
   }
 
-  #measure(entry: Entry): void {
-    if (this.#entries.get(entry.key.text) !== entry) return;
-    const byteSize = sizeOf(entry.key, entry.answer);
-    this.#byteSize += byteSize - entry.byteSize;
-    entry.byteSize = byteSize;
+  #add(entry: Entry): void {
+    this.#entries.set(entry.key.text, entry);
+    this.#ofTenants.add(entry.tenant, entry);
+  }
+
+  /** Counts the bytes of an answer, which has grown, unless it has left. */
+  #measure(text: string, answer: KeptAnswer): void {
+    const entry = this.#entries.get(text);
+    if (entry?.answer !== answer) return;
+    this.#count(entry, sizeOf(entry.key, answer));
     this.#makeRoom();
   }
 
+  #count(entry: Entry, byteSize: number): void {
+    const { tenant } = entry;
+    const grownBytes = byteSize - entry.byteSize;
+    const tenantBytes = (this.#byteSizes.get(tenant) ?? 0) + grownBytes;
+    if (tenantBytes > 0) this.#byteSizes.set(tenant, tenantBytes);
+    else this.#byteSizes.delete(tenant);
+    this.#byteSize += grownBytes;
+    entry.byteSize = byteSize;
+  }
+
   #makeRoom(): void {
-    for (const entry of this.#entries.values()) {
-      if (this.#byteSize <= this.#byteSizeMax && this.#entries.size <= this.#entryCountMax) return;
-      this.#remove(entry);
+    for (;;) {
+      let tenant: Tenant | undefined;
+      if (this.#byteSize > this.#byteSizeMax) tenant = largestOf(this.#byteSizes);
+      else if (this.#entries.size > this.#entryCountMax) tenant = this.#ofTenants.fullest();
+      else return;
+      this.#remove(must(this.#ofTenants.oldest(must(tenant))));
       this.#evictionCount += 1;
     }
   }
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.key.text);
-    this.#byteSize -= entry.byteSize;
+    this.#ofTenants.delete(entry.tenant, entry);
+    this.#count(entry, 0);
   }
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** The tenant with most bytes. */
+function largestOf(byteSizes: ReadonlyMap<Tenant, number>): Tenant | undefined {
+  let largest: Tenant | undefined;
+  let most = 0;
+  for (const [tenant, byteSize] of byteSizes) {
+    if (byteSize <= most) continue;
+    largest = tenant;
+    most = byteSize;
+  }
+  return largest;
 }
 
 /** How old an answer gets before it is made anew, at the latest with time left for the run. */

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { prepareQuery } from '../../engine/engine.ts';
+import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
@@ -55,6 +55,9 @@ export type FolderCheck = {
   readonly differences: readonly CallDifference[];
 };
 
+/** What binds definitions, and the texts of callers over them. */
+type Engine = Pick<QueryEngine, 'prepare' | 'prepareInPieces'>;
+
 /**
  * Checks the definitions of a folder among each other and the built-in ones, and has each called as the
  * files beside it say, over the events that they give. `onProgress` hears how many of these files were done, of
@@ -69,9 +72,11 @@ export async function checkFolder(
   const problems: string[] = [];
   const saved = await readDefinitions(folder, names, settings, problems);
   const { sources } = new SourceDirectory(settings.sources);
-  const engine: Pick<QueryEngine, 'prepare'> = {
+  const engine: Engine = {
     prepare: (text, parameters, within, views) =>
       prepareQuery(text, { sources, parameters, within, views }),
+    prepareInPieces: (text, parameters, within, views) =>
+      prepareInPieces(text, { sources, parameters, within, views }),
   };
   const builtIn = await readBuiltIn(settings.profile);
   const set = new DefinitionSet([...builtIn, ...saved.values()], { engine });
@@ -149,7 +154,7 @@ class Fixture {
     readonly names: readonly string[];
     readonly endpoint: Endpoint;
     readonly settings: Settings;
-    readonly engine: Pick<QueryEngine, 'prepare'>;
+    readonly engine: Engine;
   }) {
     this.#path = join(options.folder, options.stem);
     this.#hasEvents = options.names.includes(options.stem + EVENTS_ENDING);

@@ -55,6 +55,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./check-command.ts')).CHECK,
   },
   {
+    name: 'clock',
+    summary: 'show the time that old logs are deleted by, and trust a clock that leapt ahead',
+    read: async () => (await import('./clock-command.ts')).CLOCK,
+  },
+  {
     name: 'inspect',
     summary: 'tell what a data folder holds',
     read: async () => (await import('./inspect-command.ts')).INSPECT,

@@ -22,6 +22,14 @@ function sentenceOf(damage: FolderDamage): string {
       return `what tells its rows apart cannot be read: ${events(damage.rowCount)} of ${damage.source} are lost`;
     case 'segment':
       return `${damage.reason}: its events of ${damage.source} are lost, unless the log still has them or files it was made of are there`;
+    case 'missing':
+      return `it was removed: its events of ${damage.source} are lost, unless the log still has them`;
+    case 'manifest':
+      return 'it cannot be read, so whether segment files are missing is not known';
+    case 'small_file':
+      return damage.isLost
+        ? 'it does not match its checksum, and there is no whole copy: what it held is lost'
+        : 'it does not match its checksum, or is gone; the other of the two files is whole: nothing is lost';
     case 'log':
       return logSentence(damage);
     default:
@@ -45,6 +53,8 @@ function logSentence(damage: Extract<FolderDamage, { kind: 'log' }>): string {
       return `${place} cannot be read: ${cost}`;
     case 'not_applicable':
       return `${place} are whole, but no record that makes sense: ${cost}`;
+    case 'log_end':
+      return 'it cannot be read, so whether the last records of the log are missing is not known';
     case 'missing':
       return `records are not there at byte ${count(offset)}: ${cost}`;
     default:

@@ -1,6 +1,7 @@
 import { must } from '../../engine/assert.ts';
-import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
+import { explainQuery } from '../../engine/plan/explanation.ts';
 import { explanationText } from '../../engine/plan/explanation-text.ts';
+import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
@@ -107,9 +108,11 @@ async function explainHere(
 ): Promise<string> {
   const { settings, world, reason } = context;
   const { sources } = new SourceDirectory(settings.sources);
-  const engine: Pick<QueryEngine, 'prepare'> = {
+  const engine: Pick<QueryEngine, 'prepare' | 'prepareInPieces'> = {
     prepare: (text, parameters, within, views) =>
       prepareQuery(text, { sources, parameters, within, views }),
+    prepareInPieces: (text, parameters, within, views) =>
+      prepareInPieces(text, { sources, parameters, within, views }),
   };
   const catalogue = await loadCatalogue({
     folder: settings.endpointsDir,
@@ -127,7 +130,7 @@ async function explainHere(
   const query =
     sql === undefined ? endpoint.query : new CallerQueries(engine).prepare(endpoint, sql);
   const texts = new Map(Array.from(call.parameters, ([name, text]) => [name, [text]] as const));
-  const explanation = explainUnrun(query, {
+  const explanation = explainQuery(query, {
     parameters: parseParameters(() => schema.parse(texts)),
     nowUs: createClock({ ...world, frozenNowUs: settings.frozenNowUs }).nowUs(),
     rowsMax: definition.rowsMax,

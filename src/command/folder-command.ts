@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { findStorePath, isStoreName } from '../../ingest/data-folder.ts';
 import { logFileNumber } from '../../ingest/log/log-layout.ts';
 import { echo } from '../echo.ts';
 import {
@@ -17,8 +18,19 @@ export type FolderCommand = {
   readonly help: string;
   /** Names of flags beside `--help`. */
   readonly flags: readonly string[];
-  /** Resolves to the exit status. `dataDir` is absolute, there, and ours or empty. */
-  readonly run: (dataDir: string, words: CommandWords, world: CommandWorld) => Promise<ExitStatus>;
+  /** Resolves to the exit status. */
+  readonly run: (
+    folder: FoundFolder,
+    words: CommandWords,
+    world: CommandWorld,
+  ) => Promise<ExitStatus>;
+};
+
+/** A data folder of weir, or an empty one; both paths are absolute. */
+export type FoundFolder = {
+  readonly dataDir: string;
+  /** Where all is stored in it: the store folder, or the data folder itself where there is none yet. */
+  readonly storePath: string;
 };
 
 /** The command that checks the folder before it runs. */
@@ -29,7 +41,7 @@ export function folderCommand({ name, help, flags, run }: FolderCommand): Comman
     run: async (words, world) => {
       const dataDir = dataDirOf(name, words);
       await checkFolder(dataDir);
-      return run(dataDir, words, world);
+      return run({ dataDir, storePath: await findStorePath(dataDir) }, words, world);
     },
   };
 }
@@ -63,14 +75,15 @@ export async function checkFolder(dataDir: string): Promise<void> {
   const has = (name: string, kind: Kind): boolean => kinds[names.indexOf(name)] === kind;
   // A folder `log` is not enough: many programs have one.
   const hasLog = has('log', 'folder') && isLog(await namesIn(join(dataDir, 'log')));
-  const isOurs =
-    hasLog || has('segments', 'folder') || has('lock', 'file') || has('tokens.json', 'file');
+  const hasStore = names.some((name) => isStoreName(name) && has(name, 'folder'));
+  const hasPart = hasLog || has('segments', 'folder') || has('tokens.json', 'file');
+  const isOurs = hasStore || hasPart || has('lock', 'file');
   if (isOurs) return;
   const hint = names.some((name) => logFileNumber(name) !== undefined)
     ? '; the data folder is the one above its log'
     : '';
   throw new CommandFailure(
-    `${dataDir} is not a data folder of weir: it has no log, segments, lock or tokens.json of its kind${hint}`,
+    `${dataDir} is not a data folder of weir: it has no store, log, segments, lock or tokens.json of its kind${hint}`,
   );
 }
 

@@ -29,19 +29,19 @@ Exit status: 0 when the folder was read, damaged or not; 1 when it cannot be rea
 is not one of weir; 2 when the command was not understood.
 `,
   flags: ['segments', 'json'],
-  run: async (dataDir, words, world) => {
+  run: async ({ dataDir, storePath }, words, world) => {
     const lock = await findLockHolder(join(dataDir, 'lock'));
     const onProgress = showShare('reading the log');
-    const inspection = await inspectFolder({ disk: new NodeDisk(), dataDir, onProgress }).finally(
-      onProgress.end,
-    );
+    const inspection = await inspectFolder({
+      ...{ disk: new NodeDisk(), dataDir: storePath, onProgress },
+    }).finally(onProgress.end);
     const withFiles = words.has('segments');
     if (!words.has('json')) {
-      world.out(inspectionText({ dataDir, lock, inspection, withFiles }));
+      world.out(inspectionText({ dataDir: storePath, lock, inspection, withFiles }));
       return 0;
     }
     const { files, ...rest } = inspection;
-    const found = { folder: dataDir, lock, ...rest, ...(withFiles ? { files } : {}) };
+    const found = { folder: storePath, lock, ...rest, ...(withFiles ? { files } : {}) };
     world.out(`${jsonText(found)}\n`);
     return 0;
   },

@@ -31,6 +31,9 @@ Settings are environment variables:
   MEMORY_LIMIT           memory of the process, such as 2GiB (half of what there is)
   CACHE_LIMIT            memory for kept answers (64MiB); with 0 every call runs
   MEMO_LIMIT             memory for what is remembered of sealed segments (64MiB); with 0 nothing is
+  PROJECT_EVENTS_PER_DAY events that may be posted of each project on a UTC day (any number)
+  PROJECT_BYTES_PER_DAY  the same of bytes before compression, such as 10GB
+  PROJECT_STORED_BYTES   bytes that may be posted of each project within the retention, likewise
   RETENTION_DAYS         days that logs are kept (90)
   SOURCES                further sources, with commas between them
   DEFAULT_SOURCE         source of senders who name none: OpenTelemetry, Elasticsearch, Loki (logs)
@@ -81,11 +84,18 @@ async function start(world: CommandWorld, { isStrict }: { isStrict: boolean }): 
     (line) => world.err(line),
     () => new Date(world.wallMs()).toISOString(),
   );
-  const backend = openBackend({ settings, log, nowMs: clock.monotonicMs });
-  const service: Service = await startService({ settings, clock, log, backend, isStrict });
-  const sources = backend.intake.listSources();
+  const service: Service = await startService({
+    ...{ settings, clock, log, isStrict },
+    openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
+  });
+  const sources = service.backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
   world.out(startMessage({ version: packageVersion(), settings, sources, service, unneeded }));
-  if (!ended.aborted) await once(ended, 'abort');
+  const endedBy = await Promise.race([service.replaced, untilAborted(ended)]);
   await service.stop({ closeMsMax: CLOSE_MS_MAX });
+  if (endedBy !== undefined) throw new StartError(`DATA_DIR: ${endedBy.message}`, endedBy);
+}
+
+async function untilAborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

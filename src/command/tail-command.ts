@@ -84,7 +84,7 @@ async function follow(following: Following): Promise<void> {
       isTold = false;
     } catch (error) {
       if (ended.aborted) return;
-      if (!mayComeAgain(error, place)) throw asUsage(error);
+      if (!mayComeAgain(error, place)) throw place.hasBegun ? error : asUsage(error);
       // Once for each time that it is away, not for each time that it is asked.
       if (!isTold) world.err(`${error instanceof Error ? error.message : error}; trying again\n`);
       isTold = true;

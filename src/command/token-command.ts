@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { echo } from '../echo.ts';
+import { echo, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
-import { parseSettings } from '../settings.ts';
+import { parseBytes, parseSettings } from '../settings.ts';
 import {
   type Command,
   CommandFailure,
@@ -16,14 +16,15 @@ import { FolderTokens, type ListedToken, ServiceTokens, type TokenStore } from '
 
 /** `weir token`. */
 export const TOKEN: Command = {
-  help: `weir token makes, lists and revokes tokens.
+  help: `weir token makes, lists, limits and revokes tokens.
 
   weir token create NAME --scopes query [--projects alpha] [--url URL | --data-dir DIR]
   weir token list
+  weir token limit NAME [--events-per-day N] [--bytes-per-day SIZE] [--stored-bytes SIZE]
   weir token revoke NAME
 
-create prints the token: this once, for only its hash is kept. NAME is new among all; to revoke, the
-id does, too. Lists have commas between their names, and what is not bound is for all.
+create prints the token: this once, for only its hash is kept. NAME is new among all; limit and
+revoke take the id, too. Lists have commas between their names, and what is not bound is for all.
 
   --scopes LIST          any of ingest, query and manage
   --projects LIST        what it reads and posts are events of these
@@ -31,6 +32,9 @@ id does, too. Lists have commas between their names, and what is not bound is fo
   --endpoints LIST       it calls these
   --default-source NAME  of posts that name none
   --expires-at TIME      ISO 8601; else it does not end
+  --events-per-day N     posts of more events on a UTC day are refused; limit also takes none
+  --bytes-per-day SIZE   the same of bytes before compression, such as 10GB
+  --stored-bytes SIZE    posts of more of these bytes within the retention are refused
   --url URL              asks the service that runs there, with the token in PRIVATE_ACCESS_TOKEN
   --data-dir DIR         changes the folder of a service that is stopped; else that of DATA_DIR
   --json                 everything as JSON
@@ -49,6 +53,9 @@ when the command was not understood.
     endpoints: { type: 'string' },
     'default-source': { type: 'string' },
     'expires-at': { type: 'string' },
+    'events-per-day': { type: 'string' },
+    'bytes-per-day': { type: 'string' },
+    'stored-bytes': { type: 'string' },
     url: { type: 'string' },
     'data-dir': { type: 'string' },
     json: { type: 'boolean' },
@@ -58,7 +65,7 @@ when the command was not understood.
     const act = VERBS.get(verb ?? '');
     if (act === undefined) {
       const got = verb === undefined ? 'nothing' : echo(verb);
-      throw new UsageError(`token must be followed by create, list or revoke; got ${got}`);
+      throw new UsageError(`token must be followed by create, list, limit or revoke; got ${got}`);
     }
     world.out(`${await act(storeOf(words, world), words, names)}\n`);
     return 0;
@@ -71,6 +78,7 @@ type Verb = (store: TokenStore, words: CommandWords, names: readonly string[]) =
 const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['create', create],
   ['list', list],
+  ['limit', limit],
   ['revoke', revoke],
 ]);
 
@@ -80,6 +88,7 @@ const ORDER_TEXTS = new Map([
   ['default-source', 'default_source'],
   ['expires-at', 'expires_at'],
 ]);
+const QUOTA_OPTIONS = ['events-per-day', 'bytes-per-day', 'stored-bytes'] as const;
 
 async function create(
   store: TokenStore,
@@ -95,8 +104,26 @@ async function create(
     const text = words.find(option);
     if (text !== undefined) order[member] = text;
   }
-  const made = await store.create(order).catch(refuseOrder);
+  const made = await store.create({ ...order, ...quotaOf(words) }).catch(refuseOrder);
   return words.has('json') ? jsonText(made) : made.token;
+}
+
+/** The members that the options of quotas stand for; with `none` null. */
+function quotaOf(words: CommandWords): Record<string, number | null> {
+  const quota: Record<string, number | null> = {};
+  for (const option of QUOTA_OPTIONS) {
+    const text = words.find(option);
+    if (text === undefined) continue;
+    const isCounted = option === 'events-per-day';
+    const max = isCounted ? Number(text) : parseBytes(text);
+    const isCount = max !== undefined && Number.isSafeInteger(max) && max >= 1;
+    if (!isCount && text !== 'none') {
+      const wanted = isCounted ? 'a number' : 'a number of bytes such as 10GB';
+      throw new UsageError(`--${option} must be ${wanted}, at least 1; got ${echo(text)}`);
+    }
+    quota[option.replaceAll('-', '_')] = isCount ? max : null;
+  }
+  return quota;
 }
 
 /** What is wrong with an order is wrong with the words that made it. */
@@ -114,10 +141,44 @@ async function list(
   rejectOrder('list', words);
   const tokens = await store.list();
   if (words.has('json')) return JSON.stringify(tokens, null, 2);
-  return tokens.length === 0 ? 'no tokens' : textTable(tokens.map(lineOf), tokens.length);
+  if (tokens.length === 0) return 'no tokens';
+  // Most services have no quotas.
+  const shown = QUOTA_COLUMNS.filter(([, textOf]) => tokens.some((token) => textOf(token) !== ''));
+  const lines = tokens.map((token) => lineOf(token, shown));
+  return textTable(lines, tokens.length);
 }
 
-function lineOf(token: ListedToken): Readonly<Record<string, string>> {
+type QuotaColumn = readonly [title: string, textOf: (token: ListedToken) => string];
+
+/** Quotas and how much of them is used; empty for none. */
+const QUOTA_COLUMNS: readonly QuotaColumn[] = [
+  [
+    'a day',
+    ({ events_per_day, bytes_per_day, used_today }) => {
+      const events = quotaText(events_per_day, used_today?.events, 'events');
+      return [...events, ...quotaText(bytes_per_day, used_today?.bytes, 'bytes')].join(', ');
+    },
+  ],
+  [
+    'stored',
+    ({ stored_bytes, used_stored_bytes }) =>
+      quotaText(stored_bytes, used_stored_bytes, 'bytes').join(''),
+  ],
+];
+
+function quotaText(
+  max: number | undefined,
+  used: number | undefined,
+  unit: string,
+): readonly string[] {
+  if (max === undefined) return [];
+  return [used === undefined ? `${max} ${unit}` : `${used} of ${max} ${unit}`];
+}
+
+function lineOf(
+  token: ListedToken,
+  quotaColumns: readonly QuotaColumn[],
+): Readonly<Record<string, string>> {
   const { id, name, scopes, projects, sources, endpoints, expires_at, from } = token;
   const bounds = Object.entries({ projects, sources, endpoints }).flatMap(([what, bound]) =>
     bound === undefined ? [] : [`${what} ${bound.join(', ')}`],
@@ -126,9 +187,31 @@ function lineOf(token: ListedToken): Readonly<Record<string, string>> {
     name,
     scopes: scopes.join(', '),
     'bound to': bounds.join('; ') || '–',
+    ...Object.fromEntries(quotaColumns.map(([title, textOf]) => [title, textOf(token) || '–'])),
     expires: expires_at ?? '–',
     id: from === 'settings' ? 'of the settings' : id,
   };
+}
+
+async function limit(
+  store: TokenStore,
+  words: CommandWords,
+  names: readonly string[],
+): Promise<string> {
+  rejectOptions('limit', words, [...ORDER_LISTS, ...ORDER_TEXTS.keys()]);
+  const change = quotaOf(words);
+  if (Object.keys(change).length === 0) {
+    const options = oneOf(QUOTA_OPTIONS.map((option) => `--${option}`));
+    throw new UsageError(`limit must have ${options}`);
+  }
+  const token = await mustFind(store, oneName('limit', names));
+  const changed = await store.changeQuota(token.id, change).catch(refuseOrder);
+  if (words.has('json')) return jsonText(changed);
+  const texts = QUOTA_COLUMNS.flatMap(([title, textOf]) => {
+    const text = textOf(changed);
+    return text === '' ? [] : [`${text} ${title}`];
+  });
+  return `${changed.name}: ${texts.join(', ') || '–'}`;
 }
 
 async function revoke(
@@ -137,15 +220,19 @@ async function revoke(
   names: readonly string[],
 ): Promise<string> {
   rejectOrder('revoke', words);
-  const wanted = oneName('revoke', names);
+  const token = await mustFind(store, oneName('revoke', names));
+  await store.revoke(token.id);
+  return words.has('json') ? jsonText(token) : `${token.name} is revoked`;
+}
+
+async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken> {
   const tokens = await store.list();
   // A name of the settings may be one of a made token, too: that is the one that can be revoked.
   const named = tokens.filter(({ name }) => name === wanted);
   const token =
     tokens.find(({ id }) => id === wanted) ?? named.find(({ from }) => from === 'file') ?? named[0];
   if (token === undefined) throw new CommandFailure(`there is no token ${echo(wanted)}`);
-  await store.revoke(token.id);
-  return words.has('json') ? jsonText(token) : `${token.name} is revoked`;
+  return token;
 }
 
 function oneName(verb: string, names: readonly string[]): string {
@@ -156,7 +243,11 @@ function oneName(verb: string, names: readonly string[]): string {
 }
 
 function rejectOrder(verb: string, words: CommandWords): void {
-  const given = [...ORDER_LISTS, ...ORDER_TEXTS.keys()].find((option) => words.has(option));
+  rejectOptions(verb, words, [...ORDER_LISTS, ...ORDER_TEXTS.keys(), ...QUOTA_OPTIONS]);
+}
+
+function rejectOptions(verb: string, words: CommandWords, options: readonly string[]): void {
+  const given = options.find((option) => words.has(option));
   if (given !== undefined)
     throw new UsageError(`--${given} is for create; ${verb} does not take it`);
 }

@@ -1,13 +1,13 @@
-import { join } from 'node:path';
 import { z } from 'zod';
-import { LockedError, LockFile } from '../../ingest/lock-file.ts';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
-import { parseTokenOrder } from '../access/token-order.ts';
+import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
 import { openFileTokens, type Tokens } from '../access/tokens.ts';
 import type { Settings } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import { CommandFailure, type CommandWorld } from './command.ts';
 import { checkFolder } from './folder-command.ts';
+import { withFolderLock } from './folder-lock.ts';
 import { parseJson, ServiceClient } from './service-client.ts';
 
 const KNOWN = z.object({
@@ -19,6 +19,11 @@ const KNOWN = z.object({
   sources: z.array(z.string()).optional(),
   endpoints: z.array(z.string()).optional(),
   default_source: z.string().optional(),
+  events_per_day: z.number().optional(),
+  bytes_per_day: z.number().optional(),
+  stored_bytes: z.number().optional(),
+  used_today: z.object({ events: z.number(), bytes: z.number() }).optional(),
+  used_stored_bytes: z.number().optional(),
   created_at: z.string().optional(),
   expires_at: z.string().optional(),
 });
@@ -31,11 +36,14 @@ export interface TokenStore {
   list(): Promise<readonly ListedToken[]>;
   /** @throws ServiceError or CommandFailure where it is not made. */
   create(order: object): Promise<ListedToken & { readonly token: string }>;
+  /** @throws ServiceError or CommandFailure where its quota stays as it was. */
+  changeQuota(id: string, change: object): Promise<ListedToken>;
   /** @throws ServiceError or CommandFailure where it stays. */
   revoke(id: string): Promise<void>;
 }
 
 const LIST = z.object({ result: z.array(KNOWN) });
+const CHANGED = z.object({ result: KNOWN });
 const MADE = z.object({ result: KNOWN.extend({ token: z.string() }) });
 
 /** Those of a service that runs. */
@@ -62,6 +70,16 @@ export class ServiceTokens implements TokenStore {
     return parsed.data.result;
   }
 
+  async changeQuota(id: string, change: object): Promise<ListedToken> {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify(change);
+    const path = `/api/tokens/${encodeURIComponent(id)}`;
+    const text = await this.#client.ask(path, { method: 'PATCH', headers, body });
+    const parsed = CHANGED.safeParse(parseJson(text));
+    if (!parsed.success) throw this.#client.stranger();
+    return parsed.data.result;
+  }
+
   async revoke(id: string): Promise<void> {
     await this.#client.ask(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
@@ -81,7 +99,7 @@ export class FolderTokens implements TokenStore {
 
   async list(): Promise<readonly ListedToken[]> {
     await checkFolder(this.#dataDir);
-    return (await this.#open()).list();
+    return (await this.#open(await findStorePath(this.#dataDir))).list();
   }
 
   create(order: object): Promise<ListedToken & { readonly token: string }> {
@@ -96,33 +114,25 @@ export class FolderTokens implements TokenStore {
     });
   }
 
+  changeQuota(id: string, change: object): Promise<ListedToken> {
+    return this.#change((tokens) => tokens.changeQuota(id, parseQuotaChange(change)));
+  }
+
   revoke(id: string): Promise<void> {
     return this.#change((tokens) => tokens.revoke(id));
   }
 
   async #change<T>(work: (tokens: Tokens) => Promise<T>): Promise<T> {
     await checkFolder(this.#dataDir);
-    const lock = await this.#lock();
-    try {
-      return await work(await this.#open());
-    } finally {
-      await lock.release();
-    }
+    const advice = 'Where a service runs there, ask it: --url URL';
+    return withFolderLock({ dataDir: this.#dataDir, advice }, this.#world, async (storePath) =>
+      work(await this.#open(storePath)),
+    );
   }
 
-  async #lock(): Promise<LockFile> {
+  async #open(storePath: string): Promise<Tokens> {
     try {
-      return await LockFile.take(join(this.#dataDir, 'lock'), this.#world.wallMs() * 1000);
-    } catch (cause) {
-      if (!(cause instanceof LockedError)) throw cause;
-      const message = `${cause.message}. Where a service runs there, ask it: --url URL`;
-      throw new CommandFailure(message, cause);
-    }
-  }
-
-  async #open(): Promise<Tokens> {
-    try {
-      return await openFileTokens(this.#dataDir, this.#world.wallMs);
+      return await openFileTokens(storePath, this.#world.wallMs);
     } catch (error) {
       throw error instanceof StartError ? new CommandFailure(error.message, error) : error;
     }

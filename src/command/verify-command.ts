@@ -1,39 +1,67 @@
+import { relative } from 'node:path';
+import { unreachable } from '../../engine/assert.ts';
 import { count } from '../../engine/plan/explanation.ts';
+import { CLOCK_FILE } from '../../ingest/clock-file.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { FOLDER_DAMAGES_LISTED_MAX } from '../../ingest/limits.ts';
+import { restoreFolder } from '../../ingest/segment-restoring.ts';
+import type { SmallFileNames } from '../../ingest/small-files.ts';
 import { type Verification, verifyFolder } from '../../ingest/verification.ts';
+import { QUOTA_FILE } from '../access/quota-file.ts';
+import { TOKEN_FILE_NAME } from '../access/token-file.ts';
 import { byteText } from '../byte-text.ts';
+import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
+import { KEPT_ENDING } from '../definition/kept-files.ts';
 import { echo } from '../echo.ts';
+import { INSTANCE_KEY_FILE } from '../instance-key.ts';
+import type { CommandWorld } from './command.ts';
 import { damageText, events, tailText } from './damage-text.ts';
-import { folderCommand, jsonText } from './folder-command.ts';
+import { type FoundFolder, folderCommand, jsonText } from './folder-command.ts';
+import { withFolderLock } from './folder-lock.ts';
 import { showShare } from './progress.ts';
+
+/** Files with a checksum beside log and segments. */
+export const SMALL_FILES: SmallFileNames = {
+  pairs: [TOKEN_FILE_NAME],
+  singles: [CLOCK_FILE, INSTANCE_KEY_FILE, QUOTA_FILE],
+  folders: [
+    { name: 'endpoints', ending: DEFINITION_ENDING, hasCopies: true },
+    { name: 'endpoints-kept', ending: KEPT_ENDING, hasCopies: false },
+  ],
+};
 
 /** `weir verify`. */
 export const VERIFY = folderCommand({
   name: 'verify',
   help: `weir verify holds every byte of a data folder against its checksum.
 
-  weir verify DATA_DIR [--json]
+  weir verify DATA_DIR [--restore] [--json]
 
-It reads each segment file (both of its envelopes and every block) and each record of the log, and
-tells what is damaged and what that costs. Nothing is changed, and nothing is mended: the next start
-does that, as far as it can be. The folder may be that of a running weir, of a stopped one, or a
-copy.
+It reads each segment file (both of its envelopes and every block), each record of the log and where
+the log ended, tokens and definitions with their copies, and says what is damaged, which segment
+files are missing, and what that costs. Nothing is repaired: the next start does that, as far as it
+can be. Without --restore nothing is changed, and the folder may be that of a running weir, of a
+stopped one, or a copy.
 
-Not damage: what is being written, or was cut off by a crash, at the end of the log, as it was never
-acknowledged; files left over, which a start removes; files that a running weir merges or removes
-meanwhile. What is in the folder quarantine is not looked at.
+Not damage: what is being written, or was cut off by a crash, at the end of the log, behind what is
+known to have been acknowledged; files left over, which a start removes; files that a running weir
+merges or removes meanwhile. Files that are none of weir's are named. Of segment files in the folder
+quarantine it says which are whole and would go back into their places; the next start puts them
+back.
 
-  --json   everything as JSON, when all has been read
-  --help   this text
+  --restore  put them back now, and then verify; the service must be stopped
+  --json     everything as JSON, when all has been read
+  --help     this text
 
 Exit status: 0 when all is whole; 1 when something is damaged or cannot be read, or there is no such
 folder, or not one of weir; 2 when the command was not understood.
 `,
-  flags: ['json'],
-  run: async (dataDir, words, world) => {
+  flags: ['restore', 'json'],
+  run: async (folder, words, world) => {
     const isJson = words.has('json');
+    const { storePath, quarantine } = await lookIntoQuarantine(folder, words.has('restore'), world);
+    if (!isJson) for (const file of quarantine) world.out(`in quarantine: ${fateText(file)}\n`);
     const damages: FolderDamage[] = [];
     const onProgress = showShare('verifying');
     const onDamage = (damage: FolderDamage): void => {
@@ -43,15 +71,64 @@ folder, or not one of weir; 2 when the command was not understood.
       } else if (damages.length < FOLDER_DAMAGES_LISTED_MAX) damages.push(damage);
     };
     const found = await verifyFolder({
-      ...{ disk: new NodeDisk(), dataDir, onDamage, onProgress },
+      ...{ disk: new NodeDisk(), dataDir: storePath, onDamage, onProgress },
+      smallFiles: SMALL_FILES,
     }).finally(onProgress.end);
-    if (isJson) world.out(`${jsonText({ folder: dataDir, ...found, damages })}\n`);
+    if (isJson) world.out(`${jsonText({ folder: storePath, ...found, damages, quarantine })}\n`);
     else world.out(summaryText(found));
     return found.damageCount + found.unchecked.length === 0 ? 0 : 1;
   },
 });
 
-function summaryText({ segments, log, damageCount, unchecked, unknown }: Verification): string {
+/** A segment file in quarantine, by its path in the data folder. */
+type QuarantinedFile = {
+  readonly path: string;
+  readonly fate: 'restored' | 'whole' | 'stays';
+  /** Why it stays. */
+  readonly reason?: string;
+};
+
+/**
+ * Says what would become of segment files in quarantine; with `isRestoring` puts back those that may go back. The
+ * store folder has another path then.
+ */
+async function lookIntoQuarantine(
+  folder: FoundFolder,
+  isRestoring: boolean,
+  world: CommandWorld,
+): Promise<{ readonly storePath: string; readonly quarantine: readonly QuarantinedFile[] }> {
+  const look = async (storePath: string) => {
+    const isTrial = !isRestoring;
+    const found = await restoreFolder({ disk: new NodeDisk(), dataDir: storePath, isTrial });
+    const fate = isRestoring ? 'restored' : 'whole';
+    const restored = found.restored.map(
+      ({ path }) => ({ path: relative(storePath, path), fate }) as const,
+    );
+    const left = found.left.map(
+      ({ path, reason }) => ({ path: relative(storePath, path), fate: 'stays', reason }) as const,
+    );
+    return { storePath, quarantine: [...restored, ...left] };
+  };
+  if (!isRestoring) return look(folder.storePath);
+  const advice = 'Stop the service that runs there; its next start puts the files back, too';
+  return withFolderLock({ dataDir: folder.dataDir, advice }, world, look);
+}
+
+function fateText({ path, fate, reason = '' }: QuarantinedFile): string {
+  switch (fate) {
+    case 'restored':
+      return `${echo(path)} is whole, and back in its place`;
+    case 'whole':
+      return `${echo(path)} is whole: the next start, or --restore, puts it back`;
+    case 'stays':
+      return `${echo(path)} stays: ${reason}`;
+    default:
+      return unreachable(fate);
+  }
+}
+
+function summaryText(found: Verification): string {
+  const { segments, log, smallFiles, damageCount, unchecked, unknown } = found;
   const lines = [
     ...unchecked.map(({ path, reason }) => `not checked: ${path}: ${reason}`),
     ...unknown.map((path) => `not ours: ${echo(path)}`),
@@ -66,11 +143,25 @@ function summaryText({ segments, log, damageCount, unchecked, unknown }: Verific
     lines.push(`               ${count(leftoverCount)} files that are left over were not read`);
   }
   if (log.tailSize > 0) lines.push(`               ${tailText(log.tailSize)}`);
+  lines.push(...smallFileLines(smallFiles));
   const isWhole = damageCount + unchecked.length === 0;
   const verdict = isWhole
     ? 'all is whole'
     : `${count(damageCount)} damaged, ${count(unchecked.length)} not checked`;
   return `${[...lines, verdict].join('\n')}\n`;
+}
+
+function smallFileLines(found: Verification['smallFiles']): readonly string[] {
+  const { fileCount, damagedCount, leftoverCount, withoutChecksum, leftOut } = found;
+  const lines = [`other files    ${count(fileCount)}, ${count(damagedCount)} damaged`];
+  if (leftoverCount > 0) {
+    lines.push(`               ${count(leftoverCount)} that are left over were not read`);
+  }
+  if (withoutChecksum.length > 0) {
+    lines.push(`               without a checksum yet: ${withoutChecksum.map(echo).join(', ')}`);
+  }
+  if (leftOut.length > 0) lines.push(`               left out: ${leftOut.map(echo).join(', ')}`);
+  return lines;
 }
 
 function damagedPlaces(damageCount: number): string {

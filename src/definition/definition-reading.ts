@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { open, readdir, realpath } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import { DEFINITION_BYTES_MAX } from '../limits.ts';
 import { packageRoot } from '../package-root.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
@@ -13,20 +14,52 @@ export async function definitionNames(folder: string): Promise<readonly string[]
   return names.filter((name) => name.endsWith(DEFINITION_ENDING)).sort();
 }
 
-/** The text of a definition's file. @throws DefinitionError when it cannot be one. */
+/**
+ * The text of a definition's file. A link must lead to a file of the same folder, as mounted configurations have it:
+ * messages quote lines of definitions, and must not show those of other files.
+ *
+ * @throws DefinitionError when it cannot be one.
+ */
 export async function readDefinitionFile(file: string): Promise<string> {
-  const bytes = await readFile(file).catch((cause: unknown): never => {
+  const problem = (reason: string) => new DefinitionError(file, '', FILE_START, reason);
+  let bytes: Uint8Array;
+  try {
+    const [folder, path] = await Promise.all([realpath(dirname(file)), realpath(file)]);
+    if (!path.startsWith(join(folder, sep)))
+      throw problem('a link must lead to a file of its folder');
+    bytes = await readRegularFile(path, problem);
+  } catch (cause) {
+    if (cause instanceof DefinitionError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new DefinitionError(file, '', FILE_START, `a definition must be readable; got ${reason}`);
-  });
+    throw problem(`a definition must be readable; got ${reason}`);
+  }
   return definitionTextOf(file, bytes);
+}
+
+/** Nothing is read of what is no file, or too large. A pipe that nobody writes to would be waited for for ever. */
+async function readRegularFile(
+  path: string,
+  problem: (reason: string) => DefinitionError,
+): Promise<Uint8Array> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw problem('a definition must be a regular file');
+    if (stats.size > DEFINITION_BYTES_MAX) throw problem(sizeReason(stats.size));
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+function sizeReason(size: number): string {
+  return `a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${size}`;
 }
 
 /** Bytes as the text of a definition. @throws DefinitionError when they are too many, or not UTF-8. */
 export function definitionTextOf(file: string, bytes: Uint8Array): string {
   if (bytes.length > DEFINITION_BYTES_MAX) {
-    const reason = `a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${bytes.length}`;
-    throw new DefinitionError(file, '', FILE_START, reason);
+    throw new DefinitionError(file, '', FILE_START, sizeReason(bytes.length));
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

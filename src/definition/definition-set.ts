@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { must } from '../../engine/assert.ts';
-import type { PreparedQuery } from '../../engine/engine.ts';
 import type { View, Views } from '../../engine/plan/logical-plan.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { QueryEngine } from '../call/query-engine.ts';

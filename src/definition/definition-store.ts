@@ -1,14 +1,22 @@
 import { dirname, join } from 'node:path';
+import {
+  CHECKSUM_SIZE,
+  type CheckedPair,
+  COPY_ENDING,
+  judgePair,
+  passOverMissing,
+  writeChecked,
+} from '../../ingest/checked-file.ts';
 import { type Disk, DiskError, namesIn } from '../../ingest/disk/disk.ts';
-import { writeDurably } from '../../ingest/durable-file.ts';
 import { TEMPORARY_ENDING } from '../../ingest/segment-name.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { DEFINITION_BYTES_MAX } from '../limits.ts';
 import { DEFINITION_ENDING } from './definition-reading.ts';
 
 /**
- * The definitions that were made over HTTP: a file for each, named by its id. After a crash there is of
- * each change either all or nothing, and all where `write` or `remove` had resolved.
+ * The definitions that were made over HTTP: a file for each, named by its id, and a copy beside it, each with a
+ * checksum. After a crash there is of each change either all or nothing, and all where `write` or `remove` had
+ * resolved; that holds also where one of the two files is damaged.
  *
  * One call at a time.
  */
@@ -24,17 +32,20 @@ export class DefinitionStore {
   }
 
   /**
-   * The bytes of each file, by id. What a crash left half written is removed; other files are passed
-   * over. Rejects with a `DiskError`.
+   * What each file and its copy say, by id; none is missing. What a crash left half written is removed; other
+   * files are passed over. Rejects with a `DiskError`.
    */
-  async read(): Promise<ReadonlyMap<string, Uint8Array>> {
-    const files = new Map<string, Uint8Array>();
+  async read(): Promise<ReadonlyMap<string, CheckedPair>> {
+    const files = new Map<string, CheckedPair>();
     const names = (await namesIn(this.#disk, this.#folder)) ?? [];
     for (const name of [...names].sort()) {
       const path = join(this.#folder, name);
       if (name.endsWith(TEMPORARY_ENDING)) await this.#disk.remove(path);
       const id = idOf(name);
-      if (id !== undefined) files.set(id, await this.#readFile(path));
+      if (id === undefined || files.has(id)) continue;
+      const whole = this.pathOf(id);
+      const copy = await this.#readFile(whole + COPY_ENDING);
+      files.set(id, judgePair(await this.#readFile(whole), copy));
     }
     return files;
   }
@@ -43,14 +54,16 @@ export class DefinitionStore {
   async write(id: string, fileText: string): Promise<void> {
     await this.#makeFolder();
     const path = this.pathOf(id);
-    // A write that failed before may have left its half.
-    await this.#disk.remove(path + TEMPORARY_ENDING).catch(passOverMissing);
-    await writeDurably(this.#disk, path, [Buffer.from(fileText)]);
+    await writeChecked(this.#disk, path, fileText);
+    await writeChecked(this.#disk, path + COPY_ENDING, fileText);
   }
 
   /** Rejects with a `DiskError`; it may be gone all the same. */
   async remove(id: string): Promise<void> {
-    await this.#disk.remove(this.pathOf(id)).catch(passOverMissing);
+    const path = this.pathOf(id);
+    // The copy first: the file without it is what it was, and the copy alone would be put back.
+    await this.#disk.remove(path + COPY_ENDING).catch(passOverMissing);
+    await this.#disk.remove(path).catch(passOverMissing);
     await this.#disk.syncFolder(this.#folder);
   }
 
@@ -65,11 +78,15 @@ export class DefinitionStore {
     this.#isMade = true;
   }
 
-  /** One byte more than there may be says that there are too many. */
-  async #readFile(path: string): Promise<Uint8Array> {
-    const reader = await this.#disk.open(path);
+  /** `undefined` when it is not there. One byte more than there may be says that there are too many. */
+  async #readFile(path: string): Promise<Uint8Array | undefined> {
+    const reader = await this.#disk.open(path).catch((error: unknown): undefined => {
+      if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
+    });
+    if (reader === undefined) return undefined;
     try {
-      const bytes = new Uint8Array(Math.min(reader.size, DEFINITION_BYTES_MAX + 1));
+      const sizeMax = CHECKSUM_SIZE + DEFINITION_BYTES_MAX + 1;
+      const bytes = new Uint8Array(Math.min(reader.size, sizeMax));
       return bytes.subarray(0, await reader.read(bytes, 0));
     } finally {
       await reader.close();
@@ -77,13 +94,10 @@ export class DefinitionStore {
   }
 }
 
-/** `undefined` for a name that `pathOf` does not give. */
+/** `undefined` for a name that neither a definition nor its copy has. */
 function idOf(name: string): string | undefined {
-  if (!name.endsWith(DEFINITION_ENDING)) return undefined;
-  const id = name.slice(0, -DEFINITION_ENDING.length);
+  const whole = name.endsWith(COPY_ENDING) ? name.slice(0, -COPY_ENDING.length) : name;
+  if (!whole.endsWith(DEFINITION_ENDING)) return undefined;
+  const id = whole.slice(0, -DEFINITION_ENDING.length);
   return isUuid(id) && id === id.toLowerCase() ? id : undefined;
-}
-
-function passOverMissing(error: unknown): void {
-  if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
 }

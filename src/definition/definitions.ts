@@ -1,3 +1,4 @@
+import type { CheckedPair } from '../../ingest/checked-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
 import { ServiceError } from '../errors.ts';
@@ -6,7 +7,7 @@ import { type Log, stackOf } from '../log.ts';
 import type { ProfileName } from '../profile.ts';
 import { StartError } from '../start-error.ts';
 import { Catalogue, CatalogueError, readBuiltIn } from './catalogue.ts';
-import { DefinitionError } from './definition-error.ts';
+import { DefinitionError, FILE_START } from './definition-error.ts';
 import type { DefinitionFolder } from './definition-folder.ts';
 import { FolderError } from './definition-folder.ts';
 import { type DefinitionProblem, problemOf, servedText } from './definition-problem.ts';
@@ -225,19 +226,32 @@ export class Definitions {
       throw new StartError(`definitions cannot be read: ${cause.message}`, cause);
     });
     const stored = new Map<string, SavedDefinition>();
-    for (const [id, bytes] of files) {
+    for (const [id, pair] of files) {
       const file = store.pathOf(id);
       try {
-        const fileText = definitionTextOf(file, bytes);
+        const fileText = definitionTextOf(file, wholeBytesOf(file, pair));
         const saved = readSaved({ origin: 'api', file, fileText }, profile);
         checkId(saved, id);
         stored.set(id, saved);
+        await this.#repair(id, fileText, pair);
       } catch (error) {
         if (!(error instanceof DefinitionError)) throw error;
         this.#unread.set(id, error);
       }
     }
     return stored;
+  }
+
+  /** Writes a file and its copy where they are not both whole. What the disk does not take is left to the next start. */
+  async #repair(id: string, fileText: string, pair: CheckedPair): Promise<void> {
+    const { store, log } = this.#options;
+    if (pair.kind === 'whole' && pair.isPaired) return;
+    if (pair.kind === 'whole' && pair.isDamaged) {
+      log({ level: 'error', event: 'definition_file_repaired', file: store.pathOf(id) });
+    }
+    await store.write(id, fileText).catch((error: unknown) => {
+      if (!(error instanceof DiskError)) throw error;
+    });
   }
 
   /** Whoever is in force keeps id and names, against the newcomers above all. */
@@ -413,6 +427,14 @@ function checkSize(fileText: string): void {
     'body_too_large',
     `the file of a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${byteSize}`,
   );
+}
+
+/** @throws DefinitionError where neither the file nor its copy is whole. */
+function wholeBytesOf(file: string, pair: CheckedPair): Uint8Array {
+  if (pair.kind === 'whole' || pair.kind === 'old') return pair.body;
+  const reason =
+    'a definition must match its checksum; this file and its copy are damaged: make it again, or remove it';
+  throw new DefinitionError(file, '', FILE_START, reason);
 }
 
 /** @throws DefinitionError when the text says another id than it is kept under. */

@@ -1,5 +1,5 @@
-import type { PreparedQuery } from '../../engine/engine.ts';
 import type { Views } from '../../engine/plan/logical-plan.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Definition, ParameterDefinition } from './definition.ts';
 import type { ParameterSchema } from './parameters.ts';
 import type { Origin } from './saved-definition.ts';

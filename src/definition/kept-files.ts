@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { decodeChecked, passOverMissing, writeChecked } from '../../ingest/checked-file.ts';
 import { type Disk, DiskError, namesIn } from '../../ingest/disk/disk.ts';
-import { writeDurably } from '../../ingest/durable-file.ts';
-import { TEMPORARY_ENDING } from '../../ingest/segment-name.ts';
 import { DEFINITION_BYTES_MAX } from '../limits.ts';
 
 /** A file of `ENDPOINTS_DIR` as it was when its definition came into force. */
@@ -12,16 +11,17 @@ export type KeptFile = {
   readonly fileText: string;
 };
 
-const ENDING = '.kept';
+/** What the names of copies end with. */
+export const KEPT_ENDING = '.kept';
 
 /** Bytes of the first line: a checksum, and a path of at most 4,096 bytes, of which each may be escaped. */
 const HEADER_BYTES_MAX = 32 * 1024;
 
 /**
  * The last good text of each file of `ENDPOINTS_DIR`, in a folder of the data folder, so that a start can answer
- * with it while the file itself is wrong. A copy is one file:
+ * with it while the file itself is wrong. A copy is one file with a checksum, whose body is:
  *
- *     SHA-256 of all that follows the space, in hexadecimal │ space │ path as JSON │ line feed │ text
+ *     path as JSON │ line feed │ text
  *
  * A copy that does not match its checksum is not used. One call at a time.
  */
@@ -89,16 +89,14 @@ export class KeptFiles {
       this.#isMade = true;
     }
     const path = this.#pathOf(kept.file);
-    // A write that failed before, or a crash, may have left its half.
-    await this.#disk.remove(path + TEMPORARY_ENDING).catch(passOverMissing);
-    await writeDurably(this.#disk, path, [copyOf(kept)]);
+    await writeChecked(this.#disk, path, `${JSON.stringify(kept.file)}\n${kept.fileText}`);
     this.#damaged.delete(path);
   }
 
   async #names(damage: string[]): Promise<readonly string[]> {
     try {
       const names = (await namesIn(this.#disk, this.#folder)) ?? [];
-      return names.filter((name) => name.endsWith(ENDING)).sort();
+      return names.filter((name) => name.endsWith(KEPT_ENDING)).sort();
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
       damage.push(error.message);
@@ -108,7 +106,7 @@ export class KeptFiles {
 
   /** A path may be longer than the name of a file. */
   #pathOf(file: string): string {
-    return join(this.#folder, createHash('sha256').update(file).digest('hex') + ENDING);
+    return join(this.#folder, createHash('sha256').update(file).digest('hex') + KEPT_ENDING);
   }
 
   /** One byte more than there may be makes the checksum wrong. */
@@ -124,27 +122,12 @@ export class KeptFiles {
   }
 }
 
-function copyOf({ file, fileText }: KeptFile): Uint8Array {
-  const body = `${JSON.stringify(file)}\n${fileText}`;
-  return Buffer.from(`${digestOf(Buffer.from(body))} ${body}`);
-}
-
 /** `undefined` where the checksum is another. */
 function parseCopy(bytes: Uint8Array): KeptFile | undefined {
-  const start = bytes.indexOf(0x20) + 1;
-  const body = bytes.subarray(start);
-  const digest = Buffer.from(bytes.subarray(0, Math.max(start - 1, 0))).toString('latin1');
-  if (digestOf(body) !== digest) return undefined;
+  const body = decodeChecked(bytes);
+  if (body === undefined) return undefined;
   const text = Buffer.from(body).toString();
   const lineEnd = text.indexOf('\n');
-  // What has the right checksum was written by `copyOf`.
+  // What has the right checksum was written by `#write`.
   return { file: String(JSON.parse(text.slice(0, lineEnd))), fileText: text.slice(lineEnd + 1) };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-function passOverMissing(error: unknown): void {
-  if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
 }

@@ -48,7 +48,7 @@ export async function runDemo(environment: Environment, clock: Clock): Promise<v
     settings,
     clock,
     log,
-    backend: openBackend({ settings, log, nowMs: clock.monotonicMs }),
+    openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
   });
   try {
     process.stdout.write(`weir runs at ${service.url} with its data in ${dataDir}\n`);

@@ -1,41 +1,44 @@
 import type { Request, Response } from 'express';
-import { must } from '../../engine/assert.ts';
-import { refusalSentences, type UnreadableTimestamps } from '../../ingest/admission.ts';
+import {
+  type Refusals,
+  refusalSentences,
+  type UnreadableTimestamps,
+} from '../../ingest/admission.ts';
+import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import type { PostContents } from '../../ingest/post-decoding.ts';
 import type { Source } from '../../ingest/source.ts';
-import type { Translated, WireFormat } from '../../ingest/wire/wire-format.ts';
-import { authorizeSource, type Grant } from '../access/grant.ts';
+import type { WireFormat } from '../../ingest/wire/wire-format.ts';
+import { authorizeDefaultSource, authorizeSource, type Grant } from '../access/grant.ts';
+import type { DailyUse } from '../access/quota-file.ts';
+import type { Quotas } from '../access/quotas.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
+import { type RefusalCode, ServiceError } from '../errors.ts';
 import type { BodyReader } from '../http/body.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
 import type { GuardedOperation } from '../http/route.ts';
 import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
-import type { LogIntake } from '../store/log-intake.ts';
+import type { Alterations, DecodedPost, LogIntake } from '../store/log-intake.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
 /** What was stored of a body, for a door to tell its sender. */
-export type Posted<Notes> = {
+type Posted<Notes> = Alterations & {
   /** Of the format. */
   readonly notes: Notes;
-  readonly eventCount: number;
-  /** The events of the body that were not taken, from zero, and why, of the first of them. */
-  readonly refused: ReadonlyMap<number, string | undefined>;
-  readonly unreadableTimestamps: UnreadableTimestamps | undefined;
-  /** Those stored with U+FFFD for bytes that were not UTF-8. */
-  readonly repaired: readonly number[];
+  /** The events of the body that were not taken. */
+  readonly refusals: Refusals;
 };
 
-/** A sentence for each event that was not taken; the last one counts those that are not listed. */
-export function refusedSentences({ refused }: Posted<unknown>): readonly string[] {
-  const listed = new Map<number, string>();
-  for (const [event, reason] of refused) if (reason !== undefined) listed.set(event, reason);
-  const unlisted = [...refused.keys()].filter((event) => !listed.has(event));
-  return refusalSentences({
-    events: [...listed.keys(), ...unlisted],
-    reasons: [...listed.values()],
+/** @throws ServiceError of this code when events were refused: all others are stored. */
+export function checkRefusals(code: RefusalCode, refusals: Refusals): void {
+  const count = refusals.events.length;
+  if (count === 0) return;
+  const events = count === 1 ? '1 event was' : `${count} events were`;
+  throw new ServiceError(code, `${events} refused; all others of the post are stored`, {
+    refusals: refusalSentences(refusals),
   });
 }
 
@@ -54,7 +57,15 @@ export type Door<Notes> = {
    * an index in the path, else the default one.
    */
   readonly sourceElse: 'none' | 'body' | 'default';
-  readonly tell: (request: Request, response: Response, posted: Posted<Notes>) => void;
+  /** The failure that names refused events; without it `tell` names them. */
+  readonly refusalCode?: RefusalCode;
+  readonly tell: (
+    request: Request,
+    response: Response,
+    posted: Posted<Notes>,
+  ) => void | Promise<void>;
+  /** Bytes of an answer that grows with the body; they count with it until the answer has left. */
+  readonly answerBytes?: (notes: Notes) => number;
   /** In the words of the profile, unless given. */
   readonly tellFailure?: TellFailure;
   /** What these words look like. */
@@ -65,6 +76,8 @@ export type DoorOptions = {
   readonly intake: LogIntake;
   readonly bodies: BodyReader;
   readonly clock: Clock;
+  /** Left out, any amount may be posted. */
+  readonly quotas?: Quotas | undefined;
   /** Of doors whose senders name none. */
   readonly defaultSource: Source;
 };
@@ -74,8 +87,8 @@ export function doorHandler<Notes>(
   door: Door<Notes>,
   options: DoorOptions,
 ): GuardedOperation['handle'] {
-  const { intake, bodies, clock, defaultSource } = options;
-  const { formats, sourceElse } = door;
+  const { intake, bodies, clock, defaultSource, quotas } = options;
+  const { formats, sourceElse, refusalCode } = door;
   const [firstType] = formats.keys();
   return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
@@ -83,66 +96,127 @@ export function doorHandler<Notes>(
     if (address !== undefined || sourceElse === 'none')
       source = mustFindSource(intake, address, grant);
     else if (sourceElse === 'default')
-      source = pathSource(intake, request) ?? sourceOfToken(intake, grant) ?? defaultSource;
-    if (source !== undefined) authorizeSource(grant, source);
+      source = pathSource(intake, request, grant) ?? sourceOfToken(intake, grant) ?? defaultSource;
+    if (source !== undefined) authorizeDefaultSource(grant, source);
     const type = readMediaType(request.headers['content-type'], [...formats.keys()]) ?? firstType!;
     const format = formats.get(type)!;
-    const check = (): void => intake.check(source);
+    const check = (): void => {
+      quotas?.check(grant);
+      intake.check(source);
+    };
     const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
-    const posted = await bodies.use(request, response, terms, async (pieces) => {
+    const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
-      const body = { pieces, mediaType: type, headers, nowUs };
-      const translated = await intake.translate(format, body);
-      const target = source ?? mustFindSource(intake, translated.events.bodyAddress, grant);
-      return await store(intake, translated, { source: target, nowUs, grant });
+      const body = { pieces, format, mediaType: type, headers, nowUs };
+      const post = await intake.decode(body, () => response.destroyed);
+      try {
+        const { bodyAddress, notes } = post.contents;
+        const target = source ?? mustFindSource(intake, bodyAddress, grant);
+        // The format of this door made them.
+        const ofFormat = notes as Notes;
+        if (door.answerBytes !== undefined) holdAnswer(door.answerBytes(ofFormat));
+        const to = { source: target, nowUs, grant, quotas, response };
+        return { notes: ofFormat, ...(await store(intake, post, to)) };
+      } finally {
+        post.end();
+      }
     });
     tellWarnings(response, posted);
-    door.tell(request, response, posted);
+    if (refusalCode !== undefined) checkRefusals(refusalCode, posted.refusals);
+    await door.tell(request, response, posted);
   };
 }
 
-/** Of the index in a path, where that is a source's name. */
-function pathSource(intake: LogIntake, { params }: Request): Source | undefined {
+/**
+ * The source of the index in a path, where that is a source's name.
+ *
+ * @throws ServiceError when the token is bound to other sources.
+ */
+function pathSource(intake: LogIntake, { params }: Request, grant: Grant): Source | undefined {
   const { index } = params;
-  return typeof index === 'string' ? intake.findSource(index) : undefined;
+  if (typeof index !== 'string') return undefined;
+  const source = intake.findSource(index);
+  authorizeSource(grant, index, source);
+  return source;
 }
 
-type Target = { readonly source: Source; readonly nowUs: number; readonly grant: Grant };
+type Target = {
+  readonly source: Source;
+  readonly nowUs: number;
+  readonly grant: Grant;
+  readonly quotas: Quotas | undefined;
+  readonly response: Response;
+};
 
 /**
- * Stores the events of each address in the source of that name, if there is one, else in that of the body.
- * Where one of several cannot be stored, those before it are; a sender who tries again sends them twice.
+ * Stores the events of each address in the source of that name, if there is one, else in that of the body: those of a
+ * source together, so that a body waits for as many syncs as it has sources, however many its addresses are. Where one of
+ * several cannot be stored, or the sender has gone, those before it are; a sender who tries again sends them twice.
  */
-async function store<Notes>(
+async function store(
   intake: LogIntake,
-  { events, notes }: Translated<Notes>,
-  { source, nowUs, grant }: Target,
-): Promise<Posted<Notes>> {
-  const refused = new Map<number, string | undefined>();
-  let unreadableTimestamps: UnreadableTimestamps | undefined;
-  const repaired: number[] = [];
-  const targets = events.addresses.map((address) => {
-    const named = address === undefined ? undefined : intake.findSource(address);
-    return { address, target: named ?? source };
-  });
+  post: DecodedPost,
+  { source, nowUs, grant, quotas, response }: Target,
+): Promise<Omit<Posted<unknown>, 'notes'>> {
   // All before the first is stored: a token that is not for one of them posts nothing.
-  for (const { target } of targets) authorizeSource(grant, target);
-  for (const { address, target } of targets) {
-    const decoded = await intake.decode([events.body(address)], 'json', events.isRepaired);
-    const receipt = { nowUs, projects: grant.projects };
-    const stored = await decoded.store(target, receipt);
-    const ordinals = events.ordinals(address);
-    const ordinalOf = (event: number): number =>
-      must(ordinals[event], 'an event that was not taken as it is was sent');
-    for (const [index, event] of stored.events.entries()) {
-      const ordinal = ordinalOf(event);
-      refused.set(ordinal, events.reasonOf(ordinal) ?? stored.reasons[index]);
-    }
-    for (const event of stored.repaired) repaired.push(ordinalOf(event));
+  const bySource = await addressesBySource(post.contents.addresses, (address) => {
+    if (address === undefined) return source;
+    const named = intake.findSource(address);
+    authorizeSource(grant, address, named);
+    return named ?? source;
+  });
+  const refusals: Refusals[] = [];
+  let unreadableTimestamps: UnreadableTimestamps | undefined;
+  const repaired: number[][] = [];
+  for (const [target, addresses] of bySource) {
+    if (refusals.length > 0 && response.destroyed) throw senderGone();
+    const stored = await post.store(target, {
+      addresses,
+      nowUs,
+      projects: grant.projects,
+      onStored: (more: DailyUse) => quotas?.count(grant, more),
+    });
+    refusals.push(stored);
+    repaired.push([...stored.repaired]);
     unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);
   }
-  return { notes, eventCount: events.count, refused, repaired, unreadableTimestamps };
+  return { refusals: joinRefusals(refusals), repaired: repaired.flat(), unreadableTimestamps };
+}
+
+/** The addresses of each source, by their indexes. Lets other work run: a body may name many. */
+async function addressesBySource(
+  addresses: PostContents['addresses'],
+  sourceOf: (address: string | undefined) => Source,
+): Promise<ReadonlyMap<Source, readonly number[]>> {
+  const bySource = new Map<Source, number[]>();
+  const slices = new Slices(ADDRESSES_PER_SLICE);
+  for (const [index, address] of addresses.entries()) {
+    const source = sourceOf(address);
+    const known = bySource.get(source);
+    if (known === undefined) bySource.set(source, [index]);
+    else known.push(index);
+    if (slices.isOver(index)) await yieldToEventLoop();
+  }
+  return bySource;
+}
+
+/** Some milliseconds of looking for sources. */
+const ADDRESSES_PER_SLICE = 4_096;
+
+function joinRefusals(parts: readonly Refusals[]): Refusals {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const listed = parts.map(({ events, reasons }) => events.slice(0, reasons.length));
+  const unlisted = parts.map(({ events, reasons }) => events.slice(reasons.length));
+  return {
+    events: [...listed, ...unlisted].flat(),
+    reasons: parts.flatMap(({ reasons }) => reasons),
+  };
+}
+
+function senderGone(): ServiceError {
+  return new ServiceError('invalid_body', 'the sender left before all sources of its post had it');
 }
 
 function together(

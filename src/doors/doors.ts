@@ -16,8 +16,11 @@ import { OTLP_DOOR } from './otlp-door.ts';
 /** Paths of the JSON door, below which Logflare has its others. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
 
-/** Where clients of Elasticsearch find it: by itself, and below a path that they are given. */
-const ELASTICSEARCH_BASES = ['', '/elasticsearch'] as const;
+/**
+ * Where clients of Elasticsearch find it: below a path that they are given, and by itself. In this order, or the path
+ * would be taken for an index.
+ */
+const ELASTICSEARCH_BASES = ['/elasticsearch', ''] as const;
 
 /** Counts how posts ended, where somebody counts. */
 export function countingPosts(metrics: Metrics | undefined): Route['ended'] {
@@ -106,6 +109,7 @@ function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperati
     summary: door.summary,
     body: { isRequired: false, content: Object.fromEntries(content) },
     answers: door.answers,
+    failures: [...POST_TEXT.failures, ...(door.refusalCode ? [door.refusalCode] : [])],
     access: { scope: 'ingest', tokenIn: 'password' },
     handle: doorHandler(door, options),
   };

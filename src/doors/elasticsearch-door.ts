@@ -1,6 +1,8 @@
+import type { Refusals } from '../../ingest/admission.ts';
+import { yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
 import type { TellFailure } from '../http/failure.ts';
-import { sendJson } from '../http/response.ts';
+import { sendBytes } from '../http/response.ts';
 import { refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
@@ -63,12 +65,10 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
     },
   },
   sourceElse: 'default',
-  tell: (_request, response, { notes, refused }) => {
-    const items = notes.map((item) => itemAnswer(item, refused));
-    const errors = items.some((item) =>
-      Object.values(item).some(({ error }) => error !== undefined),
-    );
-    sendJson(response, 200, { took: 0, errors, items });
+  answerBytes: (items) => items.reduce((sum, item) => sum + itemBytes(item), 0),
+  tell: async (_request, response, { notes, refusals }) => {
+    const pieces = await answerPieces(notes, reasonsOf(refusals));
+    sendBytes(response, 200, 'application/json; charset=utf-8', pieces);
   },
   tellFailure: tellLikeElasticsearch,
   failureSchemas: {
@@ -78,6 +78,39 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
     }),
   },
 };
+
+/** Bytes of an item's answer beside what its sender has named, and of one that says why it was not stored. */
+const ITEM_BYTES = 96;
+const REFUSED_ITEM_BYTES = 192;
+
+function itemBytes({ index = '', id, event }: BulkItem): number {
+  return index.length + id.length + (event === undefined ? REFUSED_ITEM_BYTES : ITEM_BYTES);
+}
+
+/** Why each refused event was, where its reason is listed. */
+function reasonsOf({ events, reasons }: Refusals): ReadonlyMap<number, string | undefined> {
+  return new Map(events.map((event, index) => [event, reasons[index]]));
+}
+
+/** The answer in pieces of ITEMS_PER_PIECE items, between which other work runs. */
+async function answerPieces(
+  items: readonly BulkItem[],
+  refused: ReadonlyMap<number, string | undefined>,
+): Promise<readonly Buffer[]> {
+  const errors = refused.size > 0 || items.some(({ event }) => event === undefined);
+  const pieces = [Buffer.from(`{"took":0,"errors":${errors},"items":[`)];
+  for (let start = 0; start < items.length; start += ITEMS_PER_PIECE) {
+    if (start > 0) await yieldToEventLoop();
+    const answers = items
+      .slice(start, start + ITEMS_PER_PIECE)
+      .map((item) => JSON.stringify(itemAnswer(item, refused)));
+    pieces.push(Buffer.from(`${start > 0 ? ',' : ''}${answers.join(',')}`));
+  }
+  return [...pieces, Buffer.from(']}')];
+}
+
+/** Some 100 KB. */
+const ITEMS_PER_PIECE = 1_000;
 
 type ItemAnswer = Readonly<Record<string, { readonly status: number; readonly error?: object }>>;
 

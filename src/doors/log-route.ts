@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { refusalSentences } from '../../ingest/admission.ts';
-import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { BodyForm } from '../../ingest/post-body.ts';
+import type { Quotas } from '../access/quotas.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
@@ -13,6 +12,7 @@ import type { OperationText } from '../openapi/operation-text.ts';
 import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
 import { anyOf, listOf, objectOf, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import { checkRefusals } from './door.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
@@ -32,23 +32,36 @@ export function logHandler(options: {
   readonly intake: LogIntake;
   readonly bodies: BodyReader;
   readonly clock: Clock;
+  /** Left out, any amount may be posted. */
+  readonly quotas?: Quotas | undefined;
 }): GuardedOperation['handle'] {
-  const { intake, bodies, clock } = options;
+  const { intake, bodies, clock, quotas } = options;
   return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
     const source = address === undefined ? undefined : mustFindSource(intake, address, grant);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
     const form = FORMS.get(mediaType ?? '') ?? 'json';
-    const check = (): void => intake.check(source);
+    const check = (): void => {
+      quotas?.check(grant);
+      intake.check(source);
+    };
     const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
-    const stored = await bodies.use(request, response, terms, async (body) => {
-      const logs = await intake.decode(body, form);
-      const key = ADDRESS_KEYS.find((name) => (logs.address[name] ?? '') !== '');
-      const target = source ?? mustFindSource(intake, key && logs.address[key], grant);
-      return logs.store(target, { nowUs: clock.nowUs(), projects: grant.projects });
+    const stored = await bodies.use(request, response, terms, async (pieces) => {
+      const post = await intake.decode({ pieces, format: form }, () => response.destroyed);
+      try {
+        const target = source ?? mustFindSource(intake, post.contents.bodyAddress, grant);
+        return await post.store(target, {
+          nowUs: clock.nowUs(),
+          projects: grant.projects,
+          onStored: (stored) => quotas?.count(grant, stored),
+        });
+      } finally {
+        post.end();
+      }
     });
     tellWarnings(response, stored);
-    tellLogged(response, refusalSentences(stored));
+    checkRefusals('events_refused', stored);
+    tellLogged(response);
   };
 }
 
@@ -73,10 +86,10 @@ export const LOG_TEXT: OperationText = {
     },
   },
   answers: LOGGED_ANSWERS,
+  failures: [...POST_TEXT.failures, 'events_refused'],
 };
 
-/** That all was stored, or which events were not. */
-export function tellLogged(response: ServerResponse, sentences: readonly string[]): void {
-  if (sentences.length > 0) sendJson(response, 406, { message: sentences });
-  else sendJson(response, 200, { message: 'Logged!' });
+/** Answers that all events are stored. */
+export function tellLogged(response: ServerResponse): void {
+  sendJson(response, 200, { message: 'Logged!' });
 }

@@ -7,7 +7,7 @@ import { typecasts } from '../../ingest/wire/typecasts.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
 import type { Schema } from '../openapi/operation-text.ts';
 import { LOGGED_ANSWERS } from '../openapi/post-text.ts';
-import { type Door, refusedSentences } from './door.ts';
+import type { Door } from './door.ts';
 import { tellLogged } from './log-route.ts';
 
 const JSON_TYPES = ['application/json'];
@@ -130,7 +130,8 @@ function doorOf({
     }),
     answers: LOGGED_ANSWERS,
     sourceElse,
-    tell: (_request, response, posted) => tellLogged(response, refusedSentences(posted)),
+    refusalCode: 'events_refused',
+    tell: (_request, response) => tellLogged(response),
   };
 }
 

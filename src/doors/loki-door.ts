@@ -1,7 +1,6 @@
 import { lokiPush } from '../../ingest/wire/loki-push.ts';
-import { sendJson } from '../http/response.ts';
-import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
-import { type Door, refusedSentences } from './door.ts';
+import { listOf, objectOf } from '../openapi/schemas.ts';
+import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
 /**
@@ -20,18 +19,13 @@ export const LOKI_DOOR: Door<void> = {
   answers: {
     204: { description: 'All is stored', headers: WARNINGS_TEXT },
     400: {
-      description: 'Some lines were not taken, and never will be; the others are stored',
+      description: 'Some lines were refused, and always will be; the others are stored',
       headers: WARNINGS_TEXT,
-      content: { 'application/json': { schema: refTo('Refusals') } },
     },
   },
   sourceElse: 'default',
-  tell: (_request, response, posted) => {
-    const sentences = refusedSentences(posted);
-    if (sentences.length > 0) {
-      sendJson(response, 400, { message: sentences });
-      return;
-    }
+  refusalCode: 'lines_refused',
+  tell: (_request, response) => {
     response.statusCode = 204;
     response.end();
   },

@@ -1,4 +1,5 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { refusalSentences } from '../../ingest/admission.ts';
 import { otlpJson } from '../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
 import type { ServiceError } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { TellFailure } from '../http/failure.ts';
 import { sendBytes } from '../http/response.ts';
 import type { Schema } from '../openapi/operation-text.ts';
 import { objectOf, refTo } from '../openapi/schemas.ts';
-import { type Door, refusedSentences } from './door.ts';
+import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
 const PROTOBUF = 'application/x-protobuf';
@@ -60,9 +61,9 @@ export const OTLP_DOOR: Door<void> = {
     },
   },
   sourceElse: 'default',
-  tell: (request, response, posted) => {
-    const message = refusedSentences(posted).join('; ');
-    const count = posted.refused.size;
+  tell: (request, response, { refusals }) => {
+    const message = refusalSentences(refusals).join('; ');
+    const count = refusals.events.length;
     if (isJson(request.headers['content-type'])) {
       const partialSuccess = { rejectedLogRecords: String(count), errorMessage: message };
       const body = count === 0 ? {} : { partialSuccess };

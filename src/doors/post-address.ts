@@ -34,32 +34,26 @@ export function sourceOfToken(
 /**
  * The source that is named, or that of the token where none is.
  *
- * @throws ServiceError when none is named, there is none of the name, or the token is not for it.
+ * @throws ServiceError when none is named, the token is not for it, or there is none of the name.
  */
 export function mustFindSource(
   intake: Pick<LogIntake, 'findSource'>,
   address: string | undefined,
   grant: Grant,
 ): Source {
-  const source = findSource(intake, address, grant);
-  authorizeSource(grant, source);
-  return source;
-}
-
-function findSource(
-  intake: Pick<LogIntake, 'findSource'>,
-  address: string | undefined,
-  grant: Grant,
-): Source {
   if (address === undefined) {
     const own = sourceOfToken(intake, grant);
-    if (own !== undefined) return own;
-    throw new ServiceError(
-      'missing_source',
-      'the source must be named by source_name or source, in the URL or in the body, or by the header X-Source; got none',
-    );
+    if (own === undefined) {
+      throw new ServiceError(
+        'missing_source',
+        'the source must be named by source_name or source, in the URL or in the body, or by the header X-Source; got none',
+      );
+    }
+    authorizeSource(grant, own.name, own);
+    return own;
   }
   const source = intake.findSource(address);
+  authorizeSource(grant, address, source);
   if (source !== undefined) return source;
   throw new ServiceError(
     'unknown_source',

@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { UnreadableTimestamps } from '../../ingest/admission.ts';
-import type { StoredLogs } from '../store/log-intake.ts';
-
-/** What was stored otherwise than it was sent: sentences in ASCII, with a semicolon between two. */
-const WARNINGS_HEADER = 'Weir-Warnings';
+import { setWarnings, WARNINGS_HEADER } from '../http/warnings.ts';
+import type { Alterations } from '../store/log-intake.ts';
 
 /** For a description of the answers of posts. */
 export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
@@ -13,10 +11,9 @@ export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
 /** Tells a sender what was stored otherwise than it was sent; nothing where all is as it was. */
 export function tellWarnings(
   response: ServerResponse,
-  { repaired, unreadableTimestamps }: Pick<StoredLogs, 'repaired' | 'unreadableTimestamps'>,
+  { repaired, unreadableTimestamps }: Alterations,
 ): void {
-  const sentences = [...repairWarnings(repaired), ...timestampWarnings(unreadableTimestamps)];
-  if (sentences.length > 0) response.setHeader(WARNINGS_HEADER, sentences.join('; '));
+  setWarnings(response, [...repairWarnings(repaired), ...timestampWarnings(unreadableTimestamps)]);
 }
 
 /** That events have U+FFFD in place of bytes that were not UTF-8: a sentence, or none. */

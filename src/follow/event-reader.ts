@@ -1,12 +1,16 @@
-import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { QueryAnswer } from '../../engine/engine.ts';
 import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { type Reach, reachText } from '../../engine/plan/reach.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
+import { SharedRuns } from '../call/shared-run.ts';
 import { fromQueryError } from '../errors.ts';
 import { FOLLOWED_PAGE_ROWS } from '../limits.ts';
 import type { PublishedEvents } from '../store/published-events.ts';
+import type { EventIds } from './event-ids.ts';
 import { type EventPage, eventPageOf } from './event-page.ts';
 
 /** Which events a follower wants, and may have. */
@@ -17,6 +21,8 @@ export type FollowedEvents = {
   /** Microseconds since the epoch: none whose timestamp is before. */
   readonly sinceUs?: number | undefined;
   readonly reach: Reach;
+  /** Whose turns and time its queries take. */
+  readonly tenant: Tenant;
   /** Asked before each part that is sent; with false no more is. Absent: it always may. */
   readonly mayGoOn?: () => boolean;
 };
@@ -32,80 +38,90 @@ const SMALLER_PAGE_PARTS = 8;
 
 /**
  * Reads events of a source in the order in which they were published, page by page, by queries of
- * its own. Followers that stand at the same place get one page together.
+ * its own. Followers of one tenant that stand at the same place get one page together. A query that nobody waits for any
+ * more is cancelled.
  */
 export class EventReader {
   readonly #engine: Pick<QueryEngine, 'run'>;
   readonly #events: PublishedEvents;
+  readonly #ids: EventIds;
   readonly #nowUs: () => number;
   readonly #pageRows: number;
   readonly #queries = new Map<string, PreparedQuery>();
   /** Pages that are being read. */
-  readonly #pages = new Map<string, Promise<ReadPage>>();
+  readonly #pages = new SharedRuns<ReadPage>();
 
   constructor(parts: {
     readonly engine: Pick<QueryEngine, 'run'>;
     readonly events: PublishedEvents;
+    readonly ids: EventIds;
     readonly nowUs: () => number;
     /** Events of a page, at most; for tests. */
     readonly pageRows?: number;
   }) {
     this.#engine = parts.engine;
     this.#events = parts.events;
+    this.#ids = parts.ids;
     this.#nowUs = parts.nowUs;
     this.#pageRows = parts.pageRows ?? FOLLOWED_PAGE_ROWS;
   }
 
   /**
-   * The first events behind an id, and the id up to which there are no others.
+   * The first events after a number, and the number up to which there are no others.
    *
-   * @throws ServiceError for what goes wrong with a query.
+   * @throws ServiceError for what goes wrong with a query, and `query_cancelled` soon after `cancelled`.
    */
-  read(events: FollowedEvents, after: number): Promise<ReadPage> {
-    const { source, project, sinceUs, reach } = events;
-    const wanted = [source.name, project ?? null, sinceUs ?? null, reachText(reach), after];
+  read(events: FollowedEvents, after: number, cancelled: AbortSignal): Promise<ReadPage> {
+    const { source, project, sinceUs, reach, tenant } = events;
+    const wanted = [source.name, project ?? null, sinceUs ?? null, reachText(reach), after, tenant];
     const key = JSON.stringify(wanted);
-    const known = this.#pages.get(key);
-    if (known !== undefined) return known;
-    const page = this.#read(events, after, this.#pageRows).finally(() => this.#pages.delete(key));
-    this.#pages.set(key, page);
-    return page;
+    const page =
+      this.#pages.find(key) ??
+      this.#pages.begin(key, (signal) => {
+        const answer = this.#read(events, { after, rowsMax: this.#pageRows, signal });
+        const end = (): void => {};
+        return { answer, ended: answer.then(end, end) };
+      });
+    return page.wait(cancelled);
   }
 
   /**
-   * The id behind which the last `count` events are, or all if there are fewer.
+   * The number after which the last `count` events are, or all if there are fewer.
    *
-   * @throws ServiceError for what goes wrong with a query.
+   * @throws QueryError for what goes wrong with a query, and `query_cancelled` soon after `cancelled`.
    */
-  async lastStart(events: FollowedEvents, count: number): Promise<number> {
-    const end = this.#events.lastId(events.source.name);
+  async lastStart(events: FollowedEvents, count: number, cancelled: AbortSignal): Promise<number> {
+    const end = this.#events.lastNumber(events.source.name);
     if (count === 0) return end;
     // The last ones are mostly among so many of all projects; where they are not, all are looked at.
     for (const after of [Math.max(0, end - count * LAST_PARTS), 0]) {
-      const answer = await this.#run(events, { after, rowsMax: count, isNewestFirst: true });
-      const rows = Buffer.from(answer.json).toString();
+      const page = { after, rowsMax: count, signal: cancelled };
+      const answer = await this.#run(events, page, 'newest first');
+      const oldest = lastArrival(answer.json);
       answer.release();
-      const ids = (JSON.parse(rows) as { readonly _arrival: number }[]).map((row) => row._arrival);
-      if (ids.length === count || after === 0) return ids.at(-1) ?? end;
+      if (answer.rowCount === count || after === 0) return oldest ?? end;
     }
     return end;
   }
 
-  async #read(events: FollowedEvents, after: number, rowsMax: number): Promise<ReadPage> {
+  async #read(events: FollowedEvents, wanted: WantedPage): Promise<ReadPage> {
     // What is published from here on may be in the answer, or not.
-    const end = this.#events.lastId(events.source.name);
+    const end = this.#events.lastNumber(events.source.name);
+    const { rowsMax } = wanted;
     let answer: QueryAnswer;
     try {
-      answer = await this.#run(events, { after, rowsMax, isNewestFirst: false });
+      answer = await this.#run(events, wanted, 'oldest first');
     } catch (error) {
       const isTooLarge = error instanceof QueryError && error.code === 'query_limit';
       if (!isTooLarge || rowsMax === 1) throw asServiceError(error);
-      return this.#read(events, after, Math.ceil(rowsMax / SMALLER_PAGE_PARTS));
+      return this.#read(events, { ...wanted, rowsMax: Math.ceil(rowsMax / SMALLER_PAGE_PARTS) });
     }
     try {
-      const page = await eventPageOf(answer.json);
+      const page = await eventPageOf(answer.json, (number) =>
+        this.#ids.idOf(events.source.name, number),
+      );
       const isWhole = answer.rowCount < rowsMax;
-      const through = isWhole ? Math.max(end, page.lastId ?? 0) : (page.lastId ?? end);
+      const through = isWhole ? Math.max(end, page.lastNumber ?? 0) : (page.lastNumber ?? end);
       return { ...page, through };
     } finally {
       answer.release();
@@ -114,10 +130,10 @@ export class EventReader {
 
   #run(
     events: FollowedEvents,
-    page: { readonly after: number; readonly rowsMax: number; readonly isNewestFirst: boolean },
+    { after, rowsMax, signal }: WantedPage,
+    order: PageOrder,
   ): Promise<QueryAnswer> {
-    const { after, rowsMax, isNewestFirst } = page;
-    return this.#engine.run(this.#queryOf(textOf(events, isNewestFirst)), {
+    return this.#engine.run(this.#queryOf(textOf(events, order)), {
       parameters: new Map<string, string | number | null>([
         ['after', after - 1],
         ['since', events.sinceUs ?? null],
@@ -127,6 +143,8 @@ export class EventReader {
       rowsMax,
       reach: events.reach,
       arrivalAfter: after - 1,
+      tenant: events.tenant,
+      signal,
     });
   }
 
@@ -140,8 +158,18 @@ export class EventReader {
   }
 }
 
+type WantedPage = {
+  readonly after: number;
+  readonly rowsMax: number;
+  /** Aborted when nobody waits for the page any more. */
+  readonly signal: AbortSignal;
+};
+
+/** Newest first, only the arrivals are read. */
+type PageOrder = 'oldest first' | 'newest first';
+
 export type ReadPage = EventPage & {
-  /** All events up to this id are in this page or those before it, or are not wanted. */
+  /** All events up to this number are in this page or those before it, or are not wanted. */
   readonly through: number;
 };
 
@@ -152,7 +180,8 @@ const LAST_PARTS = 16;
  * The query of a page. What an event's project is says the rule of its source: its own column, or a
  * field of its metadata, whose records are then looked at one by one.
  */
-function textOf({ source, project, sinceUs }: FollowedEvents, isNewestFirst: boolean): string {
+function textOf({ source, project, sinceUs }: FollowedEvents, order: PageOrder): string {
+  const isNewestFirst = order === 'newest first';
   const columns = isNewestFirst
     ? ''
     : ', t.id, t.timestamp, t.event_message, t.project, t.metadata';
@@ -175,6 +204,13 @@ function textOf({ source, project, sinceUs }: FollowedEvents, isNewestFirst: boo
   return `SELECT ${distinct}_arrival${columns} FROM \`${source.name}\` AS t${unnests.join('')}
 WHERE ${conditions.join(' AND ')}
 ORDER BY _arrival${isNewestFirst ? ' DESC' : ''}`;
+}
+
+/** Of the last row; those before it are not read. `undefined` where there are no rows. */
+function lastArrival(rows: Uint8Array): number | undefined {
+  const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.length);
+  const row = bytes.toString('latin1', bytes.lastIndexOf('{'), bytes.lastIndexOf('}') + 1);
+  return row === '' ? undefined : (JSON.parse(row) as { _arrival: number })._arrival;
 }
 
 function asServiceError(error: unknown): unknown {

@@ -1,4 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { must } from '../../engine/assert.ts';
+import { type Tenant, TenantSets } from '../../engine/pool/tenant-sets.ts';
+import type { Source } from '../../ingest/source.ts';
 import { ServiceError } from '../errors.ts';
 import {
   FOLLOWED_PAUSE_MS,
@@ -8,6 +11,7 @@ import {
   HEARTBEAT_MS,
 } from '../limits.ts';
 import type { PublishedEvents } from '../store/published-events.ts';
+import type { EventIds } from './event-ids.ts';
 import type { EventReader, FollowedEvents } from './event-reader.ts';
 
 /** Where a follower begins. */
@@ -16,8 +20,30 @@ export type FollowStart =
   | { readonly kind: 'now' }
   /** With the last events that there are. */
   | { readonly kind: 'last'; readonly count: number }
-  /** Behind the event with this id. */
-  | { readonly kind: 'after'; readonly id: number };
+  /** With the first event that is kept. */
+  | { readonly kind: 'first' }
+  /** After the event with this number; `undefined`: nobody knows it. `id` is the text that it came as. */
+  | { readonly kind: 'after'; readonly number: number | undefined; readonly id: string };
+
+/** Why a stream ends that has not failed. */
+type Ending =
+  /** Its caller has gone. */
+  | 'gone'
+  /** Its time is over. */
+  | 'over'
+  /** The service stops. */
+  | 'closing'
+  /** Its place was given to a tenant with fewer. */
+  | 'displaced';
+
+/** A stream under way. */
+type Stream = {
+  /** All events up to this number have been sent, or are not wanted. */
+  after: number;
+  isHeartbeatDue: boolean;
+  /** Ends its wait for events, while it waits. */
+  wake: (() => void) | undefined;
+};
 
 /** Times of following, in milliseconds; those of the limits where left out. */
 export type FollowTimes = {
@@ -26,31 +52,45 @@ export type FollowTimes = {
 };
 
 /**
- * Everyone who follows a source. Each has an id up to which it has everything, and reads on from there
+ * Everyone who follows a source. Each has a number up to which it has all events, and reads on from there
  * as fast as its connection takes it: what it has not read is in the store, not here. So a slow
  * one, one that comes again and one that comes for the first time are all the same.
+ *
+ * Where all places are taken, the tenant with most gives up its oldest for one of a tenant with fewer.
  */
 export class Followers {
   readonly #reader: EventReader;
   readonly #events: PublishedEvents;
+  readonly #ids: EventIds;
   readonly #countMax: number;
+  readonly #heldBytesMax: number;
+  /** Bytes of pages on their way. */
+  #heldBytes = 0;
+  /** Those that wait until there is room for a page, oldest first. */
+  readonly #waitingForRoom = new Set<() => void>();
   readonly #times: FollowTimes;
-  readonly #closing = new AbortController();
+  #isClosing = false;
+  /** What ends each stream, with an `Ending` as its reason. */
+  readonly #places = new TenantSets<AbortController>();
   /** Those that have everything, by source: they wait for more. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** Sources whose followers are about to hear of something. */
   readonly #waking = new Set<string>();
-  #count = 0;
 
   constructor(parts: {
     readonly reader: EventReader;
     readonly events: PublishedEvents;
+    readonly ids: EventIds;
     readonly countMax?: number;
+    /** Bytes of all pages on their way; any number unless given. */
+    readonly heldBytesMax?: number;
     readonly times?: Partial<FollowTimes>;
   }) {
     this.#reader = parts.reader;
     this.#events = parts.events;
+    this.#ids = parts.ids;
     this.#countMax = parts.countMax ?? FOLLOWERS_MAX;
+    this.#heldBytesMax = parts.heldBytesMax ?? Number.POSITIVE_INFINITY;
     this.#times = {
       heartbeatMs: HEARTBEAT_MS,
       followingMsMax: FOLLOWING_MS_MAX,
@@ -60,12 +100,17 @@ export class Followers {
   }
 
   get count(): number {
-    return this.#count;
+    return this.#places.size;
+  }
+
+  /** The number of the event of a source that was sent with this id; `undefined` when none was. */
+  findNumber(source: Source, id: string): number | undefined {
+    return this.#ids.findNumber(source.name, id);
   }
 
   /**
-   * Sends events as Server-Sent Events, until the caller goes, the time is over, or the service
-   * stops. Resolves then.
+   * Sends events as Server-Sent Events, until the caller goes, the time is over, the place is needed for a tenant
+   * with fewer, or the service stops. Resolves then.
    *
    * @throws ServiceError when there are too many, and for what goes wrong before the first byte.
    */
@@ -74,119 +119,238 @@ export class Followers {
     events: FollowedEvents,
     start: FollowStart,
   ): Promise<void> {
-    if (this.#closing.signal.aborted) throw new ServiceError('draining', 'the service is stopping');
-    if (this.#count >= this.#countMax) {
-      throw new ServiceError(
-        'overloaded',
-        `at most ${this.#countMax} may follow sources at once; there are as many`,
-      );
-    }
-    this.#count += 1;
+    if (this.#isClosing) throw stopping();
+    const ending = this.#takePlace(events.tenant);
+    const { signal } = ending;
+    const go = (): void => ending.abort('gone' satisfies Ending);
+    response.on('close', go);
+    if (response.destroyed) go();
     try {
-      const { after, notice } = await this.#begin(events, start);
+      const { after, notice } = await this.#begin(events, start, signal);
       response.statusCode = 200;
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.setHeader('Cache-Control', 'no-store');
       // Some proxies collect an answer before they pass it on, unless they are told.
       response.setHeader('X-Accel-Buffering', 'no');
-      response.write(`retry: ${FOLLOWER_RETRY_MS}\n${notice}id: ${after}\n\n`);
-      await this.#send(response, events, after);
+      response.write(`retry: ${FOLLOWER_RETRY_MS}\n${notice}${this.#idLine(events, after)}\n`);
+      await this.#send(response, { events, after, ending });
+    } catch (error) {
+      if (signal.reason === 'displaced') throw this.#displaced();
+      if (signal.reason === 'closing') throw stopping();
+      throw error;
     } finally {
-      this.#count -= 1;
+      response.off('close', go);
+      this.#places.delete(events.tenant, ending);
     }
   }
 
   /** All are told to come again, and no more are taken. */
   close(): void {
-    this.#closing.abort();
-    for (const source of this.#waiting.keys()) this.#wake(source);
+    this.#isClosing = true;
+    for (const tenant of [...this.#places.tenants()]) {
+      for (const place of this.#places.list(tenant)) place.abort('closing' satisfies Ending);
+    }
+  }
+
+  /**
+   * What ends the stream that has the place.
+   *
+   * @throws ServiceError when all are taken and no tenant has so many more that it must give one up.
+   */
+  #takePlace(tenant: Tenant): AbortController {
+    if (this.#places.size >= this.#countMax) {
+      const fullest = this.#places.fullest() ?? tenant;
+      // With one more it must still have fewer, or the two would take places from each other for ever.
+      if (this.#places.sizeOf(tenant) + 1 >= this.#places.sizeOf(fullest)) {
+        throw new ServiceError(
+          'overloaded',
+          `at most ${this.#countMax} may follow sources at once; there are as many, ${this.#places.sizeOf(tenant)} of them with this token`,
+        );
+      }
+      const oldest = must(this.#places.oldest(fullest));
+      // Its place is free at once, however long it takes to end.
+      this.#places.delete(fullest, oldest);
+      oldest.abort('displaced' satisfies Ending);
+    }
+    const ending = new AbortController();
+    this.#places.add(tenant, ending);
+    return ending;
+  }
+
+  #displaced(): ServiceError {
+    return new ServiceError(
+      'overloaded',
+      `this stream was the oldest of the token with most: its place was needed for another token, as at most ${this.#countMax} may follow sources at once`,
+    );
   }
 
   async #begin(
     events: FollowedEvents,
     start: FollowStart,
+    cancelled: AbortSignal,
   ): Promise<{ readonly after: number; readonly notice: string }> {
-    const lastId = this.#events.lastId(events.source.name);
+    const lastNumber = this.#events.lastNumber(events.source.name);
     switch (start.kind) {
       case 'now':
-        return { after: lastId, notice: '' };
-      case 'last':
-        return { after: await this.#reader.lastStart(events, start.count), notice: '' };
+        return { after: lastNumber, notice: '' };
+      case 'first':
+        return { after: 0, notice: '' };
+      case 'last': {
+        const after = await this.#reader.lastStart(events, start.count, cancelled);
+        return { after, notice: '' };
+      }
       case 'after': {
-        if (start.id <= lastId) return { after: start.id, notice: '' };
+        const { number, id } = start;
+        if (number !== undefined && number <= lastNumber) return { after: number, notice: '' };
         // It is of a store that is no more: nobody knows what its follower has of this one.
-        const gap = JSON.stringify({ after: start.id, last: lastId });
-        return { after: 0, notice: `event: gap\ndata: ${gap}\n\n` };
+        return { after: 0, notice: `event: gap\ndata: ${JSON.stringify({ after: id })}\n\n` };
       }
     }
   }
 
-  async #send(response: ServerResponse, events: FollowedEvents, start: number): Promise<void> {
-    const { name } = events.source;
-    const over = new AbortController();
-    const timer = setTimeout(() => {
-      over.abort();
-      this.#wake(name);
-    }, this.#times.followingMsMax);
-    const isOver = (): boolean =>
-      response.destroyed ||
-      over.signal.aborted ||
-      this.#closing.signal.aborted ||
-      events.mayGoOn?.() === false;
-    let after = start;
+  #idLine({ source }: FollowedEvents, number: number): string {
+    return `id: ${this.#ids.idOf(source.name, number)}\n`;
+  }
+
+  async #send(
+    response: ServerResponse,
+    following: {
+      readonly events: FollowedEvents;
+      readonly after: number;
+      readonly ending: AbortController;
+    },
+  ): Promise<void> {
+    const { events, after, ending } = following;
+    const { signal } = ending;
+    const stream: Stream = { after, isHeartbeatDue: false, wake: undefined };
+    const timer = setTimeout(
+      () => ending.abort('over' satisfies Ending),
+      this.#times.followingMsMax,
+    );
+    // By its own clock, whatever is published: a follower of one project must not see when others post.
+    const heartbeat = setInterval(() => {
+      stream.isHeartbeatDue = true;
+      stream.wake?.();
+    }, this.#times.heartbeatMs);
+    signal.addEventListener('abort', () => stream.wake?.());
+    const isOver = (): boolean => signal.aborted || events.mayGoOn?.() === false;
+    let failure: ServiceError | undefined;
     try {
-      while (!isOver()) {
-        if (this.#events.lastId(name) <= after) {
-          const isWoken = await this.#waitFor(name, response);
-          if (!isWoken && !isOver()) await this.#write(response, `:\nid: ${after}\n\n`);
-          continue;
-        }
-        const page = await this.#reader.read(events, after);
-        if (isOver()) break;
-        if (page.eventCount > 0) await this.#write(response, page.bytes);
-        after = page.through;
-      }
-      response.end(`retry: ${FOLLOWER_RETRY_MS}\nid: ${after}\n\n`);
+      while (!isOver()) await this.#sendNext(response, { events, stream, signal, isOver });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It comes again, and is told by the status what is still wrong.
-      const { code, message } = error;
-      response.end(`event: failure\ndata: ${JSON.stringify({ code, message })}\n\n`);
+      failure = error;
     } finally {
       clearTimeout(timer);
+      clearInterval(heartbeat);
+    }
+    // A read that was cancelled because the stream ends is no failure.
+    if (signal.aborted) failure = signal.reason === 'displaced' ? this.#displaced() : undefined;
+    if (failure === undefined) {
+      response.end(`retry: ${FOLLOWER_RETRY_MS}\n${this.#idLine(events, stream.after)}\n`);
+    } else {
+      const { code, message } = failure;
+      response.end(`event: failure\ndata: ${JSON.stringify({ code, message })}\n\n`);
     }
   }
 
-  /** Writes, and waits until it is on its way. The server cuts off whoever reads nothing for long. */
-  async #write(response: ServerResponse, bytes: Buffer | string): Promise<void> {
-    if (response.write(bytes)) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        response.off('drain', done).off('close', done);
+  /** One heartbeat or one page; or waits for either. */
+  async #sendNext(
+    response: ServerResponse,
+    following: {
+      readonly events: FollowedEvents;
+      readonly stream: Stream;
+      readonly signal: AbortSignal;
+      readonly isOver: () => boolean;
+    },
+  ): Promise<void> {
+    const { events, stream, signal, isOver } = following;
+    const { name } = events.source;
+    if (stream.isHeartbeatDue) {
+      stream.isHeartbeatDue = false;
+      await this.#write(response, `:\n${this.#idLine(events, stream.after)}\n`, signal);
+      return;
+    }
+    if (this.#events.lastNumber(name) <= stream.after) {
+      await this.#waitFor(name, stream, signal);
+      return;
+    }
+    const page = await this.#reader.read(events, stream.after, signal);
+    if (isOver()) return;
+    if (page.eventCount > 0 && !(await this.#writePage(response, page.bytes, signal))) {
+      // It is read again then: whoever waits holds nothing.
+      await this.#waitForRoom(stream, signal);
+      return;
+    }
+    stream.after = page.through;
+  }
+
+  /** Writes a page, where there is room for it: alone it may be of any length. */
+  async #writePage(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+    const isRoom = this.#heldBytes + bytes.length <= this.#heldBytesMax;
+    if (!isRoom && this.#heldBytes > 0) return false;
+    this.#heldBytes += bytes.length;
+    try {
+      await this.#write(response, bytes, signal);
+    } finally {
+      this.#heldBytes -= bytes.length;
+      const [next] = this.#waitingForRoom;
+      next?.();
+    }
+    return true;
+  }
+
+  /** Resolves when a page has left, a heartbeat is due, or the stream is to end. */
+  #waitForRoom(stream: Stream, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        stream.wake = undefined;
+        this.#waitingForRoom.delete(wake);
         resolve();
       };
-      response.on('drain', done).on('close', done);
-      if (response.destroyed) done();
+      stream.wake = wake;
+      this.#waitingForRoom.add(wake);
+      if (signal.aborted) wake();
     });
   }
 
-  /** Resolves when events were published, or the caller has gone; to false when nothing was for a while. */
-  #waitFor(source: string, response: ServerResponse): Promise<boolean> {
+  /**
+   * Writes, and waits until it is on its way, or the stream is to end. The server cuts off whoever reads nothing for
+   * long.
+   */
+  async #write(
+    response: ServerResponse,
+    bytes: Buffer | string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (response.write(bytes)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        response.off('drain', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      response.on('drain', done);
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
+    });
+  }
+
+  /** Resolves when events were published, a heartbeat is due, or the stream is to end. */
+  #waitFor(source: string, stream: Stream, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(source) ?? new Set();
       this.#waiting.set(source, waiting);
-      const end = (isWoken: boolean): void => {
-        clearTimeout(timer);
-        response.off('close', wake);
+      const wake = (): void => {
+        stream.wake = undefined;
         waiting.delete(wake);
         if (waiting.size === 0) this.#waiting.delete(source);
-        resolve(isWoken);
+        resolve();
       };
-      const wake = (): void => end(true);
-      const timer = setTimeout(() => end(false), this.#times.heartbeatMs);
+      stream.wake = wake;
       waiting.add(wake);
-      response.on('close', wake);
-      if (response.destroyed) wake();
+      if (signal.aborted) wake();
     });
   }
 
@@ -203,4 +367,8 @@ export class Followers {
   #wake(source: string): void {
     for (const wake of [...(this.#waiting.get(source) ?? [])]) wake();
   }
+}
+
+function stopping(): ServiceError {
+  return new ServiceError('draining', 'the service is stopping');
 }

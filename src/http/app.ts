@@ -8,6 +8,8 @@ import express, {
 } from 'express';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
+import type { Quotas } from '../access/quotas.ts';
+import { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
@@ -18,13 +20,15 @@ import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import type { Followers } from '../follow/followers.ts';
 import { CALL_BODIES_BYTES_MAX } from '../limits.ts';
-import { type Log, stackOf } from '../log.ts';
-import { LogThrottle } from '../log-throttle.ts';
+import type { Log } from '../log.ts';
+import { LogThrottle, StackThrottle } from '../log-throttle.ts';
+import type { MemoryDivision } from '../memory-shares.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Profile } from '../profile.ts';
 import type { Readiness } from '../readiness.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { packageVersion } from '../version.ts';
+import { AnswerBudget } from './answer-budget.ts';
 import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
 import type { ServedApp } from './http-server.ts';
@@ -32,6 +36,7 @@ import { type Fail, mountRoutes } from './mount-routes.ts';
 import { COMMON_HEADERS, requestIdOf, sendError } from './response.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './routes.ts';
+import { WorkTurns } from './work-turns.ts';
 
 export type AppOptions = {
   readonly profile: Profile;
@@ -45,10 +50,16 @@ export type AppOptions = {
   /** Of senders who name none. */
   readonly defaultSource: Source;
   readonly tokens: Tokens;
+  /** Left out, any amount may be posted. */
+  readonly quotas?: Quotas | undefined;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
   readonly bodies?: BodyReader;
+  /** What bodies and answers may take; all that they ever may unless given. */
+  readonly memory?: MemoryDivision;
+  /** How long the refusal of a wrong token waits where many came from its address; as the limits say unless given. */
+  readonly refusedTokenWaitMs?: number | undefined;
   /** Left out, nothing is counted and nothing is at `/metrics`. */
   readonly metrics?: Metrics | undefined;
 };
@@ -66,7 +77,7 @@ export type ServiceApp = ServedApp & {
 };
 
 export function createApp(options: AppOptions): ServiceApp {
-  const { profile, readiness, tokens, clock, intake } = options;
+  const { profile, readiness, tokens, clock, intake, memory } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -75,17 +86,34 @@ export function createApp(options: AppOptions): ServiceApp {
   app.use(beginResponse);
   const fail = failing(options);
   const nowMs = () => clock.monotonicMs();
+  const turns = new WorkTurns(nowMs);
   const routes = serviceRoutes({
     ...options,
     version: packageVersion(),
-    bodies: options.bodies ?? new BodyReader({ nowMs, durableMs: () => intake.durableMs() }),
+    turns,
+    bodies:
+      options.bodies ??
+      new BodyReader({
+        nowMs,
+        turns,
+        durableMs: () => intake.durableMs(),
+        heldBytesMax: memory?.shares.bodies,
+        largeBytesMax: memory?.largeBodiesBytesMax,
+      }),
+    answers: new AnswerBudget(memory?.answersBytesMax),
     callBodies: new BodyReader({
       nowMs,
-      heldBytesMax: CALL_BODIES_BYTES_MAX,
+      turns,
+      heldBytesMax: memory?.shares.callBodies ?? CALL_BODIES_BYTES_MAX,
       refusal: 'overloaded',
     }),
   });
-  mountRoutes(app, routes, { tokens, readiness, clock, fail });
+  const refusedTokens = new RefusedTokens({
+    nowMs,
+    waitMs: options.refusedTokenWaitMs,
+    onRefused: (reason) => options.metrics?.countRefusedToken(reason),
+  });
+  mountRoutes(app, routes, { tokens, refusedTokens, readiness, clock, fail });
   app.use((request) => {
     readiness.check();
     throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
@@ -104,17 +132,43 @@ export function createApp(options: AppOptions): ServiceApp {
 
 /** Logs what should be known here, and tells the caller. */
 function failing({ profile, log, clock }: AppOptions): Fail {
-  const throttle = new LogThrottle();
+  const logFailure = failureLog(log, clock);
   return (error, request, response, tell) => {
     const known = asServiceError(error, requestIdOf(response));
-    logFailure(known, request, response, (entry) => {
-      // That there is too much to do is said now and then; `/metrics` counts every time.
-      const leftOut =
-        known.retryAfterS === undefined ? 0 : throttle.admit(known.code, clock.monotonicMs());
-      if (leftOut !== undefined) log(leftOut === 0 ? entry : { ...entry, left_out: leftOut });
-    });
+    if (known.status >= 500) logFailure(known, request, requestIdOf(response));
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(request, response, known, tell ?? profile.tellFailure);
+  };
+}
+
+/** Logs failures that are ours, or that whoever runs the service should know of. */
+function failureLog(
+  log: Log,
+  clock: Clock,
+): (known: ServiceError, request: Request, requestId: string) => void {
+  const throttle = new LogThrottle();
+  const stacks = new StackThrottle(() => clock.monotonicMs());
+  return (known, { method, path }, requestId) => {
+    const nowMs = clock.monotonicMs();
+    // That there is too much to do is said now and then; `/metrics` counts every time.
+    const leftOut = known.retryAfterS === undefined ? 0 : throttle.admit(known.code, nowMs);
+    if (leftOut === undefined) return;
+    let error = known.message;
+    if (known.code === 'internal') {
+      // A bug is told in full, here only, and once in a while; of what is expected the message says all.
+      error = stacks.describe(known.details.cause ?? known);
+    }
+    log({
+      level: 'error',
+      event: 'request_failed',
+      request_id: requestId,
+      method,
+      path,
+      status: known.status,
+      code: known.code,
+      error,
+      ...(leftOut > 0 && { left_out: leftOut }),
+    });
   };
 }
 
@@ -138,22 +192,6 @@ function checkHost({ rawHeaders }: Request): void {
   }
   if (hostCount <= 1) return;
   throw new ServiceError('invalid_request', `Host must be given once; got ${hostCount} of it`);
-}
-
-/** A failure that is ours, or that whoever runs the service should know of. */
-function logFailure(known: ServiceError, request: Request, response: Response, log: Log): void {
-  if (known.status < 500) return;
-  log({
-    level: 'error',
-    event: 'request_failed',
-    request_id: requestIdOf(response),
-    method: request.method,
-    path: request.path,
-    status: known.status,
-    code: known.code,
-    // A bug is told in full, here only; of what is expected the message says all.
-    error: known.code === 'internal' ? stackOf(known.details.cause ?? known) : known.message,
-  });
 }
 
 function asServiceError(error: unknown, requestId: string): ServiceError {

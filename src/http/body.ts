@@ -12,6 +12,7 @@ import {
   BODY_WIRE_BYTES_MAX,
   DISCARD_BYTES_MAX,
   FLOOD_BYTES_PER_MS,
+  INFLATERS_BYTES_MAX,
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
   SHARED_BODIES_BYTES_MIN,
@@ -29,6 +30,13 @@ type Encoding = 'gzip' | 'deflate' | 'br';
 /** The bytes of a body, end to end. */
 export type Body = readonly Buffer[];
 
+/**
+ * Has the bytes of an answer count in the place of the body's, from before it is made until it has left.
+ *
+ * @throws ServiceError when there is no room for them.
+ */
+export type HoldAnswer = (answerBytes: number) => void;
+
 /** Bytes inflated at a time: each costs a trip to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
 
@@ -45,12 +53,16 @@ export type BodyReaderOptions = {
   readonly nowMs: () => number;
   /** Bytes of all bodies at once. */
   readonly heldBytesMax?: number | undefined;
+  /** Bytes of large bodies that are worked on at a time. */
+  readonly largeBytesMax?: number | undefined;
   /** How long bodies take from being worked on to being stored, whatever they are; 0 unless given. */
   readonly durableMs?: () => number;
   /** How long one waits that there is no room for, before it is refused. */
   readonly refusalWaitMs?: number;
   /** Of a body there is no room for. */
   readonly refusal?: 'ingest_overloaded' | 'overloaded';
+  /** Shared with other work on the main thread; of its own unless given. */
+  readonly turns?: WorkTurns;
 };
 
 /**
@@ -68,15 +80,21 @@ export class BodyReader {
   readonly #turns: WorkTurns;
   readonly #smallBodies: ByteGate;
   readonly #largeBodies: ByteGate;
+  /** Of what bodies are inflated with. */
+  readonly #inflaters: ByteGate;
 
   constructor(options: BodyReaderOptions) {
-    const { nowMs, heldBytesMax, durableMs = () => 0, refusal, refusalWaitMs } = options;
+    const { nowMs, heldBytesMax, durableMs = () => 0, refusal, refusalWaitMs, turns } = options;
     this.#nowMs = nowMs;
     this.#refusal = refusal ?? 'ingest_overloaded';
     this.#heldBytesMax = heldBytesMax ?? BODIES_BYTES_MAX;
     this.#secondTry = new SecondTry(refusalWaitMs);
-    this.#turns = new WorkTurns(nowMs);
-    this.#largeBodies = new ByteGate({ nowMs, bytesMax: LARGE_BODIES_BYTES_MAX });
+    this.#turns = turns ?? new WorkTurns(nowMs);
+    this.#largeBodies = new ByteGate({
+      nowMs,
+      bytesMax: options.largeBytesMax ?? LARGE_BODIES_BYTES_MAX,
+    });
+    this.#inflaters = new ByteGate({ nowMs, bytesMax: INFLATERS_BYTES_MAX });
     this.#smallBodies = new ByteGate({
       nowMs,
       bytesMax: SMALL_BODIES_BYTES_MAX,
@@ -89,7 +107,7 @@ export class BodyReader {
   /**
    * Reads and inflates the body of a request, at most `bytesMax` bytes of it, and gives it to
    * `work`, in pieces; the body counts as held until that is done, and from before it is read where it tells its
-   * length.
+   * length. `work` may have an answer count with it that grows with the body, until that has left.
    *
    * @throws ServiceError when it is too large, damaged, or there is no use or no memory for it now, and not a
    * moment later either: before it is read, where it tells its length.
@@ -98,7 +116,7 @@ export class BodyReader {
     request: IncomingMessage,
     response: ServerResponse,
     { bytesMax, tenant, check }: BodyTerms,
-    work: (body: Body) => Promise<T>,
+    work: (body: Body, holdAnswer: HoldAnswer) => Promise<T>,
   ): Promise<T> {
     const encoding = encodingOf(request);
     const wireBytesMax = encoding === undefined ? bytesMax : BODY_WIRE_BYTES_MAX;
@@ -109,6 +127,14 @@ export class BodyReader {
       if (!this.#budget.hold(bytes, tenant)) throw this.#overloaded(bytes, tenant);
       heldBytes += bytes;
     };
+    let isHeldForAnswer = false;
+    const release = (): void => this.#budget.release(heldBytes, tenant);
+    const holdAnswer: HoldAnswer = (answerBytes) => {
+      // The body is done with when the answer is made.
+      hold(Math.max(0, answerBytes - heldBytes));
+      isHeldForAnswer = true;
+    };
+    const begin = (body: Body): Promise<T> => work(body, holdAnswer);
     await this.#secondTry.run(() => {
       check?.();
       hold(toldBytes);
@@ -123,16 +149,36 @@ export class BodyReader {
         if (wireBytes > wireBytesMax) throw tooLarge(bytesMax);
         if (wireBytes > heldBytes) hold(wireBytes - heldBytes);
       });
-      if (encoding === undefined) return await this.#workOn(arrived, tenant, work);
+      if (encoding === undefined) return await this.#workOn(arrived, tenant, begin);
       let size = 0;
-      const inflated = await inflateBody(Buffer.concat(arrived), encoding, (chunkBytes) => {
-        size += chunkBytes;
-        if (size > bytesMax) throw tooLarge(bytesMax);
-        hold(chunkBytes);
-      });
-      return await this.#workOn(inflated, tenant, work);
+      const inflated = await this.#inflate(
+        Buffer.concat(arrived),
+        { encoding, tenant },
+        (bytes) => {
+          size += bytes;
+          if (size > bytesMax) throw tooLarge(bytesMax);
+          hold(bytes);
+        },
+      );
+      return await this.#workOn(inflated, tenant, begin);
     } finally {
-      this.#budget.release(heldBytes, tenant);
+      if (isHeldForAnswer && !response.destroyed) response.once('close', release);
+      else release();
+    }
+  }
+
+  /** As `inflateBody`, once there is room for an inflater. */
+  async #inflate(
+    body: Buffer,
+    { encoding, tenant }: { readonly encoding: Encoding; readonly tenant: Tenant },
+    admit: (chunkBytes: number) => void,
+  ): Promise<Body> {
+    const inflaterBytes = inflaterBytesOf(encoding, body);
+    await this.#inflaters.enter(inflaterBytes, tenant);
+    try {
+      return await inflateBody(body, encoding, admit);
+    } finally {
+      this.#inflaters.leave(inflaterBytes, tenant);
     }
   }
 
@@ -324,7 +370,7 @@ async function inflateBody(
     const chunks = await inflatedChunks(inflater, body, admit);
     const rest = body.subarray(inflater.bytesWritten);
     // Events behind the end would be acknowledged and lost. Zeros behind gzip are usual padding.
-    const isPadding = encoding === 'gzip' && rest.every((byte) => byte === 0);
+    const isPadding = encoding === 'gzip' && areZeros(rest);
     if (rest.length > 0 && !isPadding) throw new Error(`${rest.length} bytes follow its end`);
     return chunks;
   } catch (cause) {
@@ -333,6 +379,11 @@ async function inflateBody(
     const message = `the body is not whole ${encoding}, as Content-Encoding says: ${reason}`;
     throw new ServiceError('invalid_body', message, { cause });
   }
+}
+
+/** All are as the first where each is as the next: one comparison of memory, in place of a step for each byte. */
+function areZeros(bytes: Buffer): boolean {
+  return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1));
 }
 
 function inflatedChunks(
@@ -373,6 +424,25 @@ function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
  */
 function hasZlibHeader(body: Buffer): boolean {
   return body.length >= 2 && (body.readUInt8(0) & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
+}
+
+/**
+ * Bytes that inflating a body takes beside what comes of it: its window, and the next chunk. Deflate looks back 32 KiB at
+ * most, and its tables are some KiB (zlib's `inflate.h`). The first bits of brotli tell how far it looks back.
+ */
+function inflaterBytesOf(encoding: Encoding, body: Buffer): number {
+  const windowBytes = encoding === 'br' ? 2 ** brotliWindowBits(body[0] ?? 0) : 64 * 1024;
+  return windowBytes + INFLATE_CHUNK_SIZE;
+}
+
+/** WBITS of RFC 7932, §9.1: the window has 2 to the power of it, in bytes, but for 16. */
+function brotliWindowBits(firstByte: number): number {
+  if ((firstByte & 1) === 0) return 16;
+  const long = (firstByte >> 1) & 7;
+  if (long !== 0) return 17 + long;
+  const short = (firstByte >> 4) & 7;
+  // 1 is for windows of another format, which is refused.
+  return short === 0 ? 17 : 8 + short;
 }
 
 function tooLarge(bytesMax: number): ServiceError {

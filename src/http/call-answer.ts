@@ -5,7 +5,9 @@ import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-c
 import { etagOf, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
+import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
+import { setWarnings } from './warnings.ts';
 
 /** Milliseconds of the parts of a call that are not its run's. */
 type CallTimes = { readonly parseMs: number; readonly callMs: number };
@@ -33,7 +35,7 @@ export async function sendAnswer(
 async function sendRun(
   request: IncomingMessage,
   response: ServerResponse,
-  { answer, columns }: RunAnswer,
+  { answer, columns, digest }: RunAnswer,
   { format, parseMs, hold }: CallManner,
 ): Promise<void> {
   if (response.destroyed) {
@@ -43,10 +45,11 @@ async function sendRun(
   // The memory of the rows is read until the last of them has left, or there is no one to read them.
   response.once('close', answer.release);
   hold(answer.json.length);
+  setWarnings(response, lostDaysWarnings(answer.lostDays));
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
-  const etag = etagOf(answer.digest(), format, 'identity');
+  const etag = etagOf(digest(), format, 'identity');
   if (isUnchanged(request, response, etag)) return;
   const { json } = answer;
   if (format.rewriter === undefined) {
@@ -71,9 +74,12 @@ async function sendShared(
     varyBy(response, 'Accept-Encoding');
   }
   manner.hold(form.bytes.length);
+  setWarnings(response, lostDaysWarnings(shared.lostDays));
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
-  response.setHeader('Cache-Control', `private, max-age=${cacheS}`);
+  // What is missing may be there again soon: nobody keeps such an answer.
+  const isWhole = shared.lostDays.length === 0;
+  response.setHeader('Cache-Control', `private, ${isWhole ? `max-age=${cacheS}` : 'no-cache'}`);
   response.setHeader('Cache-Status', cacheStatusOf(shared, cacheS - ageS));
   response.setHeader('Server-Timing', sharedTiming(shared, manner));
   if (isUnchanged(request, response, form.etag)) return;

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { authorize, authorizeCall, reachOf } from '../access/grant.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -23,6 +24,8 @@ import { parseJsonObject, textOfBody } from './json-body.ts';
 import { readMediaType } from './media-type.ts';
 import { varyBy } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
+import { workOnSql } from './sql-turns.ts';
+import type { WorkTurns } from './work-turns.ts';
 
 /** Calls an endpoint: the path's one parameter is its id or one of its names. */
 export function callHandler(options: {
@@ -31,9 +34,10 @@ export function callHandler(options: {
   readonly callerQueries: CallerQueries;
   readonly bodies: BodyReader;
   readonly answers: AnswerBudget;
+  readonly turns: WorkTurns;
   readonly clock: Clock;
 }): GuardedOperation['handle'] {
-  const { catalogue, caller, callerQueries, bodies, clock, answers } = options;
+  const { catalogue, caller, callerQueries, bodies, clock, answers, turns } = options;
   return async (request, response, { grant, query }) => {
     const called = pathParameter(request);
     const found = findCalled(catalogue, called);
@@ -49,10 +53,15 @@ export function callHandler(options: {
     const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts);
     const sql = callerSqlOf(texts, endpoint);
-    const callerQuery = sql === undefined ? undefined : callerQueries.prepare(endpoint, sql);
-    const call = { endpoint, parameters, callerQuery, reach: reachOf(grant) };
     const tenant = tenantOf(grant);
-    const who = { tenant, cancelled: () => goneSignal(response) };
+    const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
+      workOnSql(turns, { sql: sql ?? '', tenant, isGone }, pieces);
+    const callerQuery =
+      sql === undefined
+        ? undefined
+        : await inTurns(callerQueries.prepareInPieces(endpoint, sql), () => response.destroyed);
+    const call = { endpoint, parameters, callerQuery, reach: reachOf(grant) };
+    const who = { tenant, cancelled: () => goneSignal(response), inTurns };
     if (isExplained) {
       const explanation = await caller.explain(call, who);
       sendExplanation(request, response, explanation, endpoint.definition.name);

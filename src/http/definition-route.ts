@@ -24,7 +24,7 @@ import {
 import { namesTag } from './http-caching.ts';
 import { acceptWeight } from './media-type.ts';
 import { checkIfMatch, checkIfNoneMatch } from './preconditions.ts';
-import { sendBytes, sendJson } from './response.ts';
+import { sendBytes, sendJson, varyBy } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
 
 type Handle = GuardedOperation['handle'];
@@ -60,7 +60,7 @@ export function endpointHandler(catalogue: Catalogue): Handle {
     const etag = tagOf(endpoint, form);
     response.setHeader('ETag', etag);
     response.setHeader('Cache-Control', 'private, no-cache');
-    response.appendHeader('Vary', 'Accept');
+    varyBy(response, 'Accept');
     if (namesTag(request.headers['if-none-match'], etag)) {
       response.statusCode = 304;
       response.end();

@@ -12,7 +12,7 @@ export type SlownessLimits = {
   /** Time for a body, and for each second more so many bytes of it. */
   readonly bodyMsMax: number;
   readonly bodyBytesPerSMin: number;
-  /** Time for what waits to leave, likewise. */
+  /** How fast an answer that waits must be read, in bytes a second, averaged over `answerMsMax`. */
   readonly answerMsMax: number;
   readonly answerBytesPerSMin: number;
 };
@@ -32,15 +32,17 @@ type Exchange = {
   /** Bytes of the connection when its body began. */
   readonly bytesAtStart: number;
   bodyMs: number;
-  /** How long bytes of the answer have been waiting, and how many there were then. */
-  waitingMs: number;
-  waitingBytes: number;
+  /** How long the answer may still wait if nothing more of it is read. */
+  answerMsLeft: number;
+  /** What the system had taken of all answers of the connection at the last look. */
+  takenBytes: number;
 };
 
 /**
  * Finds callers who send a body or take an answer too slowly. Each of them holds a connection and what was read
  * or made for it, for as long as it likes; a few bytes a minute are enough for that. The time allowed grows
- * with the bytes, as in Apache's mod_reqtimeout: who has much to send and a slow line is no enemy.
+ * with the bytes that have moved, as in Apache's mod_reqtimeout: a slow line that moves is waited for, however long
+ * a body or an answer is.
  *
  * Time is what `look` is told has passed: a service that was too busy to look does not blame its callers.
  */
@@ -61,8 +63,8 @@ export class ExchangeWatch {
       socket,
       bytesAtStart: socket.bytesRead,
       bodyMs: 0,
-      waitingMs: 0,
-      waitingBytes: 0,
+      answerMsLeft: this.#limits.answerMsMax,
+      takenBytes: 0,
     });
   }
 
@@ -93,22 +95,42 @@ export class ExchangeWatch {
     return exchange.bodyMs > bodyMsMax + (1000 * bytes) / bodyBytesPerSMin;
   }
 
+  /**
+   * While an answer waits, its time goes by, and each byte that is read gives some back, up to the whole
+   * `answerMsMax`. So a reader is cut off only if it was too slow over some such time, and one that has stopped when
+   * it is over, whatever it read before.
+   */
   #isAnswerSlow(exchange: Exchange, passedMs: number): boolean {
     const { response, socket } = exchange;
+    const { answerMsMax, answerBytesPerSMin } = this.#limits;
     const isUnsent = response.writableEnded
       ? !response.writableFinished
       : response.writableNeedDrain;
+    const takenBytes = takenBytesOf(socket);
+    const readBytes = takenBytes - exchange.takenBytes;
+    exchange.takenBytes = takenBytes;
     // One that stands behind another answer on its connection has no socket yet, and waits for us.
     if (!isUnsent || response.socket === null) {
-      exchange.waitingMs = 0;
+      exchange.answerMsLeft = answerMsMax;
       return false;
     }
-    if (exchange.waitingMs === 0) exchange.waitingBytes = socket.writableLength;
-    exchange.waitingMs += passedMs;
-    const { answerMsMax, answerBytesPerSMin } = this.#limits;
-    return exchange.waitingMs > answerMsMax + (1000 * exchange.waitingBytes) / answerBytesPerSMin;
+    const msLeft = exchange.answerMsLeft - passedMs + (1000 * readBytes) / answerBytesPerSMin;
+    exchange.answerMsLeft = Math.min(answerMsMax, msLeft);
+    return msLeft < 0;
   }
 }
+
+/**
+ * Bytes that the system has taken from a connection, to send. A long answer is one write, and `writableLength` counts
+ * a write whole until its last byte is taken; what is left of it only the handle knows, which Node's own time-outs of
+ * sockets ask, too (`_onTimeout` in its `lib/net.js`).
+ */
+function takenBytesOf(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: SocketHandle | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}
+
+type SocketHandle = { readonly bytesWritten: number; readonly writeQueueSize: number };
 
 /** Nothing is on its way any more, in neither direction. */
 function isOver({ request, response, socket }: Exchange): boolean {

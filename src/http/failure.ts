@@ -39,7 +39,8 @@ export const tellFailureLikeContainer: TellFailure = (error, request) => {
   if (prefersProblem(request.accept)) return tellProblem(error, request);
   if (CODES_UNAUTHORIZED.has(error.code)) return jsonFailure(401, { error: 'Unauthorized' });
   if (error.code === 'ingest_overloaded') return jsonFailure(error.status, { error: BUFFER_FULL });
-  const { line, column } = error.details;
+  const { line, column, refusals } = error.details;
+  if (refusals !== undefined) return jsonFailure(error.status, { message: refusals });
   const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
   return jsonFailure(error.status, { error: error.message + place });
 };
@@ -87,8 +88,9 @@ function jsonFailure(status: number, value: object): Failure {
 }
 
 function membersOf({ details }: ServiceError, { requestId }: FailedRequest): object {
-  const { line, column, caret, parameter } = details;
-  return { line, column, caret, parameter, request_id: requestId === '' ? undefined : requestId };
+  const { line, column, caret, parameter, refusals } = details;
+  const request_id = requestId === '' ? undefined : requestId;
+  return { line, column, caret, parameter, details: refusals, request_id };
 }
 
 /** Whether `Accept` names problem+json and does not want plain JSON more. */

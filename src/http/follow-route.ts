@@ -1,5 +1,7 @@
 import type { Request } from 'express';
-import { authorizeEvents, authorizeProject, reachOf } from '../access/grant.ts';
+import type { Source } from '../../ingest/source.ts';
+import { authorizeEvents, authorizeProject, type Grant, reachOf } from '../access/grant.ts';
+import { tenantOf } from '../access/tenant.ts';
 import type { Tokens } from '../access/tokens.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
@@ -42,8 +44,9 @@ export const FOLLOW_TEXT: OperationText = {
     {
       name: 'after',
       in: 'query',
-      description: 'Begin behind the event with this id; goes before `last`',
-      schema: WHOLE_NUMBER,
+      description:
+        'Begin after the event with this id; goes before `last`. 0: with the first event',
+      schema: { type: 'string' },
     },
     {
       name: 'Last-Event-ID',
@@ -61,7 +64,7 @@ export const FOLLOW_TEXT: OperationText = {
   failures: [
     'invalid_parameter',
     'repeated_parameter',
-    'forbidden',
+    'out_of_reach',
     'unknown_source',
     'query_failed',
     'query_limit',
@@ -82,15 +85,15 @@ export function followHandler(options: {
   return async (request, response, { grant, query }) => {
     const name = pathParameter(request);
     const source = intake.findSource(name);
+    authorizeEvents(grant, name, source);
     if (source === undefined) {
       throw new ServiceError('unknown_source', `there is no source ${echo(name)}`);
     }
-    authorizeEvents(grant, source);
     const project = oneText(query, 'project');
     if (project === '') throw invalid('project', 'a project', project);
     if (project !== undefined) authorizeProject(grant, project);
     const sinceUs = timestampOf(query);
-    const start = startOf(request, query, sinceUs);
+    const start = startOf(request, query, { source, grant, sinceUs, followers });
     if (request.method === 'HEAD') {
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.end();
@@ -98,7 +101,8 @@ export function followHandler(options: {
     }
     // Whose events a follower may have is decided by its reach, wherever it begins.
     const mayGoOn = (): boolean => tokens.stillGrants(grant);
-    const events = { source, project, sinceUs, reach: reachOf(grant), mayGoOn };
+    const reach = reachOf(grant);
+    const events = { source, project, sinceUs, reach, tenant: tenantOf(grant), mayGoOn };
     await followers.follow(response, events, start);
   };
 }
@@ -111,28 +115,49 @@ export function followHandler(options: {
 function startOf(
   request: Request,
   query: ParameterTexts,
-  sinceUs: number | undefined,
+  parts: {
+    readonly source: Source;
+    readonly grant: Grant;
+    readonly sinceUs: number | undefined;
+    readonly followers: Followers;
+  },
 ): FollowStart {
   const last = oneText(query, 'last');
   const after = oneText(query, 'after');
-  const count = countOf('last', last, FOLLOWED_LAST_MAX);
+  const count = last === undefined ? undefined : countOf(last);
   const header = request.headers['last-event-id'];
-  const came = typeof header === 'string' && header !== '' ? header : undefined;
-  const id = countOf(came === undefined ? 'after' : 'Last-Event-ID', came ?? after);
-  if (id !== undefined) return { kind: 'after', id };
+  if (typeof header === 'string' && header !== '')
+    return startAfter('Last-Event-ID', header, parts);
+  if (after !== undefined) return startAfter('after', after, parts);
   if (count !== undefined) return { kind: 'last', count };
-  return sinceUs === undefined ? { kind: 'now' } : { kind: 'after', id: 0 };
+  return { kind: parts.sinceUs === undefined ? 'now' : 'first' };
 }
 
-function countOf(
-  name: string,
-  text: string | undefined,
-  max: number = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  if (text === undefined) return undefined;
+/** An id that is a plain number: 0 is before the first event, others were given before ids were encrypted. */
+const PLAIN_ID = /^\d{1,16}$/;
+
+/**
+ * After the event with this id. A token that is bound to projects cannot name another event than its own by a
+ * number: from what follows it could learn how many events others have. To it such an event is unknown.
+ */
+function startAfter(
+  parameter: string,
+  id: string,
+  parts: { readonly source: Source; readonly grant: Grant; readonly followers: Followers },
+): FollowStart {
+  const { source, grant, followers } = parts;
+  if (id === '0') return { kind: 'first' };
+  const isPlain = PLAIN_ID.test(id) && Number.isSafeInteger(Number(id));
+  if (isPlain && grant.projects !== 'all') return { kind: 'after', number: undefined, id };
+  const number = isPlain ? Number(id) : followers.findNumber(source, id);
+  if (number !== undefined) return { kind: 'after', number, id };
+  throw invalid(parameter, `the id of an event of ${source.name} from this instance`, id);
+}
+
+function countOf(text: string): number {
   const count = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (count <= max) return count;
-  throw invalid(name, `a whole number from 0 to ${max}`, text);
+  if (count <= FOLLOWED_LAST_MAX) return count;
+  throw invalid('last', `a whole number from 0 to ${FOLLOWED_LAST_MAX}`, text);
 }
 
 function timestampOf(query: ParameterTexts): number | undefined {

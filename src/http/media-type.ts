@@ -1,5 +1,6 @@
 import { echo, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { ACCEPT_RANGES_MAX } from '../limits.ts';
 
 /**
  * The media type of a body, in lower case and without parameters; `undefined` when none is given.
@@ -13,9 +14,7 @@ export function readMediaType<T extends string>(
   if (header === undefined || header.trim() === '') return undefined;
   const [name, ...parameters] = header.toLowerCase().split(';');
   const type = allowed.find((other) => other === name!.trim());
-  const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
-    .find((value) => value !== undefined);
+  const charset = parameters.map(charsetIn).find((value) => value !== undefined);
   const isUtf8 = charset === undefined || charset === 'utf-8' || charset === 'utf8';
   if (type !== undefined && isUtf8) return type;
   throw new ServiceError(
@@ -24,30 +23,41 @@ export function readMediaType<T extends string>(
   );
 }
 
+/** What a parameter says the charset is, if it is of that; without an expression, which would try each end of its spaces. */
+function charsetIn(parameter: string): string | undefined {
+  const equals = parameter.indexOf('=');
+  if (equals < 0 || parameter.slice(0, equals).trim() !== 'charset') return undefined;
+  const value = parameter.slice(equals + 1).trim();
+  return value.replace(/^"/, '').replace(/"$/, '');
+}
+
 /** How much an `Accept` header wants a media type that it names: 0 to 1, and 0 where it does not. */
 export function acceptWeight(accept: string | undefined, mediaType: string): number {
-  return rangesOf(accept).find(({ name }) => name === mediaType)?.weight ?? 0;
+  return readAccept(accept).find(({ name }) => name === mediaType)?.weight ?? 0;
 }
 
 /**
  * The same where ranges count, too (RFC 9110 §12.5.1): of those that it is in, the one that says most
  * of it. `undefined` where the header says nothing of it.
  */
-export function acceptedWeight(accept: string | undefined, mediaType: string): number | undefined {
-  const ranges = rangesOf(accept);
+export function acceptedWeight(
+  ranges: readonly MediaRange[],
+  mediaType: string,
+): number | undefined {
   const wanted = [mediaType, `${mediaType.split('/')[0]}/*`, '*/*'];
   return wanted
     .map((wantedName) => ranges.find(({ name }) => name === wantedName)?.weight)
     .find((weight) => weight !== undefined);
 }
 
-type MediaRange = { readonly name: string; readonly weight: number };
+export type MediaRange = { readonly name: string; readonly weight: number };
 
-function rangesOf(accept: string | undefined): readonly MediaRange[] {
+/** The ranges of an `Accept` header, of many the first ACCEPT_RANGES_MAX. */
+export function readAccept(accept: string | undefined): readonly MediaRange[] {
   if (accept === undefined || accept === '') return [];
   return accept
     .toLowerCase()
-    .split(',')
+    .split(',', ACCEPT_RANGES_MAX)
     .map((text) => {
       const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
       const weight = parameters.find((part) => part.startsWith('q='));

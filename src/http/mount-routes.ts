@@ -1,9 +1,17 @@
 import type { Express, Request, Response } from 'express';
 import { QueryError } from '../../engine/query-error.ts';
-import { authenticate, bringsToken } from '../access/authenticate.ts';
-import { authorize } from '../access/grant.ts';
+import {
+  authenticate,
+  bringsToken,
+  TOKEN_HEADERS,
+  TokenError,
+  type TokenPlaces,
+} from '../access/authenticate.ts';
+import { authorize, type Grant } from '../access/grant.ts';
+import type { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { DRAIN_MS_MAX } from '../limits.ts';
@@ -30,6 +38,7 @@ export type Fail = (
 
 type Parts = {
   readonly tokens: Tokens;
+  readonly refusedTokens: RefusedTokens;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly fail: Fail;
@@ -122,7 +131,7 @@ async function answer(
       { allow },
     );
   }
-  if (route.ended === undefined) await perform(operation, request, response, parts.tokens);
+  if (route.ended === undefined) await perform(operation, request, response, parts);
   else await count(route.ended, operation, request, response, parts);
 }
 
@@ -146,7 +155,7 @@ async function perform(
   operation: Operation,
   request: Request,
   response: Response,
-  tokens: Tokens,
+  parts: Parts,
 ): Promise<void> {
   if (operation.access === 'open') {
     if (hasBody(request)) await skipBody(request);
@@ -155,19 +164,39 @@ async function perform(
   }
   // What a token gave is for its bearer alone, unless the handler says otherwise.
   response.setHeader('Cache-Control', 'no-store');
+  // Where the handler says otherwise: a browser that changes tokens must not be given the answer of another.
+  response.setHeader('Vary', TOKEN_HEADERS);
   const query = parseQueryString(request.url);
   if (operation.access === 'optional') {
-    const isGreeted = bringsToken(request);
-    const grant = isGreeted && authenticate(tokens, request, { query, tokenIn: 'headers' });
+    const places = { query, tokenIn: 'headers' } as const;
+    const grant = bringsToken(request) ? letIn(parts, request, places) : undefined;
+    const bearer = grant && { grant: grant instanceof Promise ? await grant : grant, query };
     if (hasBody(request)) await skipBody(request);
-    await operation.handle(request, response, grant ? { grant, query } : undefined);
+    await operation.handle(request, response, bearer);
     return;
   }
   const { scope, tokenIn } = operation.access;
-  const grant = authenticate(tokens, request, { query, tokenIn });
+  const found = letIn(parts, request, { query, tokenIn });
+  const grant = found instanceof Promise ? await found : found;
   if (scope !== 'any') authorize(grant, scope);
   if (operation.body === undefined && hasBody(request)) await skipBody(request);
   await operation.handle(request, response, { grant, query });
+}
+
+/** Who is calling; a promise, which rejects, where the refusal of a wrong token has to wait. */
+function letIn(
+  { tokens, refusedTokens }: Parts,
+  request: Request,
+  places: { readonly query: ParameterTexts; readonly tokenIn: TokenPlaces },
+): Grant | Promise<never> {
+  try {
+    return authenticate(tokens, request, places);
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    return refusedTokens.hold(error, request.socket).then(() => {
+      throw error;
+    });
+  }
 }
 
 /** The same, and tells how it ended. */
@@ -176,13 +205,14 @@ async function count(
   operation: Operation,
   request: Request,
   response: Response,
-  { clock, tokens }: Parts,
+  parts: Parts,
 ): Promise<void> {
+  const { clock } = parts;
   const startMs = clock.monotonicMs();
   const end = (status: number, code: string): void =>
     ended(request, { status, code, seconds: (clock.monotonicMs() - startMs) / 1e3 });
   try {
-    await perform(operation, request, response, tokens);
+    await perform(operation, request, response, parts);
   } catch (error) {
     const { status, code } = failureOf(error);
     end(status, code);

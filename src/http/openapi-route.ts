@@ -68,7 +68,6 @@ export function openapiHandler(options: {
   return (request, response, bearer) => {
     const { bytes, etag } = write(visibleTo(bearer, catalogue));
     response.setHeader('Cache-Control', 'private, no-cache');
-    response.setHeader('Vary', 'Authorization, X-API-KEY');
     response.setHeader('ETag', etag);
     if (namesTag(request.headers['if-none-match'], etag)) {
       response.statusCode = 304;

@@ -5,7 +5,7 @@ import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { OperationText, Schema } from '../openapi/operation-text.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
-import { AnswerBudget } from './answer-budget.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
@@ -23,12 +23,16 @@ import {
 } from './route.ts';
 import { sourceListHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
+import type { WorkTurns } from './work-turns.ts';
 
 export type RouteOptions = AppOptions & {
   /** Of posts. */
   readonly bodies: BodyReader;
   /** Of all others: they find room when posts have none left. */
   readonly callBodies: BodyReader;
+  readonly answers: AnswerBudget;
+  /** Of work on bodies and on callers' SQL texts. */
+  readonly turns: WorkTurns;
   /** Of the service. */
   readonly version: string;
 };
@@ -90,7 +94,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   const call: GuardedOperation = {
     ...CALL_TEXT,
     access: CALLING,
-    handle: callHandler({ ...options, bodies: options.callBodies, answers: new AnswerBudget() }),
+    handle: callHandler({ ...options, bodies: options.callBodies }),
   };
   const calls: Omit<Route, 'path'> = {
     operations: { GET: call, POST: call },

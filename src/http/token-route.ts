@@ -1,6 +1,7 @@
+import type { Quotas } from '../access/quotas.ts';
 import { tenantOf } from '../access/tenant.ts';
-import { parseTokenOrder } from '../access/token-order.ts';
-import type { Tokens } from '../access/tokens.ts';
+import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
+import type { KnownToken, Tokens } from '../access/tokens.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { TOKEN_BODY_BYTES_MAX } from '../limits.ts';
 import type { LogIntake } from '../store/log-intake.ts';
@@ -11,16 +12,45 @@ import { type GuardedOperation, pathParameter } from './route.ts';
 
 type Handle = GuardedOperation['handle'];
 
+type Told = { readonly tokens: Tokens; readonly quotas?: Quotas | undefined };
+
 /** All tokens, without what would open anything. */
-export function tokenListHandler(tokens: Tokens): Handle {
+export function tokenListHandler({ tokens, quotas }: Told): Handle {
   return (_request, response) => {
-    sendJson(response, 200, { result: tokens.list() });
+    sendJson(response, 200, { result: tokens.list().map((token) => withUse(token, quotas)) });
   };
 }
 
-export function tokenHandler(tokens: Tokens): Handle {
+export function tokenHandler({ tokens, quotas }: Told): Handle {
   return (request, response) => {
-    sendJson(response, 200, { result: tokens.mustFindById(pathParameter(request)) });
+    const token = tokens.mustFindById(pathParameter(request));
+    sendJson(response, 200, { result: withUse(token, quotas) });
+  };
+}
+
+/** With what of its quotas is used, where the token has any. */
+function withUse(token: KnownToken, quotas: Quotas | undefined): object {
+  if (quotas === undefined) return token;
+  const { id, events_per_day, bytes_per_day, stored_bytes } = token;
+  const isDaily = events_per_day !== undefined || bytes_per_day !== undefined;
+  return {
+    ...token,
+    ...(isDaily && { used_today: quotas.usedByToken(id) }),
+    ...(stored_bytes !== undefined && { used_stored_bytes: quotas.storedByToken(id) }),
+  };
+}
+
+/** Gives a token another quota, which counts from the next post on. */
+export function tokenQuotaHandler({
+  tokens,
+  quotas,
+  bodies,
+}: Told & { readonly bodies: BodyReader }): Handle {
+  return async (request, response, { grant }) => {
+    const terms = { bytesMax: TOKEN_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const change = parseQuotaChange(await readJsonBody(request, response, { bodies, terms }));
+    const token = await tokens.changeQuota(pathParameter(request), change);
+    sendJson(response, 200, { result: withUse(token, quotas) });
   };
 }
 

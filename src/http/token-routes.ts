@@ -5,6 +5,7 @@ import {
   tokenHandler,
   tokenListHandler,
   tokenMakingHandler,
+  tokenQuotaHandler,
   tokenRevokingHandler,
 } from './token-route.ts';
 
@@ -12,6 +13,14 @@ const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 
 const STRING = { type: 'string' } as const;
 const ISO_TIME = { type: 'string', description: 'ISO 8601, by the clock of the machine' } as const;
+
+const COUNT = { type: 'integer', minimum: 1 } as const;
+const COUNT_OR_NONE = { type: ['integer', 'null'], minimum: 1 } as const;
+const QUOTA_CHANGE = {
+  events_per_day: COUNT_OR_NONE,
+  bytes_per_day: COUNT_OR_NONE,
+  stored_bytes: COUNT_OR_NONE,
+};
 
 /** Tokens are listed, made and revoked here. */
 export function tokenRoutes(options: RouteOptions): readonly Route[] {
@@ -26,7 +35,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
           tag: 'tokens',
           answers: jsonAnswer(200, 'All but their texts', listOf(refTo('Token'))),
           access: MANAGING,
-          handle: tokenListHandler(tokens),
+          handle: tokenListHandler(options),
         },
         POST: making(make),
       },
@@ -41,7 +50,32 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
           answers: jsonAnswer(200, 'All but its text', refTo('Token')),
           failures: ['unknown_token'],
           access: MANAGING,
-          handle: tokenHandler(tokens),
+          handle: tokenHandler(options),
+        },
+        PATCH: {
+          summary: 'Change the quota of a token',
+          description:
+            'What is left out stays, and null takes a quota away. It counts from the next post on.',
+          tag: 'tokens',
+          body: {
+            isRequired: true,
+            content: {
+              'application/json': {
+                example: { events_per_day: 1_000_000, bytes_per_day: null },
+                schema: objectOf({}, QUOTA_CHANGE),
+              },
+            },
+          },
+          answers: jsonAnswer(200, 'The token, without its text', refTo('Token')),
+          failures: [
+            'unknown_token',
+            'token_conflict',
+            'invalid_body',
+            'overloaded',
+            'storage_failed',
+          ],
+          access: MANAGING,
+          handle: tokenQuotaHandler({ ...options, bodies: callBodies }),
         },
         DELETE: {
           summary: 'Revoke a token',
@@ -76,6 +110,9 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
               sources: listOf(STRING),
               endpoints: listOf(STRING),
               default_source: STRING,
+              events_per_day: COUNT,
+              bytes_per_day: COUNT,
+              stored_bytes: COUNT,
               expires_at: ISO_TIME,
             },
           ),

@@ -1,3 +1,4 @@
+import type { Pieces } from '../../engine/plan/pieces.ts';
 import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { WORK_TURN_MS_MAX } from '../limits.ts';
@@ -28,6 +29,11 @@ export class WorkTurns {
     this.#nowMs = nowMs;
   }
 
+  /** Works of a tenant that wait for their turn. */
+  waitingCount(tenant: Tenant): number {
+    return this.#queue.sizeOf(tenant);
+  }
+
   run<T>(work: Work<T>): Promise<T> {
     if (this.#queue.size === 0 && this.#spentMs < WORK_TURN_MS_MAX) {
       this.#queue.pass(work.tenant);
@@ -36,6 +42,15 @@ export class WorkTurns {
     return new Promise((resolve) => {
       this.#queue.add(() => resolve(this.#start(work)), work.tenant);
     });
+  }
+
+  /** Goes on with work for as long as a turn has time for it, by one piece at least. */
+  advance<T>(pieces: Pieces<T>): IteratorResult<undefined, T> {
+    const endMs = this.#nowMs() + WORK_TURN_MS_MAX;
+    for (;;) {
+      const step = pieces.next();
+      if (step.done === true || this.#nowMs() >= endMs) return step;
+    }
   }
 
   #start<T>({ tenant, size, start }: Work<T>): Promise<T> {

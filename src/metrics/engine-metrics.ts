@@ -5,12 +5,12 @@ import type { Reading, StatsMetric } from './read-metric.ts';
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   {
     name: 'weir_workers',
-    help: 'Threads that may run queries, seal and merge; they start when they are needed',
+    help: 'Threads that may run queries, seal and merge at a time; they start when they are needed',
     read: (s) => s.workers,
   },
   {
     name: 'weir_workers_alive',
-    help: 'Threads that are there now',
+    help: 'Threads that are there now, those of parked tasks among them',
     read: (s) => s.workersAlive,
   },
   {
@@ -52,6 +52,11 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
     name: 'weir_query_tasks_running',
     help: 'Threads busy with queries',
     read: (s) => s.queryTasksRunning,
+  },
+  {
+    name: 'weir_query_tasks_parked',
+    help: 'Tasks of queries that pause for those of other tenants, and keep their thread and memory',
+    read: (s) => s.queryTasksParked,
   },
   {
     name: 'weir_query_seconds_total',

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { must } from '../../engine/assert.ts';
+import { TOKEN_REFUSALS, type TokenRefusal } from '../access/authenticate.ts';
+import { QUOTA_KINDS, QUOTA_OWNERS, type QuotaKind, type QuotaOwner } from '../access/quotas.ts';
 import { EventLoopDelay } from './event-loop-delay.ts';
 import { addStatsMetrics, type Snapshot } from './stats-metrics.ts';
 
@@ -34,6 +36,8 @@ export class Metrics {
   readonly #calls: Counter<'endpoint' | 'status' | 'code'>;
   readonly #callSeconds: Histogram<'endpoint'>;
   readonly #posts: Counter<'status' | 'code'>;
+  readonly #refusedTokens: Counter<'reason'>;
+  readonly #quotaRefusals: Counter<'owner' | 'kind'>;
   /** Of the scrape under way. */
   #snapshot: Snapshot | undefined;
 
@@ -72,6 +76,22 @@ export class Metrics {
       labelNames: ['status', 'code'],
       registers,
     });
+    this.#refusedTokens = new Counter({
+      name: 'weir_tokens_refused_total',
+      help: 'Requests without a token that opens anything, by what it was: missing, unknown or expired',
+      labelNames: ['reason'],
+      registers,
+    });
+    for (const reason of TOKEN_REFUSALS) this.#refusedTokens.inc({ reason }, 0);
+    this.#quotaRefusals = new Counter({
+      name: 'weir_quota_refusals_total',
+      help: 'Posts refused because a quota was used up, by whose it is and what it counts',
+      labelNames: ['owner', 'kind'],
+      registers,
+    });
+    for (const owner of QUOTA_OWNERS) {
+      for (const kind of QUOTA_KINDS) this.#quotaRefusals.inc({ owner, kind }, 0);
+    }
     addStatsMetrics(this.#registry, () => must(this.#snapshot, 'a scrape is under way'));
   }
 
@@ -84,6 +104,14 @@ export class Metrics {
 
   countPost({ status, code }: Outcome): void {
     this.#posts.inc({ status, code });
+  }
+
+  countRefusedToken(reason: TokenRefusal): void {
+    this.#refusedTokens.inc({ reason });
+  }
+
+  countQuotaRefusal(owner: QuotaOwner, kind: QuotaKind): void {
+    this.#quotaRefusals.inc({ owner, kind });
   }
 
   get contentType(): string {

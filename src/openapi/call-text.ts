@@ -1,5 +1,6 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
+import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText } from './operation-text.ts';
 import { anyOf, refTo } from './schemas.ts';
 
@@ -62,6 +63,7 @@ export const CALL_TEXT: OperationText = {
         'Cache-Status': 'Whether it was kept (RFC 9211)',
         ETag: 'Of these bytes',
         'Server-Timing': 'Milliseconds of the steps it took',
+        [WARNINGS_HEADER]: 'Of which days rows or values are missing, where damage has cost some',
       },
     },
     304: { description: 'The caller has it already' },
@@ -72,6 +74,7 @@ export const CALL_TEXT: OperationText = {
     'invalid_parameter',
     'invalid_regular_expression',
     'forbidden',
+    'out_of_reach',
     'unknown_endpoint',
     'not_acceptable',
     'invalid_sql',

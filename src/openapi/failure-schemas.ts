@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, REFUSAL_CODES } from '../errors.ts';
 import type { FailureSchemas, Schema } from './operation-text.ts';
-import { refTo } from './schemas.ts';
+import { anyOf, refTo } from './schemas.ts';
 
 /** A failure of the service's own form, and as a problem for who asks for one. */
 export const FAILURE_SCHEMAS: FailureSchemas = {
@@ -13,9 +13,15 @@ export const FAILURE_SCHEMAS: FailureSchemas = {
 
 /** … as the analytics container tells it. */
 export const CONTAINER_FAILURE_SCHEMAS: FailureSchemas = {
-  'application/json': () => refTo('Sentence'),
+  'application/json': (codes) => anyOf(codes.map(containerFailureOf)),
   'application/problem+json': problemOf,
 };
+
+function containerFailureOf(code: ErrorCode): Schema {
+  return refTo(REFUSALS.has(code) ? 'Refusals' : 'Sentence');
+}
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(REFUSAL_CODES);
 
 function problemOf(codes: readonly ErrorCode[]): Schema {
   return { ...refTo('Problem'), properties: { code: { enum: codes } } };

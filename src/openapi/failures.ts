@@ -38,8 +38,8 @@ const CODES_OF_STATE: readonly ErrorCode[] = ['not_ready', 'draining'];
 
 function codesOfAccess({ access }: Operation): readonly ErrorCode[] {
   if (access === 'open') return [];
-  if (access === 'optional') return ['unauthorized'];
-  const codes: ErrorCode[] = ['unauthorized'];
+  const codes: ErrorCode[] = ['unauthorized', 'tokens_refused'];
+  if (access === 'optional') return codes;
   if (access.scope !== 'any') codes.push('forbidden');
   if (access.tokenIn !== 'headers') codes.push('repeated_parameter');
   return codes;

@@ -38,7 +38,9 @@ export const POST_TEXT = {
   parameters: ADDRESS_PARAMETERS,
   failures: [
     'repeated_parameter',
+    'quota_exceeded',
     'missing_source',
+    'out_of_reach',
     'unknown_source',
     'ingest_overloaded',
     'storage_failed',
@@ -53,8 +55,7 @@ export const LOGGED_ANSWERS: Readonly<Record<number, AnswerText>> = {
     content: { 'application/json': { schema: refTo('Logged') } },
   },
   406: {
-    description: 'Some events were not taken; the others are stored',
+    description: 'Some events were refused; the others are stored',
     headers: WARNINGS_TEXT,
-    content: { 'application/json': { schema: refTo('Refusals') } },
   },
 };

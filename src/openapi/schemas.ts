@@ -41,6 +41,12 @@ const PLACE = {
   request_id: { type: 'string', description: 'As in X-Request-Id, for a look into the log' },
 } as const;
 
+/** Members that only some errors have. */
+const ERROR_MEMBERS = {
+  ...PLACE,
+  details: { description: 'A sentence for each refused event of a post', ...listOf(STRING) },
+} as const;
+
 const CODE: Schema = {
   type: 'string',
   enum: [...ERROR_TABLE.keys()],
@@ -66,7 +72,7 @@ const DEFINITION = {
 
 /** Schemas with a name: what more than one operation speaks of. */
 export const SCHEMAS = {
-  Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, PLACE) }),
+  Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, ERROR_MEMBERS) }),
   Problem: {
     description: 'A failure as RFC 9457 has it',
     ...objectOf(
@@ -77,7 +83,7 @@ export const SCHEMAS = {
         detail: STRING,
         code: CODE,
       },
-      PLACE,
+      ERROR_MEMBERS,
     ),
   },
   Sentence: {
@@ -175,13 +181,27 @@ export const SCHEMAS = {
       sources: { ...listOf(STRING), description: 'Those it is bound to; else all' },
       endpoints: { ...listOf(STRING), description: 'Those it is bound to; else all' },
       default_source: { type: 'string', description: 'Of posts that name none' },
+      events_per_day: { type: 'integer', description: 'How many may be posted on a UTC day' },
+      bytes_per_day: { type: 'integer', description: 'The same of inflated bytes' },
+      stored_bytes: {
+        type: 'integer',
+        description: 'How many inflated bytes may be posted within the retention',
+      },
+      used_today: {
+        ...objectOf({ events: { type: 'integer' }, bytes: { type: 'integer' } }),
+        description: 'What was posted, where there is a quota of a day',
+      },
+      used_stored_bytes: {
+        type: 'integer',
+        description: 'What was posted within the retention, where there is a quota of it',
+      },
       created_at: { type: 'string', format: 'date-time' },
       expires_at: { type: 'string', format: 'date-time' },
     },
   ),
   Logged: objectOf({ message: { const: 'Logged!' } }),
   Refusals: {
-    description: 'A sentence for each event that was not taken; the others are stored',
+    description: 'A sentence for each refused event, as the analytics container answers',
     ...objectOf({ message: listOf(STRING) }),
   },
   Event: {
@@ -216,7 +236,7 @@ export const SCHEMAS = {
         posts_lost: COUNT,
         segments_lost: COUNT,
         columns_lost: COUNT,
-        quarantined: listOf(STRING),
+        quarantined: COUNT,
       }),
       nodes_count: COUNT,
       memory_utilization: STRING,

@@ -19,6 +19,16 @@ export type BackendStats = {
   readonly memory: MemoryStats;
   /** The log on disk; `undefined` before it has been read. */
   readonly log?: LogStats | undefined;
+  /** There while nothing is deleted by age. */
+  readonly heldBackClock?: HeldBackClock | undefined;
+};
+
+/** A clock that is too far ahead for retention to delete by. */
+export type HeldBackClock = {
+  /** How far it is ahead of the last trusted time. */
+  readonly aheadUs: number;
+  /** How long the service must run on until the clock is trusted. */
+  readonly remainingUs: number;
 };
 
 /**

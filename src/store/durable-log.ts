@@ -14,7 +14,8 @@ import type { LogStore, ReplayOptions } from '../../ingest/log-store.ts';
 import { oldestPartitionUs } from '../../ingest/partition.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
 import { showProgress } from '../command/progress.ts';
-import { type Log, stackOf } from '../log.ts';
+import type { Log } from '../log.ts';
+import type { StackThrottle } from '../log-throttle.ts';
 import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 
@@ -29,6 +30,7 @@ export class DurableLog {
   readonly #store: LogStore;
   readonly #sources: ReadonlySet<string>;
   readonly #log: Log;
+  readonly #stacks: StackThrottle;
   readonly #nowMs: (() => number) | undefined;
   readonly #fileBytesMax: number | undefined;
   #writeAheadLog: WriteAheadLog | undefined;
@@ -41,6 +43,7 @@ export class DurableLog {
     /** That records of other sources are there is told. They are kept like all others. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;
+    readonly stacks: StackThrottle;
     /** The monotonic clock, in milliseconds. */
     readonly nowMs?: (() => number) | undefined;
     /** Bytes from which a file is followed by a new one; for tests. */
@@ -53,6 +56,7 @@ export class DurableLog {
     this.#store = options.store;
     this.#sources = options.sources;
     this.#log = options.log;
+    this.#stacks = options.stacks;
     this.#nowMs = options.nowMs;
     this.#fileBytesMax = options.fileBytesMax;
   }
@@ -112,7 +116,7 @@ export class DurableLog {
 
   /** To be called when nothing is appended any more. */
   async close(): Promise<void> {
-    await this.#writeAheadLog?.close();
+    await this.#writeAheadLog?.close(this.#store.firstUnstoredSequence());
   }
 
   /** Timestamp of the newest event that the recovery found; `undefined` when there was none. */
@@ -130,10 +134,7 @@ export class DurableLog {
     await this.#disk.makeFolder(this.#folder);
     // A process that was killed may have left names that are seen, or gone, and not durably so.
     await this.#disk.syncFolder(this.#folder);
-    const dataDir = dirname(this.#folder);
-    await this.#disk.syncFolder(dataDir);
-    // Whoever may write to a folder need not be allowed to read the one above.
-    await this.#disk.syncFolder(dirname(dataDir)).catch(() => {});
+    await this.#disk.syncFolder(dirname(this.#folder));
   }
 
   async #replay(options: ReplayOptions, observer: RecoveryObserver): Promise<RecoveredLog> {
@@ -188,8 +189,9 @@ export class DurableLog {
   }
 
   #reportEvent(event: LogEvent): void {
-    if (event.kind === 'write_failed' || event.kind === 'trim_failed') {
-      this.#log({ level: 'error', event: `log_${event.kind}`, error: stackOf(event.error) });
+    if ('error' in event) {
+      const error = this.#stacks.describe(event.error);
+      this.#log({ level: 'error', event: `log_${event.kind}`, error });
     } else if (event.kind === 'write_resumed') {
       this.#log({ level: 'info', event: 'log_write_resumed' });
     } else {

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { SegmentReadError } from '../../engine/column/segment-image.ts';
-import type { Disk } from '../../ingest/disk/disk.ts';
-import { SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
+import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
+import { DAMAGES_LISTED_MAX, SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-recovery.ts';
 import type { LogStore } from '../../ingest/log-store.ts';
-import type { RetentionClock } from '../../ingest/retention-clock.ts';
 import type {
   SegmentDamage,
   SegmentStorage,
@@ -13,18 +12,18 @@ import type {
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder, type SegmentFolderOptions } from '../../ingest/segment-folder.ts';
 import { SegmentVersionError } from '../../ingest/segment-layout.ts';
+import { MANIFEST_FILE } from '../../ingest/segment-manifest.ts';
 import type { RecoveryReport } from '../../ingest/segment-recovery.ts';
 import { type SegmentSummary, summarizeSegment } from '../../ingest/segment-summary.ts';
 import { coversSequence, type SequenceInterval } from '../../ingest/sequence-intervals.ts';
 import { showProgress } from '../command/progress.ts';
-import { type Log, stackOf } from '../log.ts';
+import type { Log } from '../log.ts';
+import type { StackThrottle } from '../log-throttle.ts';
 import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 
 /** What the segment files say at a start. */
 export type RecoveredSegments = {
-  /** The time to measure retention from while the log is replayed; -Infinity: leave nothing out. */
-  readonly retentionNowUs: number;
   /** Timestamp of the newest stored event; `undefined` when there is none. */
   readonly newestUs: number | undefined;
   /** The last record of the log whose rows are in some file; 0 when there is none. */
@@ -45,7 +44,11 @@ export class DurableSegments {
   readonly #sources: ReadonlySet<string>;
   readonly #retentionUs: number;
   readonly #log: Log;
+  readonly #stacks: StackThrottle;
   #folder: SegmentFolder | undefined;
+  /** Set while the manifest is written; never rejects. */
+  #writing: Promise<void> | undefined;
+  #isManifestFailing = false;
 
   constructor(options: {
     readonly disk: Disk;
@@ -57,6 +60,7 @@ export class DurableSegments {
     readonly sources: ReadonlySet<string>;
     readonly retentionUs: number;
     readonly log: Log;
+    readonly stacks: StackThrottle;
   }) {
     this.#disk = options.disk;
     this.#dataDir = resolve(options.dataDir);
@@ -67,27 +71,29 @@ export class DurableSegments {
     this.#sources = options.sources;
     this.#retentionUs = options.retentionUs;
     this.#log = options.log;
+    this.#stacks = options.stacks;
   }
 
   /**
-   * Fills the store with what is in files, and lets it write more of them. `beforeChanges` is called when all
+   * Fills the store with what is in files, and lets it write more of them. Days are dropped that are past the
+   * retention, measured from `retentionNowUs`; none for -Infinity. `beforeChanges` is called when all
    * files were read that the start reads, and none was changed; what it rejects with, this does.
    *
    * @throws StartError when a file is of a version that is not known.
    */
   async recover(
-    nowUs: number,
+    retentionNowUs: number,
     observer: RecoveryObserver,
     beforeChanges: () => Promise<void>,
   ): Promise<RecoveredSegments> {
     const summaries = new Map<SegmentFile, SegmentSummary>();
     try {
       const path = join(this.#dataDir, 'segments');
-      const { folder, report, clock } = await SegmentFolder.recover({
+      const { folder, report } = await SegmentFolder.recover({
         disk: this.#disk,
         path,
         quarantinePath: join(this.#dataDir, 'quarantine'),
-        nowUs,
+        retentionNowUs,
         retentionUs: this.#retentionUs,
         pack: this.#pack,
         readersDone: this.#readersDone,
@@ -101,7 +107,7 @@ export class DurableSegments {
       });
       this.#folder = folder;
       this.#report(report, observer);
-      const summary = summarize(folder, { clock, nowUs, report });
+      const summary = summarize(folder, report);
       await this.#load(folder, summaries, observer);
       this.#store.useStorage({
         folder,
@@ -119,9 +125,31 @@ export class DurableSegments {
     }
   }
 
+  /** To be called about once a second. */
+  tick(): void {
+    this.#writing ??= this.#writeManifest().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
   /** To be called when nothing is stored any more, and no query runs. */
   async close(): Promise<void> {
     await this.#folder?.close();
+    await this.#writeManifest();
+  }
+
+  async #writeManifest(): Promise<void> {
+    try {
+      await this.#folder?.writeManifest();
+      this.#isManifestFailing = false;
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      // Reported once until a write succeeds. What is on disk is older, so fewer missing files would be noticed.
+      if (!this.#isManifestFailing) {
+        this.#log({ level: 'error', event: 'segment_manifest_failed', error: error.message });
+      }
+      this.#isManifestFailing = true;
+    }
   }
 
   /** Of those whose projects are damaged all is read, for that is what `load` will do. */
@@ -170,7 +198,9 @@ export class DurableSegments {
   ): Promise<void> {
     const load = await folder.load(file);
     if (load === undefined) return;
-    if (load.kind !== 'whole') this.#reportDamage({ path: file.path, load }, observer);
+    const { source, partition } = file.envelope;
+    const damage = { source, partition, path: file.path };
+    if (load.kind !== 'whole') this.#reportDamage({ ...damage, load }, observer);
     if (load.kind === 'lost') return;
     const { segment, buffer } = load;
     this.#store.restore(segment.envelope.source, segment, summarizeSegment(buffer));
@@ -179,6 +209,17 @@ export class DurableSegments {
   #report(report: RecoveryReport, observer: RecoveryObserver): void {
     for (const { path, reason, movedTo: quarantined } of report.quarantined) {
       this.#log({ level: 'error', event: 'segment_damaged', file: path, reason, quarantined });
+    }
+    for (const { path, reason } of report.leftAside) {
+      this.#log({ level: 'error', event: 'segment_in_quarantine', file: path, reason });
+    }
+    this.#reportMissing(report, observer);
+    for (const { source, partition } of [
+      ...report.quarantined,
+      ...report.leftAside,
+      ...report.missing,
+    ]) {
+      this.#store.noteLost(source, partition);
     }
     for (const path of report.restored) {
       this.#log({ level: 'info', event: 'segment_restored', file: path });
@@ -195,11 +236,37 @@ export class DurableSegments {
     if (segmentsLost > 0) {
       observer.damage({ kind: 'segment', places: segmentsLost, segmentsLost, quarantined });
     }
+    const leftAside = report.leftAside.map(({ path }) => path);
+    if (leftAside.length > 0) {
+      observer.damage({ kind: 'segment', places: 0, quarantined: leftAside });
+    }
     const envelopes = report.singleEnvelope.length;
     if (envelopes > 0) observer.damage({ kind: 'envelope', places: envelopes });
   }
 
-  #reportDamage({ path: file, load }: SegmentDamage, observer: RecoveryObserver): void {
+  /** Once: from the next tick on the manifest does not name what is missing. */
+  #reportMissing({ missing, isManifestDamaged }: RecoveryReport, observer: RecoveryObserver): void {
+    if (isManifestDamaged) {
+      const reason = 'it cannot be read, so whether segment files are missing is not known';
+      const file = join(this.#dataDir, MANIFEST_FILE);
+      this.#log({ level: 'error', event: 'segment_manifest_damaged', file, reason });
+      observer.damage({ kind: 'segment', places: 1 });
+    }
+    if (missing.length === 0) return;
+    for (const { path: file } of missing.slice(0, DAMAGES_LISTED_MAX)) {
+      const reason = 'it was removed: its events are lost, unless the log still has them';
+      this.#log({ level: 'error', event: 'segment_missing', file, reason });
+    }
+    const segmentsLost = missing.length;
+    this.#log({ level: 'error', event: 'segments_missing', files: segmentsLost });
+    observer.damage({ kind: 'segment', places: segmentsLost, segmentsLost });
+  }
+
+  #reportDamage(
+    { source, partition, path: file, load }: SegmentDamage,
+    observer: RecoveryObserver,
+  ): void {
+    this.#store.noteLost(source, partition);
     const columns = load.kind === 'repaired' ? load.lostColumns : undefined;
     const reason =
       columns === undefined
@@ -217,19 +284,14 @@ export class DurableSegments {
   #reportFailure({ step, source, error }: StorageFailure): void {
     const event = `segment_${step}_failed`;
     const file = error instanceof SegmentReadError ? error.path : undefined;
-    this.#log({ level: 'error', event, source, file, error: stackOf(error) });
+    this.#log({ level: 'error', event, source, file, error: this.#stacks.describe(error) });
   }
 }
 
 function summarize(
   folder: SegmentFolder,
-  found: {
-    readonly clock: RetentionClock;
-    readonly nowUs: number;
-    readonly report: RecoveryReport;
-  },
+  report: RecoveryReport,
 ): Omit<RecoveredSegments, 'isCovered'> {
-  const { clock, nowUs, report } = found;
   let newestUs: number | undefined;
   let lastSequence = report.setAsideThrough;
   for (const source of folder.sources()) {
@@ -239,8 +301,7 @@ function summarize(
       lastSequence = Math.max(lastSequence, covered.at(-1)?.throughSequence ?? 0);
     }
   }
-  const retentionNowUs = newestUs === undefined ? Number.NEGATIVE_INFINITY : clock.tick(nowUs);
-  return { retentionNowUs, newestUs, lastSequence };
+  return { newestUs, lastSequence };
 }
 
 /** Tells what is in the files that count now. */

@@ -1,13 +1,15 @@
+import { resolve } from 'node:path';
 import { type Disk, ReadError } from '../../ingest/disk/disk.ts';
 import { SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import { LogStore, type LogStoreOptions } from '../../ingest/log-store.ts';
-import { RetentionClock } from '../../ingest/retention-clock.ts';
 import type { SegmentStorage } from '../../ingest/sealed-segments.ts';
 import type { SegmentFolderOptions } from '../../ingest/segment-folder.ts';
 import type { Log } from '../log.ts';
-import { StartError } from '../start-error.ts';
-import type { RecoveryObserver } from './backend.ts';
+import type { StackThrottle } from '../log-throttle.ts';
+import { findAdvice, StartError } from '../start-error.ts';
+import type { HeldBackClock, RecoveryObserver } from './backend.ts';
+import { DurableClock } from './durable-clock.ts';
 import { DurableLog } from './durable-log.ts';
 import { DurableSegments } from './durable-segments.ts';
 
@@ -21,6 +23,8 @@ export type DurableStoreOptions = LogStoreOptions & {
   /** Tells the end of those who read segment files now. */
   readonly readersDone?: SegmentFolderOptions['readersDone'];
   readonly log: Log;
+  /** Describes errors for the log. */
+  readonly stacks: StackThrottle;
   /** The monotonic clock, in milliseconds. */
   readonly nowMs?: (() => number) | undefined;
   /** Bytes from which a file of the log is followed by a new one; for tests. */
@@ -37,24 +41,24 @@ export class DurableStore {
   readonly #durableLog: DurableLog;
   readonly #durableSegments: DurableSegments;
   readonly #retentionUs: number;
-  readonly #log: Log;
-  /** There from the recovery on: before it nothing may be deleted. */
-  #clock: RetentionClock | undefined;
+  readonly #clock: DurableClock;
+  #isRecovered = false;
 
   constructor(options: DurableStoreOptions) {
-    const { dataDir, retentionUs, log, nowMs, logFileBytesMax } = options;
+    const { dataDir, retentionUs, log, stacks, nowMs, logFileBytesMax } = options;
     const disk = SteadyDisk.of(options.disk);
     const { merge, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
-    const parts = { disk, dataDir, store: this.store, sources, log };
+    const parts = { disk, dataDir, store: this.store, sources, log, stacks };
     this.#durableLog = new DurableLog({ ...parts, nowMs, fileBytesMax: logFileBytesMax });
     this.#durableSegments = new DurableSegments({
       ...parts,
       ...{ merge, pack, readersDone, retentionUs },
     });
     this.#retentionUs = retentionUs;
-    this.#log = log;
+    const monotonicMs = nowMs ?? (() => 0);
+    this.#clock = new DurableClock({ disk, dataDir: resolve(dataDir), log, monotonicMs });
   }
 
   /**
@@ -78,22 +82,20 @@ export class DurableStore {
     observer: RecoveryObserver,
     beforeChanges: () => Promise<void>,
   ): Promise<void> {
-    const recovered = await this.#durableSegments.recover(nowUs, observer, beforeChanges);
-    await this.#durableLog.recover({ nowUs, ...recovered }, observer);
+    const retentionNowUs = await this.#clock.recover(nowUs);
+    const recovered = await this.#durableSegments.recover(retentionNowUs, observer, beforeChanges);
+    await this.#durableLog.recover({ nowUs, retentionNowUs, ...recovered }, observer);
     const newest = [recovered.newestUs, this.#durableLog.newestRecoveredUs];
-    this.#clock = new RetentionClock(newestOf(newest.filter((us) => us !== undefined)));
+    this.#clock.begin(nowUs, newestOf(newest.filter((us) => us !== undefined)));
+    this.#isRecovered = true;
   }
 
   /** To be called about once a second: seals, stores, merges, expires, shortens the log. */
   tick(nowUs: number): void {
-    const clock = this.#clock;
-    if (clock === undefined) return;
-    const wasHeldBack = clock.isHeldBack;
-    const retentionNowUs = clock.tick(nowUs);
-    if (clock.isHeldBack && !wasHeldBack) {
-      this.#log({ level: 'error', event: 'clock_ahead', by_s: (nowUs - retentionNowUs) / 1e6 });
-    }
+    if (!this.#isRecovered) return;
+    const retentionNowUs = this.#clock.tick(nowUs);
     this.store.tick(nowUs, retentionNowUs);
+    this.#durableSegments.tick();
     this.#durableLog.tick(retentionNowUs - this.#retentionUs);
   }
 
@@ -102,21 +104,27 @@ export class DurableStore {
     return this.#durableLog.stats();
   }
 
+  /** There while the clock is too far ahead to delete by. */
+  get heldBackClock(): HeldBackClock | undefined {
+    return this.#clock.heldBack;
+  }
+
   /** Takes no more in; resolves when nothing is under way. */
   async close(): Promise<void> {
     await this.store.close();
     await this.#durableSegments.close();
     await this.#durableLog.close();
+    await this.#clock.close();
   }
 }
 
 /** Why there is no start, what that left on disk, and what is to be done. */
 function unreadable(error: ReadError, isChanging: boolean): StartError {
   const left = isChanging ? 'What cannot be read was not changed' : 'Nothing was changed on disk';
-  return new StartError(
-    `${error.message}. ${left}. Look at the disk, how it is mounted and the rights of the file, then start again. A file that stays unreadable may be moved out of the data folder: what is stored in it is missing then`,
-    error,
-  );
+  const advice =
+    findAdvice(error) ??
+    'Look at the disk, how it is mounted and the rights of the file, then start again. A file that stays unreadable may be moved out of the data folder: what is stored in it is missing then';
+  return new StartError(`${error.message}. ${left}. ${advice}`, error);
 }
 
 function newestOf(timesUs: readonly number[]): number | undefined {

@@ -1,28 +1,38 @@
 import type { AdmissionOptions, Refusals, UnreadableTimestamps } from '../../ingest/admission.ts';
-import type { BodyForm, PostAddress } from '../../ingest/post-body.ts';
+import type { PostContents, PostedBody } from '../../ingest/post-decoding.ts';
 import type { Source } from '../../ingest/source.ts';
-import type { Translated, WireBody, WireFormat } from '../../ingest/wire/wire-format.ts';
 
-/** When a body came, and whose events it may hold. */
-type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'>;
+/** When a body came, whose events it may hold, and which of them are to be stored. */
+export type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'> & {
+  /** The addresses of events that are for the source, by their indexes; all of them unless given. */
+  readonly addresses?: readonly number[];
+  /** Called with what was stored: events, and inflated bytes of their body. */
+  readonly onStored?: (stored: { readonly events: number; readonly bytes: number }) => void;
+};
 
-/** What came of the events of a body, counted from zero as posted. */
-export type StoredLogs = Refusals & {
-  /** Those stored with U+FFFD for bytes that were not UTF-8, ascending. */
+/** The events of a body that were stored otherwise than they were sent, counted from zero as posted. */
+export type Alterations = {
+  /** Those stored with U+FFFD for bytes that were not UTF-8. */
   readonly repaired: readonly number[];
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
 };
 
-/** A body whose events are decoded, to be stored once, or not at all. */
-interface DecodedLogs {
-  readonly address: PostAddress;
+/** The events of a body that were not stored, or not as they were sent. */
+export type StoredLogs = Refusals & Alterations;
+
+/** A body that was read, whose events are to be stored once, or not at all. */
+export interface DecodedPost {
+  readonly contents: PostContents;
   /**
    * Stores what can be stored; when this resolves it is durable and in the answer of every query
-   * that begins later. Resolves to what could not be taken, or not as it was.
+   * that begins later. Resolves to what could not be taken, or not as it was. One call after another, each for other
+   * addresses.
    *
-   * @throws ServiceError when nothing was stored.
+   * @throws ServiceError when nothing of these events was stored.
    */
   store(source: Source, receipt: Receipt): Promise<StoredLogs>;
+  /** Releases the memory of the body. To be called once, when nothing more is to be stored. */
+  end(): void;
 }
 
 /** Events that queries see, and the bytes they take in memory. */
@@ -44,18 +54,10 @@ export interface LogIntake {
   /** Milliseconds that what is stored takes to become durable, of late: the time of a group in the log. */
   durableMs(): number;
   /**
-   * `isRepaired`: bytes that were not UTF-8 are U+FFFD already, and the events that hold one are counted.
+   * Reads a body. A large one is decoded in another thread; `isGone` says whether its sender has left, and what has not
+   * begun of the decoding is dropped then.
    *
-   * @throws ServiceError when the body is not of its form. Nothing is stored yet.
+   * @throws ServiceError when the body is not of its format. Nothing is stored yet.
    */
-  decode(body: readonly Uint8Array[], form: BodyForm, isRepaired?: boolean): Promise<DecodedLogs>;
-  /**
-   * Writes the events of another format as bodies for `decode`.
-   *
-   * @throws ServiceError when the body is not of that format.
-   */
-  translate<Notes>(
-    format: WireFormat<Notes>,
-    body: Omit<WireBody, 'memory' | 'newId'>,
-  ): Promise<Translated<Notes>>;
+  decode(posted: PostedBody, isGone?: () => boolean): Promise<DecodedPost>;
 }

@@ -1,4 +1,5 @@
-import { Engine, type PreparedQuery } from '../../engine/engine.ts';
+import { Engine } from '../../engine/engine.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { admitEvents, refusalSentences } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';

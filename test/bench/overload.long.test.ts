@@ -19,19 +19,27 @@ test('the benchmark of too much at once finds all that was acknowledged, and no 
   match(stdout, /^stored: \d+ events \(bar \d+: reached\)/m);
 });
 
-test('the benchmark of fair shares tells the ratio of calls and of posts', async () => {
+test('the benchmark of fair shares tells the ratio of calls and of posts, of calls beside joins, and of honest tokens beside harm', async () => {
   const stdout = await outputOf('bench/fairness.ts');
   for (const kind of ['calls', 'posts']) {
     match(stdout, new RegExp(`^${kind}, pair 1: p50 .* ms; the noisy one: \\d+ answered`, 'm'));
     match(stdout, new RegExp(`^${kind}: p95 of the others, median of 1 ratios: `, 'm'));
   }
+  match(stdout, /^joins: p99 of the calls beside: [\d.]+ ms \(bar/m);
+  match(stdout, /^hostile, cross joins: p99 in ms posts \d+ → \d+.*, health \d+ → \d+/m);
+  match(stdout, /^hostile: \d+ of \d+ kinds are noticed \(bar/m);
 });
 
-test('the benchmark of those who ask for too much tells of patterns, and of the query after each bomb', async () => {
+test('the benchmark of those who ask for too much tells of patterns, texts, and the query after each bomb', async () => {
   const stdout = await outputOf('bench/hostile.ts');
   match(stdout, /^\d+ patterns, 3 texts: p50 [\d.]+ ms, .* at most [\d.]+ ms \(bar/m);
+  match(stdout, /^\d+ SQL texts: a step of the main thread takes at most [\d.]+ ms \(bar/m);
   match(stdout, /^CTEs that each name the one before twice: 422 query_limit after \d+ ms; then /m);
   match(stdout, /^after ÷ before, of \d+ bombs: median [\d.]+, at most [\d.]+ \(bar/m);
+  match(
+    stdout,
+    /^\d+ hostile posts of 50000 bytes: 0 failed, \d+ held .*, at most [\d.]+ ms \(bar/m,
+  );
 });
 
 test('the benchmark of stops loses nothing, and no connection without an answer', async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCodePoint } from '../support/code-point.ts';
 import { type EventValue, HugeNumber, type TestEvent } from './batch-of.ts';
 
 const KEYS = ['a', 'A', 'b', '__proto__', 'constructor', '7', '', 'ä', 'Ä', '\ud800', 'k"\\\n'];
@@ -8,7 +9,7 @@ const scalar: fc.Arbitrary<EventValue> = fc.oneof(
   fc.integer(),
   fc.double({ noNaN: true, min: -1e15, max: 1e15 }),
   fc.constantFrom(2n ** 53n, -(2n ** 63n), 2n ** 63n, 10n ** 30n, 1e300, 5e-324),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCodePoint }),
   fc.uuid(),
   fc.constant(new HugeNumber('1e999')),
 );
@@ -34,7 +35,7 @@ const { value, record } = fc.letrec<{ value: EventValue; record: ReadonlyMap<str
 const event: fc.Arbitrary<TestEvent> = fc.record(
   {
     timestampUs: fc.integer({ min: 0, max: 4000 }).map((time) => time * 1000),
-    event_message: fc.option(fc.string({ unit: 'binary' })),
+    event_message: fc.option(fc.string({ unit: anyCodePoint })),
     project: fc.option(fc.constantFrom('p', 'q', 'P')),
     metadata: fc.oneof(record, fc.array(record, { minLength: 1, maxLength: 3 })),
     extra: value,

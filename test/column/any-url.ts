@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCodePoint } from '../support/code-point.ts';
 
 const WORDS = ['rest', 'v1', 'auth', 'orders', 'x', 'Ä_z', '0', '7', '00', 'deadbeef', 'abc'];
 const DELIMITERS = ['/', '?', '#', '&', '=', '-', '.', '//', '://', '%', ' ', '\u00e9', '\ud83d'];
@@ -10,7 +11,7 @@ const anyWord = fc.oneof(
   fc.stringMatching(/^[0-9]{1,20}$/),
   fc.stringMatching(/^[a-z_A-Z0-9]{1,12}$/),
   fc.uuid(),
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.string({ unit: anyCodePoint, maxLength: 6 }),
 );
 
 const anyTail = fc

@@ -7,11 +7,12 @@ import { NumberValues } from '../../engine/column/number-values.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter, type SealedFooter } from '../../engine/column/sealed-layout.ts';
-import { SealedSlotStore } from '../../engine/column/sealed-slot-store.ts';
+import { openSlotPlaces, SealedSlotStore } from '../../engine/column/sealed-slot-store.ts';
 import { Skeletons } from '../../engine/column/skeleton.ts';
 import { type Slice, SliceSource } from '../../engine/column/slice.ts';
 import type { SlotStore } from '../../engine/column/slot-store.ts';
 import { WORD_FORMS } from '../../engine/column/word-forms.ts';
+import { runsOf } from '../support/budget.ts';
 import { anyEvents } from './any-event.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
 
@@ -47,7 +48,7 @@ class SealedRows {
     this.#skeletons = new Skeletons(arrays);
     this.#plainSkeletons = new Skeletons(arrays);
     this.#rowSkeletons = new NumberValues(source, this.footer.rowSkeletons);
-    this.store = new SealedSlotStore(source, this.footer);
+    this.store = new SealedSlotStore(source, this.footer, openSlotPlaces(source, skeletons));
   }
 
   template(row: number): JsonTemplate {
@@ -115,6 +116,7 @@ test('a row of any shape is written as it is slot after slot', () => {
         assert.equal(rows.written(row), rows.writtenPlainly(row));
       }
     }),
+    { numRuns: runsOf(100) },
   );
 });
 

@@ -6,8 +6,9 @@ import { JsonNested, readInteger } from '../../engine/column/json-nested.ts';
 import { isNested, type Nested, type SqlValue } from '../../engine/column/value.ts';
 import { ASCII_COPY_SIZE, viewed } from '../../engine/column/viewed-bytes.ts';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
+import { anyCodePoint } from '../support/code-point.ts';
 
-const anyString = fc.string({ unit: 'binary', maxLength: 40 });
+const anyString = fc.string({ unit: anyCodePoint, maxLength: 40 });
 /** Any code units at all, lone surrogates among them. */
 const anyUnits = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0xd800, 0xdfff, 0xfffd, 34)))

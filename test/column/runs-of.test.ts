@@ -57,7 +57,7 @@ test('rows of some project keys are those that have one of them, open or sealed'
       // The snapshot may have been taken for any project, whatever is asked of it.
       const readers = [
         new OpenSegmentReader(open.handle(snapshotOf)),
-        new SealedSegmentReader(buffer!),
+        SealedSegmentReader.open(buffer!),
       ];
       for (const reader of readers) {
         const runs = reader.runsOf(asked);

@@ -46,7 +46,7 @@ function columnOf(values: readonly EventValue[]): {
 } {
   const events = values.map((v, n) => ({ timestampUs: n, metadata: { v } }));
   const buffer = sealedOf(events);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const roots = reader.roots(allRows(reader), reader.rowCount);
   const metadata = roots.source.field(roots, 'metadata');
   assert.ok(metadata.kind === 'nested');
@@ -82,7 +82,7 @@ test('rows are sorted by project key, time and arrival, mixed ones last', () => 
   const times = [5, 1, 1, 9, 4, 1, 4];
   const events = keys.map((projectKey, n) => ({ timestampUs: times[n]!, projectKey }));
   const buffer = sealedOf(events);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   assert.deepEqual(valuesOf(reader.arrivals(allRows(reader), 7)), [3, 2, 4, 6, 0, 5, 1]);
   const span = (key: string | undefined): number[][] =>
     reader.runs(key).map((run) => [run.start, run.count, Number(run.hasProjectKey)]);
@@ -120,7 +120,7 @@ test('the rows inside a window are those that a look at each time finds', () => 
   const someOf = fc.uniqueArray(fc.nat(59), { maxLength: 20 });
   fc.assert(
     fc.property(events, bound, bound, someOf, (given, startUs, endUs, some) => {
-      const reader = new SealedSegmentReader(sealedOf(given));
+      const reader = SealedSegmentReader.open(sealedOf(given));
       const times = valuesOf(reader.timestamps(allRows(reader), given.length)) as number[];
       const inside = times.flatMap((time, row) => (time >= startUs && time < endUs ? [row] : []));
       const rangesOf = (rows: readonly number[]) => rangesOfRows(Int32Array.from(rows)).slice();
@@ -205,7 +205,7 @@ test('a query that ends its URL is kept in it, and equal columns once', () => {
   assert.deepEqual(packings.map(({ kind }) => kind).sort(), ['plain', 'plain', 'suffix']);
   const plain = packings.filter(({ kind }) => kind === 'plain');
   assert.deepEqual(plain[0], plain[1]);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   expectVector(
     reader.roots(allRows(reader), 64),
     events.map(rootOf),
@@ -223,7 +223,7 @@ test('long messages are compressed and read back one by one', () => {
   }));
   const buffer = sealedOf(events);
   assert.equal(readFooter(buffer).messages.strings.packing.kind, 'deflated');
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const rows = Int32Array.of(999, 0, 63, 64, 65, 500, 999);
   assert.deepEqual(valuesOf(reader.messages(rows, 7)), [...rows].map(message));
 });
@@ -259,7 +259,7 @@ test('what no column has room for is read like the rest, and costs the others no
   const footer = readFooter(buffer);
   assert.equal(footer.leaves.length, 2);
   assert.equal(footer.residual.slots[1], 10_000 * 8);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const roots = reader.roots(Int32Array.of(1, 2000), 2);
   const names = ['metadata', 'n', 's', 'key0', 'key9999', 'KEY17'];
   expectVector(roots, [plainEvents[1]!, hostile].map(rootOf), names, 2);
@@ -279,7 +279,7 @@ test('the most frequent leaves get columns when there are too many', () => {
   const footer = readFooter(buffer);
   assert.equal(footer.leaves.length, SEGMENT_COLUMNS_MAX);
   assert.ok(footer.leaves.every((leaf) => leaf.positions.kind === 'every-row'));
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   expectVector(reader.roots(allRows(reader), 20), events.map(rootOf), ['metadata', 'k0', 'k11'], 2);
 });
 
@@ -296,7 +296,7 @@ test('columns that few, many or all rows have, once or several times, are read a
   const buffer = sealedOf(events);
   const kinds = readFooter(buffer).leaves.map((leaf) => leaf.positions.kind);
   assert.deepEqual(kinds.sort(), ['bitmap', 'offsets', 'offsets', 'sparse', 'sparse']);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const names = ['metadata', 'few', 'many', 'rareList', 'list', 'v', 's', 'x'];
   expectVector(reader.roots(allRows(reader), 600), events.map(rootOf), names, 3);
   const odd = allRows(reader)
@@ -330,7 +330,7 @@ test('a thread that did not hear of every dropped segment forgets all of them', 
 test('a buffer that is no sealed segment is refused', () => {
   for (const size of [0, 15, 16, 1000]) {
     assert.throws(
-      () => new SealedSegmentReader(new SharedArrayBuffer(size)),
+      () => SealedSegmentReader.open(new SharedArrayBuffer(size)),
       /a sealed segment begins/,
     );
   }
@@ -349,7 +349,7 @@ test('a hundred thousand rows are sealed and say the same as before', () => {
   for (let round = 0; round < 10; round++) segment.append(batch, 0, batch.rowCount);
   segment.publish();
   const [buffer] = sealSegment(segment.handle(), { partitionUs: DAY_US });
-  const sealed = new SealedSegmentReader(buffer!);
+  const sealed = SealedSegmentReader.open(buffer!);
   const open = new OpenSegmentReader(segment.handle('p7'));
   assert.equal(sealed.rowCount, 100_000);
   const [sealedRun] = sealed.runs('p7');
@@ -374,7 +374,7 @@ test('full edge events take at most a fifth of their JSON, and come back to the 
   const posted = events.reduce((size, event) => size + JSON.stringify(event).length, 0);
   const buffer = sealedOf(events);
   assert.ok(buffer.byteLength <= posted / 5, `${buffer.byteLength} of ${posted} bytes`);
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const arrivals = valuesOf(reader.arrivals(allRows(reader), count)) as number[];
   const roots = reader.roots(allRows(reader), count);
   expectVector(

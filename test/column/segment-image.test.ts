@@ -3,14 +3,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
+import { readFooter } from '../../engine/column/sealed-layout.ts';
 import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
+  type BlockTable,
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
@@ -21,19 +22,24 @@ import {
   retire,
 } from '../../engine/column/segment-backing.ts';
 import {
+  bytesReadInParts,
   SegmentDamagedError,
   SegmentGoneError,
   SegmentImage,
 } from '../../engine/column/segment-image.ts';
-import { endReading, isReadingPassing, readSegment } from '../../engine/column/segment-reader.ts';
-import { isNested } from '../../engine/column/value.ts';
-import { type Vector, valueAt } from '../../engine/column/vector.ts';
+import {
+  EXTRACT_IMAGE_BYTES_MIN,
+  endReading,
+  isReadingPassing,
+  readSegment,
+} from '../../engine/column/segment-reader.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { absentBlocks } from '../../ingest/segment-blocks.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
-import { batchOf } from './batch-of.ts';
+import { batchOf, type TestEvent } from './batch-of.ts';
 import { edgeEvents } from './edge-events.ts';
+import { textsOf } from './vector-texts.ts';
 
 const ROOM_FOR_ALL = 2 ** 30;
 const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [] };
@@ -42,8 +48,12 @@ const ROW_COUNT = 300;
 let idNext = 5_000_000;
 
 function sealed(seed: number): SharedArrayBuffer {
+  return sealedOf(edgeEvents(ROW_COUNT, seed));
+}
+
+function sealedOf(events: readonly TestEvent[]): SharedArrayBuffer {
   const segment = new OpenSegment({ id: 1, arrivalBase: 0 });
-  segment.append(batchOf(edgeEvents(ROW_COUNT, seed)), 0, ROW_COUNT);
+  segment.append(batchOf(events), 0, events.length);
   segment.publish();
   return sealSegment(segment.handle(), { partitionUs: 1e15 })[0]!;
 }
@@ -73,28 +83,29 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
 
 const ROWS = Int32Array.from({ length: ROW_COUNT }, (_, row) => row);
 
-function texts(vector: Vector): string[] {
-  return Array.from({ length: vector.count }, (_, i) => {
-    const value = valueAt(vector, i);
-    if (!isNested(value)) return String(value);
-    const out = new JsonBuffer();
-    value.writeJson(out);
-    return Buffer.from(out.take()).toString();
-  });
-}
-
 function rowsOf(segment: Segment): unknown {
   const read = [segment.timestamps, segment.arrivals, segment.ids, segment.messages] as const;
   return [
-    ...read.map((column) => texts(column.call(segment, ROWS, ROW_COUNT))),
-    texts(segment.projects(ROWS, ROW_COUNT)),
-    texts(segment.roots(ROWS, ROW_COUNT)),
+    ...read.map((column) => textsOf(column.call(segment, ROWS, ROW_COUNT))),
+    textsOf(segment.projects(ROWS, ROW_COUNT)),
+    textsOf(segment.roots(ROWS, ROW_COUNT)),
     segment.runs(undefined),
     segment.runs('nobody'),
   ];
 }
 
-function sizeOf(blocks: Float64Array, block: number): number {
+function rowsOfProject(segment: Segment, projectKey: string): unknown {
+  return segment.runs(projectKey).map(({ start, count }) => {
+    const rows = Int32Array.from({ length: count }, (_, index) => start + index);
+    return [
+      textsOf(segment.timestamps(rows, count)),
+      textsOf(segment.messages(rows, count)),
+      textsOf(segment.roots(rows, count)),
+    ];
+  });
+}
+
+function sizeOf(blocks: BlockTable, block: number): number {
   return blocks[block * BLOCK_NUMBERS + 1]!;
 }
 
@@ -158,6 +169,52 @@ test('only the columns that are asked for are read', async () => {
     segment.ids(ROWS, ROW_COUNT);
     assert.equal(residentCount(handle), structure + 1);
     assert(residentCount(handle) < handle.backing!.states.length / 2);
+  });
+});
+
+test('rows of a project are taken out of a large segment, and little else is read', async () => {
+  await inFolder(async (folder) => {
+    const events = edgeEvents(10_000, 4).map((event, n) => ({ ...event, project: `p${n % 250}` }));
+    const buffer = sealedOf(events);
+    assert.ok(buffer.byteLength > EXTRACT_IMAGE_BYTES_MIN);
+    const gauge = newMemoryGauge(0);
+    const handle = await stored(folder, buffer, gauge);
+    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    const segment = readSegment(handle);
+    const own = segment.ofProject!('p7');
+    assert.notEqual(own, segment);
+    assert.deepEqual(rowsOfProject(own, 'p7'), rowsOfProject(whole, 'p7'));
+    const readBytes = bytesReadInParts(handle.backing!);
+    const columnCount = readFooter(buffer).leaves.length;
+    // A block of each column, or two, and what the texts of some are made of.
+    assert.ok(
+      readBytes < 2 * columnCount * 32 * 1024,
+      `${readBytes} bytes of ${buffer.byteLength}`,
+    );
+    assert.ok(readBytes < buffer.byteLength / 3);
+    // Nearly all of the rows, and none of them.
+    assert.equal(segment.ofProject!('nobody'), segment);
+  });
+});
+
+test('columns are read whole once parts of them came to as much as the segment, where there is room', async () => {
+  await inFolder(async (folder) => {
+    const events = edgeEvents(10_000, 6).map((event, n) => ({ ...event, project: `p${n % 20}` }));
+    const buffer = sealedOf(events);
+    const gauge = newMemoryGauge(ROOM_FOR_ALL);
+    const handle = await stored(folder, buffer, gauge);
+    let extractCount = 0;
+    for (let n = 0; n < 20; n++) {
+      const segment = readSegment(handle);
+      const own = segment.ofProject!(`p${n}`);
+      extractCount += Number(own !== segment);
+      rowsOfProject(own, `p${n}`);
+    }
+    assert.ok(extractCount > 1 && extractCount < 20, `${extractCount} of 20`);
+    const { backing } = handle;
+    const residentSize = gauge[GAUGE_RESIDENT]! * KIB;
+    assert.ok(residentSize > buffer.byteLength / 2, `${residentSize} of ${buffer.byteLength}`);
+    assert.ok(bytesReadInParts(backing!) < buffer.byteLength);
   });
 });
 
@@ -238,7 +295,7 @@ test('a task goes on with a segment that was let go meanwhile, and lets go of it
     const resident = gauge[GAUGE_RESIDENT]!;
     retire(handle.backing!);
     // What was begun goes on; nothing more goes where it would be of no use to others.
-    assert.deepEqual(texts(begun), (whole as string[][])[5]);
+    assert.deepEqual(textsOf(begun), (whole as string[][])[5]);
     assert.equal(gauge[GAUGE_RESIDENT], resident);
     assert.deepEqual(rowsOf(segment), whole);
     assert.equal(handle.buffer.byteLength, 0);

@@ -61,7 +61,7 @@ test('open and sealed segments hold events of every shape as they were sent', ()
       const handle = openOf(all).handle();
       expectSegment(new OpenSegmentReader(handle), all);
       const sealed = sealSegment(handle, { partitionUs: 1_000_000 });
-      const readers = sealed.map((buffer) => new SealedSegmentReader(buffer));
+      const readers = sealed.map((buffer) => SealedSegmentReader.open(buffer));
       for (const reader of readers) expectSegment(reader, all);
       assert.equal(
         readers.reduce((sum, reader) => sum + reader.rowCount, 0),

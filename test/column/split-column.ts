@@ -15,7 +15,7 @@ export function splitColumn(
   const batch = batchOf(records.map((metadata, row) => ({ timestampUs: row, metadata })));
   segment.append(batch, 0, batch.rowCount);
   segment.publish();
-  const reader = new SealedSegmentReader(sealSegment(segment.handle(), { partitionUs: 1e17 })[0]!);
+  const reader = SealedSegmentReader.open(sealSegment(segment.handle(), { partitionUs: 1e17 })[0]!);
   const rows = Int32Array.from(records.keys());
   const roots = reader.roots(rows, rows.length);
   const metadata = roots.source.field(roots, 'metadata');

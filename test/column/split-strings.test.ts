@@ -33,7 +33,7 @@ function kindsOf(buffer: SharedArrayBuffer): Record<string, string> {
 }
 
 function expectRead(buffer: SharedArrayBuffer, events: readonly TestEvent[]): void {
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const rows = Int32Array.from({ length: reader.rowCount }, (_, row) => row);
   expectVector(reader.roots(rows, rows.length), events.map(rootOf), NAMES, 2);
 }

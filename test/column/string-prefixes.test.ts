@@ -20,7 +20,7 @@ function splitsOf(urls: readonly EventValue[]) {
   segment.append(batchOf(events), 0, events.length);
   segment.publish();
   const [buffer] = sealSegment(segment.handle(), { partitionUs: 1e17 });
-  return new SealedSegmentReader(buffer!).splitsAt(PATH);
+  return SealedSegmentReader.open(buffer!).splitsAt(PATH);
 }
 
 /**

@@ -8,6 +8,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedColumnsOf } from '../../engine/column/sealed-columns.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { runsOf } from '../support/budget.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
 
 const URL_PATH = ['metadata', 'request', 'url'];
@@ -52,7 +53,7 @@ function rowCountOf(ranges: RowRanges): number {
 
 /** The rows of a segment that may hold the needle; fails when there is no telling. */
 function rowsWith(buffer: SharedArrayBuffer, text = 'needle', path = URL_PATH): RowRanges {
-  const ranges = new SealedSegmentReader(buffer).rowsWith({ path, text });
+  const ranges = SealedSegmentReader.open(buffer).rowsWith({ path, text });
   assert.ok(ranges !== undefined, 'the column of URLs has a signature');
   return ranges;
 }
@@ -83,7 +84,7 @@ test('of a text that is one word the rows alone are told where strings are taken
 
 test('there is no telling for a short text, another path, or an open segment', () => {
   const events = eventsWith(new Map());
-  const reader = new SealedSegmentReader(sealedOf(events));
+  const reader = SealedSegmentReader.open(sealedOf(events));
   assert.equal(reader.rowsWith({ path: URL_PATH, text: 'zz' }), undefined);
   assert.equal(reader.rowsWith({ path: URL_PATH, text: '' }), undefined);
   for (const path of [['url'], ['metadata', 'url'], ['metadata', 'request'], [...URL_PATH, 'x']]) {
@@ -92,7 +93,7 @@ test('there is no telling for a short text, another path, or an open segment', (
 });
 
 test('a few values have no signature, so there is no telling', () => {
-  const reader = new SealedSegmentReader(sealedOf(eventsWith(new Map()).slice(0, 100)));
+  const reader = SealedSegmentReader.open(sealedOf(eventsWith(new Map()).slice(0, 100)));
   assert.equal(reader.rowsWith({ path: URL_PATH, text: 'needle' }), undefined);
 });
 
@@ -190,7 +191,7 @@ test('a segment without the damaged column has no signature of it, and those of 
     damaged.map((each) => each.column),
     [column],
   );
-  const repaired = new SealedSegmentReader(repairSegment(buffer, [column]));
+  const repaired = SealedSegmentReader.open(repairSegment(buffer, [column]));
   const paths = [URL_PATH, ['metadata', 'request', 'referer']];
   const told = paths.map((path) => repaired.rowsWith({ path, text: 'needle' }) !== undefined);
   assert.deepEqual(told.sort(), [false, true]);
@@ -204,7 +205,7 @@ test('no row that has a text at the path is left out, whatever else is there', (
       const events = eventsWith(new Map(odd));
       const parts = [events.slice(0, cut), events.slice(cut)].filter((part) => part.length > 0);
       const buffers = parts.map((part, index) => sealedOf(part, index === 0 ? 0 : cut));
-      const reader = new SealedSegmentReader(mergeSegments(buffers));
+      const reader = SealedSegmentReader.open(mergeSegments(buffers));
       const ranges = reader.rowsWith({ path: URL_PATH, text: 'needle' });
       assert.ok(ranges !== undefined);
       for (const [row] of odd) assert.ok(holds(ranges, row));
@@ -214,6 +215,6 @@ test('no row that has a text at the path is left out, whatever else is there', (
       const isAmong = (row: number) => row >= start && row < start + among.count;
       for (const [row] of odd) assert.ok(!isAmong(row) || holds(some, row));
     }),
-    { numRuns: 15 },
+    { numRuns: runsOf(15) },
   );
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isHole, isWhole, PartReader, WORD } from '../../engine/column/split-shape.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
+import { runsOf } from '../support/budget.ts';
 import { anyUrls } from './any-url.ts';
 import { splitColumn } from './split-column.ts';
 
@@ -49,7 +50,7 @@ test('of what is cut out of URLs it is known which words it holds, and which sha
     fc.property(anyUrls(ROWS), (urls) => {
       expectKnown(urls);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 

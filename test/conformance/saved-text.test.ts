@@ -4,7 +4,7 @@ import { differenceOf } from './comparison.ts';
 import { readGoldens } from './golden-file.ts';
 import { type GoogleValue, googleJson } from './google-value.ts';
 import { definitionText, type SavedDataSet, savedDataSets } from './saved-text.ts';
-import { WEIR_WAYS, type WeirAnswer, WeirUnderTest } from './weir-answer.ts';
+import { type WeirAnswer, WeirUnderTest, waysOf } from './weir-answer.ts';
 
 const GOLDENS = readGoldens('saved-texts');
 
@@ -14,8 +14,8 @@ test('the built-in definitions answer as they do in Google’s engine, over rand
 
 function differences({ nowUs, tables, calls }: SavedDataSet): readonly string[] {
   const weir = new WeirUnderTest(tables);
-  return calls.flatMap(({ key, definition, parameters }) =>
-    WEIR_WAYS.flatMap((way) => {
+  return calls.flatMap(({ key, definition, parameters }, number) =>
+    waysOf(number).flatMap((way) => {
       const query = { sql: definitionText(definition), parameters, nowUs };
       const answer = withoutMetadata(weir.answer(query, way));
       const difference = differenceOf(answer, GOLDENS.get(key)!);

@@ -15,6 +15,7 @@ import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { budgetOf } from '../support/budget.ts';
 import type { CaseParameter } from './case-file.ts';
 import type { DataTable } from './data-tables.ts';
 import { type GoogleValue, googleJson } from './google-value.ts';
@@ -39,11 +40,22 @@ export const WEIR_WAYS: readonly WeirWay[] = [
   { optimized: true, sealed: true },
 ];
 
+/** In how many of the ways each query is run; in `npm test` in one, which is the next way for the next query. */
+const WAYS_PER_QUERY = budgetOf('WEIR_CONFORMANCE_WAYS', { fast: 1, all: WEIR_WAYS.length });
+
+/** The ways in which the query with this number is run. */
+export function waysOf(number: number): readonly WeirWay[] {
+  return Array.from(
+    { length: WAYS_PER_QUERY },
+    (_, index) => WEIR_WAYS[(number + index) % WEIR_WAYS.length]!,
+  );
+}
+
 const ROWS_MAX = 100_000;
 const PARTITION_US = 86_400_000_000;
 
-/** Readers are kept by the segment's id, so none may come twice. */
-let segmentCount = 0;
+/** Readers are kept by the segment's id, so none may come twice in a process: other tests have lower ones. */
+let segmentCount = 1_000_000;
 
 /** weir's engine over some tables, from text to JSON, without threads. */
 export class WeirUnderTest {

@@ -58,7 +58,12 @@ async function live(disk: ModelDisk, ledger: Ledger, random: Random): Promise<vo
 
 async function contentOf(disk: ModelDisk): Promise<ReadonlyMap<string, string>> {
   const files = await new DefinitionStore(disk, FOLDER).read();
-  return new Map(Array.from(files, ([id, bytes]) => [id, Buffer.from(bytes).toString()]));
+  return new Map(
+    Array.from(files, ([id, pair]) => {
+      ok(pair.kind === 'whole' || pair.kind === 'old', `${id} is ${pair.kind}`);
+      return [id, Buffer.from(pair.body).toString()];
+    }),
+  );
 }
 
 test('what a crash left half written is removed, and other files are left alone', async () => {
@@ -70,4 +75,27 @@ test('what a crash left half written is removed, and other files are left alone'
   disk.put(`${FOLDER}/app.sql`, Buffer.from('mine, too'));
   deepEqual([...(await contentOf(disk))], [[id, 'whole']]);
   deepEqual(disk.paths(), [`${FOLDER}/${id}.sql`, `${FOLDER}/app.sql`, `${FOLDER}/notes.txt`]);
+});
+
+test('law: one damaged file of the two changes no definition, and with two there is none', async () => {
+  const disk = new ModelDisk(new Random(1));
+  const [id] = IDS as [string];
+  const store = new DefinitionStore(disk, FOLDER);
+  await store.write(id, 'before');
+  await store.write(id, 'SELECT 1');
+  const paths = [store.pathOf(id), `${store.pathOf(id)}.copy`] as const;
+  const whole = disk.bytesOf(paths[0]);
+  for (let bit = 0; bit < whole.length * 8; bit++) {
+    const flipped = whole.slice();
+    flipped[bit >>> 3]! ^= 1 << (bit & 7);
+    for (const [index, path] of paths.entries()) {
+      disk.put(path, flipped);
+      const pair = (await store.read()).get(id)!;
+      ok(pair.kind === 'whole' && pair.isDamaged && !pair.isPaired, `bit ${bit} of ${path}`);
+      deepEqual(Buffer.from(pair.body).toString(), 'SELECT 1');
+      disk.put(paths[1 - index]!, flipped);
+      deepEqual((await store.read()).get(id), { kind: 'damaged' });
+      for (const each of paths) disk.put(each, whole);
+    }
+  }
 });

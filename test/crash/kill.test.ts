@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HttpClient } from '../../bench/http-client.ts';
 import { ServiceProcess } from '../../bench/service-process.ts';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
@@ -124,7 +125,7 @@ async function send(
   for (let number = 0; ; number++) {
     const post = `${sender}-${number}`;
     // Some posts have events of two days: one sealing makes two files of them.
-    const spreadUs = random.pick([1, 0.8 * PARTITION_US]);
+    const spreadUs = random.pick([1, 0.5 * PARTITION_US]);
     const timestampsUs = Array.from({ length: 1 + random.below(20) }, () => {
       return Math.floor(nowUs() - random.next() * spreadUs);
     });
@@ -263,7 +264,7 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
         const { blocks, passingBytes } = await watching;
         evictedBlocks += blocks;
         passingLives += passingBytes > 0 ? 1 : 0;
-        await traces.look(dataDir);
+        await traces.look(await findStorePath(dataDir));
         progress(kill);
       } finally {
         client.close();

@@ -24,7 +24,7 @@ for (const name of ['backlogBytesMax', 'openBytesMax'] satisfies (keyof MemoryBu
 }
 
 const sinceMs = Number(process.env['FAST_CLOCK_SINCE_MS']);
-const settings = { ...parseSettings(process.env), memoryBytesMax: MEMORY_BYTES_MAX };
+const settings = parseSettings(process.env);
 const clock = {
   nowUs: () => fastNowUs(sinceMs),
   monotonicMs: () => performance.now(),
@@ -36,7 +36,19 @@ const log = createLog(
   },
   () => new Date().toISOString(),
 );
-const backend = openBackend({ settings, log, logFileBytesMax: LOG_FILE_BYTES_MAX });
-setInterval(() => backend.tick(clock.nowUs()), TICK_MS);
-const service = await startService({ settings, clock, log, backend });
+const service = await startService({
+  ...{ settings, clock, log },
+  openBackend: (stored) => {
+    const backend = openBackend({
+      settings: stored,
+      log,
+      // As fast as the other one, so that retention comes to the end of its wait after a slow start.
+      nowMs: () => clock.nowUs() / 1000,
+      logFileBytesMax: LOG_FILE_BYTES_MAX,
+      storeBytesMax: MEMORY_BYTES_MAX,
+    });
+    setInterval(() => backend.tick(clock.nowUs()), TICK_MS);
+    return backend;
+  },
+});
 process.stdout.write(`listens on ${service.url}\n`);

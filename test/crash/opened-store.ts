@@ -3,13 +3,15 @@ import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { GAUGE_CLOCK } from '../../engine/column/segment-backing.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
-import { BLOCKS_SHARE_MIN } from '../../ingest/limits.ts';
+import { BLOCKS_SHARE_MIN, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import type { LogEntry } from '../../src/log.ts';
+import { StackThrottle } from '../../src/log-throttle.ts';
 import type { Damage } from '../../src/store/backend.ts';
 import { DurableStore } from '../../src/store/durable-store.ts';
+import { smallBatch } from '../support/small-batch.ts';
 import { wholeSegment } from '../support/whole-segment.ts';
 import { RETENTION_US, SOURCES } from './store-ledger.ts';
 import { type ColumnsRead, rowsOf, type StoredRow } from './stored-rows.ts';
@@ -66,6 +68,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       entries.push(entry);
       options.onEntry?.(entry);
     },
+    stacks: new StackThrottle(() => 0),
     logFileBytesMax: FILE_BYTES_MAX,
   });
   const observer = { progress: () => {}, damage: (damage: Damage) => void damages.push(damage) };
@@ -108,4 +111,15 @@ export async function allRows(
   for (const source of SOURCES)
     rows.set(source, await rowsOf(durable.store, source, disk, columns));
   return rows;
+}
+
+/** Has one post of one event sealed and stored, by a store that is opened for it and closed. */
+export async function storePost(disk: Disk, nowUs: number, id: string): Promise<void> {
+  const { durable } = await openStore({ disk, nowUs });
+  await durable.store.append('a', smallBatch([id], nowUs), nowUs);
+  durable.tick(nowUs);
+  durable.tick(nowUs + SEAL_AGE_US);
+  await durable.store.flush();
+  await durable.store.settled();
+  await durable.close();
 }

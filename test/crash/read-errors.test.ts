@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { ReadError } from '../../ingest/disk/disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
@@ -71,7 +72,9 @@ test('whichever file a start cannot read, and why: no start, nothing is changed,
             error.message.startsWith(`${path} cannot be ${step === 'open' ? 'opened' : 'read'}: `),
           );
           if (fault !== 'short') assert.match(error.message, new RegExp(fault));
-          assert.match(error.message, /Nothing was changed on disk\. Look at the disk/);
+          const advice = fault.endsWith('FILE') ? /raise its limit/ : /Look at the disk/;
+          assert.match(error.message, advice);
+          assert.match(error.message, /Nothing was changed on disk\. /);
           return true;
         });
         assert(failing.failureCount > 1, 'it is tried again before the start is refused');
@@ -163,12 +166,12 @@ test('a copy in quarantine whose bytes are not the same is no copy', async () =>
 const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
 const CALL = { path: '/api/endpoints/logs.all?project=p&project_tier=PRO' };
 
-/** All files of a folder, byte for byte. */
+/** All files of a folder, byte for byte, by their paths in it. */
 async function filesOf(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) files.set(path, await readFile(path));
+    if (entry.isFile()) files.set(relative(folder, path), await readFile(path));
   }
   return files;
 }
@@ -180,19 +183,22 @@ test('a service whose log cannot be read does not start, says which file and why
     const body = { project: 'p', event_message: 'hello', metadata: {} };
     for (let n = 0; n < 3; n++) assert.equal((await post(first, EDGE, body)).status, 200);
     await first.service.stop();
-    const path = join(dataDir, 'log', '00000001.log');
+    const name = join('log', '00000001.log');
+    const path = join(first.storePath, name);
     // The system opens a folder as it does a file, and refuses to read it.
-    await rename(path, join(dataDir, 'aside'));
+    await rename(path, join(first.storePath, 'aside'));
     await mkdir(path);
-    const before = await filesOf(dataDir);
+    const before = await filesOf(first.storePath);
+    assert(before.has('aside'));
     await assert.rejects(startedOn(dataDir), (error: Error) => {
       assert.equal(error.name, 'StartError');
-      assert(error.message.startsWith(`${path} cannot be read: EISDIR. Nothing was changed`));
+      assert.match(error.message, /00000001\.log cannot be read: EISDIR\. Nothing was changed/);
       return true;
     });
-    assert.deepEqual(await filesOf(dataDir), before);
-    await rmdir(path);
-    await rename(join(dataDir, 'aside'), path);
+    const storePath = await findStorePath(dataDir);
+    assert.deepEqual(await filesOf(storePath), before);
+    await rmdir(join(storePath, name));
+    await rename(join(storePath, 'aside'), join(storePath, name));
     const second = await startedOn(dataDir);
     assert.equal((await ask(second, CALL)).json.result.length, 3);
     assert.equal((await ask(second, { path: '/health' })).json.damage, undefined);

@@ -7,7 +7,7 @@ import { Random } from '../../src/demo/traffic/random.ts';
 import { FailingDisk } from '../support/failing-disk.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
-import { allRows, type OpenedStore, openStore } from './opened-store.ts';
+import { allRows, type OpenedStore, openStore, storePost } from './opened-store.ts';
 
 const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 
@@ -16,22 +16,11 @@ async function idsOf(opened: OpenedStore): Promise<string[]> {
   return rows.map(({ id }) => String(id)).sort();
 }
 
-/** Has one post sealed and stored. */
-async function storePost(disk: ModelDisk, id: string): Promise<void> {
-  const { durable } = await openStore({ disk, nowUs: NOW_US });
-  await durable.store.append('a', smallBatch([id], NOW_US), NOW_US);
-  durable.tick(NOW_US);
-  durable.tick(NOW_US + SEAL_AGE_US);
-  await durable.store.flush();
-  await durable.store.settled();
-  await durable.close();
-}
-
 /** Two segment files, the first of them in quarantine, and no log. */
 async function diskWithOneSetAside() {
   const disk = new ModelDisk(new Random(1));
-  await storePost(disk, 'first');
-  await storePost(disk, 'second');
+  await storePost(disk, NOW_US, 'first');
+  await storePost(disk, NOW_US, 'second');
   const [path] = disk.paths().filter((name) => name.endsWith('.segment'));
   const aside = `/data/quarantine/a.${basename(path!)}`;
   const bytes = disk.bytesOf(path!);
@@ -81,7 +70,7 @@ test('one that is damaged, or cannot be read, stays in quarantine until it is we
 
 test('one whose rows the log has brought back stays in quarantine: no row is there twice', async () => {
   const disk = new ModelDisk(new Random(1));
-  await storePost(disk, 'first');
+  await storePost(disk, NOW_US, 'first');
   const path = disk.paths().find((name) => name.endsWith('.segment'))!;
   const aside = `/data/quarantine/a.${basename(path)}`;
   const bytes = disk.bytesOf(path);
@@ -107,7 +96,7 @@ test('one whose rows the log has brought back stays in quarantine: no row is the
 
 test('records that come while a file is in quarantine get sequences of their own, though the log was lost', async () => {
   const disk = new ModelDisk(new Random(1));
-  await storePost(disk, 'first');
+  await storePost(disk, NOW_US, 'first');
   const path = disk.paths().find((name) => name.endsWith('.segment'))!;
   const aside = `/data/quarantine/a.${basename(path)}`;
   const bytes = disk.bytesOf(path);

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { programWords } from '../support/program-words.ts';
 
 type Started = { readonly child: ChildProcess; readonly url: string };
@@ -62,7 +63,7 @@ test('what was said of a token holds after a kill: made tokens open, revoked one
     await kill(running);
     equal(answer.status, 204);
     // As a kill amid the next change would leave it.
-    await writeFile(join(dataDir, 'tokens.json.new'), '{"version":2,"tok');
+    await writeFile(join(await findStorePath(dataDir), 'tokens.json.new'), '{"version":2,"tok');
     running = await start(dataDir);
     deepEqual(
       [

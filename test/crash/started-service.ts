@@ -1,3 +1,4 @@
+import { findStorePath } from '../../ingest/data-folder.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
@@ -10,6 +11,8 @@ import { NOW_US, PRIVATE } from '../src/harness.ts';
 export type StartedService = {
   readonly service: Service;
   readonly backend: Backend;
+  /** Where all is stored until the next start. */
+  readonly storePath: string;
   readonly port: number;
   readonly entries: readonly LogEntry[];
   readonly clock: { us: number };
@@ -26,7 +29,18 @@ export async function startedOn(
   });
   const moved = { us: options.nowUs ?? NOW_US };
   const clock = { nowUs: () => moved.us, monotonicMs: () => 0, wallMs: () => Date.now() };
-  const backend = openBackend({ settings, log, disk: options.disk });
-  const service = await startService({ settings, clock, log, backend });
-  return { service, backend, port: Number(new URL(service.url).port), entries, clock: moved };
+  const service = await startService({
+    ...{ settings, clock, log },
+    openBackend: (stored) => openBackend({ settings: stored, log, disk: options.disk }),
+  });
+  const { backend } = service;
+  const storePath = await findStorePath(folder);
+  return {
+    service,
+    backend,
+    storePath,
+    port: Number(new URL(service.url).port),
+    entries,
+    clock: moved,
+  };
 }

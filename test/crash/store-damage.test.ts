@@ -160,9 +160,25 @@ async function lossesOf(
   return [...posts.values()];
 }
 
-test('after any life, damage of one file costs no more than what was damaged, and is told', async (context) => {
+/** A segment file that somebody removes is reported once, and costs its rows alone. */
+async function checkRemoved(
+  disk: ModelDisk,
+  path: string,
+  { before, nowUs }: { before: ReadonlyMap<string, readonly StoredRow[]>; nowUs: number },
+): Promise<void> {
+  const [losses] = await lossesOf(disk, path, before);
+  const removed = disk.afterKill();
+  await removed.remove(path);
+  const { rows, count } = await foundOn(removed, nowUs);
+  assert.deepEqual([count('places'), count('segmentsLost')], [1, 1]);
+  const missing = missingOf(before, rows, { isIdLost: false, nowUs });
+  assert(missing.every((key) => losses!.has(key)));
+  assert.equal((await foundOn(removed, nowUs)).count('places'), 0);
+}
+
+test('after any life, damage or loss of one file costs no more than what was in it, and is told', async (context) => {
   const seed = fuzzSeed();
-  const outcomes = { damaged: 0, harmless: 0, rowsLost: 0, idsLost: 0 };
+  const outcomes = { damaged: 0, harmless: 0, rowsLost: 0, idsLost: 0, removed: 0 };
   // Some lives more where chance has left a kind of outcome out.
   const isComplete = (): boolean =>
     WORLDS < COVERING_WORLDS || Object.values(outcomes).every((count) => count > 0);
@@ -176,6 +192,10 @@ test('after any life, damage of one file costs no more than what was damaged, an
       const bit = random.below(disk.bytesOf(path).length * 8);
       const place = `seed ${seed + number}: bit ${bit} of ${path}`;
       try {
+        if (path.startsWith('/data/segments/')) {
+          await checkRemoved(disk, path, { before, nowUs: world.nowUs });
+          outcomes.removed++;
+        }
         const losses = await lossesOf(disk, path, before);
         const damaged = withFlip(disk, path, bit);
         const { rows, told, count } = await foundOn(damaged, world.nowUs);

@@ -3,6 +3,8 @@ import { DiskError } from '../../ingest/disk/disk.ts';
 import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
+import { SegmentListing } from '../../ingest/segment-listing.ts';
+import { manifestName, readManifest } from '../../ingest/segment-manifest.ts';
 import type { Random } from '../../src/demo/traffic/random.ts';
 import { StartError } from '../../src/start-error.ts';
 import type { DurableStore } from '../../src/store/durable-store.ts';
@@ -137,7 +139,17 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
   ledger.check(await allRows(opened));
   assert.deepEqual(opened.damages, [], 'what a crash leaves is no damage');
   await opened.durable.close();
+  await checkManifest(disk);
   return disk;
+}
+
+/** Behind a clean stop the manifest names exactly the files that count, and a look from outside finds no damage. */
+async function checkManifest(disk: ModelDisk): Promise<void> {
+  const { segments, damages } = await new SegmentListing(disk, DATA).read();
+  assert.deepEqual(damages, [], 'a look from outside finds no damage');
+  const names = await readManifest(disk, `${DATA}/segments`);
+  const counting = segments.map(({ envelope }) => manifestName(envelope));
+  assert.deepEqual(names ?? [], counting.sort(), 'the manifest names the files that count');
 }
 
 /** From start to stop. */

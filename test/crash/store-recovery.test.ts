@@ -173,7 +173,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   const disk = newDisk();
   const { folder } = await SegmentFolder.recover({
     ...{ disk, path: '/data/segments', quarantinePath: '/data/quarantine' },
-    ...{ nowUs: NOW_US, retentionUs: RETENTION_US },
+    ...{ retentionNowUs: NOW_US, retentionUs: RETENTION_US },
     pack: async (buffer) => packImage(buffer),
   });
   let nextId = 0;

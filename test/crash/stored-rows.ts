@@ -67,7 +67,7 @@ async function rowsOfSnapshot(
         if (columns === 'all') {
           for (const slice of sealedSlicesOf(readFooter(image.buffer))) image.need(slice);
         }
-        return rowsOfReader(new SealedSegmentReader(image.buffer, image.need));
+        return rowsOfReader(SealedSegmentReader.open(image.buffer, image.need));
       });
       rows.push(...sealed);
     }
@@ -76,7 +76,7 @@ async function rowsOfSnapshot(
 }
 
 export function rowsOfSealed(buffer: SharedArrayBuffer): StoredRow[] {
-  return rowsOfReader(new SealedSegmentReader(buffer));
+  return rowsOfReader(SealedSegmentReader.open(buffer));
 }
 
 function rowsOfReader(reader: SealedSegmentReader): StoredRow[] {

@@ -20,7 +20,7 @@ const DAYS_APART = 100;
 /** Beyond these, microseconds would have 17 digits. */
 const HTTP_RUNS_MAX = 900;
 
-const RUNS = budgetOf('WEIR_FUZZ_RUNS', { fast: 4, all: 24 });
+const RUNS = budgetOf('WEIR_FUZZ_RUNS', { fast: 2, all: 24 });
 
 let engine: EngineUnderTest;
 let service: ServiceUnderTest;

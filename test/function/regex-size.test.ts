@@ -1,8 +1,20 @@
 import { equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
-import { instructionsOf } from '../../engine/function/text/regex-size.ts';
+import {
+  CLASS_STEPS,
+  COMPILE_STEPS,
+  compileStepsOf,
+  FOLDED_RANGE_STEPS,
+  instructionsOf,
+} from '../../engine/function/text/regex-size.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
-import { REGEX_PROGRAM_MAX, REGEX_TEST_STEPS_MAX } from '../../engine/limits.ts';
+import { WorkBudget } from '../../engine/function/work-meter.ts';
+import {
+  FOLDING_STEPS_MAX,
+  REGEX_INSTRUCTION_STEPS,
+  REGEX_PROGRAM_MAX,
+  REGEX_TEST_STEPS_MAX,
+} from '../../engine/limits.ts';
 
 for (const [pattern, count] of [
   ['', 0],
@@ -25,6 +37,31 @@ for (const [pattern, count] of [
     equal(instructionsOf(pattern), count);
   });
 }
+
+for (const [pattern, classCount, rangeCount] of [
+  ['a', 0, 0],
+  [String.raw`\pL`, 1, 0],
+  [String.raw`[\PL\p{Greek}]`, 2, 0],
+  ['[Ā-Ȁ]', 0, 0],
+  ['(?i)[a-z]', 0, 0],
+  ['(?i)[a-zĀ-Ȁ]', 0, 1],
+  [String.raw`a(?s-i:[\x{100}-\x{10ffff}Ā-Ȁ])`, 0, 2],
+] as const) {
+  test(`${JSON.stringify(pattern)} is compiled with ${classCount} classes and ${rangeCount} wide ranges`, () => {
+    const steps =
+      COMPILE_STEPS +
+      REGEX_INSTRUCTION_STEPS * instructionsOf(pattern) +
+      CLASS_STEPS * classCount +
+      FOLDED_RANGE_STEPS * rangeCount;
+    equal(compileStepsOf(pattern), steps);
+  });
+}
+
+test('patterns that take long to compile are not compiled on a budget of planning', () => {
+  const budget = new WorkBudget(FOLDING_STEPS_MAX);
+  const compile = (index: number) => budget.run(() => compileRegex(`(?i)[Ā-\u{10ffff}]${index}`));
+  equal([0, 1, 2, 3].filter((index) => compile(index) !== undefined).length, 2);
+});
 
 test('a pattern whose repetitions come to too much is refused before it is compiled', () => {
   const pattern = (times: number) => 'a{1000}'.repeat(times);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyCodePoint } from '../support/code-point.ts';
 import { call, callAs } from './call.ts';
 
-const text = fc.string({ unit: 'binary' });
+const text = fc.string({ unit: anyCodePoint });
 const bytes = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
 });
@@ -30,7 +31,7 @@ test('a text reversed twice is itself, and LEFT and RIGHT part it', () => {
 });
 
 test('a text filled up has the length that was asked for', () => {
-  const pattern = fc.string({ minLength: 1, unit: 'binary' });
+  const pattern = fc.string({ minLength: 1, unit: anyCodePoint });
   fc.assert(
     fc.property(text, fc.nat(20), pattern, (value, length, fill) => {
       assert.equal(call('length', call('lpad', value, length, fill)), length);
@@ -120,5 +121,12 @@ test('ARRAY_SLICE takes both ends, from either end of the array', () => {
   for (const [start, end, wanted] of table) {
     const got = call('array_slice', letters, start, end) as readonly string[];
     assert.equal(got.join(''), wanted, `${start}, ${end}`);
+  }
+});
+
+test('a text of a million signs of padding is refused as quickly as a short one', () => {
+  const padding = '='.repeat(1_000_000);
+  for (const name of ['from_base64', 'from_base32']) {
+    assert.throws(() => call(name, `${padding}a`), /takes a text in base (?:64|32)/);
   }
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
+import { anyCodePoint } from '../support/code-point.ts';
 import type { Exact } from '../support/exact-json.ts';
 
 /** Keys that are something else elsewhere, and ordinary ones. */
 const KEY = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'toString', '', 'a.b', 'a', 'A', 'id', 'timestamp'),
   fc.constantFrom('0', '1', '10', '01', '-1', '4294967295', 'metadata', 'project', 'é', '\u0000'),
-  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.string({ unit: anyCodePoint, maxLength: 4 }),
 );
 
 const SCALAR: fc.Arbitrary<Exact> = fc.oneof(
@@ -13,7 +14,7 @@ const SCALAR: fc.Arbitrary<Exact> = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   fc.integer({ min: -1000, max: 1000 }).map(BigInt),
   fc.double({ noDefaultInfinity: true, noNaN: true }),
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: anyCodePoint, maxLength: 12 }),
   // Halves of surrogate pairs, in any order.
   fc
     .array(fc.integer({ min: 0xd7ff, max: 0xe000 }), { maxLength: 4 })

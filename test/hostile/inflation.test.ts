@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { Readable, Writable } from 'node:stream';
+import { mock, test } from 'node:test';
+import zlib, {
+  type BrotliOptions,
+  brotliCompressSync,
+  constants,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+} from 'node:zlib';
 import fc from 'fast-check';
+import { WIDE_BROTLI } from '../../bench/workload/hostile-posts.ts';
+import { NO_TENANT } from '../../engine/pool/tenant-sets.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import { BodyReader } from '../../src/http/body.ts';
 import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
 import { runsOf } from '../support/budget.ts';
 
@@ -112,4 +125,35 @@ test('bytes that are no packed body at all are refused', async () => {
     );
     assert.deepEqual(app.stored, []);
   });
+});
+
+test('as many bodies are inflated at once as have room for their windows; the others wait', async () => {
+  let openCount = 0;
+  let mostCount = 0;
+  const create = zlib.createBrotliDecompress;
+  const counting = mock.method(zlib, 'createBrotliDecompress', (options: BrotliOptions) => {
+    mostCount = Math.max(mostCount, ++openCount);
+    return create(options).once('close', () => {
+      openCount -= 1;
+    });
+  });
+  // So that those who have imported it by its name have this one.
+  syncBuiltinESMExports();
+  try {
+    const bodies = new BodyReader({ nowMs: () => 0 });
+    const attack = (): Promise<void> => {
+      const headers = { 'content-encoding': 'br' };
+      const request = Object.assign(Readable.from([WIDE_BROTLI]), { headers });
+      const terms = { bytesMax: BODY_BYTES_MAX, tenant: NO_TENANT };
+      const [response, work] = [new Writable() as ServerResponse, () => Promise.resolve()];
+      return bodies.use(request as unknown as IncomingMessage, response, terms, work);
+    };
+    const answers = await Promise.allSettled(Array.from({ length: 40 }, attack));
+    assert.ok(answers.every(({ status }) => status === 'rejected'));
+    // One that has failed closes in the next turn.
+    assert.ok(mostCount >= 2 && mostCount <= 4, `${mostCount}`);
+  } finally {
+    counting.mock.restore();
+    syncBuiltinESMExports();
+  }
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LOG_TEXT_LENGTH_MAX } from '../../src/limits.ts';
+import { LOG_TEXT_LENGTH_MAX, STACK_REPEAT_MS } from '../../src/limits.ts';
 import { createLog, type LogEntry } from '../../src/log.ts';
 import { ask, PRIVATE, STATS_ID, withApp } from '../src/harness.ts';
+import { anyCodePoint } from '../support/code-point.ts';
 import { naughtyStrings } from './naughty-strings.ts';
 
 function lineOf(entry: LogEntry): string {
@@ -28,7 +29,7 @@ function expectPlainLine(text: string): void {
 
 test('an entry is one line of plain characters, whatever its texts hold', () => {
   for (const text of naughtyStrings()) expectPlainLine(text);
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), expectPlainLine));
+  fc.assert(fc.property(fc.string({ unit: anyCodePoint, maxLength: 100 }), expectPlainLine));
   const hidden = fc.constantFrom(
     '\u001b',
     '\u009b',
@@ -66,6 +67,22 @@ test('neither a stack nor a place of a file leaves in an answer, and no token co
       assert.ok(line.includes('what nobody else should know'));
       assert.ok(!line.includes(PRIVATE), line);
     }
+  });
+});
+
+test('the stack of a mistake is logged once in a while, and each mistake in a line', async () => {
+  let nowMs = 0;
+  await withApp({ run: mistake, monotonicMs: () => nowMs }, async (app) => {
+    const path = `/api/endpoints/query/${STATS_ID}?project=a`;
+    for (nowMs of [0, STACK_REPEAT_MS - 1, STACK_REPEAT_MS]) {
+      assert.equal((await ask(app, { path })).status, 500);
+    }
+    const errors = app.entries.map(({ error }) => String(error));
+    assert.deepEqual(
+      errors.map((error) => /\n +at /.test(error)),
+      [true, false, true],
+    );
+    assert.equal(errors[1], 'Error: what nobody else should know');
   });
 });
 

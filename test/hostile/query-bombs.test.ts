@@ -55,6 +55,11 @@ test('conditions and keys that are carried down no further are still kept', asyn
   assert.equal(Buffer.from(json).toString(), '[{"a":"1"},{"a":"2"}]');
   const { json: counted } = await run(`${from} SELECT COUNT(*) AS n FROM c200 WHERE ${long}`);
   assert.equal(Buffer.from(counted).toString(), '[{"n":899}]');
+  const united = Array.from({ length: 200 }, () => 'SELECT a FROM c0').join(' UNION ALL ');
+  const { json: all } = await run(
+    `WITH c0 AS (SELECT CAST(x AS STRING) AS a FROM ${rows(5)} AS x) SELECT COUNT(*) AS n FROM (${united}) WHERE a != '3' AND (${long})`,
+  );
+  assert.equal(Buffer.from(all).toString(), '[{"n":800}]');
   // `a` is "x" 2^12 times: conditions, keys and groups stay above where they would grow too large.
   const grown = doubled(12, `SELECT 'x' AS a FROM ${rows(5)} AS b`);
   const texts = `SELECT LENGTH(a) AS n, COUNT(*) AS m FROM (${grown}) WHERE a LIKE 'x%' AND a != 'x' GROUP BY a ORDER BY a`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createConnection, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ExchangeWatch } from '../../src/http/exchange-watch.ts';
@@ -117,10 +117,15 @@ test('a caller who was refused and does not close is not waited for', async () =
 function exchangeOf(): {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly socket: { bytesRead: number; writableLength: number; destroyed: boolean };
+  readonly socket: {
+    bytesRead: number;
+    destroyed: boolean;
+    _handle: { bytesWritten: number; writeQueueSize: number };
+  };
   readonly answer: { writableEnded: boolean };
 } {
-  const socket = { bytesRead: 500, writableLength: 0, destroyed: false };
+  const _handle = { bytesWritten: 0, writeQueueSize: 0 };
+  const socket = { bytesRead: 500, destroyed: false, _handle };
   const request = { complete: false, headers: {}, socket };
   const answer = { writableEnded: false, writableFinished: false, writableNeedDrain: false };
   return {
@@ -154,20 +159,105 @@ test('a body may take its time, and a second more for each so many bytes that ca
   );
 });
 
-test('an answer may take its time, and a second more for each so many bytes of it', () => {
+/** An answer of 1,000,000 bytes that has been written, and waits to be read. */
+function unreadAnswer(watch: ExchangeWatch): {
+  readonly read: (bytes: number) => void;
+  readonly isCut: (passedMs: number) => boolean;
+} {
+  const { request, response, socket, answer } = exchangeOf();
+  watch.add(Object.assign(request, { complete: true }), response);
+  // As long as the service itself works on it, it may take any time.
+  assert.deepEqual(watch.look(100_000).answers, []);
+  answer.writableEnded = true;
+  const { _handle: handle } = socket;
+  handle.bytesWritten = handle.writeQueueSize = 1_000_000;
+  return {
+    read: (bytes) => {
+      handle.writeQueueSize -= bytes;
+    },
+    isCut: (passedMs) => watch.look(passedMs).answers.length > 0,
+  };
+}
+
+const ANSWER_LIMITS = { answerMsMax: 1000, answerBytesPerSMin: 500 };
+
+test('an answer of which nothing is read is given up after its time, however long it is', () => {
+  const { read, isCut } = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
+  assert.equal(isCut(1000), false);
+  assert.equal(isCut(1), true);
+  assert.equal(isCut(100_000), false, 'each is found once');
+  const stopped = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
+  stopped.read(900_000);
+  assert.equal(stopped.isCut(1), false);
+  assert.equal(
+    stopped.isCut(1000),
+    false,
+    'what was read before gives no more than the whole time',
+  );
+  assert.equal(stopped.isCut(1), true);
+  read(0);
+});
+
+test('a reader is given up just when it was slower than it may be over its time', () => {
+  const looks = fc.array(
+    fc.record({ bytes: fc.integer({ min: 0, max: 300 }), ms: fc.integer({ min: 1, max: 500 }) }),
+    { minLength: 1, maxLength: 50 },
+  );
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 2000 }), (size) => {
-      const watch = new ExchangeWatch({ answerMsMax: 1000, answerBytesPerSMin: 500 });
-      const { request, response, socket, answer } = exchangeOf();
-      watch.add(Object.assign(request, { complete: true }), response);
-      // As long as the service itself works on it, it may take any time.
-      assert.deepEqual(watch.look(100_000).answers, []);
-      answer.writableEnded = true;
-      socket.writableLength = size;
-      const msMax = 1000 + (size / 500) * 1000;
-      assert.deepEqual(watch.look(msMax).answers, []);
-      assert.deepEqual(watch.look(1).answers, [socket]);
-      assert.deepEqual(watch.look(100_000).answers, []);
+    fc.property(looks, (steps) => {
+      const { read, isCut } = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
+      for (const [index, { bytes, ms }] of steps.entries()) {
+        read(bytes);
+        // The slow form: over some of the last looks it took longer than its time and that of what it read.
+        const isSlow = steps.slice(0, index + 1).some((_, start) => {
+          const part = steps.slice(start, index + 1);
+          const partMs = part.reduce((sum, step) => sum + step.ms, 0);
+          const partBytes = part.reduce((sum, step) => sum + step.bytes, 0);
+          return partMs - (1000 * partBytes) / 500 > 1000 + 1e-6;
+        });
+        assert.equal(isCut(ms), isSlow);
+        if (isSlow) return;
+      }
     }),
   );
+});
+
+test('a reader that is slow and steady has all of an answer of any length', () => {
+  const { read, isCut } = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
+  for (let look = 0; look < 1900; look++) {
+    read(510);
+    assert.equal(isCut(1000), false);
+  }
+});
+
+test('what is read of one long write is seen before its end', async () => {
+  const watch = new ExchangeWatch({ answerMsMax: 1000, answerBytesPerSMin: 1024 * 1024 });
+  const server = createServer((request, response) => {
+    watch.add(request, response);
+    response.end(Buffer.alloc(64 * 1024 * 1024));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect(server.address() as AddressInfo);
+  socket.write('GET / HTTP/1.1\r\nHost: weir\r\n\r\n');
+  await once(socket, 'readable');
+  const readSome = async (): Promise<void> => {
+    for (let bytes = 0; bytes < 16 * 1024 * 1024; ) {
+      const piece: Buffer | null = socket.read();
+      if (piece === null) await once(socket, 'readable');
+      else bytes += piece.length;
+    }
+  };
+  try {
+    await readSome();
+    for (let look = 0; look < 2; look++) {
+      assert.deepEqual(watch.look(1000).answers, []);
+      await readSome();
+    }
+    assert.deepEqual(watch.look(1000).answers, []);
+    assert.equal(watch.look(1001).answers.length, 1, 'nothing more was read');
+  } finally {
+    socket.destroy();
+    server.close();
+  }
 });

@@ -63,7 +63,7 @@ async function opened(budget?: MemoryBudget): Promise<Opened> {
   const { disk } = slow;
   const { folder } = await SegmentFolder.recover({
     ...{ disk, path: '/segments', quarantinePath: '/quarantine' },
-    ...{ nowUs: NOW_US, retentionUs: RETENTION_US },
+    ...{ retentionNowUs: NOW_US, retentionUs: RETENTION_US },
     pack: async (buffer) => packImage(buffer),
   });
   const store = new LogStore({

@@ -55,7 +55,7 @@ export class DataFolder {
     });
     const { folder } = await SegmentFolder.recover({
       ...{ disk, path: join(path, 'segments'), quarantinePath: join(path, 'quarantine') },
-      ...{ nowUs: at(0, DAY + 1), retentionUs: 90 * PARTITION_US },
+      ...{ retentionNowUs: at(0, DAY + 1), retentionUs: 90 * PARTITION_US },
       pack: async (buffer) => packImage(buffer),
     });
     return new DataFolder(path, log, folder);

@@ -14,7 +14,7 @@ const NOW = 9;
 type Block = { readonly size: number; readonly usedAt: number; readonly isAbsent?: boolean };
 
 function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonly name: string } {
-  const table = new Float64Array(blocks.length * BLOCK_NUMBERS);
+  const table = new Uint32Array(blocks.length * BLOCK_NUMBERS);
   let end = 16;
   for (const [index, { size }] of blocks.entries()) {
     table.set([end, size, end, size, 0], index * BLOCK_NUMBERS);
@@ -29,6 +29,7 @@ function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonl
       RESIDENT,
     ]),
     usedAt: Int32Array.from([...blocks.map(({ usedAt }) => usedAt), NOW]),
+    readInParts: new Int32Array(1),
     gauge: newMemoryGauge(0),
   };
   return { name, blocks: { buffer: new SharedArrayBuffer(end), backing } };

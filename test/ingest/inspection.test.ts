@@ -231,7 +231,7 @@ test('a file of another version is named and not guessed at, and is no damage of
     assert.deepEqual(
       found.unchecked.map(({ reason }) => reason),
       [
-        `${file!.path} is a segment file of version 7; this program reads version 1`,
+        `${file!.path} is a segment file of version 7; this program reads versions 1 to 2`,
         `${folder.logFile(2)} must be of version 1; got version 9`,
       ],
     );

@@ -4,8 +4,10 @@ import fc from 'fast-check';
 import * as token from '../../engine/column/token.ts';
 import { RECORD_DEPTH_MAX } from '../../engine/limits.ts';
 import { MalformedBodyError } from '../../ingest/ingest-error.ts';
+import { EVENT_FIELDS_MAX } from '../../ingest/limits.ts';
 import { type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
 import { runsOf } from '../support/budget.ts';
+import { anyCodePoint } from '../support/code-point.ts';
 import { plain, type Read, readJson, readRoot, sorted } from './token-reader.ts';
 
 async function decode(text: string): Promise<DecodedBody> {
@@ -33,7 +35,7 @@ async function decodeField(text: string): Promise<{ kind: number; value: unknown
 }
 
 const anyString = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCodePoint }),
   fc.constantFrom(
     '',
     'a',
@@ -325,13 +327,31 @@ test('strings and keys as large as a body are kept', async () => {
   assert.equal(Object.keys(plain(wide!) as object)[0]!.length, long.length);
 });
 
-test('a hundred thousand keys, and as many duplicates, are decoded', async () => {
-  const keys = Array.from({ length: 100_000 }, (_, index) => `"key ${index}":${index}`);
-  const [wide] = readEvents(await decode(`[{${keys.join(',')}}]`));
-  assert.equal((wide as { entries: unknown[] }).entries.length, 100_000);
-  const twice = await decode(`[{${[...keys, ...keys].join(',')}}]`);
-  assert.equal(twice.decoder.slotCount, 100_000);
-  const same = Array.from({ length: 50_000 }, (_, index) => `"a":{"b":${index}}`);
-  const [event] = readEvents(await decode(`[{${same.join(',')}}]`));
-  assert.deepEqual(plain(event!), { a: { b: 49_999 } });
+test('a hundred thousand keys of a body, and as many duplicates, are decoded', async () => {
+  const event = (number: number): string => {
+    const keys = Array.from({ length: 4_000 }, (_, index) => `"key ${number} ${index}":${index}`);
+    return `{${[...keys, ...keys].join(',')}}`;
+  };
+  const events = Array.from({ length: 25 }, (_, number) => event(number));
+  const wide = await decode(`[${events.join(',')}]`);
+  assert.equal((readEvents(wide)[24] as { entries: unknown[] }).entries.length, 4_000);
+  assert.equal(wide.decoder.slotCount, 100_000);
+  const same = Array.from({ length: 3_000 }, (_, index) => `"a":{"b":${index}}`);
+  const [last] = readEvents(await decode(`[{${same.join(',')}}]`));
+  assert.deepEqual(plain(last!), { a: { b: 2_999 } });
+});
+
+test('an event with more keys and maps than it may have is refused by itself', async () => {
+  // With the event itself, which is a map.
+  const keys = Array.from({ length: EVENT_FIELDS_MAX - 1 }, (_, index) => `"k${index}":1`);
+  const most = `{${keys.join(',')}}`;
+  const more = `{${keys.join(',')},"a":[{"b":[2]}]}`;
+  const body = await decode(`[{"a":1},${most},${more},{"a":2}]`);
+  assert.equal(body.eventCount, 4);
+  assert.deepEqual(
+    [...body.badEvents],
+    [[2, `an event may have ${EVENT_FIELDS_MAX} keys and maps; got more`]],
+  );
+  assert.equal(body.tokenStarts[2], body.tokenStarts[3]);
+  assert.equal(body.decoder.slotCount, 1 + keys.length + 1);
 });

@@ -127,8 +127,8 @@ test('files are cut, renamed in place of others, removed and listed', async () =
     await disk.remove(b);
     assert.deepEqual(await disk.list(folder), []);
     assert.deepEqual(await disk.list(join(folder, 'none')), []);
-    await disk.makeFolder(join(folder, 'deep', 'er'));
-    await disk.makeFolder(join(folder, 'deep', 'er'));
+    await disk.makeFolder(join(folder, 'deep'));
+    await disk.makeFolder(join(folder, 'deep'));
     assert((await disk.freeBytes(folder)) > 0);
   });
 });
@@ -156,6 +156,8 @@ test('what the system refuses is a DiskError with its code and the path', async 
       ['ENOENT', () => disk.freeBytes(join(folder, 'none'))],
       ['ENOTDIR', () => disk.list(path)],
       ['EEXIST', () => disk.makeFolder(path)],
+      // A folder that was renamed must not be made anew by those who still write below its old name.
+      ['ENOENT', () => disk.makeFolder(join(folder, 'none', 'log'))],
     ];
     for (const [code, work] of refusals) {
       await assert.rejects(work, (error) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { BodyLimitError, MalformedBodyError } from '../../ingest/ingest-error.ts';
 import { BODY_EVENTS_MAX, DECODE_SLICE_BYTES, REFUSALS_LISTED_MAX } from '../../ingest/limits.ts';
 import { type BodyForm, type DecodedBody, decodeBody } from '../../ingest/post-body.ts';
+import { budgetOf } from '../support/budget.ts';
 import { readRoot } from './token-reader.ts';
 
 function decode(text: string, form: BodyForm = 'json'): Promise<DecodedBody> {
@@ -47,7 +48,7 @@ test('a line that is not JSON is an event that is refused, and is named', async 
   );
   assert.equal(body.eventCount, 6);
   assert.deepEqual(
-    [...body.badLines],
+    [...body.badEvents],
     [
       [1, 'line 3 is not JSON: expected a key in quotes; got "n" at byte 16'],
       [3, 'line 5 is not JSON: expected the end of the line after a value; got "{" at byte 4'],
@@ -68,6 +69,9 @@ function tokenCountOf({ tokenStarts }: DecodedBody, event: number): number {
   return tokenStarts[event + 1]! - tokenStarts[event]!;
 }
 
+/** Far more than are listed. */
+const LINES = budgetOf('WEIR_BAD_LINES', { fast: 20_000, all: 200_000 });
+
 test('a body of which no line is JSON is refused as a whole', async () => {
   await assert.rejects(
     decode('{"a":\n1}', 'ndjson'),
@@ -78,10 +82,10 @@ test('a body of which no line is JSON is refused as a whole', async () => {
     /line 1 .*expected the end of the line after a value/,
   );
   await assert.rejects(decode('\n\u0000', 'ndjson'), /line 2 .*got byte 0x00 at byte 1/);
-  const lines = '{\n'.repeat(200_000);
+  const lines = '{\n'.repeat(LINES);
   await assert.rejects(decode(lines, 'ndjson'), /line 1 is not JSON/);
-  const { badLines, eventCount } = await decode(`${lines}{}`, 'ndjson');
-  assert.deepEqual([badLines.size, eventCount], [REFUSALS_LISTED_MAX, 200_001]);
+  const { badEvents, eventCount } = await decode(`${lines}{}`, 'ndjson');
+  assert.deepEqual([badEvents.size, eventCount], [REFUSALS_LISTED_MAX, LINES + 1]);
 });
 
 test('the place of an error is named', async () => {

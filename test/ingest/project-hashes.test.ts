@@ -11,6 +11,7 @@ import { SegmentFile } from '../../ingest/segment-file.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { anyCodePoint } from '../support/code-point.ts';
 import { MemoryDisk } from './memory-disk.ts';
 
 function hashesOf(keys: readonly string[]): ProjectHashes {
@@ -22,7 +23,7 @@ function hashesOf(keys: readonly string[]): ProjectHashes {
 }
 
 test('no project that is there is missed, whatever its name', () => {
-  const names = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 30 }), { maxLength: 60 });
+  const names = fc.uniqueArray(fc.string({ unit: anyCodePoint, maxLength: 30 }), { maxLength: 60 });
   fc.assert(
     fc.property(names, (keys) => {
       const hashes = hashesOf(keys);

@@ -9,7 +9,7 @@ import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import { BLOCK_NUMBERS, blockOf } from '../../engine/column/segment-backing.ts';
+import { BLOCK_NUMBERS, blocksWith } from '../../engine/column/segment-backing.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -18,6 +18,7 @@ import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { coversSequence } from '../../ingest/sequence-intervals.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { budgetOf, runsOf } from '../support/budget.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { Crash, diskError, MemoryDisk } from './memory-disk.ts';
 
@@ -60,7 +61,7 @@ function recover(disk: Disk, nowUs = NOW_US) {
     disk,
     path: '/data/segments',
     quarantinePath: '/data/quarantine',
-    nowUs,
+    retentionNowUs: nowUs,
     retentionUs: 10 * DAY_US,
     pack: async (buffer) => packImage(buffer),
   });
@@ -82,7 +83,7 @@ async function rowsOf(folder: SegmentFolder): Promise<number[]> {
 }
 
 function idsOf(buffer: SharedArrayBuffer): number[] {
-  const reader = new SealedSegmentReader(buffer);
+  const reader = SealedSegmentReader.open(buffer);
   const ids = reader.ids(
     Int32Array.from({ length: reader.rowCount }, (_, row) => row),
     reader.rowCount,
@@ -174,13 +175,19 @@ async function work(disk: MemoryDisk): Promise<{ done: number[]; logged: number[
   return { done, logged };
 }
 
+/** How often each step is the last; the first two times all of what is not synced stays or goes. */
+const DICE = budgetOf('WEIR_FOLDER_DICE', { fast: 3, all: 5 });
+/** How many lives the folder has on a disk that fails, and on one that crashes. */
+const FAILING_LIVES = runsOf(80);
+const CRASHING_LIVES = runsOf(100);
+
 test('a crash at any step, losing any of what was not synced, loses and doubles no row', async () => {
   const dry = new MemoryDisk();
   await work(dry);
   const random = new Random(11);
   let crashes = 0;
   for (let at = 0; at <= dry.steps.length; at++) {
-    for (let dice = 0; dice < 5; dice++) {
+    for (let dice = 0; dice < DICE; dice++) {
       const disk = new MemoryDisk();
       disk.before = () => {
         if (disk.steps.length > at) throw new Crash();
@@ -205,12 +212,12 @@ test('a crash at any step, losing any of what was not synced, loses and doubles 
       crashes++;
     }
   }
-  assert.ok(crashes > 150);
+  assert.ok(crashes > 30 * DICE);
 });
 
 test('a step that fails loses and doubles no row, then or after a crash', async () => {
   const random = new Random(12);
-  for (let round = 0; round < 80; round++) {
+  for (let round = 0; round < FAILING_LIVES; round++) {
     const disk = new MemoryDisk();
     // Some steps fail, with those after them; on some disks nothing can be removed.
     const starts = Array.from({ length: 4 }, () => random.below(80));
@@ -268,7 +275,7 @@ async function workOn(disk: ModelDisk, random: Random, logged: number[]): Promis
 
 test('on a disk that keeps no more than its promises, crashes lose and double no row', async () => {
   let crashes = 0;
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < CRASHING_LIVES; round++) {
     const random = new Random(round);
     const faults = { write: 5, sync: 5, other: round % 3 === 0 ? 20 : 0 };
     const logged = range(1, 20);
@@ -292,7 +299,7 @@ test('on a disk that keeps no more than its promises, crashes lose and double no
     assert.deepEqual(report.quarantined, [], `round ${round}`);
     assert.deepEqual(await answered(folder, logged), range(1, 20), `round ${round}`);
   }
-  assert.equal(crashes, 300);
+  assert.equal(crashes, 3 * CRASHING_LIVES);
 });
 
 test('days older than the retention are removed without being read', async () => {
@@ -302,7 +309,7 @@ test('days older than the retention are removed without being read', async () =>
   const opened: string[] = [];
   const open = disk.open.bind(disk);
   disk.open = (path) => {
-    opened.push(path);
+    if (path.endsWith('.segment')) opened.push(path);
     return open(path);
   };
   // Ten days before noon is within the day that began ten and a half days before.
@@ -311,6 +318,94 @@ test('days older than the retention are removed without being read', async () =>
   assert.equal(opened.length, 2);
   assert.deepEqual(await rowsOf(again), [10, 20]);
   assert.equal(disk.paths().length, 2);
+});
+
+/** Paths that a start reports as missing. */
+async function missingOn(disk: Disk, nowUs = NOW_US): Promise<readonly string[]> {
+  return (await recover(disk, nowUs)).report.missing.map(({ path }) => path);
+}
+
+test('a file that somebody removed is missing until the manifest is written again, or its day is over', async () => {
+  const disk = new MemoryDisk();
+  const folder = await folderOn(disk);
+  const { path, envelope } = await folder.add(newSegment(1, 3));
+  await folder.writeManifest();
+  await disk.remove(path);
+  assert.deepEqual(await missingOn(disk), [path]);
+  assert.deepEqual(await missingOn(disk, NOW_US + 11 * DAY_US), []);
+  const again = await folderOn(disk);
+  const added = await again.add(newSegment(4, 6));
+  assert.ok(added.envelope.id > envelope.id, 'the id of what is missing is not used again');
+  await again.writeManifest();
+  assert.deepEqual(await missingOn(disk), []);
+});
+
+test('a merged file that the manifest names stays until the next write, and is never missing', async () => {
+  const disk = new MemoryDisk();
+  const folder = await folderOn(disk);
+  const files = [await folder.add(newSegment(1, 3)), await folder.add(newSegment(4, 6))];
+  await folder.writeManifest();
+  await merge(folder);
+  assert.ok(files.every(({ path }) => disk.paths().includes(path)));
+  assert.deepEqual(await missingOn(disk.afterCrash(() => true)), []);
+  await folder.writeManifest();
+  await folder.close();
+  const stored = disk.paths().filter((path) => path.endsWith('.segment'));
+  assert.deepEqual(
+    stored,
+    folder.segments(SOURCE).map(({ path }) => path),
+  );
+  assert.deepEqual(await missingOn(disk), []);
+});
+
+test('a day is dropped though the manifest cannot be written, and nothing is missing then', async () => {
+  const disk = new MemoryDisk();
+  const folder = await folderOn(disk);
+  await folder.add(newSegment(1, 2));
+  await folder.writeManifest();
+  disk.before = (step) => {
+    if (step.startsWith('write')) throw diskError('ENOSPC');
+  };
+  await folder.dropPartition(KEY);
+  assert.deepEqual(disk.paths(), []);
+  disk.before = () => {};
+  assert.deepEqual(await missingOn(disk.afterCrash(() => false)), []);
+});
+
+test('a start removes nothing that the manifest names and cannot leave out', async () => {
+  const disk = new MemoryDisk();
+  const folder = await folderOn(disk);
+  const { path } = await folder.add(newSegment(1, 2));
+  await folder.writeManifest();
+  disk.before = (step) => {
+    if (/segment-manifest/.test(step)) throw diskError('EIO');
+  };
+  const later = NOW_US + 11 * DAY_US;
+  await recover(disk, later);
+  assert.ok(disk.paths().includes(path));
+  disk.before = () => {};
+  await recover(disk, later);
+  assert.ok(!disk.paths().includes(path));
+  assert.deepEqual(await missingOn(disk), []);
+});
+
+test('what the manifest names and cannot leave out stays through later merges, too', async () => {
+  const disk = new MemoryDisk();
+  const folder = await folderOn(disk);
+  const files = [await folder.add(newSegment(1, 3)), await folder.add(newSegment(4, 6))];
+  await folder.writeManifest();
+  await merge(folder);
+  disk.before = (step) => {
+    if (/segment-manifest/.test(step)) throw diskError('EIO');
+  };
+  const again = await folderOn(disk);
+  // No write has named these two, so their removal waits for none.
+  const later = [await again.add(newSegment(7, 7)), await again.add(newSegment(8, 8))];
+  await again.replace(segmentOf([7, 8]), later);
+  assert.ok(later.every(({ path }) => !disk.paths().includes(path)));
+  assert.ok(files.every(({ path }) => disk.paths().includes(path)));
+  disk.before = () => {};
+  assert.deepEqual(await missingOn(disk.afterCrash(() => true)), []);
 });
 
 test('a dropped day is gone, and its failure to go is told', async () => {
@@ -329,13 +424,15 @@ test('a dropped day is gone, and its failure to go is told', async () => {
   assert.deepEqual(folder.coverage({ ...KEY, partition: TODAY - 1 }), []);
 });
 
-test('a clock that leapt ahead removes nothing when the service starts', async () => {
+test('a start removes days past the retention, and none where the time is not trusted', async () => {
   const disk = new MemoryDisk();
   await (await folderOn(disk)).add(newSegment(1, 2));
-  const { folder, report, clock } = await recover(disk, NOW_US + 400 * DAY_US);
+  const { folder, report } = await recover(disk, Number.NEGATIVE_INFINITY);
   assert.equal(report.expiredCount, 0);
   assert.deepEqual(await rowsOf(folder), [1, 2]);
-  assert.equal(clock.isHeldBack, true);
+  const { folder: later, report: laterReport } = await recover(disk, NOW_US + 11 * DAY_US);
+  assert.equal(laterReport.expiredCount, 1);
+  assert.deepEqual(await rowsOf(later), []);
 });
 
 test('a file without a whole envelope goes to quarantine, and costs no other', async () => {
@@ -406,7 +503,7 @@ test('damage of a column costs its values: the segment is stored without it, the
   assert.ok(loaded?.kind === 'repaired');
   assert.deepEqual(loaded.lostColumns, [0]);
   assert.deepEqual(idsOf(loaded.buffer), range(1, 40));
-  const reader = new SealedSegmentReader(loaded.buffer);
+  const reader = SealedSegmentReader.open(loaded.buffer);
   const roots = reader.roots(Int32Array.of(0), 1);
   const metadata = roots.source.field(roots, 'metadata');
   assert.ok(metadata.kind === 'nested');
@@ -434,7 +531,7 @@ test('damage of what tells rows apart costs the file, and the log gives what it 
 function turnBit(disk: MemoryDisk, file: SegmentFile, sliceOffset: number): void {
   const bytes = Buffer.from(disk.bytesOf(file.path));
   const { blocks } = file.envelope;
-  bytes[blocks[blockOf(blocks, [sliceOffset, 1]) * BLOCK_NUMBERS + 2]!]! ^= 4;
+  bytes[blocks[blocksWith(blocks, [sliceOffset, 1]).first * BLOCK_NUMBERS + 2]!]! ^= 4;
   disk.put(file.path, bytes);
 }
 
@@ -468,9 +565,9 @@ test('on the machine’s own disk, segments are found by the next process', asyn
   try {
     const options = {
       disk: new NodeDisk(),
-      path: join(top, 'data', 'segments'),
-      quarantinePath: join(top, 'data', 'quarantine'),
-      nowUs: NOW_US,
+      path: join(top, 'segments'),
+      quarantinePath: join(top, 'quarantine'),
+      retentionNowUs: NOW_US,
       retentionUs: 10 * DAY_US,
       pack: async (buffer: SharedArrayBuffer) => packImage(buffer),
     };

@@ -12,7 +12,7 @@ import type { AnyContent, SealedSegmentHandle } from '../../engine/column/segmen
 import {
   ABSENT,
   BLOCK_NUMBERS,
-  blockOf,
+  blocksWith,
   GAUGE_LIMIT,
   GAUGE_RESIDENT,
   isRetired,
@@ -59,7 +59,7 @@ async function opened(
   path = '/data',
 ): Promise<Opened> {
   const { folder } = await SegmentFolder.recover({
-    ...{ disk, nowUs: NOW_US, retentionUs: RETENTION_US },
+    ...{ disk, retentionNowUs: NOW_US, retentionUs: RETENTION_US },
     path: join(path, 'segments'),
     quarantinePath: join(path, 'quarantine'),
     pack: async (buffer) => packImage(buffer),
@@ -212,7 +212,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
     [
       timestampsUs.slice!,
       ...(ids.strings.packing.kind === 'uuid' ? [ids.strings.packing.bytes] : []),
-    ].map((slice) => blockOf(blocks.backing.blocks, slice)),
+    ].map((slice) => blocksWith(blocks.backing.blocks, slice).first),
   );
   const count = blocks.backing.states.length - 1;
   const leaving = new Set([...Array(count).keys()].filter((block) => !stays.has(block)));
@@ -265,7 +265,7 @@ test('what a segment holds is another content once some of it was lost', async (
 /** Turns a bit of a stored segment, in the block that begins at `offset` of the segment. */
 function damage(disk: MemoryDisk, { path, envelope }: SegmentFile, offset: number): void {
   const bytes = Buffer.from(disk.bytesOf(path));
-  const block = blockOf(envelope.blocks, [offset, 1]);
+  const block = blocksWith(envelope.blocks, [offset, 1]).first;
   bytes[envelope.blocks[block * BLOCK_NUMBERS + 2]!]! ^= 4;
   disk.put(path, bytes);
 }

@@ -6,7 +6,7 @@ import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import { BLOCK_NUMBERS, blockOf } from '../../engine/column/segment-backing.ts';
+import { BLOCK_NUMBERS, blocksWith } from '../../engine/column/segment-backing.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { SealedSegments, type StorageFailure } from '../../ingest/sealed-segments.ts';
@@ -58,7 +58,7 @@ async function openedOn(disk: MemoryDisk): Promise<Opened> {
   const quarantined: string[] = [];
   const { folder } = await SegmentFolder.recover({
     ...{ disk, path: '/data/segments', quarantinePath: '/data/quarantine' },
-    ...{ nowUs: NOW_US, retentionUs: 90 * PARTITION_US },
+    ...{ retentionNowUs: NOW_US, retentionUs: 90 * PARTITION_US },
     pack: async (buffer) => packImage(buffer),
     readersDone: readers.done,
     onQuarantined: (path) => quarantined.push(path),
@@ -94,7 +94,7 @@ async function merge({ folder }: Opened, files: readonly SegmentFile[]): Promise
 async function rowCountOf({ folder }: Opened): Promise<number> {
   let count = 0;
   for (const file of folder.segments('a')) {
-    count += new SealedSegmentReader((await file.load()).buffer).rowCount;
+    count += SealedSegmentReader.open((await file.load()).buffer).rowCount;
   }
   return count;
 }
@@ -211,7 +211,7 @@ function damage(disk: MemoryDisk, { path, envelope }: SegmentFile): void {
   const bytes = Buffer.from(disk.bytesOf(path));
   const { blocks } = envelope;
   const [offset] = readFooter(segmentOf(1, 40)).leaves[0]!.numbers!.slice!;
-  bytes[blocks[blockOf(blocks, [offset, 1]) * BLOCK_NUMBERS + 2]!]! ^= 4;
+  bytes[blocks[blocksWith(blocks, [offset, 1]).first * BLOCK_NUMBERS + 2]!]! ^= 4;
   disk.put(path, bytes);
 }
 

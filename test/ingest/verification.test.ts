@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -9,6 +10,7 @@ import { type Inspection, inspectFolder } from '../../ingest/inspection.ts';
 import { blocksOf } from '../../ingest/segment-envelope.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
+import { MANIFEST_FILE } from '../../ingest/segment-manifest.ts';
 import { type Verification, verifyFolder } from '../../ingest/verification.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { budgetOf } from '../support/budget.ts';
@@ -26,7 +28,8 @@ type Verified = Verification & { readonly damages: readonly FolderDamage[] };
 async function verify(dataDir: string, disk: Disk = new NodeDisk()): Promise<Verified> {
   const damages: FolderDamage[] = [];
   const onDamage = (damage: FolderDamage): void => void damages.push(damage);
-  const found = await verifyFolder({ disk, dataDir, onDamage, onProgress: () => {} });
+  const smallFiles = { pairs: [], singles: [], folders: [] };
+  const found = await verifyFolder({ disk, dataDir, smallFiles, onDamage, onProgress: () => {} });
   assert.equal(found.damageCount, damages.length);
   return { ...found, damages };
 }
@@ -116,6 +119,68 @@ test('damage of an envelope and of a block of one file are both told, and are on
       ['segment'],
     );
     assert.deepEqual([both.segments.fileCount, both.segments.damagedCount], [1, 1]);
+  });
+});
+
+test('a segment file that somebody removed is missing, as long as the manifest names it', async () => {
+  await withFolder(async (folder) => {
+    const file = await smallFolder(folder);
+    await folder.segments.writeManifest();
+    const path = `segments/${EDGE}/${basename(file.path)}`;
+    assert.deepEqual((await verify(folder.path)).damages, []);
+    await mkdir(join(folder.path, 'quarantine'));
+    const aside = join(folder.path, 'quarantine', `${EDGE}.${basename(file.path)}`);
+    await rename(file.path, aside);
+    assert.deepEqual((await verify(folder.path)).damages, [], 'it is in quarantine');
+    await rm(aside);
+    const { damages, segments } = await verify(folder.path);
+    assert.deepEqual(damages, [{ kind: 'missing', path, source: EDGE }]);
+    assert.deepEqual([segments.fileCount, segments.damagedCount], [0, 1]);
+    await rm(join(folder.path, 'segments'), { recursive: true });
+    assert.deepEqual((await verify(folder.path)).damages, damages);
+    await rm(join(folder.path, MANIFEST_FILE));
+    assert.deepEqual((await verify(folder.path)).damages, []);
+  });
+});
+
+test('a file that is merged while the folder is looked at is not missing', async () => {
+  await withFolder(async (folder) => {
+    await folder.post(EDGE, eventsAt(at(1)));
+    await folder.post(EDGE, eventsAt(at(2)));
+    const files = [...(await folder.store(EDGE, 1)), ...(await folder.store(EDGE, 2))];
+    await folder.segments.writeManifest();
+    class MergingDisk extends NodeDisk {
+      hasMerged = false;
+
+      override async list(path: string): Promise<readonly string[]> {
+        if (!this.hasMerged && path.endsWith('/segments')) {
+          this.hasMerged = true;
+          await folder.merge(files);
+          await folder.segments.writeManifest();
+          await folder.segments.close();
+        }
+        return super.list(path);
+      }
+    }
+    const disk = new MergingDisk();
+    const { damages, segments } = await verify(folder.path, disk);
+    assert.ok(disk.hasMerged && !existsSync(files[0]!.path));
+    assert.deepEqual([damages, segments.fileCount], [[], 1]);
+  });
+});
+
+test('a damaged manifest is reported, and one that cannot be read is not checked', async () => {
+  await withFolder(async (folder) => {
+    await smallFolder(folder);
+    await folder.segments.writeManifest();
+    await folder.turn(join(folder.path, MANIFEST_FILE), 70);
+    assert.deepEqual((await verify(folder.path)).damages, [
+      { kind: 'manifest', path: MANIFEST_FILE },
+    ]);
+    await rm(join(folder.path, MANIFEST_FILE));
+    await mkdir(join(folder.path, MANIFEST_FILE));
+    const { damages, unchecked } = await verify(folder.path);
+    assert.deepEqual([damages, unchecked.map(({ path }) => path)], [[], [MANIFEST_FILE]]);
   });
 });
 

@@ -6,8 +6,8 @@ import { endReading, isReadingPassing } from '../../engine/column/segment-reader
 import { checkCases } from '../random-sql/check-cases.ts';
 import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { render } from '../random-sql/render.ts';
-import { runsOf } from '../support/budget.ts';
-import { segmentForms } from './segment-forms.ts';
+import { budgetOf, runsOf } from '../support/budget.ts';
+import { extracts, segmentForms } from './segment-forms.ts';
 
 test('law 5: open, sealed, half and half, one worker or many: the same bytes', async (context) => {
   await checkCases(context, { count: runsOf(120), isMixed: true }, ({ query, events }) => {
@@ -29,6 +29,9 @@ test('law 5: open, sealed, half and half, one worker or many: the same bytes', a
   });
 });
 
+/** Enough that one reads memory of its own. */
+const FORM_QUERIES = budgetOf('WEIR_FORM_QUERIES', { fast: 10, all: 50 });
+
 test('law 5: merged, reloaded from files, evicted and brought back, replayed from the log, and some of each: the same bytes', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-forms-'));
   // Of the forms that have no room; a query may need no column at all.
@@ -42,7 +45,7 @@ test('law 5: merged, reloaded from files, evicted and brought back, replayed fro
     }
   };
   try {
-    await checkCases(context, { count: runsOf(50), isMixed: true }, async ({ query, events }) => {
+    await checkCases(context, { count: FORM_QUERIES, isMixed: true }, async ({ query, events }) => {
       const sql = render(query);
       const forms = await segmentForms(events, folder);
       let wanted: string | undefined;
@@ -61,6 +64,8 @@ test('law 5: merged, reloaded from files, evicted and brought back, replayed fro
   } finally {
     await rm(folder, { recursive: true });
   }
-  context.diagnostic(`${passingCount} queries read memory of their own`);
+  context.diagnostic(
+    `${passingCount} queries read memory of their own, ${extracts.count} extracts`,
+  );
   if (passingCount === 0) throw new Error('no query read segments into memory of its own');
 });

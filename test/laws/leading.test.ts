@@ -45,9 +45,9 @@ const BELOW = [`${FROM} LIMIT 5500`, `${FROM} UNION ALL SELECT '/none', 0, 1.5`]
 
 test('a grouping of few leaders fails for what it would not look at', () => {
   const events = storageEvents(new Random(7), false);
+  const forms = [0, 4000, EVENT_COUNT].map((sealedCount) => segmentsOfEvents(events, sealedCount));
   for (const sql of BELOW) {
-    for (const sealedCount of [0, 4000, EVENT_COUNT]) {
-      const segments = segmentsOfEvents(events, sealedCount);
+    for (const segments of forms) {
       assert.equal(engineJson(sql, segments, 'optimized', CHECKPOINTS_MAX), 'error', sql);
     }
   }
@@ -57,17 +57,14 @@ test('the first groups by a MAX or MIN are the same whether all groups are aggre
   let refused = 0;
   for (const withMisfits of [false, true]) {
     const events = storageEvents(new Random(7), withMisfits);
+    const forms = [0, 4000, EVENT_COUNT].map((sealedCount) =>
+      segmentsOfEvents(events, sealedCount),
+    );
     for (const sql of TEXTS) {
-      const inFragments = fragmentedJson(
-        sql,
-        segmentsOfEvents(events, 4000),
-        'segments',
-        CHECKPOINTS_MAX,
-      );
+      const inFragments = fragmentedJson(sql, forms[1]!, 'segments', CHECKPOINTS_MAX);
       assert.ok(inFragments !== undefined && inFragments !== '[]', sql);
       refused += Number(inFragments === 'error');
-      for (const sealedCount of [0, 4000, EVENT_COUNT]) {
-        const segments = segmentsOfEvents(events, sealedCount);
+      for (const segments of forms) {
         const whole = engineJson(sql, segments, 'optimized', CHECKPOINTS_MAX);
         assert.equal(whole, inFragments, sql);
       }

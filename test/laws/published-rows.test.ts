@@ -171,7 +171,9 @@ function arrivalsIn(handles: readonly SegmentHandle[]): number[] {
 
 function numbersOfRows(handle: SegmentHandle): number[] {
   const segment =
-    handle.kind === 'open' ? new OpenSegmentReader(handle) : new SealedSegmentReader(handle.buffer);
+    handle.kind === 'open'
+      ? new OpenSegmentReader(handle)
+      : SealedSegmentReader.open(handle.buffer);
   const rows = Int32Array.from({ length: segment.rowCount }, (_, row) => row);
   const arrivals = segment.arrivals(rows, rows.length);
   return Array.from(rows, (row) => Number(valueAt(arrivals, row)));
@@ -192,7 +194,7 @@ function expectWhole(
     const segment =
       handle.kind === 'open'
         ? new OpenSegmentReader(handle)
-        : new SealedSegmentReader(handle.buffer);
+        : SealedSegmentReader.open(handle.buffer);
     const rows = Int32Array.from({ length: segment.rowCount }, (_, row) => row);
     const ids = segment.ids(rows, rows.length);
     for (let row = 0; row < rows.length; row++) counts[Number(valueAt(ids, row))]! += 1;

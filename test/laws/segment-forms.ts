@@ -6,7 +6,8 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
-import type { SealedSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
 import { type MemoryGauge, newMemoryGauge } from '../../engine/column/segment-backing.ts';
 import { SegmentImage } from '../../engine/column/segment-image.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
@@ -60,6 +61,8 @@ export async function segmentForms(
     'merged and reloaded': sealed(await load(mergedFiles)),
     'merged of reloaded': sealed(merge(reloaded)),
     evicted: evicted(files, ROOM),
+    'evicted, read by projects': extracted(files),
+    'merged, evicted, read by projects': extracted(mergedFiles),
     'evicted, passing': evicted(files, NO_ROOM),
     'partly evicted': await partlyEvicted(files),
     'merged and evicted': evicted(mergedFiles, ROOM),
@@ -77,12 +80,12 @@ export async function segmentForms(
   return new Map(
     Object.entries(forms).map(([name, segments]) => [
       name,
-      (scan) => segments.map((handleFor) => readSegment(handleFor(scan.projectKey))),
+      (scan) => segments.map((segmentFor) => segmentFor(scan.projectKey)),
     ]),
   );
 }
 
-type SegmentSource = (projectKey: string | undefined) => SegmentHandle;
+type SegmentSource = (projectKey: string | undefined) => Segment;
 
 /** Events in some parts of about one size, some of them perhaps empty. */
 function cut(events: readonly TestEvent[], partCount: number): Rows[] {
@@ -103,14 +106,14 @@ function openSegmentOf({ batch, arrivalBase }: Rows): OpenSegment {
 function open(parts: readonly Rows[]): SegmentSource[] {
   return parts.map((part) => {
     const segment = openSegmentOf(part);
-    return (projectKey) => segment.handle(projectKey);
+    return (projectKey) => readSegment(segment.handle(projectKey));
   });
 }
 
 function sealed(buffers: readonly SharedArrayBuffer[]): SegmentSource[] {
   return buffers.map((buffer) => {
     const handle = { kind: 'sealed', id: ++segmentCount, buffer } as const;
-    return () => handle;
+    return () => readSegment(handle);
   });
 }
 
@@ -160,7 +163,27 @@ async function load(files: readonly SegmentFile[]): Promise<SharedArrayBuffer[]>
 /** For each query anew nothing is in memory. With `NO_ROOM` nothing stays there. */
 function evicted(files: readonly SegmentFile[], roomBytes: number): SegmentSource[] {
   const gauge = newMemoryGauge(roomBytes);
-  return files.map((file) => () => absent(file, gauge));
+  return files.map((file) => () => readSegment(absent(file, gauge)));
+}
+
+/** How many were read. */
+export const extracts = { count: 0 };
+
+/** Rows of one project are taken out of the segment wherever they lie together. */
+function extracted(files: readonly SegmentFile[]): SegmentSource[] {
+  return files.map((file) => () => {
+    const handle = absent(file);
+    const { imageSize } = file.envelope;
+    const image = SegmentImage.open(handle);
+    const whole = SealedSegmentReader.open(image.buffer, image.need);
+    const from = { imageSize, read: image.read, rowsMax: Number.POSITIVE_INFINITY };
+    const ofProject = (projectKey: string): Segment => {
+      const extract = whole.extractOf(projectKey, from);
+      extracts.count += Number(extract !== undefined);
+      return extract?.segment ?? whole;
+    };
+    return Object.assign(readSegment(handle), { ofProject });
+  });
 }
 
 function absent(file: SegmentFile, gauge: MemoryGauge = newMemoryGauge(ROOM)): SealedSegmentHandle {
@@ -179,7 +202,7 @@ async function partlyEvicted(files: readonly SegmentFile[]): Promise<SegmentSour
       leaving.add(block);
     }
     const handle = handleOf(await copyWithout(blocks, leaving));
-    sources.push(() => handle);
+    sources.push(() => readSegment(handle));
   }
   return sources;
 }

@@ -20,7 +20,7 @@ import { TIMES } from '../random-sql/events.ts';
 import { PlainSegment } from '../random-sql/plain-segment.ts';
 import { isOrdered, type Query } from '../random-sql/query.ts';
 import { render } from '../random-sql/render.ts';
-import { runsOf } from '../support/budget.ts';
+import { budgetOf, runsOf } from '../support/budget.ts';
 
 /** Segments of which none can be skipped, nor any of their rows, nor the work of any value. */
 function plainly(segmentsOf: SegmentsOf): SegmentsOf {
@@ -107,7 +107,7 @@ function forms(events: readonly TestEvent[]): readonly Segment[][] {
   };
   const parts = [sealed(0, CUT), sealed(CUT, ROWS)];
   return [parts, [sealed(0, ROWS)], [mergeSegments(parts)]].map((buffers) =>
-    buffers.map((buffer) => new SealedSegmentReader(buffer)),
+    buffers.map((buffer) => SealedSegmentReader.open(buffer)),
   );
 }
 
@@ -151,16 +151,20 @@ const QUERIES: readonly string[] = [
 
 const ROUNDS = runsOf(4);
 
+/** Each query is run over one form in so many. */
+const FORM_STEP = budgetOf('WEIR_SKIPPING_FORM_STEP', { fast: 3, all: 1 });
+
 test('law 4: blocks of rows skipped for a text never change an answer', (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   let tellingCount = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const random = new Random(seed + round);
-    for (const segments of forms(longEvents(random))) {
+    for (const [form, segments] of forms(longEvents(random)).entries()) {
       const absent = { path: ['metadata', 'request', 'url'], text: 'absent' };
       tellingCount += segments.filter((segment) => segment.rowsWith(absent) !== undefined).length;
-      for (const sql of QUERIES) {
+      for (const [number, sql] of QUERIES.entries()) {
+        if ((number + form + seed) % FORM_STEP !== 0) continue;
         const wanted = engineJson(
           sql,
           plainly(() => segments),

@@ -22,6 +22,7 @@ import { compileRegex, LONE_SURROGATE } from '../../engine/function/text/regular
 import { SplitSearch } from '../../engine/plan/evaluator/split-search.ts';
 import { anyUrls } from '../column/any-url.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { runsOf } from '../support/budget.ts';
 import { assertCovered } from '../support/covered-property.ts';
 
 const ROWS = 400;
@@ -46,7 +47,7 @@ function splitColumn(
   const events = records.map((metadata, n) => ({ timestampUs: n, metadata }));
   segment.append(batchOf(events), 0, events.length);
   segment.publish();
-  const reader = new SealedSegmentReader(sealSegment(segment.handle(), { partitionUs: 1e17 })[0]!);
+  const reader = SealedSegmentReader.open(sealSegment(segment.handle(), { partitionUs: 1e17 })[0]!);
   const rows = Int32Array.from({ length: records.length }, (_, row) => row);
   const roots = reader.roots(rows, rows.length);
   const metadata = roots.source.field(roots, 'metadata');
@@ -193,7 +194,7 @@ test('a text is found in just the strings taken apart that it is found in', () =
       expectSame(literalMatcher(text), split, urls);
       expectSame(literalMatcher('x'.repeat(2_000)), split, urls);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 
@@ -251,12 +252,13 @@ test('a word that was cut off decides nothing of what was cut out', () => {
 });
 
 test('where an automaton begins anew on its way, no string is taken for another', () => {
-  const limits = { tableMax: 300, membersMax: 500, workMax: 1e6, progressMin: 0 };
   fc.assert(
     fc.property(
       anyUrls(ROWS),
       fc.array(pattern, { minLength: 2, maxLength: 4 }),
-      (urls, sources) => {
+      fc.integer({ min: 50, max: 1_000 }),
+      (urls, sources, tableMax) => {
+        const limits = { tableMax, membersMax: 500, workMax: 1e6, progressMin: 0 };
         const split = splitOf(urls);
         if (split === undefined) return;
         for (const source of sources) {
@@ -268,7 +270,7 @@ test('where an automaton begins anew on its way, no string is taken for another'
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runsOf(60) },
   );
 });
 

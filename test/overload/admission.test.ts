@@ -49,11 +49,11 @@ class GatedIntake {
     const intake = fakeIntake(this.stored);
     return {
       ...intake,
-      decode: async (body, form) => {
+      decode: async (posted) => {
         this.#count += 1;
         for (const tell of this.#came.splice(0)) tell();
         await this.#opened;
-        return intake.decode(body, form);
+        return intake.decode(posted);
       },
     };
   }

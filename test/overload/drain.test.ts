@@ -34,7 +34,10 @@ function start(dataDir: string): Promise<Service> {
     monotonicMs: () => performance.now(),
     wallMs: () => Date.now(),
   };
-  return startService({ settings, clock, log, backend: openBackend({ settings, log }) });
+  return startService({
+    ...{ settings, clock, log },
+    openBackend: (stored) => openBackend({ settings: stored, log }),
+  });
 }
 
 function portOf(service: Service): number {

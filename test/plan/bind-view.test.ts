@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INT64, STRING } from '../../engine/column/type.ts';
-import { type PreparedQuery, prepareQuery } from '../../engine/engine.ts';
 import { VIEW_DEPTH_MAX } from '../../engine/limits.ts';
 import type { ParameterDeclaration, View } from '../../engine/plan/logical-plan.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
+import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
 const SOURCES = [{ name: 'edge.logs', projectPath: ['project'] }];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { STRING } from '../../engine/column/type.ts';
-import { prepareQuery } from '../../engine/engine.ts';
-import { BOUND_NODES_WITHIN_MAX } from '../../engine/limits.ts';
+import { BOUND_NODES_WITHIN_MAX, SQL_TOKENS_WITHIN_MAX } from '../../engine/limits.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
+import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
 const ENVIRONMENT = {
@@ -161,7 +161,7 @@ test('parameters are those of the other text', () => {
 });
 
 test('what is too much of a table of the other text is refused where the text names it', () => {
-  const uses = Array.from({ length: 70 }, (_, index) => `own AS o${index}`);
+  const uses = Array.from({ length: 20 }, (_, index) => `own AS o${index}`);
   const tables = Array.from(
     { length: 60 },
     (_, index) => `t${index} AS (SELECT o0.id FROM ${uses.join(', ')})`,
@@ -173,10 +173,21 @@ test('what is too much of a table of the other text is refused where the text na
   assert.match(word, /^own AS o\d+$/, `${error.message} at ${word}`);
 });
 
+test('a text that is sent has a number of words and signs at most', () => {
+  // SELECT, the list with its commas and brackets, and a name.
+  const withTokens = (count: number) =>
+    `SELECT ARRAY_LENGTH([${Array.from({ length: (count - 7) / 2 }, () => '1').join()}]) AS a`;
+  const most = SQL_TOKENS_WITHIN_MAX - 1;
+  bind(withTokens(most));
+  const { code, message } = refusal(withTokens(most + 2));
+  assert.equal(code, 'query_limit');
+  assert.match(message, /more than 10000 words, numbers and symbols/);
+});
+
 test('a text that is sent may come to less than one that is saved', () => {
   const tables = (count: number) => Array.from({ length: count }, (_, index) => `own AS o${index}`);
   const united = (count: number) =>
-    Array.from({ length: count }, () => `(SELECT o0.id FROM ${tables(90).join(', ')})`).join(
+    Array.from({ length: count }, () => `(SELECT o0.id FROM ${tables(20).join(', ')})`).join(
       ' UNION ALL ',
     );
   assert.doesNotThrow(() => bind(united(2)));

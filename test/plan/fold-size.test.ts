@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
 import { FOLDED_VALUE_SIZE_MAX } from '../../engine/limits.ts';
+import { explainQuery } from '../../engine/plan/explanation.ts';
+import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 
 /** The optimised plan of a text that reads nothing, in one line. */
 function optimized(sql: string): string {
   const environment = { sources: [], parameters: [] };
   const call = { parameters: new Map(), nowUs: 0, rowsMax: 10, sources: [] };
-  return JSON.stringify(explainUnrun(prepareQuery(sql, environment), call).optimized);
+  return JSON.stringify(explainQuery(prepareQuery(sql, environment), call).optimized);
 }
 
 test('a constant is computed while planning, up to a length', () => {

@@ -1,8 +1,9 @@
 import { must } from '../../engine/assert.ts';
-import { explainUnrun, type PreparedQuery, prepareQuery } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import { explainQuery } from '../../engine/plan/explanation.ts';
 import { WIDTH_MAX } from '../../engine/plan/explanation-text.ts';
 import { treeLines } from '../../engine/plan/plan-tree.ts';
+import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';
 import type { Endpoint } from '../../src/definition/endpoint.ts';
@@ -157,7 +158,7 @@ function builtInCatalogue(): Promise<Catalogue> {
 
 /** How a call would be run, not run. */
 export function planOf(golden: GoldenText, call: Parameters): QueryExplanation {
-  return explainUnrun(golden.query, {
+  return explainQuery(golden.query, {
     parameters: golden.valuesOf(call),
     nowUs: NOW_US,
     rowsMax: golden.rowsMax,

@@ -3,8 +3,10 @@ import test from 'node:test';
 import type { SqlType } from '../../engine/column/type.ts';
 import { INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
+import { FOLDING_STEPS_MAX } from '../../engine/limits.ts';
 import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { optimize } from '../../engine/plan/optimize/optimize.ts';
+import { CONSTANT_RELATION_STEPS } from '../../engine/plan/optimize/constant-relations.ts';
+import { optimize, optimizeInPieces, PASSES } from '../../engine/plan/optimize/optimize.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
 import { QueryError, type Span } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
@@ -269,4 +271,27 @@ test('an element of one table and a column of another are equated by a hash, not
   );
   assert.match(plan.join('\n'), /inner join on .*session.* = id/);
   assert.doesNotMatch(plan.join('\n'), /cross/);
+});
+
+test('constant relations are computed as far as the budget of planning goes', () => {
+  const text = Array.from({ length: 1500 }, (_, index) => `SELECT ${index} AS a`).join(
+    ' UNION ALL ',
+  );
+  const lines = planOf(text);
+  const computedMax = FOLDING_STEPS_MAX / (2 * CONSTANT_RELATION_STEPS);
+  const computedCount = lines.filter((line) => line.startsWith('rows')).length;
+  assert.ok(computedCount > 0 && computedCount <= computedMax, `${computedCount}`);
+  const leftCount = lines.filter((line) => line === 'one-row').length;
+  assert.equal(computedCount + leftCount, 1500, lines.slice(-4).join('\n'));
+});
+
+test('optimising pauses after each pass, over the plan and over that of each subquery', () => {
+  const countPieces = (text: string): number => {
+    const bound = bindQuery(parseQuery(text), { sources: BUILT_IN_SOURCES, parameters: [] });
+    const context = { parameters: new Map(), nowUs: NOW_US, rowsMax: 9, sources: BUILT_IN_SOURCES };
+    return [...optimizeInPieces(bound, context)].length;
+  };
+  assert.equal(countPieces('SELECT 1 AS a'), PASSES.length);
+  const subquery = '(SELECT MAX(id) FROM `postgres.logs`)';
+  assert.equal(countPieces(`SELECT ${subquery} AS a, ${subquery} AS b`), 3 * PASSES.length);
 });

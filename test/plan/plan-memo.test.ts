@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { must } from '../../engine/assert.ts';
 import { INT64, type SqlType, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { prepareQuery } from '../../engine/engine.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
 import { isLateText, withTexts } from '../../engine/plan/late-texts.ts';
 import type { BoundQuery } from '../../engine/plan/logical-plan.ts';
@@ -22,6 +21,7 @@ import {
   type SentTemplate,
   type TemplateContent,
 } from '../../engine/plan/plan-memo.ts';
+import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';

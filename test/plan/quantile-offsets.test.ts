@@ -1,6 +1,7 @@
 import { equal, match } from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainUnrun, prepareQuery } from '../../engine/engine.ts';
+import { explainQuery } from '../../engine/plan/explanation.ts';
+import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import type { TestEvent } from '../column/batch-of.ts';
 import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 
@@ -52,7 +53,7 @@ test('quantiles of which elements at constant offsets are read know which, and g
   for (const [sql, offsets] of CASES) {
     const call = { parameters: new Map(), nowUs: 0, rowsMax: 100, sources: SOURCES };
     const query = prepareQuery(sql, { sources: SOURCES, parameters: [] });
-    const plan = JSON.stringify(explainUnrun(query, call).physical);
+    const plan = JSON.stringify(explainQuery(query, call).physical);
     const expected =
       offsets === undefined ? /approx_quantiles\([^[]*, 4\)/ : new RegExp(`, 4, \\[${offsets}\\]`);
     match(plan, expected, sql);

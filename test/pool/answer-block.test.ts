@@ -44,6 +44,15 @@ test('keeps no block beyond the largest, and no more blocks than it may', () => 
   assert.equal(kept.length, ANSWER_BLOCKS_MAX);
 });
 
+test('the memory of a long answer is gone when it is given back, whoever still names it', () => {
+  const long = new AnswerBlocks().lend(new Uint8Array(ANSWER_BLOCK_BYTES_MAX + 1).fill(7));
+  assert.equal(long.bytes.length, ANSWER_BLOCK_BYTES_MAX + 1);
+  assert.equal(long.bytes.at(-1), 7);
+  giveBack(long);
+  assert.equal(memoryOf(long).byteLength, 0);
+  giveBack(long);
+});
+
 test('what is lent stays as it is until it is given back, whatever else is lent', () => {
   const step = fc.oneof(
     fc.record({ lend: fc.uint8Array({ maxLength: 200_000 }) }),

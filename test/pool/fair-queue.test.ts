@@ -70,6 +70,39 @@ test('an item that was removed is not given out', () => {
   deepEqual(takeAll(queue), ['a2', 'b1']);
 });
 
+test('an item that was put back has the next turn of its tenant', () => {
+  const queue = queueOf('a1', 'a2', 'b1');
+  equal(queue.take(), 'a1');
+  queue.putBack('a1', 'a');
+  deepEqual(takeAll(queue), ['b1', 'a1', 'a2']);
+});
+
+test('a turn that is charged in parts costs what it costs at once', () => {
+  const [parts, whole] = [queueOf('a1'), queueOf('a1')];
+  for (const queue of [parts, whole]) queue.take();
+  parts.charge(0.5, 'a');
+  parts.charge(3, 'a', 0.5);
+  parts.charge(7, 'a', 3);
+  whole.charge(7, 'a');
+  deepEqual([parts.spentOf('a'), whole.spentOf('a')], [7, 7]);
+});
+
+test('who comes while turns last begins level with whoever has had least', () => {
+  const queue = queueOf('a1', 'b1', 'c1');
+  takeAll(queue);
+  queue.charge(20, 'a');
+  queue.charge(10, 'b');
+  queue.charge(5, 'c');
+  queue.add('c2', 'c');
+  queue.advance(['a', 'b']);
+  equal(queue.spentOf('new'), 5, 'c waits');
+  queue.remove('c2', 'c');
+  queue.advance(['a', 'b']);
+  equal(queue.spentOf('new'), 10, 'c does not take part any more');
+  queue.advance([]);
+  equal(queue.spentOf('new'), 10);
+});
+
 const TENANTS = ['a', 'b', 'c', 'd', 'e'] as const;
 
 type Step =

@@ -11,14 +11,20 @@ import {
   type QueryRun,
 } from '../../engine/pool/query-pool.ts';
 import { taskStatsOf } from '../../engine/pool/task.ts';
+import { OversizedStatesError } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { budgetOf } from '../support/budget.ts';
 import { moduleUrl } from '../support/program-words.ts';
 import type { Script } from './script-worker.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Short enough for a test; a forced end comes `stopMsMax` after the friendly one. */
-const LIMITS: Partial<PoolLimits> = { heapBytesMax: 48 * MEGABYTE, stopMsMax: 150 };
+/** Short enough for a test, in which nothing is parked; a forced end comes `stopMsMax` after the friendly one. */
+const LIMITS: Partial<PoolLimits> = {
+  heapBytesMax: 48 * MEGABYTE,
+  stopMsMax: 150,
+  turnMsMin: 60_000,
+};
 
 let pool: QueryPool;
 /** See `Script`. */
@@ -141,9 +147,11 @@ for (const [does, message] of [
   });
 }
 
-test('a pool of one thread answers after each of ten deaths', async () => {
+const DEATHS = budgetOf('WEIR_POOL_DEATHS', { fast: 4, all: 10 });
+
+test('a pool of one thread answers after each of several deaths', async () => {
   start(1);
-  for (let death = 1; death <= 10; death++) {
+  for (let death = 1; death <= DEATHS; death++) {
     await rejects(pool.run(query('exit')), hasCode('worker_lost'));
     await pool.run(query('answer'));
     equal(pool.stats().workersLost, death);
@@ -430,4 +438,15 @@ test('the counts say what the scans did', async () => {
       workers: 3,
     },
   );
+});
+
+test('a query whose partial states are too large to be handed over is to run as a whole', async () => {
+  start(2);
+  const cut = fragments('be oversized', 'answer');
+  await rejects(pool.run(cut), OversizedStatesError);
+  // Its caller runs it again, so it has not failed.
+  equal(pool.stats().queriesFailed.size, 0);
+  const begunCount = shared[0]!;
+  await pool.run({ ...cut, isWhole: true });
+  equal(shared[0]! - begunCount, 1);
 });

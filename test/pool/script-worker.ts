@@ -1,16 +1,20 @@
 import type { RowsAnswer, Task, TaskAnswer } from '../../engine/pool/task.ts';
+import { TaskClock } from '../../engine/pool/task-signal.ts';
 
 /** What a task of the tests does on its thread, in place of running a plan. */
 export type Script = {
   readonly does:
     | 'answer'
     | 'wait for the gate'
+    | 'work until the gate opens'
+    | 'work for 200 checkpoints'
     | 'run until stopped'
     | 'run for ever'
     | 'fill the heap'
     | 'exit'
     | 'throw outside of the task'
-    | 'fail';
+    | 'fail'
+    | 'be oversized';
   /** Two shared integers: how many tasks have begun, and whether the gate is open. */
   readonly shared: Int32Array;
   /** In place of `does`: what the first fragment does, the second, … */
@@ -30,10 +34,17 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
     case 'wait for the gate':
       Atomics.wait(shared, 1, 0);
       return answerTo(task);
+    case 'work until the gate opens':
+      return work(task, () => Atomics.load(shared, 1) === 1);
+    case 'work for 200 checkpoints': {
+      let count = 0;
+      return work(task, () => count++ === 200);
+    }
     case 'run until stopped':
-      return runUntilStopped(task);
+      return work(task, () => false);
     case 'run for ever':
-      for (;;);
+      // It never returns and never yields, but leaves the core to others.
+      for (;;) Atomics.wait(PAUSE, 0, 0, 5);
     case 'fill the heap':
       return fillHeap();
     case 'exit':
@@ -46,6 +57,8 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
       return new Promise(() => {});
     case 'fail':
       return { kind: 'failure', code: 'query_failed', message: 'division by zero' };
+    case 'be oversized':
+      return { kind: 'oversized' };
     default:
       throw new Error(`there is no script ${does}`);
   }
@@ -65,27 +78,43 @@ function answerTo(task: Task): TaskAnswer {
     segmentsSkipped: 1,
   };
   const stats = { ...counters, runMs: 5 };
-  if (!('cancelled' in task)) return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
+  if (!('signal' in task)) return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
   if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
   return { kind: 'rows', json, rowCount: 0, stats };
 }
 
-function runUntilStopped(task: Task): TaskAnswer {
-  if (!('cancelled' in task)) throw new Error('sealing is not stopped');
-  const startMs = performance.now();
-  for (;;) {
-    if (Atomics.load(task.cancelled, 0) !== 0) {
+/** Comes to checkpoints, as a query does, until it is done. */
+function work(task: Task, isDone: () => boolean): TaskAnswer {
+  if (!('signal' in task)) throw new Error('sealing has no checkpoints');
+  const clock = new TaskClock(task.signal, () => performance.now());
+  const startMs = clock.nowMs();
+  while (!isDone()) {
+    try {
+      clock.follow();
+    } catch {
       return { kind: 'failure', code: 'query_cancelled', message: 'stopped' };
     }
-    if (performance.now() > startMs + task.timeMsMax) {
+    if (clock.nowMs() > startMs + task.timeMsMax) {
       return { kind: 'failure', code: 'query_timeout', message: 'out of time' };
     }
+    // It leaves the core to others.
+    Atomics.wait(PAUSE, 0, 0, 1);
   }
+  return answerTo(task);
 }
 
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
 function fillHeap(): never {
-  const kept: object[] = [];
-  for (let index = 0; ; index++) kept.push({ index, text: `text ${index}` });
+  let rows: Row | undefined;
+  for (let index = 0; ; index++) rows = rowBefore(rows, index);
+}
+
+type Row = { readonly values: readonly number[]; readonly next: Row | undefined };
+
+/** Node 24 cannot end a loop that allocates and calls nothing. */
+function rowBefore(next: Row | undefined, index: number): Row {
+  return { values: Array.from({ length: 100 }, () => index), next };
 }

@@ -10,7 +10,7 @@ class Stage {
   readonly #ends = new Map<string, () => void>();
 
   constructor(threadCount: number) {
-    this.scheduler = new TaskScheduler(threadCount);
+    this.scheduler = new TaskScheduler({ threadCount });
   }
 
   add(lane: Lane, name: string): Job {
@@ -44,7 +44,8 @@ test('tenants take turns by the time that their jobs take', async () => {
   let nowMs = 0;
   const started: string[] = [];
   let end = () => {};
-  const scheduler = new TaskScheduler(1, () => nowMs);
+  const time = { nowMs: () => nowMs, wakeIn: () => {} };
+  const scheduler = new TaskScheduler({ threadCount: 1, time });
   const add = (tenant: string, name: string) => {
     const start = () => {
       started.push(name);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { parseSettings } from '../../src/settings.ts';
 import { curlRequest } from './curl-request.ts';
@@ -7,7 +8,7 @@ import { answerTo, BLOCKS, type Block, checkedFiles, EXAMPLES, SHOWN_NOW } from 
 import { shellWords } from './shell-words.ts';
 
 /** What begins so is not run here: it needs a network, or never ends. */
-const NOT_RUN = ['npm ci', 'node --import tsx test/reader/run.ts'];
+const NOT_RUN = ['npm ci', 'MALLOC_', 'node --import tsx test/reader/run.ts'];
 
 /** Languages in which nothing is run by a shell, and how what is in them is tried. */
 const TRIED = new Map([
@@ -37,6 +38,12 @@ test('every example of a shell is run here, or is of those that are not', () => 
     [],
   );
   assert.ok(EXAMPLES.length - others.length >= 10, 'there are examples that are run');
+});
+
+test('the allocator has the same settings in the image and in the README', () => {
+  const [, settings] = /^ENV (MALLOC_.*)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const example = EXAMPLES.find(({ text }) => text.startsWith('MALLOC_'));
+  assert.equal(example?.text.trim(), `${settings} npm start`);
 });
 
 test('every other block comes of an example, is a file of one, or is tried in its own way', () => {

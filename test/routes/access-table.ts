@@ -130,6 +130,11 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
     status: 400,
   }),
   managing('GET /api/tokens/:id', '/api/tokens/none', { status: 404 }),
+  managing('PATCH /api/tokens/:id', '/api/tokens/none', {
+    body: '{"events_per_day":1}',
+    type: 'application/json',
+    status: 404,
+  }),
   managing('DELETE /api/tokens/:id', '/api/tokens/none', { status: 404 }),
   managing('GET /api/sources', '/api/sources', { needs: 'any token' }),
   {

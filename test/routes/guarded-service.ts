@@ -59,8 +59,12 @@ export class GuardedService {
       monotonicMs: () => performance.now(),
       wallMs: () => Date.now(),
     };
-    const backend = openBackend({ settings: parsed, log });
-    const service = await startService({ settings: parsed, clock, log, backend });
+    const service = await startService({
+      ...{ settings: parsed, clock, log },
+      // Tests send more wrong tokens than anybody who means well.
+      refusedTokenWaitMs: 1,
+      openBackend: (stored) => openBackend({ settings: stored, log }),
+    });
     return new GuardedService(service, folder, entries);
   }
 

@@ -125,6 +125,8 @@ function textFor(random: Random, name: string, schema: Readonly<Record<string, u
   if (Array.isArray(among)) return textFor(random, name, among[0]);
   if (name === 'explain') return 'false';
   if (name === 'sql') return 'SELECT 1 AS one';
+  // Ids of this instance are known to its followers alone; a number is one of an earlier version.
+  if (name === 'after') return String(random.below(100));
   if (Array.isArray(listed)) return String(random.pick(listed));
   if (format === 'date-time') return '2026-01-15T11:00:00Z';
   if (type === 'integer') return String(random.below(100));

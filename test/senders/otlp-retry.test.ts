@@ -17,8 +17,8 @@ function refusingOnce(stored: Stored[], code: ErrorCode): LogIntake {
   let isRefused = false;
   return {
     ...intake,
-    decode: (body, form) => {
-      if (isRefused) return intake.decode(body, form);
+    decode: (posted) => {
+      if (isRefused) return intake.decode(posted);
       isRefused = true;
       return Promise.reject(new ServiceError(code, 'not this one'));
     },

@@ -6,6 +6,7 @@ import { QueryError } from '../../engine/query-error.ts';
 import { caret } from '../../engine/sql/caret.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { runsOf } from '../support/budget.ts';
+import { anyCodePoint } from '../support/code-point.ts';
 import { refusalOf } from './refused.ts';
 
 function expectLimit(text: string, limit: string): void {
@@ -127,7 +128,7 @@ function expectParsedOrRefused(text: string): void {
 }
 
 test('any characters are parsed or refused with a place', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), expectParsedOrRefused), {
+  fc.assert(fc.property(fc.string({ unit: anyCodePoint, maxLength: 60 }), expectParsedOrRefused), {
     numRuns: runsOf(2000),
   });
   const quotes = fc.constantFrom(...`'"\`\\rbR\n\r x0U/*-#@.1eé`);

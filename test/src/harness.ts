@@ -1,13 +1,18 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';
 import { must } from '../../engine/assert.ts';
-import type { PreparedQuery, QueryAnswer } from '../../engine/engine.ts';
+import type { QueryAnswer } from '../../engine/engine.ts';
+import type { Pieces } from '../../engine/plan/pieces.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
-import { isUuid, type Source, SourceDirectory, sourcesFrom } from '../../ingest/source.ts';
+import type { BodyForm } from '../../ingest/post-body.ts';
+import type { PostContents, PostedBody } from '../../ingest/post-decoding.ts';
+import { isUuid, SourceDirectory, sourcesFrom } from '../../ingest/source.ts';
 import { translateBody } from '../../ingest/wire/wire-format.ts';
+import type { Quotas } from '../../src/access/quotas.ts';
 import { openTokens } from '../../src/access/tokens.ts';
 import { CallerQueries } from '../../src/call/caller-queries.ts';
 import { EndpointCaller } from '../../src/call/endpoint-call.ts';
@@ -21,12 +26,14 @@ import { KeptFiles } from '../../src/definition/kept-files.ts';
 import { readSaved } from '../../src/definition/saved-definition.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { EventIds } from '../../src/follow/event-ids.ts';
 import { EventReader } from '../../src/follow/event-reader.ts';
 import { Followers } from '../../src/follow/followers.ts';
 import { createApp } from '../../src/http/app.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { type CallerLimits, HttpServer } from '../../src/http/http-server.ts';
 import type { Route } from '../../src/http/route.ts';
+import { InstanceKey } from '../../src/instance-key.ts';
 import type { LogEntry } from '../../src/log.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { type ProfileName, profileOf } from '../../src/profile.ts';
@@ -57,7 +64,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
     json: Buffer.from(JSON.stringify(rows)),
     rowCount: rows.length,
     release: () => {},
-    digest: () => createHash('sha256').update(JSON.stringify(rows)).digest('base64url'),
+    lostDays: [],
     stats: {
       planMs: 0,
       queueMs: 0,
@@ -73,16 +80,28 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
 
 /** Of sources that nothing is ever posted to. */
 export const NO_EVENTS: PublishedEvents = {
-  lastId: () => 0,
+  lastNumber: () => 0,
   prepare: fakePrepare,
   whenPublished: () => {},
 };
 
+export function* fakePrepareInPieces(text: string): Pieces<PreparedQuery> {
+  yield;
+  return fakePrepare(text);
+}
+
 export type Run = QueryEngine['run'];
 
 /** An engine whose runs all have to be waited for. */
-export function runningBy(run: Run): Pick<QueryEngine, 'run' | 'begin'> {
-  return { run, begin: (query, options) => (signal) => run(query, { ...options, signal }) };
+export function runningBy(run: Run): Pick<QueryEngine, 'run' | 'begin' | 'planInPieces'> {
+  return {
+    run,
+    begin: (query, options) => (signal) => run(query, { ...options, signal }),
+    planInPieces: function* () {
+      yield;
+      return { value: { plan: { op: 'one-row' }, scans: [] }, ms: 0 };
+    },
+  };
 }
 
 /** Answers with one row: the parameters as they came, and the clock. */
@@ -103,41 +122,78 @@ export function fakeIntake(stored: Stored[]): LogIntake {
     sizes: () => new Map(),
     durableMs: () => 0,
     check: () => {},
-    async decode(body, form) {
-      const text = Buffer.concat(body).toString();
-      let value: unknown;
-      try {
-        value =
-          form === 'json'
-            ? JSON.parse(text)
-            : text
-                .split('\n')
-                .filter(Boolean)
-                .map((line) => JSON.parse(line));
-      } catch (cause) {
-        throw new ServiceError('invalid_body', 'the body must be JSON', { cause });
-      }
-      const events = Array.isArray(value) ? value : [value];
-      const isSingle = !Array.isArray(value) && typeof value === 'object' && value !== null;
-      return {
-        address: isSingle ? (value as object) : {},
-        async store(source: Source) {
-          stored.push({ source: source.name, events: events.filter(isObject) });
-          const refused = events.flatMap((event, index) => (isObject(event) ? [] : [index]));
-          const reasons = refused.map(() => 'must be an object');
-          return { events: refused, reasons, repaired: [] };
-        },
-      };
-    },
-    translate: (format, body) => {
-      const whole = {
-        ...body,
-        newId: () => STATS_ID,
-        memory: new MemoryPool(0).lend(),
-      };
-      return asServiceErrors(() => translateBody(format, whole));
+    decode: (posted) =>
+      asServiceErrors(async () => {
+        const { contents, eventsOf } = await readPost(posted);
+        return {
+          contents,
+          async store(source, { addresses = [...contents.addresses.keys()], onStored }) {
+            const events = await eventsOf(addresses);
+            const taken = events.filter(({ event }) => isObject(event));
+            stored.push({ source: source.name, events: taken.map(({ event }) => event) });
+            onStored?.({ events: taken.length, bytes: sizeOf(posted) });
+            const refused = events.filter(({ event }) => !isObject(event));
+            return {
+              events: refused.map(({ ordinal }) => ordinal),
+              reasons: refused.map(() => 'must be an object'),
+              repaired: [],
+            };
+          },
+          end: () => {},
+        };
+      }),
+  };
+}
+
+type Posted = {
+  readonly contents: PostContents;
+  readonly eventsOf: (
+    addresses: readonly number[],
+  ) => Promise<readonly { readonly ordinal: number; readonly event: unknown }[]>;
+};
+
+/** The events of a body, parsed by JavaScript. */
+async function readPost(posted: PostedBody): Promise<Posted> {
+  if (!('mediaType' in posted)) {
+    const value = parseBody(Buffer.concat(posted.pieces).toString(), posted.format);
+    const events = Array.isArray(value) ? value : [value];
+    const single = Array.isArray(value) || !isObject(value) ? {} : (value as object);
+    const named = new Map(Object.entries(single));
+    const bodyAddress = ADDRESS_KEYS.map((key) => named.get(key)).find((text) => text);
+    return {
+      contents: { bodyAddress, addresses: [undefined], notes: undefined },
+      eventsOf: async () => events.map((event, ordinal) => ({ event, ordinal })),
+    };
+  }
+  const memory = new MemoryPool(0).lend();
+  const whole = { ...posted, newId: () => STATS_ID, memory };
+  const { events, notes } = await translateBody(posted.format, whole);
+  const { bodyAddress, addresses } = events;
+  return {
+    contents: { bodyAddress, addresses, notes },
+    async eventsOf(indexes) {
+      const ordinals = events.ordinalsOf(indexes);
+      const text = Buffer.concat(await events.body(ordinals)).toString();
+      const parsed = JSON.parse(text) as readonly unknown[];
+      return parsed.map((event, index) => ({ event, ordinal: must(ordinals[index]) }));
     },
   };
+}
+
+function parseBody(text: string, form: BodyForm): unknown {
+  try {
+    if (form === 'json') return JSON.parse(text);
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line): unknown => JSON.parse(line));
+  } catch (cause) {
+    throw new ServiceError('invalid_body', 'the body must be JSON', { cause });
+  }
+}
+
+function sizeOf({ pieces }: PostedBody): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 function isObject(value: unknown): boolean {
@@ -207,6 +263,9 @@ export async function withApp(
     readonly heldBytesMax?: number;
     /** How long a post waits that there is no room for; a moment unless given. */
     readonly refusalWaitMs?: number;
+    /** How long the refusal of a wrong token waits where many came; a moment unless given. */
+    readonly refusedTokenWaitMs?: number;
+    readonly quotas?: Quotas;
     readonly isStarting?: boolean;
     readonly profile?: ProfileName;
     readonly metrics?: Metrics;
@@ -241,13 +300,14 @@ export async function withApp(
     queryMsMax: options.queryMsMax,
   });
   const profile = profileOf(options.profile ?? 'default');
-  const reader = new EventReader({ engine, events: NO_EVENTS, nowUs: clock.nowUs });
+  const ids = new EventIds(InstanceKey.random());
+  const reader = new EventReader({ engine, events: NO_EVENTS, ids, nowUs: clock.nowUs });
   const app = createApp({
-    followers: new Followers({ reader, events: NO_EVENTS }),
+    followers: new Followers({ reader, events: NO_EVENTS, ids }),
     profile,
     catalogue,
     caller,
-    callerQueries: new CallerQueries({ prepare: fakePrepare }),
+    callerQueries: new CallerQueries({ prepareInPieces: fakePrepareInPieces }),
     intake: options.intake ?? fakeIntake(stored),
     defaultSource: must(sourcesFrom(DEFAULT_SOURCE).sources[0]),
     tokens,
@@ -259,6 +319,8 @@ export async function withApp(
       heldBytesMax: options.heldBytesMax,
       refusalWaitMs: options.refusalWaitMs ?? 1,
     }),
+    quotas: options.quotas,
+    refusedTokenWaitMs: options.refusedTokenWaitMs ?? 1,
     metrics: options.metrics,
     definitions: options.definitions,
   });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { DISK_FREE_BYTES_ENOUGH, DISK_FREE_BYTES_LOW } from '../../ingest/limits.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { HealthReasons } from '../../src/health-reasons.ts';
 import { WORKERS_LOST_LATELY_MS } from '../../src/limits.ts';
-import type { Backend } from '../../src/store/backend.ts';
+import type { Backend, HeldBackClock } from '../../src/store/backend.ts';
 import { type StartedService, startedOn } from '../crash/started-service.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { ask, post } from './harness.ts';
@@ -89,6 +90,68 @@ test('a disk that is nearly full is a reason of its own', async () => {
     const message = `posts are refused: the disk is nearly full: less than ${DISK_FREE_BYTES_LOW} bytes are free`;
     await expectRefusing(started, 'disk_nearly_full', message);
     disk.free = DISK_FREE_BYTES_ENOUGH;
+    await tick(started);
+    await expectWell(started);
+  });
+});
+
+test('a clock that is held back is a reason, with what the operator can do', () => {
+  const hourUs = 3_600_000_000;
+  let heldBackClock: HeldBackClock | undefined;
+  const reasons = new HealthReasons({
+    definitions: { problems: () => [] },
+    backend: {
+      intake: { check: () => {} } as unknown as Backend['intake'],
+      stats: () => ({ engine: { workersLost: 0 }, heldBackClock }) as ReturnType<Backend['stats']>,
+    },
+    readiness: { details: {} },
+    nowMs: () => 1_000,
+  });
+  const message =
+    'the clock is 2400 h ahead of the last time known to be right, so logs are not deleted by age until the service has run for 4 h more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust';
+  deepEqual(reasons.find(), []);
+  heldBackClock = { aheadUs: 2400 * hourUs, remainingUs: 3.5 * hourUs };
+  deepEqual(reasons.find(), [{ code: 'clock_ahead', message }]);
+});
+
+test('the statistics are taken once for all reasons', () => {
+  let takenCount = 0;
+  const full = new ServiceError('storage_failed', 'the disk is nearly full');
+  const reasons = new HealthReasons({
+    definitions: { problems: () => [] },
+    backend: {
+      intake: {
+        check: () => {
+          throw full;
+        },
+      } as unknown as Backend['intake'],
+      stats: () => {
+        takenCount++;
+        const heldBackClock = { aheadUs: 1, remainingUs: 1 };
+        const log = { isDiskLow: true };
+        return { engine: { workersLost: 1 }, log, heldBackClock } as ReturnType<Backend['stats']>;
+      },
+    },
+    readiness: { details: {} },
+    nowMs: () => 1_000,
+  });
+  deepEqual(
+    reasons.find().map(({ code }) => code),
+    ['disk_nearly_full', 'workers_lost', 'clock_ahead'],
+  );
+  equal(takenCount, 1);
+});
+
+test('a clock that leaps ahead makes health degraded, and posts are taken all the same', async () => {
+  await onModelDisk(async (_disk, started) => {
+    await expectWell(started);
+    started.clock.us += 100 * 86_400_000_000;
+    await tick(started);
+    const { health, ready } = await told(started);
+    deepEqual([health.status, health.json.status], [200, 'degraded']);
+    deepEqual(ready.status, 200);
+    equal((await post(started, '/api/logs?source_name=cloudflare.logs.prod', EVENT)).status, 200);
+    started.clock.us -= 100 * 86_400_000_000;
     await tick(started);
     await expectWell(started);
   });

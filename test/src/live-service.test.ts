@@ -27,8 +27,10 @@ before(async () => {
   });
   const log = (): void => {};
   const clock = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.now() };
-  const backend = openBackend({ settings, log });
-  service = await startService({ settings, clock, log, backend });
+  service = await startService({
+    ...{ settings, clock, log },
+    openBackend: (stored) => openBackend({ settings: stored, log }),
+  });
   app = { port: Number(new URL(service.url).port) };
 });
 
@@ -104,9 +106,10 @@ test('of a post with unusable events the others are stored, in every form of bod
   for (const [body, type] of forms) {
     const answer = await post(app, LOGS, body, { 'Content-Type': type });
     assert.equal(answer.status, 406);
-    assert.equal(answer.json.message.length, 2);
-    assert.match(answer.json.message[0], /^event 1: /);
-    assert.match(answer.json.message[1], /^event 2: timestamp 2001-01-01T.* RETENTION_DAYS keeps$/);
+    const { details } = answer.json.error;
+    assert.equal(details.length, 2);
+    assert.match(details[0], /^event 1: /);
+    assert.match(details[1], /^event 2: timestamp 2001-01-01T.* RETENTION_DAYS keeps$/);
   }
   assert.equal((await rowsOf('half')).length, 6);
 });

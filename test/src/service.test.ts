@@ -17,6 +17,7 @@ import {
   fakeAnswer,
   fakeIntake,
   fakePrepare,
+  fakePrepareInPieces,
   NO_EVENTS,
   NOW_US,
   type Run,
@@ -29,7 +30,12 @@ const CLOCK = { nowUs: () => NOW_US, monotonicMs: () => 0, wallMs: () => Date.no
 
 function fakeBackend(calls: string[], run: Run = echoRun): Backend {
   return {
-    engine: { prepare: fakePrepare, ...runningBy(run) },
+    engine: {
+      prepare: fakePrepare,
+      prepareInPieces: fakePrepareInPieces,
+      queriesWaiting: 0,
+      ...runningBy(run),
+    },
     intake: fakeIntake([]),
     published: NO_EVENTS,
     recover: async (nowUs) => {
@@ -56,7 +62,10 @@ async function withService(
   const log = (entry: LogEntry): void => void entries.push(entry);
   const backend = { ...fakeBackend(calls, options.run), ...options.backend };
   try {
-    const service = await startService({ settings, clock: CLOCK, log, backend });
+    const service = await startService({
+      ...{ settings, clock: CLOCK, log },
+      openBackend: () => backend,
+    });
     try {
       await work({ service, calls, entries, dataDir });
     } finally {
@@ -118,6 +127,21 @@ test('the message of the start shows new tokens once', async () => {
       unneeded: ['DB_HOSTNAME', 'DB_PORT'],
     });
     assert.match(supabase, /\n {2}profile {4}supabase\n {2}not needed DB_HOSTNAME, DB_PORT\n/);
+  });
+});
+
+test('the message of the start names tokens of the settings that are short, and not the tokens', async () => {
+  await withService({}, async ({ service, dataDir }) => {
+    const given = (length: number, name = 'PUBLIC_ACCESS_TOKEN'): string => {
+      const token = 'k'.repeat(length);
+      const settings = parseSettings({ DATA_DIR: dataDir, [name]: token });
+      const message = startMessage({ version: '1.2.3', settings, sources: [], service });
+      assert(!message.includes(token));
+      return message;
+    };
+    assert.match(given(15), /\n {2}warning {4}PUBLIC_ACCESS_TOKEN has fewer than 16 characters/);
+    assert.match(given(15, 'PRIVATE_ACCESS_TOKEN'), /\n {2}warning {4}PRIVATE_ACCESS_TOKEN has/);
+    assert.doesNotMatch(given(16), /warning/);
   });
 });
 
@@ -265,7 +289,7 @@ test('a start that fails closes what it had opened', async () => {
   };
   const settings = parseSettings({ PORT: '0', PRIVATE_ACCESS_TOKEN: 'a' });
   await assert.rejects(
-    startService({ settings, clock: CLOCK, log: () => {}, backend }),
+    startService({ settings, clock: CLOCK, log: () => {}, openBackend: () => backend }),
     /the disk is broken/,
   );
   assert.deepEqual(calls, ['close']);

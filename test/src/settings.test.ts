@@ -46,10 +46,36 @@ test('an empty environment gives the documented defaults', () => {
     cacheBytesMax: 64 * 2 ** 20,
     memoBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
+    projectQuota: { events: undefined, bytes: undefined, stored_bytes: undefined },
     defaultSource: 'logs',
     frozenNowUs: undefined,
     workerCount: undefined,
   });
+});
+
+test('quotas of projects are counts and bytes, from one on', () => {
+  const given = {
+    PROJECT_EVENTS_PER_DAY: '1000000',
+    PROJECT_BYTES_PER_DAY: '10GB',
+    PROJECT_STORED_BYTES: '1TB',
+  };
+  assert.deepEqual(parseSettings(given).projectQuota, {
+    events: 1_000_000,
+    bytes: 1e10,
+    stored_bytes: 1e12,
+  });
+  for (const text of ['0', '-1', '1.5e3', 'many']) {
+    const wrong = {
+      PROJECT_EVENTS_PER_DAY: text,
+      PROJECT_BYTES_PER_DAY: text,
+      PROJECT_STORED_BYTES: text,
+    };
+    assert.deepEqual(problemsOf(wrong), [
+      `PROJECT_EVENTS_PER_DAY must be a whole number from 1 on; got "${text}"`,
+      `PROJECT_BYTES_PER_DAY must be a number of bytes such as 512MB or 1GiB, at least 1; got "${text}"`,
+      `PROJECT_STORED_BYTES must be a number of bytes such as 512MB or 1GiB, at least 1; got "${text}"`,
+    ]);
+  }
 });
 
 test('all wrong settings are told at once, with what was got and what is allowed', () => {
@@ -72,7 +98,7 @@ test('all wrong settings are told at once, with what was got and what is allowed
 });
 
 for (const [text, bytes] of [
-  ['67108864', 67_108_864],
+  ['268435456', 268_435_456],
   ['512MB', 512e6],
   ['2GiB', 2 * 2 ** 30],
   ['1.5 gb', 1.5e9],
@@ -84,7 +110,7 @@ for (const [text, bytes] of [
 
 test('without MEMORY_LIMIT half of the memory there is is taken, but never less than a limit may be', () => {
   assert.equal(parseSettings({}, 2 ** 30).memoryBytesMax, 2 ** 29);
-  assert.equal(parseSettings({}, 100 * 2 ** 20).memoryBytesMax, 64 * 2 ** 20);
+  assert.equal(parseSettings({}, 100 * 2 ** 20).memoryBytesMax, 256 * 2 ** 20);
   assert.equal(parseSettings({ MEMORY_LIMIT: '1GiB' }, 2 ** 40).memoryBytesMax, 2 ** 30);
 });
 
@@ -96,10 +122,24 @@ test('the memory there is is the container’s where one says so, and never more
 
 test('MEMO_LIMIT takes bytes from 0 on', () => {
   assert.equal(parseSettings({ MEMORY_LIMIT: '4GiB' }).memoBytesMax, 2 ** 26);
-  assert.equal(parseSettings({ MEMORY_LIMIT: '64MiB' }).memoBytesMax, 2 ** 22);
+  assert.equal(parseSettings({ MEMORY_LIMIT: '256MiB' }).memoBytesMax, 2 ** 23);
   assert.equal(parseSettings({ MEMO_LIMIT: '0' }).memoBytesMax, 0);
-  assert.equal(parseSettings({ MEMO_LIMIT: '1GiB' }).memoBytesMax, 2 ** 30);
+  assert.equal(parseSettings({ MEMORY_LIMIT: '8GiB', MEMO_LIMIT: '1GiB' }).memoBytesMax, 2 ** 30);
   assert.match(problemsOf({ MEMO_LIMIT: '-1' }).join(), /MEMO_LIMIT must be .*or 0; got "-1"/);
+});
+
+test('what is kept may not take the memory of all else', () => {
+  const [problem, ...others] = problemsOf({ MEMORY_LIMIT: '1GiB', CACHE_LIMIT: '1GiB' });
+  assert.match(
+    problem!,
+    /^CACHE_LIMIT and MEMO_LIMIT may be \d+ bytes together with a MEMORY_LIMIT of 1073741824 bytes; got 1107296256$/,
+  );
+  assert.deepEqual(others, []);
+  // As much as the sentence says may be kept.
+  const bytes = Number(/may be (\d+)/.exec(problem!)![1]);
+  const kept = { MEMORY_LIMIT: '1GiB', MEMO_LIMIT: '0' };
+  assert.equal(parseSettings({ ...kept, CACHE_LIMIT: `${bytes}` }).cacheBytesMax, bytes);
+  assert.equal(problemsOf({ ...kept, CACHE_LIMIT: `${bytes + 1}` }).length, 1);
 });
 
 test('CACHE_LIMIT takes bytes from 0 on', () => {
@@ -111,7 +151,7 @@ test('CACHE_LIMIT takes bytes from 0 on', () => {
   );
 });
 
-for (const text of ['67108863', '63MiB', '-1GB', '1XB', 'GB', '1e9']) {
+for (const text of ['268435455', '255MiB', '-1GB', '1XB', 'GB', '1e9']) {
   test(`MEMORY_LIMIT does not take ${text}`, () => {
     assert.equal(problemsOf({ MEMORY_LIMIT: text }).length, 1);
   });

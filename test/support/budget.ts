@@ -17,7 +17,7 @@ export function budgetOf(name: string, { fast, all }: { fast: number; all: numbe
 }
 
 /** Random checks in `npm test` do one in so many of their runs. */
-const FAST_PART = 5;
+const FAST_PART = 10;
 
 /** How many of the runs of a random check are done: all in `npm run test:all`, a part in `npm test`. */
 export function runsOf(count: number): number {

@@ -1,4 +1,5 @@
-import { type Disk, DiskError, type DiskFile, type DiskReader } from '../../ingest/disk/disk.ts';
+import { DiskError, type DiskReader } from '../../ingest/disk/disk.ts';
+import { ForwardingDisk } from '../../ingest/disk/forwarding-disk.ts';
 
 type ReadStep = 'open' | 'read' | 'list';
 
@@ -8,24 +9,15 @@ export type ReadFault = 'EIO' | 'EMFILE' | 'ENFILE' | 'EACCES' | 'short';
 export const READ_FAULTS: readonly ReadFault[] = ['EIO', 'EMFILE', 'ENFILE', 'EACCES', 'short'];
 
 /** A disk whose reads fail as a test says; all else is as on the disk below. */
-export class FailingDisk implements Disk {
-  readonly #disk: Disk;
+export class FailingDisk extends ForwardingDisk {
   /** Asked for each open, read and list; `undefined`: it goes well. */
   faultOf: (step: ReadStep, path: string) => ReadFault | undefined = () => undefined;
   /** Reads that have failed so far. */
   failureCount = 0;
 
-  constructor(disk: Disk) {
-    this.#disk = disk;
-  }
-
-  create(path: string): Promise<DiskFile> {
-    return this.#disk.create(path);
-  }
-
-  async open(path: string): Promise<DiskReader> {
+  override async open(path: string): Promise<DiskReader> {
     this.#fault('open', path);
-    const reader = await this.#disk.open(path);
+    const reader = await this.below.open(path);
     return {
       size: reader.size,
       read: async (target, offset) => {
@@ -38,33 +30,9 @@ export class FailingDisk implements Disk {
     };
   }
 
-  rename(from: string, to: string): Promise<void> {
-    return this.#disk.rename(from, to);
-  }
-
-  remove(path: string): Promise<void> {
-    return this.#disk.remove(path);
-  }
-
-  truncate(path: string, size: number): Promise<void> {
-    return this.#disk.truncate(path, size);
-  }
-
-  makeFolder(path: string): Promise<void> {
-    return this.#disk.makeFolder(path);
-  }
-
-  syncFolder(path: string): Promise<void> {
-    return this.#disk.syncFolder(path);
-  }
-
-  async list(path: string): Promise<readonly string[]> {
+  override async list(path: string): Promise<readonly string[]> {
     this.#fault('list', path);
-    return this.#disk.list(path);
-  }
-
-  freeBytes(path: string): Promise<number> {
-    return this.#disk.freeBytes(path);
+    return this.below.list(path);
   }
 
   /** Throws where the step fails; what is opened or listed is never short. */

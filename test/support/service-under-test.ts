@@ -17,7 +17,8 @@ export const TOKEN = 'a-private-token';
 
 /**
  * The whole service on a port of its own, in a temporary data folder. Its clock stands still at
- * `FROZEN_NOW` and is moved by the `nowUs` of each post and call; with no cache every call runs.
+ * `FROZEN_NOW` and is moved by the `nowUs` of each post and call; with no cache every call runs. The monotonic clock
+ * stands still unless one is given.
  */
 export class ServiceUnderTest implements Answerer {
   readonly entries: readonly LogEntry[];
@@ -31,7 +32,6 @@ export class ServiceUnderTest implements Answerer {
 
   private constructor(parts: {
     readonly service: Service;
-    readonly backend: Backend;
     readonly folder: string;
     readonly clock: { nowUs: number };
     readonly wall: { ms: number };
@@ -39,7 +39,7 @@ export class ServiceUnderTest implements Answerer {
   }) {
     this.#service = parts.service;
     this.#client = new HttpClient(parts.service.url);
-    this.#backend = parts.backend;
+    this.#backend = parts.service.backend;
     this.#folder = parts.folder;
     this.#clock = parts.clock;
     this.wall = parts.wall;
@@ -48,6 +48,7 @@ export class ServiceUnderTest implements Answerer {
 
   static async start(
     environment: Readonly<Record<string, string>> = {},
+    monotonicMs: () => number = () => 0,
   ): Promise<ServiceUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
     const settings = parseSettings({
@@ -63,14 +64,15 @@ export class ServiceUnderTest implements Answerer {
     const wall = { ms: us(NOW) / 1000 };
     const entries: LogEntry[] = [];
     const log = (entry: LogEntry) => void entries.push(entry);
-    const backend = openBackend({ settings, log });
     const service = await startService({
       settings,
-      clock: { nowUs: () => clock.nowUs, monotonicMs: () => 0, wallMs: () => wall.ms },
+      clock: { nowUs: () => clock.nowUs, monotonicMs, wallMs: () => wall.ms },
       log,
-      backend,
+      // Tests send more wrong tokens than anybody who means well.
+      refusedTokenWaitMs: 1,
+      openBackend: (stored) => openBackend({ settings: stored, log }),
     });
-    return new ServiceUnderTest({ service, backend, folder, clock, wall, entries });
+    return new ServiceUnderTest({ service, folder, clock, wall, entries });
   }
 
   /** Where it listens. */

@@ -44,11 +44,18 @@ function fromHex(text: string): string {
 function fromBase64(text: string): string {
   const digits = text.replace(/[ \t\n\r\f\v]+/g, '');
   const isWhole = /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
-  const count = digits.replace(/=+$/, '').length;
+  const count = lengthWithoutPadding(digits);
   if (!isWhole || count % 4 === 1 || (digits.length !== count && digits.length % 4 !== 0)) {
     throw notWritten('FROM_BASE64', 'a text in base 64', text);
   }
   return bytesOfBuffer(Buffer.from(digits, 'base64'));
+}
+
+/** No `/=+$/`: V8 would begin it at each sign, and look at all that follow. */
+function lengthWithoutPadding(text: string): number {
+  let end = text.length;
+  while (text[end - 1] === '=') end--;
+  return end;
 }
 
 const BASE32_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -75,7 +82,7 @@ function toBase32(bytes: string): string {
 const BASE32_REMAINDERS: ReadonlySet<number> = new Set([1, 3, 6]);
 
 function fromBase32(text: string): string {
-  const digits = text.replace(/=+$/, '');
+  const digits = text.slice(0, lengthWithoutPadding(text));
   const isPadded = text.length % 8 === 0 && text.length - digits.length < 8;
   if (!isPadded || BASE32_REMAINDERS.has(digits.length % 8) || !/^[A-Z2-7]*$/.test(digits)) {
     throw notWritten('FROM_BASE32', 'a text in base 32', text);

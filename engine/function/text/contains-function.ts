@@ -8,6 +8,8 @@ import { scalarFunction, typed } from '../definition.ts';
 import { nestedText } from '../json/json-text.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import { caseFold } from './case-fold.ts';
+import { normalForm } from './normal-form.ts';
+import { holdsText } from './text-places.ts';
 
 /** CONTAINS_SUBSTR: a text anywhere in a value, whatever the case of its letters. */
 export const containsFunctions: readonly ScalarFunction[] = [
@@ -34,7 +36,7 @@ function holds(value: SqlValue, type: SqlType, wanted: string): boolean | null {
   if (value === null) return null;
   if (isNested(value)) return holdsInTexts(scalarsIn(nestedText(value)), wanted);
   if (!Array.isArray(value)) {
-    return comparable(String(castValue(value, type, STRING, false))).includes(wanted);
+    return holdsText(comparable(String(castValue(value, type, STRING, false))), wanted);
   }
   let found: boolean | null = false;
   for (const [index, part] of (value as readonly SqlValue[]).entries()) {
@@ -54,7 +56,7 @@ function holdsInTexts(texts: Iterable<string | null>, wanted: string): boolean |
   let found: boolean | null = false;
   for (const text of texts) {
     if (text === null) found = null;
-    else if (comparable(text).includes(wanted)) return true;
+    else if (holdsText(comparable(text), wanted)) return true;
   }
   return found;
 }
@@ -76,7 +78,9 @@ let latest: { readonly text: string; readonly comparable: string } | undefined;
 function comparable(text: string): string {
   if (latest?.text === text) return latest.comparable;
   const isAscii = !NOT_ASCII.test(text);
-  const folded = isAscii ? text.toLowerCase() : caseFold(text.normalize('NFKC')).normalize('NFKC');
+  const folded = isAscii
+    ? text.toLowerCase()
+    : normalForm(caseFold(normalForm(text, 'NFKC')), 'NFKC');
   latest = { text, comparable: folded };
   return folded;
 }

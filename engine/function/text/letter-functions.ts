@@ -7,6 +7,7 @@ import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
 import { caseFold } from './case-fold.ts';
 import { characterCount, charactersOf } from './character.ts';
+import { normalForm } from './normal-form.ts';
 
 /** Forms that Unicode normalizes texts to. */
 const FORMS: readonly string[] = ['NFC', 'NFD', 'NFKC', 'NFKD'];
@@ -121,7 +122,7 @@ function soundex(text: string): string {
 
 function normalizing(fold: (text: string) => string): ScalarOverload {
   function normalize(text: string, form = 'NFC'): string {
-    return fold(text.normalize(form)).normalize(form);
+    return normalForm(fold(normalForm(text, form)), form);
   }
   return {
     parameters: [STRING, 'part'],

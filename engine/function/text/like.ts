@@ -4,6 +4,7 @@ import { QueryError } from '../../query-error.ts';
 import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
+import { holdsText, indexOfText } from './text-places.ts';
 
 /**
  * A LIKE pattern: `%` is any text, `_` one code point, a backslash takes the next character as it
@@ -73,7 +74,7 @@ function plainForm(pieces: readonly string[]): Omit<LikePattern, 'matcher'> {
 }
 
 function contains(text: string): Omit<LikePattern, 'matcher'> {
-  return { kind: 'contains', text, matches: (value) => value.includes(text) };
+  return { kind: 'contains', text, matches: (value) => holdsText(value, text) };
 }
 
 /** Whether the value is first, then the middle pieces with anything between them, then last. */
@@ -88,7 +89,7 @@ function holdsInOrder(
   let from = first.length;
   // The leftmost place for a piece leaves most room for the others.
   for (const piece of middle) {
-    const at = value.indexOf(piece, from);
+    const at = indexOfText(value, piece, from);
     if (at < 0) return false;
     from = at + piece.length;
   }

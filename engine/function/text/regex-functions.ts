@@ -76,10 +76,10 @@ function* matchesOf(name: string, text: string, pattern: string): Generator<Matc
       `${name} takes a pattern with at most one group; got ${group}`,
     );
   }
-  spend(text);
   const matcher = program.matcher(text);
   let unit = 0;
   do {
+    spend(text.length - unit);
     if (!matcher.find(unit)) return;
     const [start, end] = [matcher.start(), matcher.end()];
     spendSteps(MATCH_STEPS);
@@ -173,12 +173,13 @@ type ReplacementPiece = string | number;
 function replaceMatches(text: string, pattern: string, replacement: string): string {
   const { program, spend } = compileRegex(pattern);
   const pieces = replacementOf(replacement, program.groupCount());
-  spend(text);
   const matcher = program.matcher(text);
   let result = '';
   let done = 0;
   let unit = 0;
-  while (unit <= text.length && matcher.find(unit)) {
+  while (unit <= text.length) {
+    spend(text.length - unit);
+    if (!matcher.find(unit)) break;
     const [start, end] = [matcher.start(), matcher.end()];
     spendSteps(MATCH_STEPS);
     const isEmpty = end === start;

@@ -1,3 +1,14 @@
+import { REGEX_INSTRUCTION_STEPS } from '../../limits.ts';
+
+/** Steps (`work-meter.ts`) that it takes to compile any regular expression, however short … */
+export const COMPILE_STEPS = 1_500;
+
+/** … and a class of Unicode, whose hundreds of ranges are copied … */
+export const CLASS_STEPS = 10_000;
+
+/** … and a range beyond ASCII in any case: 120,000 letters are looked at for their other cases, in some milliseconds. */
+export const FOLDED_RANGE_STEPS = 400_000;
+
 /**
  * About how many instructions a regular expression compiles to: its characters, and what a repetition
  * `{n,m}` stands behind as often as it may be. Never throws: of what is no pattern it is some number.
@@ -27,6 +38,27 @@ export function instructionsOf(pattern: string): number {
   }
   return open.reduce((sum, { total }) => sum + total, 0);
 }
+
+/** About how many steps (`work-meter.ts`) it takes to compile a regular expression. */
+export function compileStepsOf(pattern: string): number {
+  const classCount = pattern.match(UNICODE_CLASSES)?.length ?? 0;
+  const isInAnyCase = FOLDING_FLAG.test(pattern);
+  const rangeCount = isInAnyCase ? (pattern.match(WIDE_RANGES)?.length ?? 0) : 0;
+  return (
+    COMPILE_STEPS +
+    REGEX_INSTRUCTION_STEPS * instructionsOf(pattern) +
+    CLASS_STEPS * classCount +
+    FOLDED_RANGE_STEPS * rangeCount
+  );
+}
+
+const UNICODE_CLASSES = /\\[pP]/g;
+
+/** `(?i)`, or `i` among other flags, perhaps one that is taken away. */
+const FOLDING_FLAG = /\(\?[a-zA-Z-]*i/;
+
+/** The upper end of a range that may lie beyond ASCII, as it is or in hexadecimal. */
+const WIDE_RANGES = /-(?:\\x|[^ -~])/g;
 
 /** A repetition, an escaped character, a class of characters, or one character. */
 const TOKENS = /\{(\d+(?:,\d*)?)\}|\\[pP]\{[^}]*\}|\\.|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*\]|./gs;

@@ -2,7 +2,6 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { encodeWtf8 } from '../../column/wtf8.ts';
 import {
   PATTERNS_KEPT_MAX,
-  REGEX_INSTRUCTION_STEPS,
   REGEX_LENGTH_MAX,
   REGEX_PROGRAM_MAX,
   REGEX_STEPS_MAX,
@@ -12,7 +11,8 @@ import { QueryError } from '../../query-error.ts';
 import type { NeededLiterals } from '../regex/needed-literals.ts';
 import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
-import { instructionsOf } from './regex-size.ts';
+import { compileStepsOf, instructionsOf } from './regex-size.ts';
+import { holdsText } from './text-places.ts';
 
 /** A compiled RE2 expression: unanchored, in time linear in the text. */
 export type CompiledRegex = TextMatcher & {
@@ -22,8 +22,11 @@ export type CompiledRegex = TextMatcher & {
    */
   readonly literal?: string | undefined;
   readonly program: RE2JS;
-  /** To be called before `program` looks at a text: counts its work, or throws when that is too much. */
-  readonly spend: (text: string) => void;
+  /**
+   * To be called before `program` looks for a match in so many characters: counts its work, or throws when that is too
+   * much. Each match may cost as much as the first: it is known that there is none longer only at the end.
+   */
+  readonly spend: (length: number) => void;
 };
 
 /** Half of a pair on its own; with the flag `u` whole pairs are one code point and do not match. */
@@ -61,12 +64,12 @@ function compileNew(pattern: string): CompiledRegex {
   const program = compileProgram(pattern);
   const literal = literalOf(pattern);
   const instructionCount = instructionsOf(pattern);
-  const spend = (text: string) => {
-    spendSteps(checkedSteps(instructionCount, text, REGEX_STEPS_MAX));
+  const spend = (length: number) => {
+    spendSteps(checkedSteps(instructionCount, length, REGEX_STEPS_MAX));
   };
   const lengthMax = Math.floor(REGEX_TEST_STEPS_MAX / Math.max(1, instructionCount));
   const matcher = textMatcher(program, (text) => {
-    if (literal !== undefined) return text.includes(literal);
+    if (literal !== undefined) return holdsText(text, literal);
     if (text.length > lengthMax) {
       // Where it lies in a block, what it lacks or its automaton tell of the longest text.
       if (!mayMatch(matcher.needed, text)) return false;
@@ -74,7 +77,7 @@ function compileNew(pattern: string): CompiledRegex {
       const found = matcher.automaton()?.test(bytes, 0, bytes.length);
       if (found !== undefined) return found;
     }
-    spendSteps(checkedSteps(instructionCount, text, REGEX_TEST_STEPS_MAX));
+    spendSteps(checkedSteps(instructionCount, text.length, REGEX_TEST_STEPS_MAX));
     return program.test(text);
   });
   return { ...matcher, literal, program, spend };
@@ -82,17 +85,17 @@ function compileNew(pattern: string): CompiledRegex {
 
 /** Whether a text holds what a match needs. */
 function mayMatch(needed: NeededLiterals, text: string): boolean {
-  return needed.every((clause) => clause.some((literal) => text.includes(literal)));
+  return needed.every((clause) => clause.some((literal) => holdsText(text, literal)));
 }
 
 /** At worst each character of the text meets each instruction. */
-function checkedSteps(instructionCount: number, text: string, stepsMax: number): number {
-  const steps = instructionCount * text.length;
+function checkedSteps(instructionCount: number, length: number, stepsMax: number): number {
+  const steps = instructionCount * length;
   if (steps <= stepsMax) return steps;
   throw new QueryError(
     'query_limit',
     `a regular expression that is ${instructionCount} characters long, repetitions written out, is looked for in at most ` +
-      `${Math.floor(stepsMax / instructionCount)} characters; got ${text.length}`,
+      `${Math.floor(stepsMax / instructionCount)} characters; got ${length}`,
   );
 }
 
@@ -104,7 +107,7 @@ function compileProgram(pattern: string): RE2JS {
       `regular expression must have at most ${REGEX_PROGRAM_MAX} characters once its repetitions are written out; got ${instructionCount}`,
     );
   }
-  spendSteps(instructionCount * REGEX_INSTRUCTION_STEPS);
+  spendSteps(compileStepsOf(pattern));
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

@@ -4,6 +4,7 @@ import { scalarFunction, textAndBytes, typed } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
+import { indexOfText, placesOf } from './text-places.ts';
 
 export const searchFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -29,7 +30,7 @@ export const searchFunctions: readonly ScalarFunction[] = [
 
 /** STRPOS: in characters, from 1; 0 where there is none. */
 function positionOf(text: string, wanted: string): number {
-  const index = text.indexOf(wanted);
+  const index = indexOfText(text, wanted);
   return index < 0 ? 0 : characterCount(text.slice(0, index)) + 1;
 }
 
@@ -59,10 +60,13 @@ function occurrenceOf(text: string, wanted: string, position: Int64 = 1, occurre
   // Places in UTF-16 units; a place between the halves of a pair is none of a whole text.
   let unit = characters.slice(0, start).join('').length;
   let left = Number(occurrence);
-  for (;;) {
-    unit = isForward ? text.indexOf(wanted, unit) : unit < 0 ? -1 : text.lastIndexOf(wanted, unit);
-    if (unit < 0) return 0;
-    if (--left === 0) return characterCount(text.slice(0, unit)) + 1;
-    unit += isForward ? 1 : -1;
+  if (isForward) {
+    for (unit of placesOf(text, wanted, unit)) {
+      if (--left === 0) return characterCount(text.slice(0, unit)) + 1;
+    }
+    return 0;
   }
+  const places = [...placesOf(text.slice(0, unit + wanted.length), wanted)];
+  const place = places.at(-left);
+  return place === undefined ? 0 : characterCount(text.slice(0, place)) + 1;
 }

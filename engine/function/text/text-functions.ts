@@ -8,6 +8,7 @@ import { ofBytes, scalarFunction, textAndBytes, typed } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
+import { splitText } from './text-places.ts';
 import { checkTextSize } from './text-size.ts';
 
 export const textFunctions: readonly ScalarFunction[] = [
@@ -123,8 +124,7 @@ function joined(...texts: readonly SqlValue[]): string {
 
 function replaceAll(text: string, from: string, to: string): string {
   if (from === '') return text;
-  if (to.length <= from.length) return text.replaceAll(from, () => to);
-  const pieces = text.split(from);
+  const pieces = splitText(text, from);
   const growth = (pieces.length - 1) * (to.length - from.length);
   checkTextSize('REPLACE', text.length + growth, text.length);
   return pieces.join(to);
@@ -177,6 +177,6 @@ function splitting(more: Pick<ScalarOverload, 'optionalCount'>): ScalarOverload 
 
 /** SPLIT: between commas when nothing is said; between all characters at an empty delimiter. */
 function split(text: string, delimiter = ','): readonly string[] {
-  if (delimiter !== '') return text.split(delimiter);
+  if (delimiter !== '') return splitText(text, delimiter);
   return text === '' ? [''] : charactersOf(text);
 }

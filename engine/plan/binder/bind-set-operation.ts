@@ -74,9 +74,9 @@ function commonColumnType(name: string, inputs: readonly Input[], index: number)
 /** A column of an input; a constant that it selects is one here too, for constants coerce further. */
 function inputValue({ plan, columns }: Relation, index: number): Expression {
   const column = columns[index]!;
-  const item =
-    plan.op === 'project' ? plan.columns.find((each) => each.column.id === column.id) : undefined;
-  return item?.expression.op === 'literal' ? item.expression : columnReference(column);
+  const item = plan.op === 'project' ? plan.columns[index] : undefined;
+  const isItem = item?.column.id === column.id && item.expression.op === 'literal';
+  return isItem ? item.expression : columnReference(column);
 }
 
 /** An input whose columns have the types of the union's. */

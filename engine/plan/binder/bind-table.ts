@@ -108,7 +108,8 @@ export class TableBinder {
   }
 
   #join(join: JoinSyntax, left: BoundFrom): BoundFrom {
-    const { span } = join;
+    // Of what is too much the error names the table that was one too many.
+    const { span } = join.right;
     const right = this.#binding.nested(join.right.span, () => this.#bindRight(join.right, left));
     checkDistinctNames(left.variables, right.variables, join.right.span);
     const variables = [...left.variables, ...right.variables];
@@ -124,7 +125,7 @@ export class TableBinder {
       };
     }
     if (join.on === undefined) {
-      refuse('this JOIN needs a condition: JOIN … ON …, or JOIN … USING (…)', span);
+      refuse('this JOIN needs a condition: JOIN … ON …, or JOIN … USING (…)', join.span);
     }
     const on = this.#condition(join.on, variables);
     return { plan: this.#conditionalJoin(join.join, { left, right, on }, span), variables };
@@ -293,8 +294,8 @@ function variableOf(name: string | undefined, relation: Relation): RangeVariable
   return relationVariable(name, relation.columns);
 }
 
-/** What a use of a table counts for: it brings columns and operators along. */
-const NODES_PER_TABLE = 100;
+/** What a use of a table counts for, beside the columns of its operators: it is looked up, and is an operator. */
+const NODES_PER_TABLE = 10;
 
 type JoinSyntax = TableExpression & { readonly kind: 'join' };
 type TableSyntax = TableExpression & { readonly kind: 'table' };

@@ -11,7 +11,6 @@ import {
   mergedVariable,
   type RangeVariable,
   type ScopeColumn,
-  sameName,
   withoutColumns,
 } from './scope.ts';
 
@@ -32,19 +31,21 @@ export function bindUsing(
 ): { readonly on: Expression; readonly variables: readonly RangeVariable[] } {
   const terms: Expression[] = [];
   const merged: ScopeColumn[] = [];
+  const scopes = [left, right].map(({ variables }) => new FromScope(variables));
+  const mergedNames = new Set<string>();
   for (const name of names) {
-    if (merged.some((column) => sameName(column.name, name.text))) continue;
-    const values = [left, right].map(({ variables }) => {
-      const value = { ...new FromScope(variables).value(name, binding) };
+    if (mergedNames.has(name.text.toLowerCase())) continue;
+    mergedNames.add(name.text.toLowerCase());
+    const values = scopes.map((scope) => {
+      const value = { ...scope.value(name, binding) };
       if (isScalar(value.type)) return binding.at(value, name.span, name.text);
       return refuse(`USING takes no lists or records; got ${typeName(value.type)}`, name.span);
     }) as [Expression, Expression];
     terms.push(comparison('=', values[0], values[1], name.span, binding));
     merged.push({ name: name.text, expression: mergedValue(kind, values, name, binding) });
   }
-  const texts = names.map((name) => name.text);
   const others = [...left.variables, ...right.variables].map((variable) =>
-    withoutColumns(variable, texts),
+    withoutColumns(variable, mergedNames),
   );
   return { on: conjunctionOf(terms), variables: [mergedVariable(merged), ...others] };
 }

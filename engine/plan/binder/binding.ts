@@ -12,7 +12,7 @@ import type { CommonTable } from '../../sql/ast.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
 import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan, ParameterDeclaration, View, Views } from '../logical-plan.ts';
-import { inputsOf } from '../optimize/plan-walk.ts';
+import { columnsMadeBy, inputsOf, passesOn } from '../optimize/plan-walk.ts';
 import { ExpressionIdentities } from './identity.ts';
 import { hint, refuse } from './refusal.ts';
 
@@ -34,6 +34,8 @@ export type BindEnvironment = {
   readonly views?: Views | undefined;
 };
 
+type PlanSize = { readonly depth: number; readonly columnCount: number };
+
 /** Where in the text an expression stands, and how it reads there. */
 export type Origin = { readonly span: Span; readonly text: string };
 
@@ -53,7 +55,7 @@ export class Binding {
   readonly #viewsUsed = new Set<string>();
   readonly #parameters = new Map<string, Expression & { readonly op: 'parameter' }>();
   readonly #origins = new WeakMap<Expression, Origin>();
-  readonly #planDepths = new WeakMap<LogicalPlan, number>();
+  readonly #planSizes = new WeakMap<LogicalPlan, PlanSize>();
   readonly #outerIds = new Set<ColumnId>();
   readonly #nodesMax: number;
   #columnCount = 0;
@@ -188,10 +190,19 @@ export class Binding {
     }
   }
 
-  /** Puts an operator on top of its inputs, within the depth a plan may have. */
+  /**
+   * Puts an operator on top of its inputs, within the depth a plan may have. Spends for the columns that it passes on:
+   * passes of the optimiser look at each of them at each operator, and each join has those of all before it.
+   */
   plan<P extends LogicalPlan>(node: P, span: Span): P {
-    const inputs = inputsOf(node);
-    const depth = 1 + Math.max(0, ...inputs.map((input) => this.#planDepths.get(input) ?? 0));
+    let [depth, passedCount] = [1, 0];
+    for (const input of inputsOf(node)) {
+      const below = this.#planSizes.get(input);
+      depth = Math.max(depth, 1 + (below?.depth ?? 0));
+      passedCount += below?.columnCount ?? 0;
+    }
+    const columnCount = columnsMadeBy(node).length + (passesOn(node) ? passedCount : 0);
+    this.spend(columnCount, span);
     if (depth > PLAN_DEPTH_MAX) {
       throw new QueryError(
         'query_limit',
@@ -199,7 +210,7 @@ export class Binding {
         span,
       );
     }
-    this.#planDepths.set(node, depth);
+    this.#planSizes.set(node, { depth, columnCount });
     return node;
   }
 }

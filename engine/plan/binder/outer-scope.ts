@@ -16,6 +16,8 @@ export class OuterScope {
   /** By the identity of what is captured. */
   readonly #captures = new Map<number, Capture>();
   readonly #byColumn = new Map<ColumnId, Capture>();
+  /** Variables outside, with what they are inside. */
+  readonly #variables = new Map<RangeVariable, RangeVariable>();
 
   constructor(scope: NameScope, binding: Binding) {
     this.#scope = scope;
@@ -31,6 +33,12 @@ export class OuterScope {
   findVariable(name: string): RangeVariable | undefined {
     const variable = this.#scope.findVariable(name);
     if (variable === undefined) return undefined;
+    const known = this.#variables.get(variable) ?? this.#variableInside(variable, name);
+    this.#variables.set(variable, known);
+    return known;
+  }
+
+  #variableInside(variable: RangeVariable, name: string): RangeVariable {
     const columns = (list: readonly ScopeColumn[]) =>
       list.map((column) => ({
         ...column,

@@ -86,13 +86,14 @@ function wantedTypes(
   if (expressions.length < parameters.length - optionalCount) return undefined;
   if (expressions.length > parameters.length && variadic === undefined) return undefined;
   const kinds = expressions.map((_, index) => parameters[index] ?? variadic!);
-  const groupOf = (kind: ParameterType) => expressions.filter((_, index) => kinds[index] === kind);
-  const common = new Map<ParameterType, SqlType | undefined>([
-    ['same', commonType(groupOf('same'))],
-    ['orderable', orderableType(groupOf('orderable'))],
-    ['number', numberType(groupOf('number'))],
-    ['array', arrayType(groupOf('array'))],
-  ]);
+  const common = new Map<ParameterType, SqlType | undefined>();
+  for (const kind of new Set(kinds)) {
+    const group = () => expressions.filter((_, index) => kinds[index] === kind);
+    if (kind === 'same') common.set(kind, commonType(group()));
+    else if (kind === 'orderable') common.set(kind, orderableType(group()));
+    else if (kind === 'number') common.set(kind, numberType(group()));
+    else if (kind === 'array') common.set(kind, arrayType(group()));
+  }
   const types = expressions.map((expression, index) => {
     const kind = kinds[index]!;
     if (typeof kind === 'object') return kind;

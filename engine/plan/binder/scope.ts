@@ -51,6 +51,8 @@ export interface NameScope {
 export class FromScope implements NameScope {
   readonly variables: readonly RangeVariable[];
   readonly #outer: OuterScope | undefined;
+  /** Columns merged by USING, once they were asked for: one list, so that it is indexed once. */
+  #merged: readonly ScopeColumn[] | undefined;
 
   constructor(variables: readonly RangeVariable[], outer?: OuterScope) {
     this.variables = variables;
@@ -74,8 +76,10 @@ export class FromScope implements NameScope {
    * counts: fields of unnested elements in FROM's order, of events, then what the name means outside.
    */
   find(name: Name, binding: Binding): Expression | undefined {
-    const merged = this.variables.filter((each) => each.isMerged).flatMap((each) => each.columns);
-    const [mergedColumn] = itemsNamed(merged, name.text);
+    this.#merged ??= this.variables
+      .filter((each) => each.isMerged)
+      .flatMap(({ columns }) => columns);
+    const [mergedColumn] = itemsNamed(this.#merged, name.text);
     if (mergedColumn !== undefined) return mergedColumn.expression;
     const variable = this.variables.find((each) => sameName(each.name, name.text));
     if (variable !== undefined) return variable.value;
@@ -161,9 +165,9 @@ export function mergedVariable(columns: readonly ScopeColumn[]): RangeVariable {
   return { name: undefined, columns, star: columns, value: rowOf(columns), isMerged: true };
 }
 
-/** An item of FROM some columns of which are reached by its name only. */
-export function withoutColumns(variable: RangeVariable, names: readonly string[]): RangeVariable {
-  const isOther = (column: ScopeColumn) => !names.some((name) => sameName(column.name, name));
+/** An item of FROM some columns of which are reached by its name only. `names` are in lower case. */
+export function withoutColumns(variable: RangeVariable, names: ReadonlySet<string>): RangeVariable {
+  const isOther = (column: ScopeColumn) => !names.has(column.name.toLowerCase());
   return {
     ...variable,
     columns: variable.columns.filter(isOther),

@@ -6,7 +6,7 @@ import { pathText } from './bind-access.ts';
 import type { ExpressionBinder } from './bind-expression.ts';
 import { itemsNamed } from './name-index.ts';
 import { hint, refuse } from './refusal.ts';
-import { type FromScope, type ScopeColumn, sameName, structField } from './scope.ts';
+import { type FromScope, type ScopeColumn, structField } from './scope.ts';
 
 /** One column of a select list, bound over FROM and, where it names them, aggregates. */
 export type SelectColumn = {
@@ -64,8 +64,8 @@ function starColumns(
   const all = expandedStar(item, from, binder);
   const { except = [], replace = [] } = item;
   checkNames('EXCEPT', except, all);
-  const isNamed = (column: ScopeColumn) => (name: Name) => sameName(name.text, column.name);
-  const kept = all.filter((column) => !except.some(isNamed(column)));
+  const excepted = new Set(except.map(({ text }) => text.toLowerCase()));
+  const kept = all.filter(({ name }) => !excepted.has(name.toLowerCase()));
   if (kept.length === 0 && except.length > 0) {
     refuse('EXCEPT leaves none of the columns of *', item.span);
   }
@@ -74,31 +74,30 @@ function starColumns(
     replace.map(({ name }) => name),
     kept,
   );
-  const replacements = replace.map(({ name, expression }) => ({
-    name,
-    expression: binder.bind(expression),
-  }));
+  const replacements = new Map(
+    replace.map(({ name, expression }) => [name.text.toLowerCase(), binder.bind(expression)]),
+  );
   return kept.map((column) => {
-    const replacement = replacements.find(({ name }) => isNamed(column)(name));
-    return replacement === undefined
-      ? column
-      : { name: column.name, expression: replacement.expression };
+    const expression = replacements.get(column.name.toLowerCase());
+    return expression === undefined ? column : { name: column.name, expression };
   });
 }
 
 /** Each name is one of the columns, and stands once. */
 function checkNames(clause: string, names: readonly Name[], columns: readonly ScopeColumn[]): void {
-  for (const [index, name] of names.entries()) {
-    const known = columns.map((column) => column.name);
+  const earlier = new Set<string>();
+  for (const name of names) {
     if (itemsNamed(columns, name.text).length === 0) {
+      const known = columns.map((column) => column.name);
       refuse(
         `${clause} names ${name.text}, which * does not give${hint(name.text, known)}`,
         name.span,
       );
     }
-    if (names.slice(0, index).some((other) => sameName(other.text, name.text))) {
+    if (earlier.has(name.text.toLowerCase())) {
       refuse(`${clause} names ${name.text} twice`, name.span);
     }
+    earlier.add(name.text.toLowerCase());
   }
 }
 

@@ -1,6 +1,8 @@
 import { BOOL } from '../../column/type.ts';
 import { compileLike, type LikePattern } from '../../function/text/like.ts';
 import { literalOf } from '../../function/text/regular-expression.ts';
+import { holdsText } from '../../function/text/text-places.ts';
+import { SEARCHED_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { ByteSearch } from './byte-search.ts';
@@ -25,8 +27,8 @@ export function containsTest(call: Call): StringTest | undefined {
     test: {
       type: BOOL,
       nulls: 'propagate',
-      evaluate: (value) => (value as string).includes(text), // `input` is a STRING.
-      search: new ByteSearch(text),
+      evaluate: (value) => holdsText(value as string, text), // `input` is a STRING.
+      ...(text.length <= SEARCHED_TEXT_LENGTH_MAX && { search: new ByteSearch(text) }),
     },
   };
 }

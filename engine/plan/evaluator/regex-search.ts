@@ -3,6 +3,7 @@ import { decodeWtf8 } from '../../column/wtf8.ts';
 import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
+import { SEARCHED_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { ByteSearch } from './byte-search.ts';
 import { MatcherSearch } from './matcher-search.ts';
 
@@ -51,7 +52,11 @@ export class RegexSearch extends MatcherSearch {
     this.#automaton = { dfa };
     const text = this.#matcher.needed.find((texts) => texts.length === 1)?.[0];
     // What matches at the start only is decided there.
-    if (text !== undefined && text.length >= FILTER_LENGTH_MIN && dfa?.isAtStartOnly === false) {
+    const isFilter =
+      text !== undefined &&
+      text.length >= FILTER_LENGTH_MIN &&
+      text.length <= SEARCHED_TEXT_LENGTH_MAX;
+    if (isFilter && dfa?.isAtStartOnly === false) {
       this.#filter = new ByteSearch(text);
     }
     return this.#automaton;

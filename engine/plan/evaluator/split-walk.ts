@@ -147,7 +147,7 @@ export class SplitWalk {
       const verdict = this.#verdicts.judgeFrom(state, starts[piece]!, this.#pieces.ends[piece]!);
       if (verdict === ALWAYS) return MATCHES;
       if (verdict === NEVER) return FAILS;
-      if (kind === END) return LEFT;
+      if (kind === END || this.#generation !== this.#dfa.generation) return LEFT;
     }
     if (kind === CONSTANT) {
       const { bytes } = this.#split.shapes;

@@ -98,7 +98,9 @@ export class WordLandings {
    */
   #lead(order: WordOrder, state: number, words: AlikeWords): boolean {
     const { start, end, depth } = words;
-    if (this.#staysThere(order, state)) {
+    const staysThere = this.#staysThere(order, state);
+    if (staysThere === undefined) return false;
+    if (staysThere) {
       this.#add(state, start, end);
       return true;
     }
@@ -141,15 +143,20 @@ export class WordLandings {
     else this.#landings[this.#landings.length - 1] = { state, start: last.start, end };
   }
 
-  #staysThere({ hasByte }: WordOrder, state: number): boolean {
+  /** Whether all bytes that words have lead back to a state; `undefined` where the automaton cannot tell. */
+  #staysThere({ hasByte }: WordOrder, state: number): boolean | undefined {
     if (state < 0) return true;
-    let isFinal = this.#isFinal.get(state);
-    if (isFinal === undefined) {
-      this.#bytes ??= this.#dfa.standingFor(hasByte);
-      const bytes = this.#bytes;
-      isFinal = bytes.every((_, at) => this.#dfa.step(state, bytes, at, at + 1) === state);
-      this.#isFinal.set(state, isFinal);
+    const known = this.#isFinal.get(state);
+    if (known !== undefined) return known;
+    this.#bytes ??= this.#dfa.standingFor(hasByte);
+    const bytes = this.#bytes;
+    let isFinal = true;
+    for (let at = 0; at < bytes.length && isFinal; at++) {
+      const next = this.#dfa.step(state, bytes, at, at + 1);
+      if (!this.#isKnown(next)) return undefined;
+      isFinal = next === state;
     }
+    this.#isFinal.set(state, isFinal);
     return isFinal;
   }
 }

@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../column/value.ts';
+import { spendSteps } from '../../function/work-meter.ts';
 import { FOLDED_ROWS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateRelation } from '../execute.ts';
@@ -15,6 +16,9 @@ import { physicalPlanOf } from '../physical-plan.ts';
 import { NOTHING } from '../reach.ts';
 import { type CallValues, generatesArrays } from './fold.ts';
 import { expressionsOf, inputsOf, outputOf, rewritePlan, subqueriesOf } from './plan-walk.ts';
+
+/** Steps (`work-meter.ts`) that a relation takes beside its values, and each of its columns: it is planned and run as a query is. */
+export const CONSTANT_RELATION_STEPS = 500;
 
 /**
  * Computes every relation that reads no source, now that the parameters are known: a generated list
@@ -33,7 +37,10 @@ function computeRelation(plan: LogicalPlan, { budget }: CallValues): LogicalPlan
   if (expressionsOf(plan).some(isUnsettled) || isLong(plan)) return plan;
   const columns = outputOf(plan);
   try {
-    const compute = () => evaluateRelation(physicalPlanOf(plan, NOTHING), columns);
+    const compute = () => {
+      spendSteps(CONSTANT_RELATION_STEPS * (1 + columns.length));
+      return evaluateRelation(physicalPlanOf(plan, NOTHING), columns);
+    };
     const rows = budget === undefined ? compute() : budget.run(compute);
     return rows === undefined ? plan : { op: 'rows', columns, rows };
   } catch (error) {

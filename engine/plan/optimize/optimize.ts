@@ -4,6 +4,7 @@ import { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDING_STEPS_MAX } from '../../limits.ts';
 import type { Column } from '../expression.ts';
 import type { BoundQuery, LogicalPlan } from '../logical-plan.ts';
+import { type Pieces, runPieces } from '../pieces.ts';
 import type { Reach } from '../reach.ts';
 import { bucketListsAsRanges } from './bucket-ranges.ts';
 import { computeConstantRelations } from './constant-relations.ts';
@@ -33,10 +34,12 @@ export type PlanContext = CallValues & {
 export type CallContext = PlanContext & { readonly nowUs: number };
 
 /** One rewrite: a function from plan to plan that keeps the answer. */
-export type Pass = {
-  readonly name: string;
-  readonly apply: (plan: LogicalPlan, context: PlanContext, query: BoundQuery) => LogicalPlan;
-};
+export type Pass = { readonly name: string } & (
+  | { readonly apply: Rewrite<LogicalPlan> }
+  | { readonly applyInPieces: Rewrite<Pieces<LogicalPlan>> }
+);
+
+type Rewrite<Result> = (plan: LogicalPlan, context: PlanContext, query: BoundQuery) => Result;
 
 /** The pass that takes conditions on timestamps into the windows of scans. */
 export const SCOPE_SCANS: Pass = {
@@ -46,14 +49,14 @@ export const SCOPE_SCANS: Pass = {
 
 const SUBQUERIES: Pass = {
   name: 'subqueries',
-  apply: (plan, context) =>
+  applyInPieces: (plan, context) =>
     settleSubqueries(plan, context, (query, ids, isOrdered) => {
       const order: Pass = {
         name: SETTLE_ORDER.name,
         apply: (inner) => withoutArrivals(settleOrder(inner, ids, isOrdered), query.output),
       };
       const passes = PASSES.map((pass) => (pass === SETTLE_ORDER ? order : pass));
-      return passes.reduce((inner, pass) => pass.apply(inner, context, query), query.plan);
+      return applyInPieces(query, context, passes);
     }),
 };
 
@@ -99,11 +102,32 @@ export function optimize(
   context: PlanContext,
   passes: readonly Pass[] = PASSES,
 ): LogicalPlan {
+  return runPieces(optimizeInPieces(query, context, passes));
+}
+
+/** Pauses after each pass, those over the plans of subqueries among them. */
+export function optimizeInPieces(
+  query: BoundQuery,
+  context: PlanContext,
+  passes: readonly Pass[] = PASSES,
+): Pieces<LogicalPlan> {
   const budgeted = { ...context, budget: new WorkBudget(FOLDING_STEPS_MAX) };
-  return passes.reduce(
-    (plan, pass) => pass.apply(plan, budgeted, query),
-    limited(query.plan, context.rowsMax),
-  );
+  const plan = limited(query.plan, context.rowsMax);
+  return applyInPieces({ ...query, plan }, budgeted, passes);
+}
+
+function* applyInPieces(
+  query: BoundQuery,
+  context: PlanContext,
+  passes: readonly Pass[],
+): Pieces<LogicalPlan> {
+  let { plan } = query;
+  for (const pass of passes) {
+    if ('apply' in pass) plan = pass.apply(plan, context, query);
+    else plan = yield* pass.applyInPieces(plan, context, query);
+    yield;
+  }
+  return plan;
 }
 
 function limited(plan: LogicalPlan, rowsMax: number): LogicalPlan {

@@ -176,6 +176,28 @@ export function outputOf(plan: LogicalPlan): readonly Column[] {
   }
 }
 
+/** The columns that an operator makes, and does not pass on from its inputs. */
+export function columnsMadeBy(plan: LogicalPlan): readonly Column[] {
+  switch (plan.op) {
+    case 'unnest':
+      return plan.offset === undefined ? [plan.element] : [plan.element, plan.offset];
+    case 'window':
+      return plan.calls.map((item) => item.column);
+    case 'filter':
+    case 'join':
+    case 'sort':
+    case 'limit':
+      return [];
+    default:
+      return outputOf(plan);
+  }
+}
+
+/** Whether an operator passes on the columns of its inputs. */
+export function passesOn({ op }: LogicalPlan): boolean {
+  return ['unnest', 'window', 'filter', 'join', 'sort', 'limit'].includes(op);
+}
+
 /** What the columns of a union are in one of its inputs. */
 export function columnsInInput(plan: Union, input: number): ReadonlyMap<ColumnId, Expression> {
   return new Map(
@@ -238,7 +260,7 @@ export class ColumnIds {
     let highest = -1;
     for (const node of plansWithin(plan)) {
       const captured = subqueriesOf(node).flatMap(({ captures }) => captures);
-      const columns = [...outputOf(node), ...captured.map(({ column }) => column)];
+      const columns = [...columnsMadeBy(node), ...captured.map(({ column }) => column)];
       for (const column of columns) highest = Math.max(highest, column.id);
     }
     this.#next = highest + 1;

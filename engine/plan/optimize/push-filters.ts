@@ -52,17 +52,7 @@ function push(
     case 'join':
       return pushThroughJoin(plan, conditions, substitution);
     case 'union':
-      return withInputs(
-        plan,
-        plan.inputs.map((input, index) => {
-          const columns = columnsInInput(plan, index);
-          return push(
-            input,
-            conditions.map((term) => substitute(term, columns)),
-            substitution,
-          );
-        }),
-      );
+      return pushThroughUnion(plan, conditions, substitution);
     case 'aggregate':
       return pushThroughAggregate(plan, conditions, substitution);
     case 'window':
@@ -96,6 +86,23 @@ function isNeverTrue(term: Expression): boolean {
 function filtered(plan: LogicalPlan, conditions: readonly Expression[]): LogicalPlan {
   if (conditions.length === 0) return plan;
   return { op: 'filter', input: plan, predicate: conjunctionOf(conditions) };
+}
+
+function pushThroughUnion(
+  plan: Union,
+  conditions: readonly Expression[],
+  substitution: Substitution,
+): LogicalPlan {
+  const { within, beyond } = substitution.spendCopies(conditions, plan.inputs.length);
+  const inputs = plan.inputs.map((input, index) => {
+    const columns = columnsInInput(plan, index);
+    return push(
+      input,
+      within.map((term) => substitute(term, columns)),
+      substitution,
+    );
+  });
+  return filtered(withInputs(plan, inputs), beyond);
 }
 
 function pushThroughUnnest(

@@ -119,9 +119,15 @@ function scope(plan: LogicalPlan, context: Context): LogicalPlan {
 function contextInInput(plan: Union, index: number, context: Context): Context {
   const columns = columnsInInput(plan, index);
   const seen = (expression: Expression) => substitute(expression, columns);
+  const { within } = context.substitution.within(
+    context.terms,
+    columns,
+    ({ expression }) => expression,
+  );
   return {
     ...context,
-    terms: context.terms.map((term) => ({ expression: seen(term.expression) })),
+    // What is more than the pass may write is not known below.
+    terms: within.map(({ expression }) => ({ expression })),
     elements: new Map(Array.from(context.elements, ([id, array]) => [id, seen(array)] as const)),
   };
 }

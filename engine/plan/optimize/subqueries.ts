@@ -2,8 +2,16 @@ import { BOOL } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
 import type { ColumnId, Expression, Subquery } from '../expression.ts';
-import { columnReference, columnsOf, isLiteral, rewrite, substitute } from '../expression-walk.ts';
+import {
+  childrenOf,
+  columnReference,
+  columnsOf,
+  isLiteral,
+  substitute,
+  withChildren,
+} from '../expression-walk.ts';
 import type { BoundQuery, LogicalPlan, Rows } from '../logical-plan.ts';
+import type { Pieces } from '../pieces.ts';
 import { computeConstantRelations } from './constant-relations.ts';
 import { decorrelated } from './decorrelate.ts';
 import type { CallValues } from './fold.ts';
@@ -13,45 +21,70 @@ import {
   expressionsOf,
   inputsOf,
   mapExpressions,
-  rewritePlan,
   subqueriesOf,
   substituteInPlan,
+  withInputs,
 } from './plan-walk.ts';
 
 /** Applies all passes to the plan of a subquery; `isOrdered`: whether the order of its rows counts. */
-export type OptimizeInner = (query: BoundQuery, ids: ColumnIds, isOrdered: boolean) => LogicalPlan;
+export type OptimizeInner = (
+  query: BoundQuery,
+  ids: ColumnIds,
+  isOrdered: boolean,
+) => Pieces<LogicalPlan>;
 
 /**
  * Brings the plan of each subquery into the form it is run in, for many rows outside at once, and
  * applies all passes to it. One that comes to a constant becomes it, so that what follows can use it
  * as a bound of a scan, say.
  */
-export function settleSubqueries(
+export function* settleSubqueries(
   plan: LogicalPlan,
   values: CallValues,
   optimizeInner: OptimizeInner,
-): LogicalPlan {
+): Pieces<LogicalPlan> {
   const ids = new ColumnIds(plan);
-  let isChanged = false;
-  const settled = rewritePlan(plan, (node) => {
-    if (subqueriesOf(node).length === 0) return node;
-    isChanged = true;
-    const constants = new Map(inputsOf(node).flatMap((input) => [...constantsOf(input)]));
-    return mapExpressions(node, (root) =>
-      rewrite(substitute(root, constants), (each) =>
-        each.op === 'subquery' ? settle(each, ids, optimizeInner) : each,
-      ),
-    );
-  });
-  return isChanged ? computeConstantRelations(settled, values) : plan;
+  const settled = yield* settleIn(plan, (subquery) => settle(subquery, ids, optimizeInner));
+  return settled === plan ? plan : computeConstantRelations(settled, values);
 }
 
-function settle(subquery: Subquery, ids: ColumnIds, optimizeInner: OptimizeInner): Expression {
+type Settle = (subquery: Subquery) => Pieces<Expression>;
+
+/** The plan from its leaves up, each subquery settled; the same object where there is none. */
+function* settleIn(plan: LogicalPlan, settleOne: Settle): Pieces<LogicalPlan> {
+  const inputs: LogicalPlan[] = [];
+  for (const input of inputsOf(plan)) inputs.push(yield* settleIn(input, settleOne));
+  const isChanged = inputsOf(plan).some((input, index) => input !== inputs[index]);
+  const node = isChanged ? withInputs(plan, inputs) : plan;
+  if (subqueriesOf(node).length === 0) return node;
+  const constants = new Map(inputs.flatMap((input) => [...constantsOf(input)]));
+  const settled: Expression[] = [];
+  for (const root of expressionsOf(node)) {
+    settled.push(yield* settleWithin(substitute(root, constants), settleOne));
+  }
+  let next = 0;
+  return mapExpressions(node, () => settled[next++]!);
+}
+
+/** An expression from its leaves up, each subquery settled. */
+function* settleWithin(expression: Expression, settleOne: Settle): Pieces<Expression> {
+  const children: Expression[] = [];
+  for (const child of childrenOf(expression)) children.push(yield* settleWithin(child, settleOne));
+  const isChanged = childrenOf(expression).some((child, index) => child !== children[index]);
+  const node = isChanged ? withChildren(expression, children) : expression;
+  return node.op === 'subquery' ? yield* settleOne(node) : node;
+}
+
+function* settle(
+  subquery: Subquery,
+  ids: ColumnIds,
+  optimizeInner: OptimizeInner,
+): Pieces<Expression> {
   if (subquery.isOptimized === true) return subquery;
   const own = decorrelated(withFewerRows(withFewerCaptures(subquery)), ids);
   const output = [own.value, own.ordinal].filter((column) => column !== undefined);
   const query = { plan: own.plan, output, parameters: [], views: [] };
-  const optimized = optimizeInner(query, ids, own.form === 'array');
+  const optimized = yield* optimizeInner(query, ids, own.form === 'array');
   const isAsked = own.form === 'exists' || own.form === 'any';
   const read = new Set(output.map(({ id }) => id));
   const plan = isAsked ? onceEach(optimized, read) : optimized;

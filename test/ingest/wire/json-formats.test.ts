@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
+import { BULK_ID_LENGTH_MAX, BULK_INDEX_LENGTH_MAX } from '../../../ingest/limits.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
@@ -70,6 +71,29 @@ test('a bulk has an event for each document that is stored, at the index it name
       ['delete', 'a', '6', undefined],
       ['create', undefined, 'new', 1],
       ['update', 'b', '5', undefined],
+    ],
+  );
+});
+
+test('an id or an index that is too long is repeated in part, and a document with such an id is refused', async () => {
+  const [id, index] = ['i'.repeat(BULK_ID_LENGTH_MAX), 'x'.repeat(BULK_INDEX_LENGTH_MAX)];
+  const lines = [
+    { index: { _id: id, _index: index } },
+    { message: 'stored' },
+    { index: { _id: `${id}i`, _index: `${index}x` } },
+    { message: 'refused' },
+    { delete: { _id: `${id}i` } },
+  ];
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const { byAddress, notes } = await translated(elasticsearchBulk, body);
+  const stored = { id, event_message: 'stored', metadata: {} };
+  assert.deepEqual([...byAddress], [[index, [stored, null]]]);
+  assert.deepEqual(
+    notes.map((item) => [item.id, item.index]),
+    [
+      [id, index],
+      [id, index],
+      [id, undefined],
     ],
   );
 });

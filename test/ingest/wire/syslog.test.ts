@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
+import { EVENT_FIELDS_MAX } from '../../../ingest/limits.ts';
 import { syslog } from '../../../ingest/wire/syslog.ts';
 import { translated } from './translated.ts';
 
@@ -31,6 +32,16 @@ test('messages of RFC 5424 are read with their header and their data', async () 
     },
     { event_message: 'plain', metadata: { facility: 'auth', severity: 'crit', priority: 34 } },
   ]);
+});
+
+test('a backslash goes before what it stands for, and stays before all else, however many there are', async () => {
+  const [before, after] = ['\\\\ \\] \\x \\" ', '\\ ] \\x " '];
+  const body = `<34>1 - - - - - [a b="${before.repeat(3_000)}"]`;
+  const { events } = await translated(syslog, body, TEXT);
+  const [{ metadata }] = events as readonly [
+    { readonly metadata: { readonly structured_data: unknown } },
+  ];
+  assert.deepEqual(metadata.structured_data, { a: { b: after.repeat(3_000) } });
 });
 
 test('a time without a year is of the nearest one', async () => {
@@ -105,4 +116,23 @@ test('any text is read or refused, in a time that grows with its length', async 
   );
   const hostile = `<13>1 - - - - - [${'a b="'.repeat(100_000)}\n`;
   assert.equal((await translated(syslog, hostile, TEXT)).events.length, 1);
+});
+
+const HEADER = '<13>1 - host app - - ';
+
+test('structured data of any size is read, or the message refused by itself', async () => {
+  const message = async (text: string): Promise<unknown> => {
+    const { events } = await translated(syslog, `${HEADER}${text}\n${HEADER}- last`, TEXT);
+    assert.equal(events.length, 2);
+    return (events[0] as { readonly event_message?: string } | null)?.event_message;
+  };
+  // What is no element begins the message, however long it is.
+  const long = 'x'.repeat(3_000_000);
+  assert.equal(await message(`[a b="${long}`), `[a b="${long}`);
+  assert.equal(await message(`[a][b c="${long}"] m`), 'm');
+  assert.equal(await message(`[a][b c="d]"] m`), '[b c="d]"] m');
+  const parameters = ' b="c"'.repeat(EVENT_FIELDS_MAX - 1);
+  assert.equal(await message(`[a${parameters}] m`), 'm');
+  assert.equal(await message(`[a${parameters} b="c"] m`), undefined);
+  assert.equal(await message('[a]'.repeat(EVENT_FIELDS_MAX + 1)), undefined);
 });

@@ -24,12 +24,11 @@ export async function translated<Notes>(
     memory: new MemoryPool(0).lend(),
     ...options,
   });
-  const byAddress = new Map(
-    events.addresses.map((address): [string | undefined, unknown[]] => [
-      address,
-      JSON.parse(events.body(address).toString()) as unknown[],
-    ]),
-  );
+  const byAddress = new Map<string | undefined, readonly unknown[]>();
+  for (const [index, address] of events.addresses.entries()) {
+    const pieces = await events.body(events.ordinalsOf([index]));
+    byAddress.set(address, JSON.parse(Buffer.concat(pieces).toString()) as unknown[]);
+  }
   return {
     events: [...byAddress.values()].flat(),
     bodyAddress: events.bodyAddress,

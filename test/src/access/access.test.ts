@@ -141,21 +141,22 @@ test('a token narrowed to endpoints calls these by every name, and learns of no 
     'nothing',
   ]) {
     const answer = await ask(`/api/endpoints/${path}?${query}`);
-    deepEqual([answer.status, codeOf(answer)], [403, 'forbidden'], path);
+    deepEqual([answer.status, codeOf(answer)], [403, 'out_of_reach'], path);
   }
   const document = await ask('/api/openapi.json');
   match(document.text, /logs\.all/);
   doesNotMatch(document.text, /usage\.api-counts/);
 });
 
-test('a token narrowed to sources is told which a query reads that it may not, and lists its own', async () => {
+test('a token narrowed to sources reads no other name of a source in a refused query, and lists its own', async () => {
   equal((await granted.ask('query, edge', 'GET', LOGS_ALL)).status, 200);
   const refused = await granted.ask('query, edge', 'GET', STATS);
   deepEqual([refused.status, codeOf(refused)], [403, 'out_of_reach']);
   match(
     refused.text,
-    /the query reads deno-relay-logs; its caller may read cloudflare\.logs\.prod/,
+    /the query reads a source that its caller may not read; its caller may read cloudflare\.logs\.prod/,
   );
+  doesNotMatch(refused.text, new RegExp(RELAY));
   // Also where an answer is kept that others may have.
   equal((await granted.ask('query, all', 'GET', STATS)).status, 200);
   equal((await granted.ask('query, edge', 'GET', STATS)).status, 403);
@@ -165,6 +166,34 @@ test('a token narrowed to sources is told which a query reads that it may not, a
       sources.map((source) => source['name']),
       [EDGE],
     );
+  }
+});
+
+test('a token bound to sources gets one answer for those of others and those that do not exist', async () => {
+  const ndjson = { 'Content-Type': 'application/x-ndjson' };
+  const bulk = (index: string) => `{"create":{"_index":"${index}"}}\n{"message":"hello"}\n`;
+  /** What is said of a name, without the name itself and what is another one for each request. */
+  const said = ({ status, text }: HttpAnswer, name: string) => [
+    status,
+    text.replaceAll(name, 'NAME').replace(/"request_id":"[^"]*"/, ''),
+  ];
+  const asks: readonly ((name: string) => Promise<HttpAnswer>)[] = [
+    (name) => granted.ask('query, edge', 'GET', `/api/sources/${name}/tail`),
+    (name) => granted.ask('query, logs.all', 'GET', `/api/sources/${name}/tail`),
+    ...['/api/logs', '/logs/json', '/v1/logs', '/loki/api/v1/push'].map(
+      (path) => (name: string) =>
+        granted.ask('ingest, edge', 'POST', `${path}?source_name=${name}`, '[]'),
+    ),
+    (name) =>
+      granted.ask('ingest, edge', 'POST', '/api/logs', `{"source":"${name}","message":"hello"}`),
+    (name) => granted.ask('ingest, edge', 'POST', `/${name}/_bulk`, bulk(EDGE), ndjson),
+    (name) => granted.ask('ingest, edge', 'POST', `/${EDGE}/_bulk`, bulk(name), ndjson),
+  ];
+  for (const [index, ask] of asks.entries()) {
+    const [there, absent] = [await ask('postgres.logs'), await ask('nothing')];
+    equal(there.status, 403, `${index}: ${there.text}`);
+    match(there.text, /the token .* is not for/, `${index}`);
+    deepEqual(said(absent, 'nothing'), said(there, 'postgres.logs'), `${index}`);
   }
 });
 
@@ -207,6 +236,14 @@ test('what a token of one project posts is of it, at every door and by the rule 
     ]),
   );
   deepEqual(resultOf(await granted.ask('query, alpha', 'GET', path)), counts);
+});
+
+test('a token narrowed to sources does not read the name of the default one', async () => {
+  for (const path of ['/v1/logs', '/loki/api/v1/push', '/_bulk']) {
+    const { status, text } = await granted.ask('ingest, edge', 'POST', path, '{}');
+    equal(status, 403);
+    match(text, /the token [^"]* is not for the source of posts that name none/);
+  }
 });
 
 test('of a token with several projects an event must name one of them', async () => {

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Grant } from '../../../src/access/grant.ts';
 import type { TokenOrder } from '../../../src/access/token-order.ts';
-import { openTokens, type Tokens } from '../../../src/access/tokens.ts';
+import { type KnownToken, openTokens, type Tokens } from '../../../src/access/tokens.ts';
+import { StartError } from '../../../src/start-error.ts';
+import { budgetOf } from '../../support/budget.ts';
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
@@ -30,8 +32,7 @@ function mustGrant(tokens: Tokens, token: string): Grant {
 }
 
 test('without tokens the first start makes two, and keeps only their hashes', async () => {
-  await withFolder(async (folder) => {
-    const dataDir = join(folder, 'data', 'deep');
+  await withFolder(async (dataDir) => {
     const { tokens, made } = await openTokens({ dataDir, ...NONE });
     assert.deepEqual(
       made.map(({ name, scopes }) => [name, scopes]),
@@ -40,7 +41,7 @@ test('without tokens the first start makes two, and keeps only their hashes', as
         ['public', ['ingest']],
       ],
     );
-    assert.deepEqual(await readdir(dataDir), ['tokens.json']);
+    assert.deepEqual((await readdir(dataDir)).sort(), ['tokens.json', 'tokens.json.copy']);
     const text = await readFile(join(dataDir, 'tokens.json'), 'utf8');
     for (const { id, name, token, scopes } of made) {
       assert.match(token, /^weir_[0-9A-Za-z]{49}$/);
@@ -50,7 +51,9 @@ test('without tokens the first start makes two, and keeps only their hashes', as
       const grant = { id, name, scopes, ...all, defaultSource: undefined, expiresMs: undefined };
       assert.deepEqual(tokens.find(token), grant);
     }
-    assert.equal((await stat(join(dataDir, 'tokens.json'))).mode & 0o777, 0o600);
+    for (const name of await readdir(dataDir)) {
+      assert.equal((await stat(join(dataDir, name))).mode & 0o777, 0o600);
+    }
   });
 });
 
@@ -239,5 +242,116 @@ test('a token file that cannot be read or written stops the start with its path 
       name: 'StartError',
       message: /tokens\.json cannot be written: EISDIR/,
     });
+  });
+});
+
+/** One in so many bits of the file of tokens is flipped. */
+const FLIP_STEP = budgetOf('WEIR_TOKEN_FLIP_STEP', { fast: 29, all: 1 });
+
+/** Tokens as a start finds them; undefined where it is refused. */
+async function startedWith(dataDir: string): Promise<readonly KnownToken[] | undefined> {
+  try {
+    const { tokens } = await openTokens({ dataDir, ...NONE });
+    return tokens.list();
+  } catch (error) {
+    assert.ok(error instanceof StartError && /damaged/.test(error.message), String(error));
+    return undefined;
+  }
+}
+
+test('law: whichever bit of the files of tokens is flipped, a start finds the same tokens or is refused', async () => {
+  await withFolder(async (dataDir) => {
+    const { tokens } = await openTokens({ dataDir, ...NONE });
+    await tokens.create({ ...ORDER, projects: ['alpha'], expires_at: '2031-01-01T00:00:00Z' });
+    const revoked = await tokens.create({ ...ORDER, name: 'revoked' });
+    await tokens.revoke(revoked.id);
+    const known = tokens.list();
+    const paths = [join(dataDir, 'tokens.json'), join(dataDir, 'tokens.json.copy')] as const;
+    const whole = await readFile(paths[0]);
+    for (let bit = 0; bit < whole.length * 8; bit += FLIP_STEP) {
+      const flipped = Buffer.from(whole);
+      flipped[bit >>> 3]! ^= 1 << (bit & 7);
+      const path = paths[bit % 2]!;
+      await writeFile(path, flipped);
+      assert.deepEqual(await startedWith(dataDir), known, `bit ${bit} of ${path}`);
+      assert.deepEqual(await readFile(paths[0]), await readFile(paths[1]), 'it is repaired');
+      for (const each of paths) await writeFile(each, flipped);
+      assert.equal(await startedWith(dataDir), undefined, `bit ${bit} of both`);
+      await rm(paths[1]);
+      assert.equal(await startedWith(dataDir), undefined, `bit ${bit} without a copy`);
+      for (const each of paths) await writeFile(each, whole);
+    }
+  });
+});
+
+test('a file of tokens that is gone is put back from its copy, and this is reported', async () => {
+  await withFolder(async (dataDir) => {
+    const first = await openTokens({ dataDir, ...NONE });
+    assert.equal(first.isRepaired, false);
+    await rm(join(dataDir, 'tokens.json'));
+    const second = await openTokens({ dataDir, ...NONE });
+    assert.deepEqual([second.made, second.isRepaired], [[], true]);
+    assert.deepEqual(second.tokens.list(), first.tokens.list());
+    assert.equal((await openTokens({ dataDir, ...NONE })).isRepaired, false);
+  });
+});
+
+test('a file of tokens without a checksum is read, and gets one and a copy', async () => {
+  await withFolder(async (dataDir) => {
+    const { tokens } = await openTokens({ dataDir, ...NONE });
+    const path = join(dataDir, 'tokens.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.slice(text.indexOf('{')));
+    await rm(`${path}.copy`);
+    const again = await openTokens({ dataDir, ...NONE });
+    assert.deepEqual(again.tokens.list(), tokens.list());
+    assert.equal(again.isRepaired, false);
+    const written = await readFile(path, 'utf8');
+    assert.match(written, /^[0-9a-f]{64} \{/);
+    assert.equal(await readFile(`${path}.copy`, 'utf8'), written);
+  });
+});
+
+test('the quota of a token can be changed, outlasts a restart, and does not end what it opened', async () => {
+  await withFolder(async (dataDir) => {
+    const { tokens } = await openTokens({ dataDir, ...NONE });
+    const order: TokenOrder = { name: 'shop', scopes: ['ingest'], events_per_day: 10 };
+    const { id, token } = await tokens.create(order);
+    const grant = mustGrant(tokens, token);
+    assert.deepEqual(tokens.quotaOf(id), {
+      events: 10,
+      bytes: undefined,
+      stored_bytes: undefined,
+    });
+    await tokens.changeQuota(id, { bytes_per_day: 500 });
+    assert.deepEqual(tokens.quotaOf(id), { events: 10, bytes: 500, stored_bytes: undefined });
+    const changed = await tokens.changeQuota(id, { events_per_day: null });
+    assert.deepEqual([changed.events_per_day, changed.bytes_per_day], [undefined, 500]);
+    assert(tokens.stillGrants(grant));
+    const { tokens: later } = await openTokens({ dataDir, ...NONE });
+    assert.deepEqual(later.quotaOf(id), {
+      events: undefined,
+      bytes: 500,
+      stored_bytes: undefined,
+    });
+    await later.changeQuota(id, { bytes_per_day: null });
+    assert.equal(later.quotaOf(id), undefined);
+    assert.equal(mustGrant(later, token).name, 'shop');
+    await tokens.revoke(id);
+    assert.equal(tokens.quotaOf(id), undefined);
+    assert(!tokens.stillGrants(grant));
+  });
+});
+
+test('tokens of the settings, and those that post nothing, have no quota', async () => {
+  await withFolder(async (dataDir) => {
+    const { tokens } = await openTokens({ dataDir, ...PRIVATE });
+    const change = { events_per_day: 10 };
+    await assert.rejects(tokens.changeQuota('settings-private', change), {
+      code: 'token_conflict',
+    });
+    const { id } = await tokens.create(ORDER);
+    await assert.rejects(tokens.changeQuota(id, change), { code: 'token_conflict' });
+    await assert.rejects(tokens.changeQuota('none', change), { code: 'unknown_token' });
   });
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { CsvRewriter } from '../../../src/call/csv-rewriter.ts';
 import { NdjsonRewriter } from '../../../src/call/ndjson-rewriter.ts';
 import { type RowsRewriter, rewriteAll } from '../../../src/call/rows-rewriter.ts';
+import { anyCodePoint } from '../../support/code-point.ts';
 import { type CsvField, parseCsv } from '../../support/parse-csv.ts';
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
@@ -33,7 +34,7 @@ function ndjsonOf(rows: Rows, pieceBytes?: number): string {
 
 /** Text that is hard to write: quotes, backslashes, ends of lines, controls, all of Unicode. */
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCodePoint }),
   fc.string({ unit: fc.constantFrom('"', '\\', ',', '\r', '\n', '[', '}', '\u0000', 'é', '😀') }),
 );
 

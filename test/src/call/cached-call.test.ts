@@ -175,7 +175,7 @@ test('a long answer leaves compressed as the caller likes, each form with a tag 
   await withCached({ run }, async (app) => {
     const plain = await askBytes(app, { path: PATH });
     assert.equal(plain.headers['content-encoding'], undefined);
-    assert.equal(plain.headers['vary'], 'Accept, Accept-Encoding');
+    assert.equal(plain.headers['vary'], 'Authorization, X-API-KEY, Accept, Accept-Encoding');
     const tags = new Set([plain.headers['etag']]);
     for (const [encoding, open] of [
       ['gzip', gunzipSync],
@@ -188,7 +188,7 @@ test('a long answer leaves compressed as the caller likes, each form with a tag 
       for (const answer of answers) {
         assert.equal(answer.headers['content-encoding'], encoding);
         assert.equal(answer.headers['content-length'], String(answer.body.length));
-        assert.equal(answer.headers['vary'], 'Accept, Accept-Encoding');
+        assert.equal(answer.headers['vary'], 'Authorization, X-API-KEY, Accept, Accept-Encoding');
         assert(answer.body.length < plain.body.length / 10);
         assert.deepEqual(open(answer.body), plain.body);
         tags.add(answer.headers['etag']);
@@ -198,7 +198,7 @@ test('a long answer leaves compressed as the caller likes, each form with a tag 
       const etag = String(answers[0]!.headers['etag']);
       const same = await ask(app, { path: PATH, headers: { ...headers, 'If-None-Match': etag } });
       assert.equal(same.status, 304);
-      assert.equal(same.headers['vary'], 'Accept, Accept-Encoding');
+      assert.equal(same.headers['vary'], 'Authorization, X-API-KEY, Accept, Accept-Encoding');
       const elsewhere = await ask(app, { path: PATH, headers: { 'If-None-Match': etag } });
       assert.equal(elsewhere.status, 200, 'a compressed form is not the plain one');
     }
@@ -211,7 +211,7 @@ test('a short answer leaves as it is', async () => {
   await withCached({ run: echoRun }, async (app) => {
     const answer = await ask(app, { path: PATH, headers: { 'Accept-Encoding': 'gzip' } });
     assert.equal(answer.headers['content-encoding'], undefined);
-    assert.equal(answer.headers['vary'], 'Accept');
+    assert.equal(answer.headers['vary'], 'Authorization, X-API-KEY, Accept');
   });
 });
 
@@ -252,5 +252,33 @@ test('a failure is told to the one who met it and is not kept', async () => {
     assert.equal(failed.headers['etag'], undefined);
     isBroken = false;
     assert.equal((await ask(app, { path: PATH })).status, 200);
+  });
+});
+
+test('an answer that lacks rows is not kept, and a whole one stays in its time', async () => {
+  let lostDays: readonly number[] = [];
+  let count = 0;
+  const run: Run = async () => ({ ...fakeAnswer([{ run: ++count }]), lostDays });
+  await withCached({ run }, async (app, clock) => {
+    const whole = await ask(app, { path: PATH });
+    lostDays = [20_468];
+    clock.ms += 20_000;
+    await ask(app, { path: PATH });
+    for (let tick = 1; tick <= 3; tick++) {
+      app.caller.tick();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(count, 2, 'a renewal that lacks rows is not tried again at once');
+    const kept = await ask(app, { path: PATH });
+    assert.equal(kept.text, whole.text);
+    assert.equal(kept.headers['weir-warnings'], undefined);
+    clock.ms += 40_000;
+    for (const expected of [3, 4]) {
+      const lacking = await ask(app, { path: PATH });
+      assert.deepEqual(lacking.json.result, [{ run: expected }]);
+      assert.match(String(lacking.headers['weir-warnings']), /^rows or values .* of 2026-01-15$/);
+      assert.equal(lacking.headers['cache-status'], 'weir; fwd=miss');
+      assert.equal(lacking.headers['cache-control'], 'private, no-cache');
+    }
   });
 });

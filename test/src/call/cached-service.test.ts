@@ -25,7 +25,10 @@ before(async () => {
   });
   const log = (): void => {};
   const clock = { nowUs: () => NOW_US, monotonicMs: () => monotonicMs, wallMs: () => Date.now() };
-  service = await startService({ settings, clock, log, backend: openBackend({ settings, log }) });
+  service = await startService({
+    ...{ settings, clock, log },
+    openBackend: (stored) => openBackend({ settings: stored, log }),
+  });
   app = { port: Number(new URL(service.url).port) };
 });
 

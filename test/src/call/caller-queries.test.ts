@@ -4,7 +4,7 @@ import { QueryError } from '../../../engine/query-error.ts';
 import { CallerQueries } from '../../../src/call/caller-queries.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { CALLER_QUERIES_BYTES_MAX, CALLER_SQL_LENGTH_MAX } from '../../../src/limits.ts';
-import { fakeEndpoint, fakePrepare, STATS } from '../harness.ts';
+import { fakeEndpoint, fakePrepareInPieces, STATS } from '../harness.ts';
 
 const ENDPOINT = fakeEndpoint(STATS);
 
@@ -12,9 +12,9 @@ const ENDPOINT = fakeEndpoint(STATS);
 function counting() {
   const bound: string[] = [];
   const queries = new CallerQueries({
-    prepare: (text) => {
+    prepareInPieces: (text) => {
       bound.push(text);
-      return fakePrepare(text);
+      return fakePrepareInPieces(text);
     },
   });
   return { queries, bound };
@@ -40,14 +40,14 @@ test('it is bound with the parameters and the tables of the definition', () => {
   const commonTables: never[] = [];
   const endpoint = { ...ENDPOINT, query: { ...ENDPOINT.query, commonTables } };
   const queries = new CallerQueries({
-    prepare: (text, parameters, within) => {
+    prepareInPieces: (text, parameters, within) => {
       assert.equal(within, commonTables);
       assert.deepEqual(parameters.slice(0, 3), [
         { name: 'project', type: { kind: 'STRING' } },
         { name: 'interval', type: { kind: 'STRING' } },
         { name: 'since', type: { kind: 'TIMESTAMP' } },
       ]);
-      return fakePrepare(text);
+      return fakePrepareInPieces(text);
     },
   });
   queries.prepare(endpoint, 'SELECT 1');
@@ -69,7 +69,7 @@ test('what was asked for longest ago is forgotten when there is no more room', (
 test('what is wrong with a text is told with its place, and is not remembered', () => {
   let tries = 0;
   const queries = new CallerQueries({
-    prepare: () => {
+    prepareInPieces: () => {
       tries += 1;
       const span = { start: 7, end: 11, line: 1, column: 8 };
       throw new QueryError('invalid_sql', 'there is no column oops', span);

@@ -36,6 +36,7 @@ export class CallerUnderTest {
       readonly callsMax?: number;
       readonly cacheBytesMax?: number;
       readonly cacheEntriesMax?: number;
+      readonly hasWaiting?: () => boolean;
     } = {},
   ) {
     const run: Run = (_query, { parameters, signal }) =>

@@ -99,7 +99,7 @@ test('an answer in use is renewed and never expires under its callers', async ()
     await settle();
     under.runs[0]?.succeed(`version ${second}`);
     await settle();
-    if (second % 30 !== 0) continue;
+    if (second % 15 !== 0) continue;
     const { from, text, ageMs } = await under.answer('a');
     assert.equal(from, 'cache');
     assert(ageMs <= 20_000, `${ageMs}`);
@@ -135,8 +135,10 @@ test('a call that found an answer just over counts as a call of the next one', a
   assert.equal(under.runs.length, 1, 'it is renewed');
 });
 
-test('an answer that nobody asks for any more is renewed no longer, and leaves', async () => {
+test('an answer that nobody calls again is not renewed, or no longer, and leaves', async () => {
   const under = new CallerUnderTest();
+  await under.answer('a');
+  await under.answer('called once');
   await under.answer('a');
   for (let second = 1; second <= 200; second++) {
     under.clock.ms += 1_000;
@@ -146,7 +148,7 @@ test('an answer that nobody asks for any more is renewed no longer, and leaves',
     await settle();
   }
   const { renewalCount, entryCount, byteSize } = under.caller.stats().cache;
-  assert.deepEqual([renewalCount, entryCount, byteSize], [3, 0, 0]);
+  assert.deepEqual([renewalCount, entryCount, byteSize], [1, 0, 0]);
 });
 
 test('without warm nothing is renewed', async () => {
@@ -162,6 +164,8 @@ test('without warm nothing is renewed', async () => {
 test('a renewal that fails keeps the old answer until its time is over, and is tried again', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'old');
+  under.clock.ms += 1;
+  await under.answer('a');
   let tries = 0;
   for (let second = 1; second < 60; second++) {
     under.clock.ms += 1_000;
@@ -186,29 +190,88 @@ test('a renewal that fails keeps the old answer until its time is over, and is t
   assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
 });
 
-test('two renewals are under way at once, the oldest answers first, and the others follow', async () => {
+/** Answers of these keys that are due, each called twice. */
+async function withDue(keys: readonly string[]): Promise<CallerUnderTest> {
   const under = new CallerUnderTest();
-  for (const key of ['c', 'a', 'b', 'd']) {
+  under.caller.tick();
+  for (const key of keys) {
     under.clock.ms += 1;
     await under.answer(key);
+    await under.answer(key);
   }
-  under.clock.ms += 20_000;
+  under.clock.ms += 20_000 - keys.length;
+  for (const key of keys) await under.answer(key);
+  under.clock.ms += keys.length;
+  return under;
+}
+
+test('one renewal is under way at a time, the oldest answers first, and the others follow', async () => {
+  const under = await withDue(['c', 'a', 'b']);
+  under.caller.tick();
+  const begun: string[] = [];
+  for (let run = 0; run < 3; run++) {
+    await settle();
+    assert.equal(under.runs.length, 1);
+    begun.push(under.runs[0]!.key);
+    under.runs[0]!.succeed();
+  }
+  await settle();
+  assert.deepEqual(begun, ['c', 'a', 'b']);
+  assert.equal(under.runs.length, 0);
+});
+
+test('renewals take a tenth of the time together, and what is left of it when they begin', async () => {
+  const under = await withDue(['a', 'b', 'c', 'd']);
   under.caller.tick();
   await settle();
-  const keys = () => under.runs.map(({ key }) => key);
-  assert.deepEqual(keys(), ['c', 'a']);
-  under.runs[1]!.succeed();
-  await settle();
-  assert.deepEqual(keys(), ['c', 'b']);
-  under.runs[0]!.succeed();
-  await settle();
-  assert.deepEqual(keys(), ['b', 'd']);
+  // A second was saved, and is used up by the first two.
+  for (const key of ['a', 'b']) {
+    assert.deepEqual(keysOf(under), [key]);
+    under.clock.ms += 900;
+    under.runs[0]!.succeed();
+    await settle();
+  }
+  assert.deepEqual(keysOf(under), []);
+  let waitedMs = 0;
+  for (; under.runs.length === 0 && waitedMs < 60_000; waitedMs += 1_000) {
+    under.clock.ms += 1_000;
+    await under.answer('c');
+    await under.answer('d');
+    under.caller.tick();
+    await settle();
+  }
+  assert.deepEqual(keysOf(under), ['c']);
+  assert.equal(
+    waitedMs,
+    7_000,
+    'ten times what the first two took beyond the second, less while they ran',
+  );
 });
+
+test('no renewal begins while queries wait for a thread', async () => {
+  let isWaiting = true;
+  const under = new CallerUnderTest({ hasWaiting: () => isWaiting });
+  await under.answer('a');
+  under.clock.ms += 20_000;
+  await under.answer('a');
+  under.caller.tick();
+  await settle();
+  assert.deepEqual(keysOf(under), []);
+  isWaiting = false;
+  under.caller.tick();
+  await settle();
+  assert.deepEqual(keysOf(under), ['a']);
+});
+
+function keysOf({ runs }: CallerUnderTest): readonly string[] {
+  return runs.map(({ key }) => key);
+}
 
 test('where callers fill the limit renewals wait for a later tick', async () => {
   const under = new CallerUnderTest({ callsMax: 1 });
   await under.answer('a');
   under.clock.ms += 20_000;
+  await under.answer('a');
   const busy = under.call('b');
   under.caller.tick();
   await settle();
@@ -249,6 +312,7 @@ test('a dropped definition is asked for anew, and a renewal of it is not kept', 
   const under = new CallerUnderTest();
   await under.answer('a', 'old');
   under.clock.ms += 20_000;
+  await under.answer('a');
   under.caller.tick();
   await settle();
   under.caller.drop(ENDPOINT.definition.id);
@@ -258,30 +322,26 @@ test('a dropped definition is asked for anew, and a renewal of it is not kept', 
   assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
 });
 
-test('closing cancels renewals, but not the run a caller waits for', async () => {
-  const under = new CallerUnderTest();
-  await under.answer('a');
-  await under.answer('b');
-  under.clock.ms += 20_000;
-  under.caller.tick();
-  await settle();
-  assert.equal(under.runs.length, 2);
-  under.clock.ms += 40_000;
-  const call = under.call('a');
-  await settle();
-  await under.caller.close();
-  assert.deepEqual(
-    under.runs.map(({ key, signal }) => [key, signal.aborted]),
-    [
-      ['a', false],
-      ['b', true],
-    ],
-  );
-  under.runs[0]!.succeed();
-  assert.equal(((await call) as { from: string }).from, 'run-of-another');
-  under.caller.tick();
-  await settle();
-  assert.equal(under.runCount, 4);
+test('closing cancels a renewal, but not the run of one that a caller waits for', async () => {
+  for (const isCalled of [false, true]) {
+    const under = await withDue(['a', 'b']);
+    under.caller.tick();
+    await settle();
+    assert.deepEqual(keysOf(under), ['a']);
+    under.clock.ms += 40_000;
+    const call = isCalled ? under.call('a') : undefined;
+    await settle();
+    await under.caller.close();
+    assert.equal(under.runs[0]!.signal.aborted, !isCalled);
+    under.runs[0]!.succeed();
+    assert.equal(
+      ((await call) as { from: string } | undefined)?.from,
+      isCalled ? 'run-of-another' : undefined,
+    );
+    under.caller.tick();
+    await settle();
+    assert.equal(under.runCount, 3, 'none is renewed any more');
+  }
 });
 
 test('an answer too large a part of the cache is served to all who wait, and not kept', async () => {

@@ -13,12 +13,9 @@ import { ENDPOINT } from './caller-under-test.ts';
 
 const NOW = { madeMs: 0, nowMs: 0 };
 
-function keyOf(cache: ResultCache, key: string) {
-  return cache.keyOf({
-    endpoint: ENDPOINT,
-    parameters: new Map([['key', key]]),
-    reach: EVERYTHING,
-  });
+function keyOf(cache: ResultCache, key: string, tenant?: string) {
+  const parameters = new Map([['key', key]]);
+  return cache.keyOf({ endpoint: ENDPOINT, parameters, reach: EVERYTHING }, tenant);
 }
 
 /** Rows of so many bytes that no encoding makes much shorter. */
@@ -48,6 +45,52 @@ test('beyond its bytes as many leave as must', () => {
   assert.equal(cache.entryCount, 9, 'a key costs some bytes too');
   assert.notEqual(cache.find(keyOf(cache, '49'), 1), undefined);
   assert.equal(cache.find(keyOf(cache, '40'), 1), undefined);
+});
+
+test('one tenant with many answers pushes out its own, and has all where it is alone', () => {
+  for (const bounds of [{ byteSizeMax: 1e9, entryCountMax: 20 }, { byteSizeMax: 20 * 2_100 }]) {
+    const cache = new ResultCache(bounds);
+    const countOf = (tenant: string, count: number): number =>
+      Array.from({ length: count }, (_, index) => `${tenant} ${index}`).filter(
+        (key) => cache.find(keyOf(cache, key), 1) !== undefined,
+      ).length;
+    const put = (tenant: string, index: number): boolean =>
+      cache.put(keyOf(cache, `${tenant} ${index}`, tenant), answerOf(1_000), NOW);
+    for (let index = 0; index < 30; index++) put('noisy', index);
+    assert(cache.entryCount >= 19, 'alone it has everything');
+    for (let index = 0; index < 3; index++) put('quiet', index);
+    for (let index = 30; index < 1_200; index++) assert(put('noisy', index));
+    assert.equal(countOf('quiet', 3), 3);
+    assert(countOf('noisy', 1_200) >= 15);
+    for (let index = 0; index < 100; index++) put('third', index);
+    assert.equal(countOf('quiet', 3), 3);
+    assert(Math.abs(countOf('noisy', 1_200) - countOf('third', 100)) <= 1);
+  }
+});
+
+test('an answer counts as that of whoever asked first, whoever else has it', () => {
+  const cache = new ResultCache({ byteSizeMax: 1e9, entryCountMax: 4 });
+  cache.put(keyOf(cache, 'a', 'quiet'), answerOf(10), NOW);
+  const taken = keyOf(cache, 'a', 'noisy');
+  assert.notEqual(cache.find(taken, 1), undefined);
+  cache.put(taken, answerOf(11), { madeMs: 1, nowMs: 1 });
+  for (let index = 0; index < 10; index++) {
+    cache.put(keyOf(cache, String(index), 'noisy'), answerOf(10), { madeMs: 1, nowMs: 1 });
+  }
+  assert.notEqual(cache.find(taken, 2), undefined);
+});
+
+test('an answer that is more than the share of its tenant is not kept', () => {
+  const cache = new ResultCache({ byteSizeMax: 20 * 1_900 });
+  for (let index = 0; index < 20; index++) {
+    assert(cache.put(keyOf(cache, String(index), `tenant ${index}`), answerOf(700), NOW));
+  }
+  assert.equal(cache.put(keyOf(cache, 'c', 'another'), answerOf(3_000), NOW), false);
+  assert.equal(cache.find(keyOf(cache, 'c'), 1), undefined);
+  assert.equal(cache.entryCount, 20);
+  assert(cache.put(keyOf(cache, 'c', 'tenant 7'), answerOf(2_000), NOW));
+  assert.equal(cache.find(keyOf(cache, '7'), 1), undefined, 'one of its own made room');
+  assert.equal(cache.entryCount, 20);
 });
 
 test('compressed forms count, and make others leave', async () => {

@@ -78,10 +78,14 @@ const EXPECTED = {
   ],
 };
 
-const FILES = {
+const ERROR_FILES = {
   'errors.sql': ERRORS,
   'errors.events.ndjson': EVENTS,
   'errors.expect.json': EXPECTED,
+};
+
+const FILES = {
+  ...ERROR_FILES,
   'counts.sql': COUNTS,
   'counts.events.ndjson': EVENTS,
   'counts.expect.json': {
@@ -213,7 +217,7 @@ for (const [what, files, reason] of [
   ],
 ] as const) {
   test(`${what} is a problem that names the file`, async () => {
-    const { status, out } = await check({ ...FILES, ...files });
+    const { status, out } = await check({ ...ERROR_FILES, ...files });
     equal(status, 1);
     match(out, reason);
   });

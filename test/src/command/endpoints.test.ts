@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { findStorePath } from '../../../ingest/data-folder.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { fileOf, idOf, ServiceWithDefinitions } from '../definition/service-with-definitions.ts';
 import { PRIVATE } from '../harness.ts';
@@ -301,7 +302,7 @@ test('files that are no definitions stop push, and are left alone by pull', asyn
 });
 
 test('what the service has and cannot call stops pull, and push mends it', async () => {
-  const stored = join(service.dataDir, 'endpoints');
+  const stored = join(await findStorePath(service.dataDir), 'endpoints');
   await mkdir(stored, { recursive: true });
   await writeFile(join(stored, `${idOf(1)}.sql`), fileOf(1, 'app.count', 'SELECT n FROM `gone`'));
   await service.restart();

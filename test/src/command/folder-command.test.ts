@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { findStorePath } from '../../../ingest/data-folder.ts';
 import { LockFile } from '../../../ingest/lock-file.ts';
 import { byteText } from '../../../src/byte-text.ts';
 import { INSPECT } from '../../../src/command/inspect-command.ts';
@@ -76,7 +77,7 @@ for (const [name, { help }] of [
     const inside = join(temporary, `${name}-log`);
     await mkdir(inside);
     await writeFile(join(inside, '00000001.log'), '');
-    const ours = 'it has no log, segments, lock or tokens.json of its kind';
+    const ours = 'it has no store, log, segments, lock or tokens.json of its kind';
     for (const [path, sentence] of [
       [join(other, 'nowhere'), `there is no folder ${other}/nowhere`],
       [join(other, 'file'), `${other}/file is not a folder`],
@@ -196,7 +197,7 @@ test('a verification of what is whole says so with its numbers', async () => {
     assert.equal(status, 0);
     assert.match(
       out,
-      /^segment files {2}1 of \S+ KiB with 2 events, 0 damaged\nlog files {6}1 of \S+ KiB with 4 events in 2 whole records, 0 places damaged\nall is whole\n$/,
+      /^segment files {2}1 of \S+ KiB with 2 events, 0 damaged\nlog files {6}1 of \S+ KiB with 4 events in 2 whole records, 0 places damaged\nother files {4}0, 0 damaged\nall is whole\n$/,
     );
   });
 });
@@ -221,6 +222,74 @@ test('what was cut off at the end of the log is shown, and ends a verification w
     const { status, out } = await run('verify', folder.path);
     assert.equal(status, 0);
     assert.match(out, / at the end of the log are being written, or were cut off by a crash: /);
+  });
+});
+
+/** Moves the one segment file into quarantine, where it is whole. */
+async function setAside({ path }: DataFolder): Promise<string> {
+  const aside = join(path, 'quarantine', `${EDGE}.${basename(SEGMENT)}`);
+  await mkdir(dirname(aside), { recursive: true });
+  await rename(join(path, SEGMENT), aside);
+  return aside;
+}
+
+test('a verification says which files in quarantine are whole, and puts them back only when it is told to', async () => {
+  await withFolder(async (folder) => {
+    const aside = await setAside(folder);
+    const name = relative(folder.path, aside);
+    const held = await folder.contents();
+    const looked = await run('verify', folder.path);
+    assert.equal(looked.status, 0);
+    const whole = `in quarantine: "${name}" is whole: the next start, or --restore, puts it back\n`;
+    assert.ok(looked.out.startsWith(whole), looked.out);
+    assert.match(looked.out, /^segment files {2}0 of /m);
+    const { quarantine } = JSON.parse((await run('verify', folder.path, '--json')).out);
+    assert.deepEqual(quarantine, [{ path: name, fate: 'whole' }]);
+    assert.deepEqual(await folder.contents(), held);
+    const restored = await run('verify', '--restore', folder.path);
+    assert.equal(restored.status, 0);
+    const back = `in quarantine: "${SEGMENT}" is whole, and back in its place\n`;
+    assert.ok(restored.out.startsWith(back), restored.out);
+    assert.match(restored.out, /^segment files {2}1 of \S+ KiB with 2 events, 0 damaged$/m);
+    assert.ok(!(await run('verify', folder.path)).out.includes('in quarantine'));
+    assert.ok(!(await folder.contents()).some((line) => line.startsWith('lock')));
+  });
+});
+
+test('a file in quarantine stays where it is damaged, where its rows are there, or where its place is taken', async () => {
+  await withFolder(async (folder) => {
+    const whole = await readFile(join(folder.path, SEGMENT));
+    const aside = await setAside(folder);
+    const name = relative(folder.path, aside);
+    await folder.turn(aside, 20);
+    // Each time the folder is taken the store has another path.
+    const inStore = async (path: string) => join(await findStorePath(folder.path), path);
+    const damaged = await run('verify', '--restore', folder.path);
+    assert.ok(
+      damaged.out.startsWith(`in quarantine: "${name}" stays: it is damaged\n`),
+      damaged.out,
+    );
+    await writeFile(await inStore(name), whole);
+    await writeFile(await inStore(SEGMENT), 'not a segment');
+    const taken = await run('verify', '--restore', folder.path);
+    assert.ok(taken.out.startsWith(`in quarantine: "${name}" stays: a file is in its place\n`));
+    assert.equal(await readFile(await inStore(SEGMENT), 'utf8'), 'not a segment');
+    await writeFile(await inStore(SEGMENT), whole);
+    const twice = await run('verify', '--restore', folder.path);
+    assert.match(twice.out, /^in quarantine: .* stays: another segment file has rows of the same/);
+    assert.deepEqual(await readFile(await inStore(name)), whole);
+  });
+});
+
+test('nothing is put back in a folder that is in use', async () => {
+  await withFolder(async (folder) => {
+    const aside = await setAside(folder);
+    const lock = await LockFile.take(join(folder.path, 'lock'), at(1));
+    const { status, err } = await run('verify', '--restore', folder.path);
+    assert.equal(status, 1);
+    assert.match(err, /the folder is in use by another weir: .*Stop the service that runs there/);
+    await lock.release();
+    assert.ok((await readFile(aside)).length > 0);
   });
 });
 

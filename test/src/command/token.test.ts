@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findStorePath } from '../../../ingest/data-folder.ts';
 import { LockFile } from '../../../ingest/lock-file.ts';
 import { openTokens } from '../../../src/access/tokens.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
@@ -24,7 +25,12 @@ async function inFolder(work: (weir: Weir, dataDir: string) => Promise<void>): P
 
 async function grantsOf(dataDir: string, token: string): Promise<unknown> {
   const settings = { publicAccessToken: undefined, privateAccessToken: undefined };
-  const { tokens } = await openTokens({ dataDir, ...settings, wallMs: () => NOW_US / 1000 });
+  const storePath = await findStorePath(dataDir);
+  const { tokens } = await openTokens({
+    dataDir: storePath,
+    ...settings,
+    wallMs: () => NOW_US / 1000,
+  });
   return tokens.find(token);
 }
 
@@ -55,7 +61,8 @@ test('tokens of a stopped service are made, listed and revoked in its folder', a
       expiresMs: Date.parse('2027-01-01T00:00:00Z'),
     });
     // Its lock has gone with the command.
-    deepEqual(await readdir(dataDir), ['tokens.json']);
+    const names = await readdir(await findStorePath(dataDir));
+    deepEqual(names.sort(), ['tokens.json', 'tokens.json.copy']);
     const listed = await weir('list');
     equal(
       listed.out,
@@ -79,7 +86,7 @@ test('tokens of a stopped service are made, listed and revoked in its folder', a
 test('a folder that a process has is left as it is, and the way to ask the service is told', async () => {
   await inFolder(async (weir, dataDir) => {
     await weir('create', 'reader', '--scopes', 'query');
-    const before = await readFile(join(dataDir, 'tokens.json'), 'utf8');
+    const before = await readFile(join(await findStorePath(dataDir), 'tokens.json'), 'utf8');
     const lock = await LockFile.take(join(dataDir, 'lock'), NOW_US);
     try {
       for (const words of [
@@ -94,7 +101,7 @@ test('a folder that a process has is left as it is, and the way to ask the servi
     } finally {
       await lock.release();
     }
-    equal(await readFile(join(dataDir, 'tokens.json'), 'utf8'), before);
+    equal(await readFile(join(await findStorePath(dataDir), 'tokens.json'), 'utf8'), before);
   });
 });
 
@@ -130,7 +137,7 @@ test('a running service is asked with --url', async () => {
 test('words that are not understood end with 2 and say what is', async () => {
   await inFolder(async (weir, dataDir) => {
     for (const [words, message] of [
-      [[], /followed by create, list or revoke; got nothing\n/],
+      [[], /followed by create, list, limit or revoke; got nothing\n/],
       [['make', 'a'], /got "make"/],
       [['create'], /followed by the name of a token; got nothing/],
       [['create', 'a', 'b', '--scopes', 'query'], /got "a", "b"/],
@@ -158,4 +165,72 @@ test('words that are not understood end with 2 and say what is', async () => {
     deepEqual([nowhere.status, nowhere.out], [1, '']);
     match(nowhere.err, /there is no folder/);
   });
+});
+
+test('quotas are given, listed, changed and taken away', async () => {
+  await inFolder(async (weir) => {
+    const quota = ['--events-per-day', '1000', '--bytes-per-day', '10GB', '--stored-bytes', '1TB'];
+    equal((await weir('create', 'shop', '--scopes', 'ingest', ...quota)).status, 0);
+    match(
+      (await weir('list')).out,
+      / {2}1000 events, 10000000000 bytes {2}1000000000000 bytes {2}/,
+    );
+    const changed = await weir('limit', 'shop', '--events-per-day', '5', '--bytes-per-day', 'none');
+    equal(changed.out, 'shop: 5 events a day, 1000000000000 bytes stored\n');
+    const none = ['--events-per-day', 'none', '--stored-bytes', 'none'];
+    equal((await weir('limit', 'shop', ...none)).out, 'shop: –\n');
+    for (const words of [
+      ['limit', 'shop'],
+      ['limit', 'shop', '--events-per-day', '0'],
+      ['limit', 'shop', '--bytes-per-day', 'much'],
+      ['limit', 'shop', '--stored-bytes', '0'],
+      ['limit', 'shop', '--events-per-day', '1', '--scopes', 'query'],
+      ['create', 'other', '--scopes', 'query', '--events-per-day', '1'],
+      ['create', 'other', '--scopes', 'ingest', '--events-per-day', 'none'],
+      ['list', '--events-per-day', '1'],
+    ]) {
+      equal((await weir(...words)).status, 2, words.join(' '));
+    }
+    equal((await weir('limit', 'nobody', '--events-per-day', '1')).status, 1);
+  });
+});
+
+test('a running service changes a quota, and shows what was used of it also after a restart', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-token-'));
+  const start = () => ServiceUnderTest.start({ DATA_DIR: dataDir });
+  let service = await start();
+  try {
+    const weir = (...words: string[]) => {
+      const environment = { PRIVATE_ACCESS_TOKEN: TOKEN };
+      return runWeir(['token', ...words, '--url', service.url], { environment, nowUs: NOW_US });
+    };
+    const postWith = async (token: string) => {
+      const posted = await fetch(`${service.url}/api/logs?source_name=postgres.logs`, {
+        method: 'POST',
+        headers: { 'X-API-KEY': token.trim(), 'Content-Type': 'application/json' },
+        body: '[{"event_message":"a"},{"event_message":"b"}]',
+      });
+      return posted.status;
+    };
+    const { out: token } = await weir(
+      'create',
+      'shop',
+      '--scopes',
+      'ingest',
+      '--events-per-day',
+      '9',
+    );
+    equal(await postWith(token), 200);
+    match((await weir('list')).out, / {2}2 of 9 events {2}/);
+    const limits = ['--bytes-per-day', '1KB', '--stored-bytes', '30'];
+    equal((await weir('limit', 'shop', ...limits)).status, 0);
+    equal(await postWith(token), 200);
+    equal(await postWith(token), 429);
+    await service.stop();
+    service = await start();
+    match((await weir('list')).out, / {2}4 of 9 events, 90 of 1000 bytes {2}45 of 30 bytes {2}/);
+  } finally {
+    await service.stop();
+    await rm(dataDir, { recursive: true });
+  }
 });

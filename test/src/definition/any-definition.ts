@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Definition, ParameterDefinition } from '../../../src/definition/definition.ts';
+import { anyCodePoint } from '../../support/code-point.ts';
 
 const WORD = fc.stringMatching(/^[A-Za-z0-9_-]{1,8}$/);
 
@@ -11,7 +12,7 @@ const NAME = fc
 
 /** Texts that quotes, escapes, commas and ends of lines may be lost from. */
 const TEXT = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: anyCodePoint, maxLength: 12 }),
   fc.string({ unit: fc.constantFrom(...'a ",()\\=\n\r\t\u2028\u00a0\ufeff\ud800'), maxLength: 8 }),
 );
 

@@ -1,5 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
-import { rename, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileOf, idOf, ServiceWithDefinitions } from './service-with-definitions.ts';
 
@@ -166,4 +168,25 @@ test('a bad file stops a strict start, be it good beside what is built in', asyn
   await rm(`${service.endpointsDir}/d.sql`);
   await service.start(strict);
   deepEqual(await service.names(), ['app.a', 'app.b', 'app.d']);
+});
+
+test('what is no file of the folder is reported and not read, and holds nothing up', async () => {
+  const folder = service.endpointsDir;
+  const secret = join(dirname(folder), 'secret');
+  await writeFile(secret, 'a secret line');
+  execFileSync('mkfifo', [join(folder, 'pipe.sql')]);
+  await symlink(secret, join(folder, 'link.sql'));
+  await writeFile(join(folder, 'large.sql'), '');
+  await truncate(join(folder, 'large.sql'), 2 ** 40);
+  await mkdir(join(folder, '..data'));
+  await writeFile(join(folder, '..data', 'c.sql'), fileOf(3, 'app.c', 'SELECT 3 AS x'));
+  await symlink(join('..data', 'c.sql'), join(folder, 'c.sql'));
+  await service.reload();
+  deepEqual(await service.call('app.c'), [{ x: 3 }]);
+  const told = refused();
+  deepEqual(told, [
+    'large.sql: a definition has at most 1048576 bytes; got 1099511627776',
+    'link.sql: a link must lead to a file of its folder',
+    'pipe.sql: a definition must be a regular file',
+  ]);
 });

@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
+import { CHECKSUM_SIZE } from '../../../ingest/checked-file.ts';
 import { isUuid } from '../../../ingest/source.ts';
 import { PUBLIC } from '../harness.ts';
 import { fileOf, idOf, ServiceWithDefinitions } from './service-with-definitions.ts';
@@ -69,7 +70,7 @@ test('a definition is made, read, called, changed and removed, and survives rest
     equal((await service.ask({ path: `/api/endpoints/${id}` })).status, 404);
     await service.restart();
     deepEqual(await service.names(), []);
-    deepEqual(await readdir(join(service.dataDir, 'endpoints')), []);
+    deepEqual(await readdir(join(service.storePath, 'endpoints')), []);
   });
 });
 
@@ -354,11 +355,13 @@ test('a stored file that cannot be read stops nothing, is told of, and can be re
     await service.send('PUT', idOf(2), { ...ANSWER, name: 'two' });
     await service.send('PUT', idOf(3), { ...ANSWER, name: 'three' });
     await service.stop();
-    const pathOf = (digit: number) => join(service.dataDir, 'endpoints', `${idOf(digit)}.sql`);
+    const pathOf = (digit: number) => join(service.storePath, 'endpoints', `${idOf(digit)}.sql`);
+    // As an older version wrote them: without a checksum and a copy.
+    for (const digit of [1, 2]) await rm(`${pathOf(digit)}.copy`);
     await writeFile(pathOf(1), 'SELECT 1');
-    const text = await readFile(pathOf(2), 'utf8');
+    const text = (await readFile(pathOf(2), 'utf8')).slice(CHECKSUM_SIZE);
     await writeFile(pathOf(2), text.replace('SELECT', 'SELECT oops,'));
-    await writeFile(join(service.dataDir, 'endpoints', `${idOf(4)}.sql.tmp`), 'half');
+    await writeFile(join(service.storePath, 'endpoints', `${idOf(4)}.sql.tmp`), 'half');
     await service.start();
     deepEqual(await service.names(), ['three']);
     deepEqual(
@@ -374,5 +377,32 @@ test('a stored file that cannot be read stops nothing, is told of, and can be re
     deepEqual(await service.problems(), []);
     await service.restart();
     deepEqual(await service.names(), ['one', 'three']);
+  });
+});
+
+test('a stored file that is damaged is put right from its copy; with both damaged it is reported, and can be replaced', async () => {
+  await ServiceWithDefinitions.run({}, async (service) => {
+    for (const digit of [1, 2]) {
+      await service.send('PUT', idOf(digit), { ...ANSWER, name: `n${digit}` });
+    }
+    await service.stop();
+    const pathOf = (digit: number) => join(service.storePath, 'endpoints', `${idOf(digit)}.sql`);
+    const whole = await readFile(pathOf(1), 'utf8');
+    const damaged = (text: string) => text.replace('SELECT', 'SELECU');
+    await writeFile(pathOf(1), damaged(whole));
+    const other = damaged(await readFile(pathOf(2), 'utf8'));
+    for (const path of [pathOf(2), `${pathOf(2)}.copy`]) await writeFile(path, other);
+    await service.start();
+    deepEqual(await service.names(), ['n1']);
+    equal(await readFile(pathOf(1), 'utf8'), whole);
+    const problems = await service.problems();
+    deepEqual(
+      problems.map(({ file, served }) => [file, served]),
+      [[`${idOf(2)}.sql`, 'no']],
+    );
+    equal((await service.send('PUT', idOf(2), { ...ANSWER, name: 'n2' })).status, 201);
+    await service.restart();
+    deepEqual(await service.problems(), []);
+    deepEqual(await service.names(), ['n1', 'n2']);
   });
 });

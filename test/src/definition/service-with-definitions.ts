@@ -21,6 +21,8 @@ type StartOptions = {
 /** The whole service on a data folder and a folder of definitions, which it may be started on again. */
 export class ServiceWithDefinitions {
   readonly dataDir: string;
+  /** Where the last start has stored all. */
+  storePath = '';
   readonly endpointsDir: string;
   readonly entries: LogEntry[] = [];
   readonly #environment: Readonly<Record<string, string>>;
@@ -93,8 +95,13 @@ export class ServiceWithDefinitions {
     });
     const log = (entry: LogEntry): void => void this.entries.push(entry);
     const clock = { nowUs: () => NOW_US, wallMs: () => NOW_US / 1000, monotonicMs: () => 0 };
-    const backend = openBackend({ settings, log });
-    this.#service = await startService({ settings, clock, log, backend, ...options });
+    this.#service = await startService({
+      ...{ settings, clock, log, ...options },
+      openBackend: (stored) => {
+        this.storePath = stored.dataDir;
+        return openBackend({ settings: stored, log });
+      },
+    });
   }
 
   async stop(): Promise<void> {

@@ -125,7 +125,7 @@ test('a file that goes while it is stopped goes with its definition, unless that
     await service.remove('b.sql');
     await service.restart();
     deepEqual(await service.names(), []);
-    deepEqual(await readdir(join(service.dataDir, 'endpoints-kept')), []);
+    deepEqual(await readdir(join(service.storePath, 'endpoints-kept')), []);
   });
 });
 
@@ -152,7 +152,7 @@ test('a definition made over HTTP that selects from a wrong file is named, and b
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT x FROM `app.a`' });
     await service.stop();
-    await rename(join(service.dataDir, 'endpoints-kept'), join(service.dataDir, 'elsewhere'));
+    await rename(join(service.storePath, 'endpoints-kept'), join(service.storePath, 'elsewhere'));
     await service.write('a.sql', WRONG_A);
     await service.start();
     deepEqual(
@@ -172,7 +172,7 @@ test('a definition made over HTTP that selects from a wrong file is named, and b
 test('a kept copy with a wrong byte is not used, and that is reported', async () => {
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.stop();
-    const folder = join(service.dataDir, 'endpoints-kept');
+    const folder = join(service.storePath, 'endpoints-kept');
     const [name] = await readdir(folder);
     const text = await readFile(join(folder, name!), 'utf8');
     await writeFile(join(folder, name!), text.replace('SELECT 1', 'SELECT 9'));
@@ -182,7 +182,7 @@ test('a kept copy with a wrong byte is not used, and that is reported', async ()
     const told = service.entries.filter(({ event }) => event === 'kept_definition_damaged');
     deepEqual(
       told.map(({ error }) => error),
-      [`${join(folder, name!)} does not match its checksum`],
+      [`${join(service.storePath, 'endpoints-kept', name!)} does not match its checksum`],
     );
   });
 });
@@ -207,7 +207,7 @@ test('a folder that cannot be read stops a start only where it never was', async
     deepEqual(await service.call('app.a'), [{ x: 1 }]);
     match((await service.problems()).map(lineOf).join(), /as before: ENDPOINTS_DIR must be a/);
     await service.stop();
-    await rename(join(service.dataDir, 'endpoints-kept'), join(service.dataDir, 'elsewhere'));
+    await rename(join(service.storePath, 'endpoints-kept'), join(service.storePath, 'elsewhere'));
     await rejects(service.start(), /ENDPOINTS_DIR must be a folder that can be read/);
     await rename(`${service.endpointsDir}.away`, service.endpointsDir);
     await service.start();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ACTION_ECHO_LENGTH_MAX, BULK_ACTIONS_MAX } from '../../../ingest/limits.ts';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { LOG_PATHS } from '../../../src/doors/doors.ts';
 import { LOGFLARE_DOORS } from '../../../src/doors/logflare-doors.ts';
@@ -38,8 +39,8 @@ function strictIntake(stored: Stored[], error?: ServiceError): LogIntake {
   const intake = fakeIntake(stored);
   return {
     ...intake,
-    decode: async (body, form) => {
-      const decoded = await intake.decode(body, form);
+    decode: async (posted) => {
+      const decoded = await intake.decode(posted);
       return {
         ...decoded,
         store: async (source, nowUs) => {
@@ -99,7 +100,8 @@ test('doors below the JSON door want a source, and answer as it does', async () 
     assert.equal(app.stored.length, 3);
     const partly = await post(app, '/logs/json?source_name=postgres.logs', [5, { message: 'a' }]);
     assert.equal(partly.status, 406);
-    assert.match(partly.json.message[0], /^event 0: /);
+    assert.equal(partly.json.error.code, 'events_refused');
+    assert.match(partly.json.error.details[0], /^event 0: /);
     assert.equal(app.stored[3]!.events.length, 1);
   });
 });
@@ -225,6 +227,55 @@ test('a bulk is answered item by item', async () => {
   });
 });
 
+test('documents for many indices of one source are stored together, in the order sent', async () => {
+  await withApp({}, async (app) => {
+    const indices = Array.from({ length: 200 }, (_, index) =>
+      index % 50 === 7 ? 'gotrue.logs.prod' : `index-${index}`,
+    );
+    const lines = indices.map((index, a) => `{"index":{"_index":"${index}"}}\n{"a":${a}}\n`);
+    const { status, json } = await post(app, '/_bulk', lines.join(''));
+    assert.equal(status, 200);
+    assert.equal(json.items.length, 200);
+    assert.deepEqual(
+      app.stored.map(({ source }) => source),
+      [DEFAULT_SOURCE, 'gotrue.logs.prod'],
+    );
+    const numbers = app.stored.map(({ events }) =>
+      events.map((event) => (event as { readonly metadata: { readonly a: number } }).metadata.a),
+    );
+    assert.deepEqual(numbers[1], [7, 57, 107, 157]);
+    const others = Array.from({ length: 200 }, (_, a) => a).filter((a) => a % 50 !== 7);
+    assert.deepEqual(numbers[0], others);
+  });
+});
+
+test('a bulk whose answer has no room is refused before anything of it is stored', async () => {
+  await withApp({ heldBytesMax: 100_000, refusalWaitMs: 1 }, async (app) => {
+    const lines = (count: number): string => `{"index":{}}\n{}\n${'{"x":{}}\n'.repeat(count)}`;
+    const { status, json } = await post(app, '/_bulk', lines(100));
+    assert.equal(status, 200);
+    assert.equal(json.items.length, 101);
+    const { stored } = app;
+    const refused = await post(app, '/_bulk', lines(1_000)).catch((error: Error) => error);
+    assert.ok(refused instanceof Error || refused.status === 429);
+    assert.equal(stored.length, 1);
+    // What the answers took has come back.
+    for (let turn = 0; turn < 5; turn++) {
+      assert.equal((await post(app, '/_bulk', lines(100))).status, 200);
+    }
+  });
+});
+
+test('an action of a bulk that is none is named in short, and too many actions are refused', async () => {
+  await withApp({}, async (app) => {
+    const { json } = await post(app, '/_bulk', `{"${'x'.repeat(1_000)}":{}}\n{"index":{}}\n{}\n`);
+    assert.deepEqual(Object.keys(json.items[0]), ['x'.repeat(ACTION_ECHO_LENGTH_MAX)]);
+    const many = await post(app, '/_bulk', '{"x":{}}\n'.repeat(BULK_ACTIONS_MAX + 1));
+    assert.equal(many.status, 413);
+    assert.match(many.json.error.reason, /a bulk may have 100000 actions; got more/);
+  });
+});
+
 test('a bulk that may come again later is refused in an answer that is cut short', async () => {
   const intake = strictIntake([], new ServiceError('ingest_overloaded', 'later'));
   const body = '{"index":{}}\n{"message":"a"}\n';
@@ -284,8 +335,14 @@ test('a token may be the password of Basic authentication, or the key of an ApiK
 test('lines of Loki that will never be taken are a 400, those beside them are stored', async () => {
   const stored: Stored[] = [];
   await withApp({ intake: strictIntake(stored) }, async (app) => {
-    const answer = await post(app, '/loki/api/v1/push', LOKI);
-    assert.deepEqual([answer.status, answer.json], [400, { message: ['event 1: it is too old'] }]);
+    const { status, json } = await post(app, '/loki/api/v1/push', LOKI);
+    const { code, message, details } = json.error;
+    assert.deepEqual([status, code, details], [400, 'lines_refused', ['event 1: it is too old']]);
+    assert.equal(message, '1 event was refused; all others of the post are stored');
     assert.equal(stored.length, 1);
+  });
+  await withApp({ intake: strictIntake(stored), profile: 'supabase' }, async (app) => {
+    const { status, json } = await post(app, '/loki/api/v1/push', LOKI);
+    assert.deepEqual([status, json], [400, { message: ['event 1: it is too old'] }]);
   });
 });

@@ -80,8 +80,15 @@ test('events that cannot be taken are named with 406, and the others are stored'
   await withApp({}, async (app) => {
     const answer = await post(app, LOGS, [EVENT, 5, EVENT]);
     assert.equal(answer.status, 406);
-    assert.deepEqual(answer.json, { message: ['event 1: must be an object'] });
+    const details = ['event 1: must be an object'];
+    const message = '1 event was refused; all others of the post are stored';
+    const { request_id, ...error } = answer.json.error;
+    assert.deepEqual(error, { code: 'events_refused', message, details });
+    assert.equal(request_id, answer.headers['x-request-id']);
     assert.equal(app.stored[0]?.events.length, 2);
+    const asProblem = await post(app, LOGS, [5], { Accept: 'application/problem+json' });
+    assert.equal(asProblem.headers['content-type'], 'application/problem+json; charset=utf-8');
+    assert.deepEqual(asProblem.json.details, ['event 0: must be an object']);
   });
 });
 
@@ -260,8 +267,9 @@ test('what the store refuses is told with its status', async () => {
   const intake = {
     ...fakeIntake([]),
     decode: async () => ({
-      address: {},
+      contents: { bodyAddress: undefined, addresses: [undefined], notes: undefined },
       store: () => Promise.reject(new ServiceError('storage_failed', 'the disk is full')),
+      end: () => {},
     }),
   };
   await withApp({ intake }, async (app) => {

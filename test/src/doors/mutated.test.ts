@@ -69,7 +69,7 @@ async function check(
 
 /** Whether nothing of a body was taken; a 400 of Loki may also name the lines that were not. */
 function isWhollyRefused({ status, text }: HttpAnswer): boolean {
-  return status >= 400 && status !== 406 && !text.startsWith('{"message":["event ');
+  return status >= 400 && status !== 406 && !text.includes('"code":"lines_refused"');
 }
 
 /** How many values there are below lists under these keys, one in the other. */

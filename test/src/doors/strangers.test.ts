@@ -123,6 +123,15 @@ before(async () => {
 });
 after(() => service.stop());
 
+test('OTLP passes over unknown names beside known ones, and refuses a body of unknown names alone', async () => {
+  const row = { path: '/v1/logs', type: 'application/json', answers: [] };
+  const beside = await outcome(row, '{"hello":1,"resourceLogs":[]}');
+  assert.deepEqual(beside.slice(0, 2), [200, 0]);
+  const alone = await outcome(row, '{"logs":[{"body":"order made"}]}');
+  assert.deepEqual(alone.slice(0, 2), [400, 0]);
+  assert.match(alone[2], /a request to store logs must have .*resourceLogs.*; got .*logs/);
+});
+
 /** The status of an answer and how many events came to be stored. */
 async function outcome(row: Row, body: string): Promise<readonly [number, number, string]> {
   const before = await countOf(service, 'weir_ingested_events_total');

@@ -78,11 +78,7 @@ test('a follower gets what comes from now on, in the order it came, as logs have
   await post(events.slice(2));
   const got = await stream.take(3);
   assert.deepEqual(idsOf(got), namesOf(events));
-  const first = Number(got[0]!.id);
-  assert.deepEqual(
-    got.map(({ id }) => Number(id)),
-    [first, first + 1, first + 2],
-  );
+  assert.equal(new Set(got.map(({ id }) => id)).size, 3);
   assert.deepEqual(JSON.parse(got[0]!.data), {
     id: events[0]!.id,
     timestamp: events[0]!['timestamp'],
@@ -130,9 +126,40 @@ test('an id that the store has never given is told as a gap, and all there is fo
   const stream = await follow({}, { lastEventId: '999999999' });
   const [gap, next] = await stream.take(2);
   assert.equal(gap!.event, 'gap');
-  assert.equal(JSON.parse(gap!.data).after, 999999999);
-  assert.deepEqual(next, oldest);
+  assert.deepEqual(JSON.parse(gap!.data), { after: '999999999' });
+  assert.equal(next!.data, oldest!.data);
   stream.close();
+});
+
+test('a number from before ids were encrypted is an id to who may read all of the source', async () => {
+  const events = [eventOf('alpha'), eventOf('alpha')];
+  await post(events.slice(0, 1), 'gotrue.logs.prod');
+  await post(events.slice(1), 'gotrue.logs.prod');
+  const stream = await follow({ after: '1' }, { source: 'gotrue.logs.prod' });
+  assert.deepEqual(idsOf(await stream.take(1)), [events[1]!.id]);
+  stream.close();
+});
+
+test('an id of another source, or one that was changed, is refused', async () => {
+  const stream = await follow();
+  await stream.emptied(1);
+  const id = stream.lastId;
+  stream.close();
+  const changed = (id.startsWith('A') ? 'B' : 'A') + id.slice(1);
+  for (const [source, given] of [
+    [RELAY, id],
+    [EDGE, changed],
+  ] as const) {
+    const headers = { 'Last-Event-ID': given };
+    const { status, text } = await service.ask(
+      'GET',
+      `/api/sources/${source}/tail`,
+      undefined,
+      headers,
+    );
+    assert.equal(status, 400, text);
+    assert.match(text, /Last-Event-ID must be the id of an event of .* from this instance; got/);
+  }
 });
 
 test('a project sees its own events, once each, wherever its source has the project', async () => {
@@ -184,7 +211,8 @@ test('what cannot be followed is told by a status and a sentence', async () => {
     [`${EDGE}/tail?project=`, 400, /project must be a project; got/],
     [`${EDGE}/tail?last=-1`, 400, /last must be a whole number from 0 to 10000; got \\"-1\\"/],
     [`${EDGE}/tail?last=10001`, 400, /got \\"10001\\"/],
-    [`${EDGE}/tail?after=x`, 400, /after must be a whole number/],
+    [`${EDGE}/tail?after=x`, 400, /after must be the id of an event of cloudflare.logs.prod/],
+    [`${EDGE}/tail?after=9999999999999999`, 400, /after must be the id of an event/],
     [`${EDGE}/tail?after=1&after=2`, 400, /after must be given once; got 2 of it/],
     [`${EDGE}/tail?since=yesterday`, 400, /since must be an ISO 8601 time/],
   ] as const) {
@@ -245,6 +273,34 @@ test('a token follows what it may read, and nothing else', async () => {
   );
   assert.equal(asked.response.statusCode, 403, 'nothing of another project');
   for (const stream of [all, alpha, edge, asked]) stream.close();
+});
+
+test('a token of one project does not learn from ids how many events others have', async () => {
+  const { token } = await makeToken(service, 'counts', { scopes: ['query'], projects: ['alpha'] });
+  const open = (headers: Readonly<Record<string, string>> = {}): Promise<EventStream> =>
+    EventStream.open(`${service.url}/api/sources/postgREST.logs.prod/tail`, {
+      'X-API-KEY': token,
+      ...headers,
+    });
+  const mine = eventOf('alpha');
+  await post([eventOf('beta'), eventOf('beta'), mine, eventOf('beta')], 'postgREST.logs.prod');
+  // From each number the same follows: where the own event stands among the others stays unknown.
+  for (const number of ['1', '2', '3', '4', '5', '999']) {
+    const stream = await open({ 'Last-Event-ID': number });
+    const [gap, event] = await stream.take(2);
+    assert.deepEqual([gap!.event, gap!.data], ['gap', JSON.stringify({ after: number })]);
+    assert.equal(JSON.parse(event!.data).id, mine.id);
+    stream.close();
+  }
+  // Two ids of one place differ, too: whoever compares them cannot see whether others sent something.
+  const ids = new Set<string>();
+  for (let times = 0; times < 3; times++) {
+    const stream = await open();
+    await stream.emptied(1);
+    ids.add(stream.lastId);
+    stream.close();
+  }
+  assert.equal(ids.size, 3);
 });
 
 test('a stream whose token is revoked ends before anything more is sent', async () => {

@@ -6,38 +6,56 @@ import { test } from 'node:test';
 import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { ServiceError } from '../../../src/errors.ts';
+import { EventIds } from '../../../src/follow/event-ids.ts';
 import type { EventReader } from '../../../src/follow/event-reader.ts';
-import { Followers, type FollowTimes } from '../../../src/follow/followers.ts';
+import { Followers, type FollowStart, type FollowTimes } from '../../../src/follow/followers.ts';
+import { InstanceKey } from '../../../src/instance-key.ts';
 import type { PublishedEvents } from '../../../src/store/published-events.ts';
 import { EventStream } from '../../support/event-stream.ts';
 
 const [SOURCE] = BUILT_IN_SOURCES;
 
+const IDS = new EventIds(InstanceKey.random());
+
+/** How many events there were up to the one with this id. */
+const numberOf = (id: string): number | undefined => IDS.findNumber(SOURCE!.name, id);
+
+/** Begins to follow with the token of a tenant. */
+type Open = (tenant?: string) => Promise<EventStream>;
+
 /** Followers over a source whose events are numbers, each of so many bytes. */
 class FollowersUnderTest {
   readonly followers: Followers;
-  readonly #server = createServer((_request, response) => {
-    const events = { source: SOURCE!, reach: EVERYTHING };
-    this.followers.follow(response, events, { kind: 'now' }).catch((error: ServiceError) => {
+  /** The tenant is the path; one with a query begins with the last events. */
+  readonly #server = createServer(({ url = '/' }, response) => {
+    const [path = '', query] = url.split('?');
+    const events = { source: SOURCE!, reach: EVERYTHING, tenant: path.slice(1) };
+    const start: FollowStart = query === undefined ? { kind: 'now' } : { kind: 'last', count: 1 };
+    this.followers.follow(response, events, start).catch((error: ServiceError) => {
       if (response.headersSent) response.destroy();
       else response.writeHead(error.status).end(error.message);
     });
   });
-  /** The ids that pages were read behind. */
+  /** The numbers that pages were read after. */
   readonly reads: number[] = [];
+  /** Of those who look for the last events, which never are found here: aborted when nobody waits. */
+  readonly openings: AbortSignal[] = [];
   failure: ServiceError | undefined;
-  #lastId = 0;
+  #lastNumber = 0;
   #publish: (source: string) => void = () => {};
 
   constructor(
     options: {
       readonly countMax?: number;
+      readonly heldBytesMax?: number;
       readonly times?: Partial<FollowTimes>;
       readonly eventBytes?: number;
+      /** Whether the follower may have none of the events. */
+      readonly isOfOthers?: boolean;
     } = {},
   ) {
     const events: PublishedEvents = {
-      lastId: () => this.#lastId,
+      lastNumber: () => this.#lastNumber,
       prepare: () => assert.fail('no text is bound here'),
       whenPublished: (listener) => {
         this.#publish = listener;
@@ -49,27 +67,42 @@ class FollowersUnderTest {
         this.reads.push(after);
         if (this.failure !== undefined) throw this.failure;
         const id = after + 1;
-        const bytes = Buffer.from(`id: ${id}\ndata: ${data}\n\n`);
-        return { bytes, eventCount: 1, lastId: id, through: id };
+        if (options.isOfOthers === true) {
+          return { bytes: Buffer.alloc(0), eventCount: 0, lastNumber: id, through: id };
+        }
+        const bytes = Buffer.from(`id: ${IDS.idOf(SOURCE!.name, id)}\ndata: ${data}\n\n`);
+        return { bytes, eventCount: 1, lastNumber: id, through: id };
       },
-      lastStart: async () => 0,
+      lastStart: (_events, _count, cancelled) => {
+        this.openings.push(cancelled);
+        return new Promise((_resolve, reject) => {
+          const message = 'nobody waits for it';
+          const fail = () => reject(new ServiceError('query_cancelled', message));
+          cancelled.addEventListener('abort', fail);
+        });
+      },
     };
-    this.followers = new Followers({ ...options, reader: reader as EventReader, events });
+    this.followers = new Followers({ ...options, reader: reader as EventReader, events, ids: IDS });
   }
 
   publish(count = 1, source = SOURCE!.name): void {
-    this.#lastId += count;
+    this.#lastNumber += count;
     this.#publish(source);
   }
 
-  async with(work: (open: () => Promise<EventStream>) => Promise<void>): Promise<void> {
+  /** All callers go away. */
+  cutAll(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async with(work: (open: Open) => Promise<void>): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     const { port } = this.#server.address() as AddressInfo;
     const streams: EventStream[] = [];
     try {
-      await work(async () => {
-        const stream = await EventStream.open(`http://127.0.0.1:${port}`);
+      await work(async (tenant = 'one') => {
+        const stream = await EventStream.open(`http://127.0.0.1:${port}/${tenant}`);
         streams.push(stream);
         return stream;
       });
@@ -94,16 +127,96 @@ test('no more follow than there may be, and one that goes makes room', async () 
   });
 });
 
+test('where all places are taken, the tenant with most gives up its oldest', async () => {
+  const under = new FollowersUnderTest({ countMax: 4 });
+  await under.with(async (open) => {
+    const many = [];
+    for (let count = 1; count <= 4; count++) many.push(await open('many'));
+    assert.equal((await open('many')).response.statusCode, 503, 'nobody takes its own place');
+    under.publish();
+    for (const stream of many) await stream.take(1);
+    for (const oldest of many.slice(0, 2)) {
+      const few = await open('few');
+      assert.equal(few.response.statusCode, 200);
+      const [failure] = await oldest.end();
+      assert.equal(failure!.event, 'failure');
+      assert.equal(JSON.parse(failure!.data).code, 'overloaded');
+      assert.match(JSON.parse(failure!.data).message, /its place was needed for another token/);
+      assert.equal(numberOf(oldest.lastId), 1, 'it comes again with what it had');
+    }
+    assert.equal(under.followers.count, 4);
+    assert.equal((await open('few')).response.statusCode, 503, 'each has half');
+    assert.equal((await open('many')).response.statusCode, 503);
+    assert.equal((await open('third')).response.statusCode, 200);
+  });
+});
+
+test('the place of one that reads nothing is free at once', async () => {
+  const under = new FollowersUnderTest({ countMax: 2, eventBytes: 1024 * 1024 });
+  await under.with(async (open) => {
+    const oldest = await open('many');
+    await open('many');
+    oldest.response.pause();
+    under.publish(50);
+    while (under.reads.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await open('few')).response.statusCode, 200);
+    assert.equal(under.followers.count, 2);
+  });
+});
+
+test('the last events are no longer looked for when the caller has gone, or has lost its place', async () => {
+  const under = new FollowersUnderTest({ countMax: 2 });
+  await under.with(async (open) => {
+    const opened = open('many?last').catch(() => undefined);
+    while (under.openings.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    await open('many');
+    await open('few');
+    assert.equal(under.openings[0]!.aborted, true);
+    assert.equal((await opened)!.response.statusCode, 503);
+    under.followers.close();
+  });
+  const left = new FollowersUnderTest();
+  await left.with(async (open) => {
+    void open('one?last').catch(() => undefined);
+    while (left.openings.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(left.openings[0]!.aborted, false);
+    left.cutAll();
+    while (left.followers.count > 0) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(left.openings[0]!.aborted, true);
+  });
+});
+
 test('a follower for whom nothing comes hears that it is still there, with its id', async () => {
   const under = new FollowersUnderTest({ times: { heartbeatMs: 5 } });
   await under.with(async (open) => {
     const stream = await open();
     await stream.emptied(4);
-    assert.equal(stream.lastId, '0');
+    assert.equal(numberOf(stream.lastId), 0);
     under.publish();
     await stream.take(1);
     await stream.emptied(6);
-    assert.equal(stream.lastId, '1');
+    assert.equal(numberOf(stream.lastId), 1);
+  });
+});
+
+test('heartbeats come at their own times, whatever others post', async (context) => {
+  const { timers } = context.mock;
+  timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  const under = new FollowersUnderTest({ times: { heartbeatMs: 1000 }, isOfOthers: true });
+  await under.with(async (open) => {
+    const stream = await open();
+    await stream.emptied(1);
+    for (let post = 1; post <= 7; post++) {
+      under.publish();
+      timers.tick(450);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(under.reads, [0, 1, 2, 3, 4, 5, 6]);
+    under.followers.close();
+    assert.deepEqual(await stream.end(), []);
+    // One block begins the stream, and one ends it; of 3150 ms there are 3 heartbeats.
+    assert.equal(stream.emptyCount, 1 + 3 + 1);
+    assert.equal(numberOf(stream.lastId), 7);
   });
 });
 
@@ -117,8 +230,8 @@ test('nothing is read for a source that nobody follows, nor before there is some
     assert.deepEqual(under.reads, []);
     under.publish(2);
     assert.deepEqual(
-      (await stream.take(2)).map(({ id }) => id),
-      ['4', '5'],
+      (await stream.take(2)).map(({ id }) => numberOf(id)),
+      [4, 5],
     );
     assert.deepEqual(under.reads, [3, 4]);
   });
@@ -142,6 +255,26 @@ test('what a follower does not read stays in the store', async () => {
   });
 });
 
+test('a page waits until there is room beside those that others have not read', async () => {
+  const under = new FollowersUnderTest({ eventBytes: 8 * 1024 * 1024, heldBytesMax: 1 });
+  await under.with(async (open) => {
+    const slow = await open();
+    await slow.emptied(1);
+    slow.response.pause();
+    under.publish();
+    while (under.reads.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    const quick = await open();
+    await quick.emptied(1);
+    under.publish();
+    while (under.reads.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    slow.close();
+    const [event] = await quick.take(1);
+    assert.equal(numberOf(event!.id), 2);
+    // Its page was not kept, but read again.
+    assert.deepEqual(under.reads.slice(1), [1, 1]);
+  });
+});
+
 test('a slow follower gets everything, as fast as it reads', async () => {
   const under = new FollowersUnderTest({ eventBytes: 64 * 1024 });
   await under.with(async (open) => {
@@ -154,7 +287,7 @@ test('a slow follower gets everything, as fast as it reads', async () => {
       stream.response.resume();
       const got = await stream.take(10);
       assert.deepEqual(
-        got.map((event) => Number(event.id)),
+        got.map((event) => numberOf(event.id)),
         Array.from({ length: 10 }, (_, index) => id + index),
       );
     }
@@ -172,8 +305,8 @@ test('a failure of a read is told, and ends the stream; its id is where to go on
     under.publish();
     const [failure] = await stream.end();
     assert.deepEqual(
-      [failure!.event, JSON.parse(failure!.data), stream.lastId],
-      ['failure', { code: 'query_timeout', message: 'it took too long' }, '1'],
+      [failure!.event, JSON.parse(failure!.data), numberOf(stream.lastId)],
+      ['failure', { code: 'query_timeout', message: 'it took too long' }, 1],
     );
   });
 });

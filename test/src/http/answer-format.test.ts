@@ -92,10 +92,10 @@ test('an answer is CSV or lines of JSON where Accept says so, kept or not', asyn
     assert.deepEqual([csv.status, csv.text], [200, TABLE]);
     assert.equal(csv.headers['content-type'], CSV);
     assert.equal(csv.headers['content-length'], String(TABLE.length));
-    assert.equal(csv.headers['vary'], 'Accept');
+    assert.equal(csv.headers['vary'], 'Authorization, X-API-KEY, Accept');
     const json = await call(path);
     assert.equal(json.headers['content-type'], JSON_TYPE);
-    assert.equal(json.headers['vary'], 'Accept');
+    assert.equal(json.headers['vary'], 'Authorization, X-API-KEY, Accept');
     const lines = await call(path, { Accept: 'application/x-ndjson' });
     assert.equal(lines.headers['content-type'], NDJSON);
     const rows = lines.text.trimEnd().split('\n');
@@ -116,7 +116,7 @@ test('the end of the path says it, too, and then Accept says nothing', async () 
         const answer = await call(`${path}${end}`, { Accept });
         assert.equal(answer.status, 200, answer.text);
         assert.equal(answer.headers['content-type'], type);
-        assert.equal(answer.headers['vary'], undefined);
+        assert.equal(answer.headers['vary'], 'Authorization, X-API-KEY');
       }
     }
   }
@@ -164,7 +164,7 @@ test('each form has a tag of its own, is told unchanged by it, and has headers f
       }
       const same = await call(path, { Accept, 'If-None-Match': etag });
       assert.deepEqual([same.status, same.text, same.headers['etag']], [304, '', etag]);
-      assert.equal(same.headers['vary'], 'Accept');
+      assert.equal(same.headers['vary'], 'Authorization, X-API-KEY, Accept');
     }
     assert.equal(tags.size, 3);
     const other = await call(path, { Accept: 'text/csv', 'If-None-Match': [...tags][0]! });
@@ -176,7 +176,7 @@ test('a failure is JSON in any form, and what no form fits is told so before the
   const failed = await service.ask('GET', `${PATH}.csv`, undefined, { Accept: 'text/csv' });
   assert.equal(failed.status, 400);
   assert.equal(JSON.parse(failed.text).error.code, 'missing_parameter');
-  assert.equal(failed.headers['vary'], 'Accept');
+  assert.equal(failed.headers['vary'], 'Authorization, X-API-KEY, Accept');
   const none = await call(PATH, { Accept: 'application/json;q=0, text/html' });
   assert.equal(none.status, 406);
   const { code, message } = JSON.parse(none.text).error;
@@ -246,7 +246,7 @@ test('a long answer leaves piece by piece, or whole and compressed where it is k
   ] as const) {
     const { body, headers } = await askBytes(`${PATH}.csv?project=many`, encoding);
     assert.equal(headers['content-encoding'], encoding);
-    assert.equal(headers['vary'], 'Accept-Encoding');
+    assert.equal(headers['vary'], 'Authorization, X-API-KEY, Accept-Encoding');
     assert.match(String(headers['cache-status']), /hit/);
     assert.match(String(headers['etag']), new RegExp(`-csv-${encoding}"$`));
     assert.equal(open(body).toString(), plain.text);

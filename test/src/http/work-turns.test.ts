@@ -2,7 +2,11 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { WorkTurns } from '../../../src/http/work-turns.ts';
-import { WORK_TURN_MS_MAX } from '../../../src/limits.ts';
+import {
+  CALLER_SQL_CHARACTER_BYTES,
+  CALLER_SQL_LENGTH_MAX,
+  WORK_TURN_MS_MAX,
+} from '../../../src/limits.ts';
 
 /** Turns, and work for them that takes as long as one turn may. */
 class Stage {
@@ -10,13 +14,13 @@ class Stage {
   #nowMs = 0;
   readonly turns = new WorkTurns(() => this.#nowMs);
 
-  add(name: string, ms = WORK_TURN_MS_MAX): Promise<string> {
+  add(name: string, ms = WORK_TURN_MS_MAX, size = 100): Promise<string> {
     const start = async () => {
       this.begun.push(name);
       this.#nowMs += ms;
       return name;
     };
-    return this.turns.run({ tenant: name[0]!, size: 100, start });
+    return this.turns.run({ tenant: name[0]!, size, start });
   }
 }
 
@@ -59,6 +63,19 @@ test('what comes in a turn that has no time left does not pass those who wait', 
   deepEqual(stage.begun, ['a1', 'a2']);
   await Promise.all(all);
   equal(stage.begun.at(-1), 'a3');
+});
+
+test('a post and a text of others come in between two texts of one tenant', async () => {
+  const stage = new Stage();
+  const text = CALLER_SQL_CHARACTER_BYTES * CALLER_SQL_LENGTH_MAX;
+  const all = ['a1', 'a2', 'a3', 'a4'].map((name) => stage.add(name, WORK_TURN_MS_MAX, text));
+  all.push(stage.add('b1', WORK_TURN_MS_MAX, 1_000));
+  all.push(stage.add('c1', WORK_TURN_MS_MAX, CALLER_SQL_CHARACTER_BYTES * 100));
+  all.push(stage.add('b2', WORK_TURN_MS_MAX, 1_000));
+  equal(stage.turns.waitingCount('a'), 3);
+  await Promise.all(all);
+  deepEqual(stage.begun, ['a1', 'b1', 'c1', 'b2', 'a2', 'a3', 'a4']);
+  equal(stage.turns.waitingCount('a'), 0);
 });
 
 test('work that fails tells whoever asked, and the next begins', async () => {

@@ -44,7 +44,10 @@ async function startIn(name: string): Promise<Service> {
     monotonicMs: () => performance.now(),
     wallMs: () => Date.now(),
   };
-  return startService({ settings, clock, log, backend: openBackend({ settings, log }) });
+  return startService({
+    ...{ settings, clock, log },
+    openBackend: (stored) => openBackend({ settings: stored, log }),
+  });
 }
 
 /** All samples of a scrape: name with labels to value. */
@@ -83,6 +86,27 @@ test('only a token that may manage sees the numbers', async () => {
   assert.equal(headers['cache-control'], 'no-store');
   assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);
   assert.equal((await ask(app, { path: '/metrics', method: 'POST' })).status, 405);
+});
+
+test('tokens that open nothing are counted by what they were', async () => {
+  const ofReason = (reason: string) => `weir_tokens_refused_total{reason="${reason}"}`;
+  const names = ['missing', 'unknown', 'expired'].map(ofReason);
+  const grown = await growth(names, async () => {
+    await ask(app, { path: '/metrics', headers: { 'X-API-KEY': undefined } });
+    for (const token of ['none', 'nor-this']) {
+      await ask(app, { path: '/metrics', headers: { 'X-API-KEY': token } });
+    }
+  });
+  assert.deepEqual(grown, [1, 2, 0]);
+});
+
+test('posts beyond a quota are counted by whose it is and what it counts', async () => {
+  const samples = await scrape(app);
+  for (const owner of ['token', 'project']) {
+    for (const kind of ['events', 'bytes']) {
+      assert.equal(samples.get(`weir_quota_refusals_total{owner="${owner}",kind="${kind}"}`), 0);
+    }
+  }
 });
 
 test('calls are counted by endpoint, status and code, whatever name they use', async () => {
@@ -132,7 +156,7 @@ test('posts are counted by status, events by source, refused ones too', async ()
     await growth(
       [
         'weir_posts_total{status="200",code="ok"}',
-        'weir_posts_total{status="406",code="ok"}',
+        'weir_posts_total{status="406",code="events_refused"}',
         'weir_posts_total{status="400",code="invalid_body"}',
         'weir_posts_total{status="404",code="unknown_source"}',
         `weir_ingested_events_total{${source}}`,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { Slice } from '../../../engine/column/slice.ts';
+import { findStorePath } from '../../../ingest/data-folder.ts';
 import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
 import { blocksOf } from '../../../ingest/segment-envelope.ts';
 import { SegmentFile } from '../../../ingest/segment-file.ts';
@@ -39,6 +40,12 @@ async function sliceOfMessages(path: string): Promise<Slice> {
   return packing.bytes;
 }
 
+/** The warning of an answer that lacks rows of the day of a time. */
+function missingOf(timeUs: number): RegExp {
+  const day = new Date(timeUs / 1000).toISOString().slice(0, 10);
+  return new RegExp(`^rows or values are missing, because stored logs were damaged, of ${day}$`);
+}
+
 /** How many places of each kind `/metrics` counts. */
 async function damagedPlaces(app: { readonly port: number }): Promise<string[]> {
   const { text } = await ask(app, { path: '/metrics' });
@@ -61,9 +68,9 @@ test('damage that a query finds in a running service costs the values it is in; 
     await storeAll(first.backend, first.clock.us);
     await first.service.stop();
     // Of what is stored nothing is in memory after a start, as nothing is that was evicted.
-    const { service, entries, ...app } = await startedOn(dataDir);
+    const { service, entries, storePath, ...app } = await startedOn(dataDir);
     try {
-      const folder = join(dataDir, 'segments', 'cloudflare.logs.prod');
+      const folder = join(storePath, 'segments', 'cloudflare.logs.prod');
       const [name] = await readdir(folder);
       const path = join(folder, name!);
       assert.equal((await ask(app, { path: '/health' })).json.damage, undefined);
@@ -71,14 +78,19 @@ test('damage that a query finds in a running service costs the values it is in; 
       await turnBit(path, await sliceOfMessages(path));
       const answer = await ask(app, callOf('p'));
       assert.equal(answer.status, 200);
+      assert.match(String(answer.headers['weir-warnings']), missingOf(app.clock.us));
       const withoutMessages = whole.map((event) => ({ ...event, event_message: null }));
       assert.deepEqual(answer.json.result, withoutMessages);
       assert.equal((await ask(app, callOf('q'))).json.result.length, MESSAGES.length);
-      const { status, damage } = (await ask(app, { path: '/health' })).json;
+      const health = await ask(app, { path: '/health' });
+      const { status, damage } = health.json;
       assert.equal(status, 'degraded');
       assert.deepEqual([damage.places, damage.columns_lost, damage.segments_lost], [1, 1, 0]);
-      const [moved] = await readdir(join(dataDir, 'quarantine'));
-      assert.deepEqual(damage.quarantined, [join(dataDir, 'quarantine', moved!)]);
+      const [moved] = await readdir(join(storePath, 'quarantine'));
+      // Anyone may read it: it counts the files, and names none.
+      assert.equal(damage.quarantined, 1);
+      assert.equal(health.text.includes(moved!), false, health.text);
+      assert.match(health.text, /weir verify names the files/);
       assert.deepEqual(await damagedPlaces(app), ['log 0', 'envelope 0', 'segment 0', 'column 1']);
       const told = entries.filter(({ event }) => event === 'segment_damaged');
       assert.deepEqual(
@@ -86,7 +98,7 @@ test('damage that a query finds in a running service costs the values it is in; 
         [['error', path]],
       );
       // The damaged file is kept for a person, and what is left of it is in another.
-      assert.equal((await readdir(join(dataDir, 'quarantine'))).length, 1);
+      assert.equal((await readdir(join(storePath, 'quarantine'))).length, 1);
       const left = await readdir(folder);
       assert(left.length === 1 && left[0] !== name, String(left));
       // A post that comes after is taken, and the next answer has both.
@@ -114,7 +126,7 @@ test('damage that a start finds is counted in the same places, with what was set
     await storeAll(first.backend, first.clock.us);
     await first.service.stop();
     const pathIn = async (source: string): Promise<string> => {
-      const folder = join(dataDir, 'segments', source);
+      const folder = join(first.storePath, 'segments', source);
       return join(folder, (await readdir(folder))[0]!);
     };
     const lost = await pathIn('cloudflare.logs.prod');
@@ -123,24 +135,79 @@ test('damage that a start finds is counted in the same places, with what was set
     const bytes = await readFile(other);
     bytes[20]! ^= 1;
     await writeFile(other, bytes);
-    const { service, entries, ...app } = await startedOn(dataDir);
+    const { service, entries, storePath, ...app } = await startedOn(dataDir);
     try {
       const { damage } = (await ask(app, { path: '/health' })).json;
       assert.deepEqual([damage.places, damage.segments_lost, damage.columns_lost], [2, 1, 0]);
-      const [moved] = await readdir(join(dataDir, 'quarantine'));
-      assert.deepEqual(damage.quarantined, [join(dataDir, 'quarantine', moved!)]);
+      const [moved] = await readdir(join(storePath, 'quarantine'));
+      assert.equal(damage.quarantined, 1);
       assert.deepEqual(await damagedPlaces(app), ['log 0', 'envelope 1', 'segment 1', 'column 0']);
       const told = entries.filter(({ event }) => event === 'segment_damaged');
       assert.deepEqual(
         told.map(({ file, quarantined }) => [file, quarantined]),
         [
-          [lost, damage.quarantined[0]],
-          [other, undefined],
+          [join(storePath, relative(first.storePath, lost)), join(storePath, 'quarantine', moved!)],
+          [join(storePath, relative(first.storePath, other)), undefined],
         ],
       );
     } finally {
       await service.stop();
     }
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test('an answer that lacks rows says so and is not kept, in each start until the file is back', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-damaged-'));
+  const counts = { path: '/api/endpoints/usage.api-counts?project=p&interval=hourly' };
+  const otherDays = {
+    path: `${callOf('p').path}&iso_timestamp_end=${encodeURIComponent('2026-01-10T00:00:00Z')}`,
+  };
+  try {
+    const first = await startedOn(dataDir);
+    const body = {
+      ...{ project: 'p', event_message: 'hello' },
+      metadata: { request: { url: 'https://p.host/rest', path: '/rest' } },
+    };
+    assert.equal((await post(first, EDGE, body)).status, 200);
+    await storeAll(first.backend, first.clock.us);
+    const whole = await ask(first, counts);
+    assert.equal(whole.json.result.length, 1);
+    assert.equal(whole.headers['weir-warnings'], undefined);
+    await first.service.stop();
+    await rm(join(first.storePath, 'log'), { recursive: true });
+    const folder = join(first.storePath, 'segments', 'cloudflare.logs.prod');
+    const [name] = await readdir(folder);
+    const bytes = await readFile(join(folder, name!));
+    await writeFile(join(folder, name!), 'not a segment');
+    for (let start = 1; start <= 2; start++) {
+      const app = await startedOn(dataDir);
+      for (let times = 0; times < 2; times++) {
+        const lacking = await ask(app, counts);
+        assert.deepEqual([lacking.status, lacking.json.result], [200, []]);
+        assert.match(String(lacking.headers['weir-warnings']), missingOf(app.clock.us));
+        assert.equal(lacking.headers['cache-status'], 'weir; fwd=miss');
+        assert.equal(lacking.headers['cache-control'], 'private, no-cache');
+      }
+      assert.match(
+        String((await ask(app, callOf('p'))).headers['weir-warnings']),
+        missingOf(app.clock.us),
+      );
+      assert.equal((await ask(app, otherDays)).headers['weir-warnings'], undefined);
+      assert.equal((await ask(app, { path: '/health' })).json.status, 'degraded');
+      await app.service.stop();
+    }
+    const quarantine = join(await findStorePath(dataDir), 'quarantine');
+    const [moved] = await readdir(quarantine);
+    await writeFile(join(quarantine, moved!), bytes);
+    const last = await startedOn(dataDir);
+    const restored = await ask(last, counts);
+    assert.equal(restored.text, whole.text);
+    assert.equal(restored.headers['weir-warnings'], undefined);
+    assert.equal(restored.headers['cache-status'], 'weir; fwd=miss; stored');
+    assert.equal((await ask(last, { path: '/health' })).json.status, 'ok');
+    await last.service.stop();
   } finally {
     await rm(dataDir, { recursive: true });
   }

@@ -3,71 +3,239 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CLOCK_HELD_US_MIN, CLOCK_STEP_US_MAX, SEAL_AGE_US } from '../../../ingest/limits.ts';
+import { must } from '../../../engine/assert.ts';
+import { findStorePath } from '../../../ingest/data-folder.ts';
+import { type Disk, DiskError, type DiskFile } from '../../../ingest/disk/disk.ts';
+import { ForwardingDisk } from '../../../ingest/disk/forwarding-disk.ts';
+import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
+import { CLOCK_HELD_US_MIN, SEAL_AGE_US } from '../../../ingest/limits.ts';
 import type { LogEntry } from '../../../src/log.ts';
 import { parseSettings } from '../../../src/settings.ts';
 import type { Backend } from '../../../src/store/backend.ts';
 import { openBackend } from '../../../src/store/log-backend.ts';
+import { runWeir } from '../../support/command-under-test.ts';
 
 const DAY_US = 86_400_000_000;
 const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
 const SOURCE = 'postgres.logs';
 
-/** Works over a backend in a folder of its own; what it logs is in `entries`. */
-async function withBackend(
-  work: (backend: Backend, entries: readonly LogEntry[]) => Promise<void>,
-): Promise<void> {
+type Opened = { readonly backend: Backend; readonly entries: readonly LogEntry[] };
+
+/** A data folder, and the machine's two clocks for the backends that are opened on it one after another. */
+class Machine {
+  readonly dataDir: string;
+  nowUs = NOW_US;
+  #monotonicMs = 0;
+
+  constructor(dataDir: string) {
+    this.dataDir = dataDir;
+  }
+
+  /** Works over a backend that was recovered, and closes it. */
+  async open(
+    work: (opened: Opened) => Promise<void>,
+    { isApart = false, disk }: { readonly isApart?: boolean; readonly disk?: Disk } = {},
+  ): Promise<void> {
+    const entries: LogEntry[] = [];
+    const DATA_DIR = await findStorePath(this.dataDir);
+    const environment = { DATA_DIR, WORKERS: '1', RETENTION_DAYS: '7' };
+    const log = (entry: LogEntry): void => void entries.push(entry);
+    const settings = parseSettings(environment);
+    const nowMs = (): number => this.#monotonicMs;
+    const apart = isApart && { apartBytesMin: APART };
+    const backend = openBackend({ settings, log, nowMs, disk, ...apart });
+    try {
+      await backend.recover(this.nowUs, { progress: () => {}, damage: () => {} });
+      await work({ backend, entries });
+    } finally {
+      await backend.close(this.nowUs);
+    }
+  }
+
+  /** The service runs for a while, and ticks. */
+  run(backend: Backend, us: number): void {
+    this.nowUs += us;
+    this.#monotonicMs += us / 1000;
+    backend.tick(this.nowUs);
+  }
+}
+
+/** Bytes from which a body is decoded in a thread of its own: all bodies are. */
+const APART = 0;
+
+async function onMachine(work: (machine: Machine) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-backend-'));
-  const entries: LogEntry[] = [];
-  const settings = parseSettings({ DATA_DIR: dataDir, WORKERS: '1', RETENTION_DAYS: '7' });
-  const backend = openBackend({ settings, log: (entry) => entries.push(entry) });
   try {
-    await backend.recover(NOW_US, { progress: () => {}, damage: () => {} });
-    await work(backend, entries);
+    await work(new Machine(dataDir));
   } finally {
-    await backend.close(NOW_US);
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-async function post(backend: Backend, nowUs: number): Promise<void> {
-  const decoded = await backend.intake.decode([Buffer.from('[{"message":"hello"}]')], 'json');
-  await decoded.store(backend.intake.findSource(SOURCE)!, { nowUs });
+async function post(backend: Backend, nowUs: number, source = SOURCE): Promise<void> {
+  const pieces = [Buffer.from('[{"message":"hello"}]')];
+  const decoded = await backend.intake.decode({ pieces, format: 'json' });
+  await decoded.store(backend.intake.findSource(source)!, { nowUs });
+  decoded.end();
 }
 
 const countOf = (backend: Backend) => backend.intake.sizes().get(SOURCE)!.events;
 
-async function seal(backend: Backend): Promise<void> {
-  backend.tick(NOW_US);
-  backend.tick(NOW_US + SEAL_AGE_US);
+/** Seals what is open, and lets the machine's time go on by as much as that takes. */
+async function seal(machine: Machine, backend: Backend): Promise<void> {
+  machine.run(backend, 0);
+  machine.run(backend, SEAL_AGE_US);
   const isSealed = () =>
     backend.stats().sources.some(({ source, sealedCount }) => source === SOURCE && sealedCount > 0);
   while (!isSealed()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test('a clock that leaps ahead deletes nothing, until it has run on for a day', async () => {
-  await withBackend(async (backend, entries) => {
-    await post(backend, NOW_US);
-    await seal(backend);
-    const leaptUs = NOW_US + 100 * DAY_US;
-    backend.tick(leaptUs);
-    backend.tick(leaptUs + CLOCK_STEP_US_MAX);
-    assert.equal(countOf(backend), 1);
-    assert.equal(entries.filter(({ event }) => event === 'clock_ahead').length, 1);
-    for (let us = 0; us <= CLOCK_HELD_US_MIN; us += CLOCK_STEP_US_MAX) backend.tick(leaptUs + us);
-    backend.tick(leaptUs + CLOCK_HELD_US_MIN);
-    backend.tick(leaptUs + CLOCK_HELD_US_MIN + CLOCK_STEP_US_MAX);
-    assert.equal(countOf(backend), 0);
+const eventsOf = (entries: readonly LogEntry[]) =>
+  entries.map(({ event }) => event).filter((event) => event.startsWith('clock_'));
+
+test('a clock that leaps ahead deletes nothing, until the service has run for a day', async () => {
+  await onMachine(async (machine) => {
+    await machine.open(async ({ backend, entries }) => {
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+      machine.nowUs += 100 * DAY_US;
+      machine.run(backend, 0);
+      machine.run(backend, CLOCK_HELD_US_MIN - 1000);
+      assert.equal(countOf(backend), 1);
+      assert.ok(backend.stats().heldBackClock !== undefined);
+      machine.run(backend, 1000);
+      assert.equal(countOf(backend), 0);
+      assert.equal(backend.stats().heldBackClock, undefined);
+      assert.deepEqual(eventsOf(entries), ['clock_ahead', 'clock_trusted']);
+    });
+  });
+});
+
+test('an event that a wrong clock stamped does not make a restart delete the others', async () => {
+  await onMachine(async (machine) => {
+    await machine.open(async ({ backend }) => {
+      // One in a segment file, one in the log alone.
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+      await post(backend, machine.nowUs);
+      machine.nowUs += 100 * DAY_US;
+      await post(backend, machine.nowUs);
+      machine.run(backend, 1000);
+    });
+    for (let restart = 0; restart < 3; restart++) {
+      await machine.open(async ({ backend, entries }) => {
+        assert.equal(countOf(backend), 3);
+        machine.run(backend, CLOCK_HELD_US_MIN / 4);
+        assert.equal(countOf(backend), 3);
+        assert.deepEqual(eventsOf(entries), ['clock_ahead']);
+      });
+    }
+    await machine.open(async ({ backend, entries }) => {
+      machine.run(backend, CLOCK_HELD_US_MIN / 4);
+      assert.deepEqual(eventsOf(entries), ['clock_ahead', 'clock_trusted']);
+    });
+    // What was in the log alone is past the retention now, too.
+    await machine.open(async ({ backend }) => assert.equal(countOf(backend), 1));
+  });
+});
+
+test('a leap that nobody saw running deletes nothing at the start after it', async () => {
+  await onMachine(async (machine) => {
+    await machine.open(async ({ backend }) => {
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+    });
+    machine.nowUs += 100 * DAY_US;
+    await machine.open(async ({ backend }) => {
+      assert.equal(countOf(backend), 1);
+      machine.run(backend, 1000);
+      assert.equal(countOf(backend), 1);
+    });
+  });
+});
+
+test('a clock that the operator trusts deletes at the next start', async () => {
+  await onMachine(async (machine) => {
+    await machine.open(async ({ backend }) => {
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+    });
+    machine.nowUs += 100 * DAY_US;
+    await machine.open(async ({ backend }) => assert.equal(countOf(backend), 1));
+    const words = ['clock', machine.dataDir, '--trust'];
+    assert.equal((await runWeir(words, { nowUs: machine.nowUs })).status, 0);
+    await machine.open(async ({ backend, entries }) => {
+      assert.equal(countOf(backend), 0);
+      assert.deepEqual(eventsOf(entries), []);
+    });
   });
 });
 
 test('a clock that goes on day by day deletes what is past the retention', async () => {
-  await withBackend(async (backend) => {
-    await post(backend, NOW_US);
-    await seal(backend);
-    for (let day = 1; day <= 7; day++) backend.tick(NOW_US + day * DAY_US);
-    assert.equal(countOf(backend), 1);
-    for (let day = 8; day <= 9; day++) backend.tick(NOW_US + day * DAY_US);
-    assert.equal(countOf(backend), 0);
+  await onMachine(async (machine) => {
+    await machine.open(async ({ backend }) => {
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+      for (let day = 1; day <= 7; day++) machine.run(backend, DAY_US);
+      assert.equal(countOf(backend), 1);
+      for (let day = 8; day <= 9; day++) machine.run(backend, DAY_US);
+      assert.equal(countOf(backend), 0);
+    });
+  });
+});
+
+test('posts that are decoded in a thread of their own are stored, counted, refused and read again as others', async () => {
+  await onMachine(async (machine) => {
+    const told = async ({ backend }: Opened): Promise<unknown> => {
+      const pieces = [Buffer.from('[{"message":"a"},5,{"message":"b","timestamp":"never"}]')];
+      const decoded = await backend.intake.decode({ pieces, format: 'json' });
+      const source = must(backend.intake.findSource(SOURCE));
+      const stored = await decoded.store(source, { nowUs: NOW_US });
+      decoded.end();
+      const malformed = { pieces: [Buffer.from('[')], format: 'json' } as const;
+      await assert.rejects(backend.intake.decode(malformed), { code: 'invalid_body' });
+      const { ingest } = backend.stats();
+      return { stored, counts: ingest.get(SOURCE) };
+    };
+    let here: unknown;
+    await machine.open(async (opened) => {
+      here = await told(opened);
+    });
+    await machine.open(
+      async (opened) => {
+        assert.deepEqual(await told(opened), here);
+        assert.equal(countOf(opened.backend), 4);
+      },
+      { isApart: true },
+    );
+    await machine.open(async ({ backend }) => assert.equal(countOf(backend), 4));
+  });
+});
+
+/** No file of a segment can be made on it. */
+class DiskWithoutSegments extends ForwardingDisk {
+  override async create(path: string): Promise<DiskFile> {
+    if (!path.includes('/segments/')) return this.below.create(path);
+    throw new DiskError('made', path, Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  }
+}
+
+test('an error that many sources meet is logged for each, with its stack once', async () => {
+  await onMachine(async (machine) => {
+    await machine.open(
+      async ({ backend, entries }) => {
+        for (const source of [SOURCE, 'cloudflare.logs.prod']) {
+          await post(backend, machine.nowUs, source);
+        }
+        machine.run(backend, 0);
+        machine.run(backend, SEAL_AGE_US);
+        const failures = () => entries.filter(({ event }) => event === 'segment_store_failed');
+        while (failures().length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+        const texts = failures().map(({ error }) => String(error));
+        assert.match(texts[0]!, /ENOSPC.*\n +at /);
+        assert.match(texts[1]!, /^[^\n]*ENOSPC[^\n]*$/);
+      },
+      { disk: new DiskWithoutSegments(new NodeDisk()) },
+    );
   });
 });

@@ -19,8 +19,8 @@ let service: StartedService;
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
-  logFolder = join(dataDir, 'log');
   service = await startedOn(dataDir);
+  logFolder = join(service.storePath, 'log');
 });
 
 afterEach(async () => {

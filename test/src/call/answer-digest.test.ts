@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { digestOf } from '../../engine/pool/answer-digest.ts';
+import { AnswerDigest } from '../../../src/call/answer-digest.ts';
+import { InstanceKey } from '../../../src/instance-key.ts';
+
+const KEY = InstanceKey.random();
+const digestOf = (json: Uint8Array): string => new AnswerDigest(KEY).digest(json);
 
 const SIZES = [0, 1, 15, 16, 17, 4_095, 4_096, 4_097, 100_000];
 
@@ -29,6 +33,11 @@ test('another byte anywhere, or another length, gives another digest', () => {
     }
     assert.equal(digests.size, 4 + new Set([0, size >> 1, size - 1]).size);
   }
+});
+
+test('instances differ in the digests of long answers', () => {
+  const bytes = Buffer.alloc(10_000, 'abc');
+  assert.notEqual(new AnswerDigest(InstanceKey.random()).digest(bytes), digestOf(bytes));
 });
 
 test('what is told of a long answer is not to be made from its bytes alone', () => {

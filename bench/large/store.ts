@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { findStorePath } from '../../ingest/data-folder.ts';
+import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
+import { showProgress } from '../../src/command/progress.ts';
+import { TICK_MS } from '../../src/limits.ts';
+import { HttpClient } from '../http-client.ts';
+import { hashOf } from '../measure.ts';
+import { postAll } from '../posting.ts';
+import { sealEverything } from '../sealed-folder.ts';
+import { ServiceProcess } from '../service-process.ts';
+import { readSource } from '../service-reading.ts';
+import { NOW_US } from '../workload/clock.ts';
+import { type EventBatch, sourceOf } from '../workload/workload.ts';
+import { LARGE_KINDS, type LargeKind, largeBatches } from './large-events.ts';
+import type { LargeProjects } from './projects.ts';
+import type { LargeSize } from './sizes.ts';
+
+/** A post is about a megabyte of full events. */
+const POST_EVENTS = 250;
+const CONNECTIONS = 4;
+
+/** Sealing and merging what was taken in takes minutes. */
+export const REST_SECONDS_MAX = 1_800;
+
+/** So many events tell one version of the generator from another. */
+const FINGERPRINT_EVENTS = 100;
+
+export type LargeStoreOptions = {
+  /** Where all that a run needs is kept: this store, and those of other engines. */
+  readonly folder: string;
+  readonly size: LargeSize;
+  readonly projects: LargeProjects;
+  /** What runs the service. */
+  readonly command: readonly string[];
+};
+
+/** A data folder of the service with all events, made when it is first wanted. */
+export class LargeStore {
+  readonly #options: LargeStoreOptions;
+
+  constructor(options: LargeStoreOptions) {
+    this.#options = options;
+  }
+
+  get dataDir(): string {
+    return join(this.#options.folder, 'weir');
+  }
+
+  /** Starts the service on the folder. Its clock stands at `nowUs`. */
+  start(
+    environment: Readonly<Record<string, string>> = {},
+    nowUs: number = NOW_US,
+  ): Promise<ServiceProcess> {
+    const { command, size } = this.#options;
+    const FROZEN_NOW = new Date(nowUs / 1000).toISOString();
+    const limited = { MEMORY_LIMIT: String(size.memoryBytes), FROZEN_NOW, ...environment };
+    return ServiceProcess.start(command, limited, this.dataDir);
+  }
+
+  /**
+   * Takes in all events, and comes to where a service is when a day has passed to which nothing was sent any more. What
+   * has been made is found again. @throws Error when the folder has other events.
+   */
+  async make(): Promise<void> {
+    const { folder, size, projects } = this.#options;
+    const path = join(folder, 'weir-made');
+    const fingerprint = fingerprintOf(size, projects);
+    if (existsSync(path)) {
+      if (readFileSync(path, 'utf8') === fingerprint) return;
+      throw new Error(`${folder} has other events: remove it, or name another folder`);
+    }
+    rmSync(this.dataDir, { recursive: true, force: true });
+    mkdirSync(this.dataDir, { recursive: true });
+    await this.#takeIn();
+    await this.#settle();
+    writeFileSync(path, fingerprint);
+  }
+
+  async #takeIn(): Promise<void> {
+    const { size, projects } = this.#options;
+    const service = await this.start();
+    const client = new HttpClient(service.url, service.token, CONNECTIONS);
+    try {
+      for (const [kind, eventCount] of size.eventCounts) {
+        const fromMs = performance.now();
+        const refusalCount = await post(client, kind, { projects, eventCount });
+        const seconds = (performance.now() - fromMs) / 1000;
+        const { events } = await readSource(client, sourceOf(kind));
+        if (events !== eventCount) throw new Error(`${events} events of ${eventCount} are there`);
+        console.log(
+          `${kind}: ${events} events made and posted in ${seconds.toFixed(0)} s, ` +
+            `${refusalCount} posts refused for a moment`,
+        );
+      }
+      await service.atRest(REST_SECONDS_MAX);
+    } finally {
+      client.close();
+      await service.stop();
+    }
+  }
+
+  /** Half of the way to the next day first: a clock that leaps by more than a day is taken for wrong. */
+  async #settle(): Promise<void> {
+    showProgress('sealing');
+    const MEMORY_LIMIT = String(this.#options.size.memoryBytes);
+    await sealEverything(await findStorePath(this.dataDir), NOW_US, { MEMORY_LIMIT });
+    const dayOver = NOW_US + SEAL_AGE_US + PARTITION_US + PARTITION_QUIET_US;
+    for (const nowUs of [(NOW_US + dayOver) / 2, dayOver]) {
+      showProgress('merging');
+      const service = await this.start({}, nowUs);
+      try {
+        await wait(2 * TICK_MS);
+        await service.atRest(REST_SECONDS_MAX);
+      } finally {
+        await service.stop();
+      }
+    }
+    showProgress('');
+  }
+}
+
+async function post(
+  client: HttpClient,
+  kind: LargeKind,
+  of: { readonly projects: LargeProjects; readonly eventCount: number },
+): Promise<number> {
+  const batches = largeBatches(kind, { ...of, eventsPerBatch: POST_EVENTS });
+  const path = `/api/logs?source_name=${encodeURIComponent(sourceOf(kind))}`;
+  let sentCount = 0;
+  const refusalCount = await postAll(client, { path, connectionCount: CONNECTIONS }, () => {
+    const { value, done } = batches.next();
+    if (done) return undefined;
+    sentCount += value.eventCount;
+    showProgress(`weir: ${kind}, ${sentCount} of ${of.eventCount}`);
+    return bodyOf(value);
+  });
+  showProgress('');
+  return refusalCount;
+}
+
+/** The events as one JSON array. */
+function bodyOf({ text }: EventBatch): Buffer {
+  return Buffer.from(`[${text.slice(0, -1).replaceAll('\n', ',')}]`);
+}
+
+function fingerprintOf({ eventCounts }: LargeSize, projects: LargeProjects): string {
+  return Array.from(LARGE_KINDS.keys(), (kind) => {
+    const eventCount = eventCounts.get(kind)!;
+    const of = { projects, eventCount, eventsPerBatch: FINGERPRINT_EVENTS };
+    const { value } = largeBatches(kind, of).next();
+    return `${kind} ${eventCount} ${hashOf(value?.text ?? '')}\n`;
+  }).join('');
+}

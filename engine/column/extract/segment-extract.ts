@@ -1,0 +1,208 @@
+import { assert } from '../../assert.ts';
+import type { NumbersFooter } from '../number-values.ts';
+import type { PositionsFooter } from '../positions.ts';
+import type {
+  LeafFooter,
+  ResidualFooter,
+  SealedFooter,
+  StringColumnFooter,
+} from '../sealed-layout.ts';
+import type { BlockFooter, Slice, SliceSource } from '../slice.ts';
+import { whenAsked } from '../when-asked.ts';
+import { ExtractBuffer } from './extract-buffer.ts';
+import { positionsOfRows } from './positions-of-rows.ts';
+import { type Bounds, type ReadSlice, SliceBytes } from './slice-bytes.ts';
+import { ValuesExtract } from './values-extract.ts';
+
+/**
+ * Entries that are packed together, in deflated strings and in the parts of others, begin at multiples of it: so does
+ * what is taken out of a column.
+ */
+export const ENTRY_ALIGNMENT = 64;
+
+/** Bytes beside those of the segment itself: of each leaf column a few arrays more, and the positions of all rows. */
+const COLUMN_SIZE_MAX = 256;
+
+/** What a footer says of the rows of a segment. */
+export type RowColumns = Pick<
+  SealedFooter,
+  | 'rowSkeletons'
+  | 'timestampsUs'
+  | 'arrivals'
+  | 'ids'
+  | 'messages'
+  | 'projects'
+  | 'leaves'
+  | 'residual'
+>;
+
+/**
+ * Some consecutive rows of a sealed segment, in memory of their own: a segment of few rows, made of those bytes of
+ * the large one that its rows need. Each column is taken out when it is first asked for; texts are found without an
+ * index, by looking at each row.
+ *
+ * Rows of a project lie one behind the other, and so do their values in each column: in place of columns of
+ * megabytes a few blocks are read.
+ */
+export class SegmentExtract {
+  readonly rowCount: number;
+  readonly columns: RowColumns;
+  readonly #buffer: ExtractBuffer;
+
+  /** `read` reads a slice of the segment of `footer`. `start` is a multiple of ENTRY_ALIGNMENT. */
+  constructor(footer: SealedFooter, imageSize: number, read: ReadSlice, { start, end }: Bounds) {
+    assert(
+      start % ENTRY_ALIGNMENT === 0,
+      'rows are taken out from where entries begin that are packed together',
+    );
+    this.rowCount = end - start;
+    const positionsSize = 4 * (this.rowCount + 1) + COLUMN_SIZE_MAX;
+    this.#buffer = new ExtractBuffer(imageSize + footer.leaves.length * positionsSize);
+    this.columns = new ExtractColumns(footer, {
+      bytes: new SliceBytes(read),
+      buffer: this.#buffer,
+      rows: { start, end },
+    });
+  }
+
+  get source(): SliceSource {
+    return this.#buffer.source;
+  }
+
+  /** Bytes of memory. */
+  get size(): number {
+    return this.#buffer.size;
+  }
+}
+
+type From = {
+  readonly bytes: SliceBytes;
+  readonly buffer: ExtractBuffer;
+  readonly rows: Bounds;
+};
+
+/** What is taken out of a segment, each column when it is first asked for. */
+class ExtractColumns implements RowColumns {
+  readonly leaves: readonly LeafFooter[];
+  readonly #footer: SealedFooter;
+  readonly #from: From;
+  readonly #values: ValuesExtract;
+  readonly #rowSkeletons = whenAsked(() => this.#takeNumbers('rowSkeletons'));
+  readonly #timestampsUs = whenAsked(() => this.#takeNumbers('timestampsUs'));
+  readonly #arrivals = whenAsked(() => this.#takeNumbers('arrivals'));
+  readonly #ids = whenAsked(() => this.#takeStrings('ids'));
+  readonly #messages = whenAsked(() => this.#takeStrings('messages'));
+  readonly #projects = whenAsked(() => this.#takeStrings('projects'));
+  readonly #residual = whenAsked(() => this.#takeResidual());
+
+  constructor(footer: SealedFooter, from: From) {
+    this.#footer = footer;
+    this.#from = from;
+    this.#values = new ValuesExtract(from.bytes, from.buffer);
+    this.leaves = footer.leaves.map((leaf) => new ExtractLeaf(leaf, () => this.#takeLeaf(leaf)));
+  }
+
+  get rowSkeletons(): NumbersFooter {
+    return this.#rowSkeletons();
+  }
+
+  get timestampsUs(): NumbersFooter {
+    return this.#timestampsUs();
+  }
+
+  get arrivals(): NumbersFooter {
+    return this.#arrivals();
+  }
+
+  get ids(): StringColumnFooter {
+    return this.#ids();
+  }
+
+  get messages(): StringColumnFooter {
+    return this.#messages();
+  }
+
+  get projects(): StringColumnFooter {
+    return this.#projects();
+  }
+
+  get residual(): ResidualFooter {
+    return this.#residual();
+  }
+
+  #takeNumbers(column: 'rowSkeletons' | 'timestampsUs' | 'arrivals'): NumbersFooter {
+    return this.#values.numbers(this.#footer[column], this.#from.rows);
+  }
+
+  #takeStrings(column: 'ids' | 'messages' | 'projects'): StringColumnFooter {
+    const { positions, strings } = this.#footer[column];
+    const { footer, bounds } = this.#takePositions(positions);
+    return { positions: footer, strings: this.#values.strings(strings, bounds) };
+  }
+
+  #takeResidual(): ResidualFooter {
+    const { positions, slots, strings } = this.#footer.residual;
+    const taken = this.#takePositions(positions);
+    const { start, end } = taken.bounds;
+    const { bytes, buffer } = this.#from;
+    return {
+      positions: taken.footer,
+      slots: buffer.add(bytes.bytes(slots, 8 * start, 8 * end)),
+      strings: this.#takeBlock(strings),
+    };
+  }
+
+  #takeLeaf({ positions, numbers, strings }: LeafFooter): TakenLeaf {
+    const { footer, bounds } = this.#takePositions(positions);
+    return {
+      positions: footer,
+      numbers: numbers && this.#values.numbers(numbers, bounds),
+      strings: strings && this.#values.strings(strings, bounds),
+    };
+  }
+
+  /** Where the values of the rows are, there and here: here they may begin behind the first. */
+  #takePositions(footer: PositionsFooter): {
+    readonly footer: PositionsFooter;
+    readonly bounds: Bounds;
+  } {
+    const { bytes, buffer, rows } = this.#from;
+    const positions = positionsOfRows(bytes, footer, rows);
+    if (positions === undefined) return { footer, bounds: rows };
+    const first = positions[0]!;
+    const start = first - (first % ENTRY_ALIGNMENT);
+    const offsets = buffer.add(positions.map((position) => position - start));
+    return { footer: { kind: 'offsets', offsets }, bounds: { start, end: positions.at(-1)! } };
+  }
+
+  #takeBlock({ count, bytes, offsets }: BlockFooter): BlockFooter {
+    const copied = (slice: Slice): Slice => this.#from.buffer.add(this.#from.bytes.bytes(slice));
+    return { count, bytes: copied(bytes), offsets: copied(offsets) };
+  }
+}
+
+type TakenLeaf = Pick<LeafFooter, 'positions' | 'numbers' | 'strings'>;
+
+class ExtractLeaf implements LeafFooter {
+  readonly path: LeafFooter['path'];
+  readonly leafClass: LeafFooter['leafClass'];
+  readonly #taken: () => TakenLeaf;
+
+  constructor({ path, leafClass }: LeafFooter, take: () => TakenLeaf) {
+    this.path = path;
+    this.leafClass = leafClass;
+    this.#taken = whenAsked(take);
+  }
+
+  get positions(): LeafFooter['positions'] {
+    return this.#taken().positions;
+  }
+
+  get numbers(): LeafFooter['numbers'] {
+    return this.#taken().numbers;
+  }
+
+  get strings(): LeafFooter['strings'] {
+    return this.#taken().strings;
+  }
+}

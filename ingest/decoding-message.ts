@@ -1,0 +1,159 @@
+import type { UnreadableTimestamps } from './admission.ts';
+import { copyPiecesInSlices, sizeOfPieces } from './body-pieces.ts';
+import { yieldToEventLoop } from './event-loop.ts';
+import { BodyLimitError, MalformedBodyError } from './ingest-error.ts';
+import { LIST_PART_CHARACTERS, LIST_PART_ITEMS } from './limits.ts';
+import { decodeBatch, type PackedBatch, packBatch } from './log/record-body.ts';
+import type { BodyForm } from './post-body.ts';
+import type { AdmissionTarget, AdmittedPost, PostContents, PostedBody } from './post-decoding.ts';
+import { formatOfName, nameOfFormat } from './wire/wire-formats.ts';
+
+/** What the decoding thread is asked: a call of a `PostDecoding`, which has a number. */
+export type DecodingRequest =
+  | { readonly call: 'begin'; readonly decoding: number; readonly posted: SentBody }
+  | { readonly call: 'admit'; readonly decoding: number; readonly target: AdmissionTarget }
+  | { readonly call: 'end'; readonly decoding: number };
+
+/** What it answers; `end` has no answer. */
+export type DecodingAnswer =
+  | { readonly kind: 'begun'; readonly contents: SentContents }
+  | { readonly kind: 'admitted'; readonly admitted: SentAdmitted }
+  | SentFailure;
+
+type SentBody =
+  | { readonly pieces: readonly Uint8Array[]; readonly form: BodyForm }
+  | (Omit<Extract<PostedBody, { mediaType: string }>, 'format'> & { readonly formatName: string });
+
+/** A list in parts, each as JSON. */
+type SentList = readonly string[];
+
+type SentContents = Pick<PostContents, 'bodyAddress'> & {
+  readonly addresses: SentList;
+  /** Of formats that note a list of things; the notes of all others are `undefined`. */
+  readonly notes: SentList | undefined;
+};
+
+type SentAdmitted = {
+  readonly batch: PackedBatch;
+  readonly refusedEvents: Uint32Array<ArrayBuffer>;
+  readonly reasons: readonly string[];
+  readonly repaired: Uint32Array<ArrayBuffer>;
+  readonly unreadableTimestamps: UnreadableTimestamps | undefined;
+  readonly bodySize: number;
+};
+
+/** An error without its class, which a message does not keep. */
+type SentFailure = {
+  readonly kind: 'malformed' | 'limit' | 'bug';
+  readonly message: string;
+  readonly stack: string | undefined;
+};
+
+/** The body in one piece, whose buffer is to be transferred. */
+export async function sentBodyOf(posted: PostedBody): Promise<{
+  readonly body: SentBody;
+  readonly transfer: readonly ArrayBuffer[];
+}> {
+  const whole = new Uint8Array(sizeOfPieces(posted.pieces));
+  await copyPiecesInSlices(posted.pieces, whole);
+  const pieces = [whole];
+  const transfer = [whole.buffer];
+  if (!('mediaType' in posted)) return { body: { pieces, form: posted.format }, transfer };
+  const { mediaType, headers, nowUs } = posted;
+  const formatName = nameOfFormat(posted.format);
+  return { body: { pieces, mediaType, headers, nowUs, formatName }, transfer };
+}
+
+export function postedBodyOf(sent: SentBody): PostedBody {
+  if ('form' in sent) return { pieces: sent.pieces, format: sent.form };
+  const { pieces, mediaType, headers, nowUs, formatName } = sent;
+  return { pieces, mediaType, headers, nowUs, format: formatOfName(formatName) };
+}
+
+export function sentContentsOf({ bodyAddress, addresses, notes }: PostContents): SentContents {
+  return {
+    bodyAddress,
+    addresses: sentListOf(addresses),
+    notes: Array.isArray(notes) ? sentListOf(notes) : undefined,
+  };
+}
+
+/** Lets other work run between parts of lists. */
+export async function contentsOf(sent: SentContents): Promise<PostContents> {
+  const addresses = (await listOf(sent.addresses)) as readonly (string | null)[];
+  return {
+    bodyAddress: sent.bodyAddress,
+    addresses: addresses.map((address) => address ?? undefined),
+    notes: sent.notes && (await listOf(sent.notes)),
+  };
+}
+
+/** What `admit` gave, and the buffers of it that are to be transferred. */
+export function sentAdmittedOf(admitted: AdmittedPost): {
+  readonly admitted: SentAdmitted;
+  readonly transfer: readonly ArrayBuffer[];
+} {
+  const { refusals, unreadableTimestamps, bodySize } = admitted;
+  // In one piece, as what other arrays have in reserve would count for the garbage collector of the main thread.
+  const batch = packBatch(admitted.batch);
+  const refusedEvents = Uint32Array.from(refusals.events);
+  const repaired = Uint32Array.from(admitted.repaired);
+  const { reasons } = refusals;
+  return {
+    admitted: { batch, refusedEvents, reasons, repaired, unreadableTimestamps, bodySize },
+    transfer: [batch.data.buffer, refusedEvents.buffer, repaired.buffer],
+  };
+}
+
+export function admittedOf(sent: SentAdmitted): AdmittedPost {
+  const { batch, refusedEvents, reasons, repaired, unreadableTimestamps, bodySize } = sent;
+  return {
+    batch: decodeBatch(batch, batch.data),
+    refusals: { events: Array.from(refusedEvents), reasons },
+    repaired: Array.from(repaired),
+    unreadableTimestamps,
+    bodySize,
+  };
+}
+
+export function sentFailureOf(error: unknown): SentFailure {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  if (error instanceof MalformedBodyError) return { kind: 'malformed', message, stack };
+  if (error instanceof BodyLimitError) return { kind: 'limit', message, stack };
+  return { kind: 'bug', message, stack };
+}
+
+export function errorOf({ kind, message, stack }: SentFailure): Error {
+  if (kind === 'malformed') return new MalformedBodyError(message);
+  if (kind === 'limit') return new BodyLimitError(message);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+/** `undefined` becomes `null`. */
+function sentListOf(list: readonly unknown[]): SentList {
+  const parts: string[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  for (const item of list) {
+    const text = JSON.stringify(item) ?? 'null';
+    texts.push(text);
+    length += text.length;
+    if (texts.length < LIST_PART_ITEMS && length < LIST_PART_CHARACTERS) continue;
+    parts.push(`[${texts.join()}]`);
+    texts = [];
+    length = 0;
+  }
+  if (texts.length > 0) parts.push(`[${texts.join()}]`);
+  return parts;
+}
+
+async function listOf(sent: SentList): Promise<readonly unknown[]> {
+  const list: unknown[] = [];
+  for (const [index, part] of sent.entries()) {
+    if (index > 0) await yieldToEventLoop();
+    for (const item of JSON.parse(part) as readonly unknown[]) list.push(item);
+  }
+  return list;
+}

@@ -1,0 +1,276 @@
+import { type TransferListItem, Worker } from 'node:worker_threads';
+import { assert, must } from '../engine/assert.ts';
+import { THREAD_IDLE_MS_MAX } from '../engine/limits.ts';
+import {
+  admittedOf,
+  contentsOf,
+  type DecodingAnswer,
+  type DecodingRequest,
+  errorOf,
+  sentBodyOf,
+} from './decoding-message.ts';
+import { BodyLimitError, MalformedBodyError, OverloadError } from './ingest-error.ts';
+import type {
+  AdmissionTarget,
+  AdmittedPost,
+  DecodingOptions,
+  PostContents,
+  PostDecoding,
+  PostedBody,
+} from './post-decoding.ts';
+import { SerialWork } from './serial-work.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Bytes that the decoding thread may have. */
+export type DecodingBounds = {
+  /** Of its heap. */
+  readonly heapBytesMax: number;
+  /** Of new objects, apart from that heap. */
+  readonly newObjectsBytesMax: number;
+  /** Of the arrays of one body. */
+  readonly loanBytesMax: number;
+};
+
+/** What the thread is sent when it starts. */
+export type DecodingThreadData = Pick<DecodingOptions, 'retentionUs' | 'manners'> &
+  Pick<DecodingBounds, 'loanBytesMax'>;
+
+export type DecodingThreadOptions = Pick<DecodingOptions, 'retentionUs' | 'manners'> & {
+  readonly bounds: DecodingBounds;
+  /** Milliseconds that it has nothing to do before it ends. */
+  readonly idleMsMax?: number;
+  /** Called when the thread ended of itself. */
+  readonly onLost?: (cause: Error) => void;
+  /** Of the thread's module; for tests. */
+  readonly workerUrl?: URL;
+};
+
+/**
+ * A thread that decodes large bodies, one call after another. It starts with the first body, and ends when it has had
+ * nothing to do for a while. When it dies, the post whose call was under way fails, and other posts that had begun are
+ * to be sent again; the next body gets a new thread.
+ */
+export class DecodingThread {
+  readonly #options: DecodingThreadOptions;
+  readonly #turns = new SerialWork();
+  #running: RunningThread | undefined;
+  /** Decodings that have not ended. */
+  #openCount = 0;
+  #decodingCount = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: DecodingThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is a thread now. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /**
+   * The decoding of a body in the thread. `isGone`: whether the sender has left. Then the calls that wait for their turn
+   * are dropped.
+   */
+  decoding(posted: PostedBody, isGone: () => boolean = () => false): PostDecoding {
+    clearTimeout(this.#idleTimer);
+    this.#openCount += 1;
+    this.#decodingCount += 1;
+    return new RemoteDecoding(posted, {
+      number: this.#decodingCount,
+      takeTurn: (call) =>
+        this.#turns.run(async () => {
+          if (isGone()) throw new MalformedBodyError('the sender left before its post was decoded');
+          return call();
+        }),
+      startThread: () => this.#start(),
+      onEnd: () => this.#release(),
+    });
+  }
+
+  /** Ends the thread. What is under way fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    await this.#end();
+  }
+
+  #start(): RunningThread {
+    if (this.#isClosed) throw closedError();
+    this.#running ??= new RunningThread(this.#options, (cause) => {
+      this.#running = undefined;
+      this.#options.onLost?.(cause);
+    });
+    return this.#running;
+  }
+
+  #release(): void {
+    this.#openCount -= 1;
+    if (this.#openCount > 0 || this.#isClosed) return;
+    const idleMsMax = this.#options.idleMsMax ?? THREAD_IDLE_MS_MAX;
+    this.#idleTimer = setTimeout(() => void this.#end(), idleMsMax).unref();
+  }
+
+  async #end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.end();
+  }
+}
+
+type RemoteParts = {
+  /** Of this decoding in its thread. */
+  readonly number: number;
+  /** Makes a call when all before it have ended. */
+  readonly takeTurn: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly startThread: () => RunningThread;
+  readonly onEnd: () => void;
+};
+
+/** A body that is decoded in the thread. */
+class RemoteDecoding implements PostDecoding {
+  readonly #parts: RemoteParts;
+  /** Until it is sent to the thread. */
+  #posted: PostedBody | undefined;
+  #thread: RunningThread | undefined;
+
+  constructor(posted: PostedBody, parts: RemoteParts) {
+    this.#posted = posted;
+    this.#parts = parts;
+  }
+
+  begin(): Promise<PostContents> {
+    const { number, takeTurn, startThread } = this.#parts;
+    return takeTurn(async () => {
+      const { body, transfer } = await sentBodyOf(must(this.#posted, 'a body is decoded once'));
+      this.#posted = undefined;
+      this.#thread = startThread();
+      const request = { call: 'begin', decoding: number, posted: body } as const;
+      return contentsOf((await this.#thread.ask('begun', request, transfer)).contents);
+    });
+  }
+
+  admit(target: AdmissionTarget): Promise<AdmittedPost> {
+    const { number, takeTurn } = this.#parts;
+    return takeTurn(async () => {
+      const request = { call: 'admit', decoding: number, target } as const;
+      const thread = must(this.#thread, 'a decoding begins before its other calls');
+      return admittedOf((await thread.ask('admitted', request)).admitted);
+    });
+  }
+
+  end(): void {
+    this.#thread?.tell({ call: 'end', decoding: this.#parts.number });
+    this.#parts.onEnd();
+  }
+}
+
+type Asked = {
+  readonly resolve: (answer: DecodingAnswer) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** A thread from its start to its end. It is asked one thing at a time. */
+class RunningThread {
+  readonly #worker: Worker;
+  readonly #heapBytesMax: number;
+  readonly #onLost: (cause: Error) => void;
+  #asked: Asked | undefined;
+  /** Whether it was told to end. */
+  #isEnding = false;
+  #hasEnded = false;
+  #cause: unknown;
+
+  constructor(options: DecodingThreadOptions, onLost: (cause: Error) => void) {
+    const { bounds, retentionUs, manners, workerUrl = WORKER_URL } = options;
+    const { heapBytesMax, newObjectsBytesMax, loanBytesMax } = bounds;
+    this.#heapBytesMax = heapBytesMax;
+    this.#onLost = onLost;
+    this.#worker = new Worker(workerUrl, {
+      workerData: { retentionUs, manners, loanBytesMax } satisfies DecodingThreadData,
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(heapBytesMax / MEBIBYTE),
+        maxYoungGenerationSizeMb: newObjectsBytesMax / MEBIBYTE,
+      },
+    });
+    this.#worker.on('message', (answer: DecodingAnswer) => this.#answered()?.resolve(answer));
+    this.#worker.on('error', (cause) => {
+      this.#cause = cause;
+    });
+    this.#worker.on('exit', () => this.#exited());
+  }
+
+  /**
+   * Resolves to the answer of this kind.
+   *
+   * @throws what the thread answers instead, BodyLimitError where its heap was full, and OverloadError where it had ended.
+   */
+  async ask<Kind extends DecodingAnswer['kind']>(
+    kind: Kind,
+    request: DecodingRequest,
+    transfer: readonly TransferListItem[] = [],
+  ): Promise<Extract<DecodingAnswer, { readonly kind: Kind }>> {
+    if (this.#hasEnded || this.#isEnding) {
+      throw new OverloadError('the thread that decoded this post has ended');
+    }
+    const answer = await new Promise<DecodingAnswer>((resolve, reject) => {
+      this.#asked = { resolve, reject };
+      this.#worker.postMessage(request, transfer);
+    });
+    if (isKind(answer, kind)) return answer;
+    assert(answer.kind !== 'begun' && answer.kind !== 'admitted', 'a call gets its own answer');
+    throw errorOf(answer);
+  }
+
+  /** Sends what has no answer. */
+  tell(request: DecodingRequest): void {
+    if (!this.#hasEnded) this.#worker.postMessage(request);
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await this.#worker.terminate();
+  }
+
+  #answered(): Asked | undefined {
+    const asked = this.#asked;
+    this.#asked = undefined;
+    return asked;
+  }
+
+  #exited(): void {
+    this.#hasEnded = true;
+    const error = this.#isEnding ? closedError() : this.#lossError();
+    if (!this.#isEnding) this.#onLost(error);
+    this.#answered()?.reject(error);
+  }
+
+  #lossError(): Error {
+    const cause = this.#cause;
+    const isMemory =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    return isMemory
+      ? new BodyLimitError(
+          `a body may fill ${Math.ceil(this.#heapBytesMax / MEBIBYTE)} MiB of heap while it is decoded; this one filled more`,
+        )
+      : new Error('the decoding thread ended before its answer', { cause });
+  }
+}
+
+const WORKER_URL = new URL('./decoding-worker.js', import.meta.url);
+
+/** Whether this is compiled: Node 20 starts no thread from TypeScript, whatever loads it otherwise. */
+export const CAN_DECODE_APART = import.meta.url.endsWith('.js');
+
+function isKind<Kind extends DecodingAnswer['kind']>(
+  answer: DecodingAnswer,
+  kind: Kind,
+): answer is Extract<DecodingAnswer, { readonly kind: Kind }> {
+  return answer.kind === kind;
+}
+
+function closedError(): OverloadError {
+  return new OverloadError('the store is closed');
+}

@@ -1,0 +1,168 @@
+import { must } from '../engine/assert.ts';
+import { type AdmissionOptions, type Admitted, admitEvents, type Refusals } from './admission.ts';
+import { ADDRESS_KEYS } from './known-key.ts';
+import type { Loan, MemoryPool } from './memory-pool.ts';
+import { type BodyForm, type DecodedBody, decodeBody, type PostAddress } from './post-body.ts';
+import type { EventTexts } from './wire/event-texts.ts';
+import { translateBody, type WireBody, type WireFormat } from './wire/wire-format.ts';
+
+/** A body as it was posted, and how it is read: in a form of ours, or in the format of another sender. */
+export type PostedBody =
+  | { readonly pieces: WireBody['pieces']; readonly format: BodyForm }
+  | (Omit<WireBody, 'memory' | 'newId'> & { readonly format: WireFormat<unknown> });
+
+/** What a body says of itself, before it is known which sources its events are for. */
+export type PostContents = {
+  /** The source that the body itself names, by its name or its id. */
+  readonly bodyAddress: string | undefined;
+  /** The addresses that events name, in the order of their first events; `undefined` is that of the body. */
+  readonly addresses: readonly (string | undefined)[];
+  /** What the format notes for its door; `undefined` of a form of ours. */
+  readonly notes: unknown;
+};
+
+/** A source, and which events are for it. */
+export type AdmissionTarget = Pick<AdmissionOptions, 'source' | 'nowUs' | 'projects'> & {
+  /** Addresses whose events are for this source, by their indexes in `PostContents.addresses`. */
+  readonly addresses: readonly number[];
+};
+
+/** The events for one source. Events are counted from zero as posted. */
+export type AdmittedPost = Admitted & {
+  /** Events of the batch that hold U+FFFD for bytes that were not UTF-8. */
+  readonly repaired: readonly number[];
+  /** Bytes of these events, as JSON of ours. */
+  readonly bodySize: number;
+};
+
+/** Decodes one body: `begin`, then `admit` for each source, one call after another, then `end`. */
+export interface PostDecoding {
+  /** @throws MalformedBodyError, BodyLimitError: then nothing of the body can be stored. */
+  begin(): Promise<PostContents>;
+  /**
+   * The events for a source; each address is given once. The batch is good until the next call.
+   *
+   * @throws MalformedBodyError, BodyLimitError.
+   */
+  admit(target: AdmissionTarget): Promise<AdmittedPost>;
+  /** Releases what the body takes. To be called once, also after a failure. */
+  end(): void;
+}
+
+/** What all bodies of a process are decoded with. */
+export type DecodingOptions = Pick<AdmissionOptions, 'retentionUs' | 'manners' | 'randomId'> & {
+  readonly pool: MemoryPool;
+  readonly newId: WireBody['newId'];
+};
+
+/** Decodes a body on the thread that calls. Lets other work of the thread run between events. */
+export class LocalDecoding implements PostDecoding {
+  readonly #options: DecodingOptions;
+  /** Until it is read. */
+  #posted: PostedBody | undefined;
+  /** The events of a format of other senders. */
+  #events: EventTexts | undefined;
+  #decoded: DecodedBody | undefined;
+  #memory: Loan | undefined;
+
+  constructor(posted: PostedBody, options: DecodingOptions) {
+    this.#posted = posted;
+    this.#options = options;
+  }
+
+  async begin(): Promise<PostContents> {
+    const posted = must(this.#posted, 'a body is read once');
+    this.#posted = undefined;
+    if ('mediaType' in posted) return this.#translate(posted, posted.format);
+    this.#decoded = await decodeBody(posted.pieces, posted.format, this.#lend());
+    const bodyAddress = firstAddress(this.#decoded.address);
+    return { bodyAddress, addresses: [undefined], notes: undefined };
+  }
+
+  async admit({ addresses, ...target }: AdmissionTarget): Promise<AdmittedPost> {
+    const ordinals = this.#events?.ordinalsOf(addresses);
+    const decoded = await this.#decodedOf(ordinals);
+    const { retentionUs, manners, randomId } = this.#options;
+    const admitted = await admitEvents(decoded, { ...target, retentionUs, manners, randomId });
+    const { refusals } = admitted;
+    const repaired = without(decoded.repairedEvents, refusals.events);
+    const bodySize = decoded.text.bodySize;
+    if (this.#events === undefined || ordinals === undefined) {
+      return { ...admitted, repaired, bodySize };
+    }
+    return {
+      ...admitted,
+      refusals: refusalsOfPost(refusals, ordinals, this.#events),
+      repaired: repaired.map((event) => ordinalOf(ordinals, event)),
+      bodySize,
+    };
+  }
+
+  end(): void {
+    this.#memory?.end();
+    this.#memory = undefined;
+  }
+
+  async #translate(
+    posted: Omit<WireBody, 'memory' | 'newId'>,
+    format: WireFormat<unknown>,
+  ): Promise<PostContents> {
+    const { pool, newId } = this.#options;
+    const memory = pool.lend();
+    try {
+      const { events, notes } = await translateBody(format, { ...posted, newId, memory });
+      this.#events = events;
+      return { bodyAddress: events.bodyAddress, addresses: events.addresses, notes };
+    } finally {
+      memory.end();
+    }
+  }
+
+  async #decodedOf(ordinals: readonly number[] | undefined): Promise<DecodedBody> {
+    if (this.#events === undefined || ordinals === undefined) return must(this.#decoded);
+    const pieces = await this.#events.body(ordinals);
+    return decodeBody(pieces, 'json', this.#lend(), this.#events.isRepaired);
+  }
+
+  #lend(): Loan {
+    this.end();
+    this.#memory = this.#options.pool.lend();
+    return this.#memory;
+  }
+}
+
+function firstAddress(address: PostAddress): string | undefined {
+  for (const key of ADDRESS_KEYS) if ((address[key] ?? '') !== '') return address[key];
+  return undefined;
+}
+
+/** Refusals of some events of a post, where they were decoded as a body by themselves. */
+function refusalsOfPost(
+  refusals: Refusals,
+  ordinals: readonly number[],
+  events: EventTexts,
+): Refusals {
+  const listed: number[] = [];
+  const unlisted: number[] = [];
+  const reasons: string[] = [];
+  for (const [index, event] of refusals.events.entries()) {
+    const ordinal = ordinalOf(ordinals, event);
+    const reason = events.reasonOf(ordinal) ?? refusals.reasons[index];
+    if (reason === undefined) unlisted.push(ordinal);
+    else {
+      listed.push(ordinal);
+      reasons.push(reason);
+    }
+  }
+  return { events: listed.concat(unlisted), reasons };
+}
+
+function ordinalOf(ordinals: readonly number[], event: number): number {
+  return must(ordinals[event], 'an event that was not taken as it is was sent');
+}
+
+function without(events: readonly number[], left: readonly number[]): readonly number[] {
+  if (events.length === 0) return events;
+  const leftOut = new Set(left);
+  return events.filter((event) => !leftOut.has(event));
+}

@@ -1,0 +1,34 @@
+import { must } from '../../engine/assert.ts';
+import { cloudEvents } from './cloud-events.ts';
+import { documentLines, documents } from './documents.ts';
+import { elasticsearchBulk } from './elasticsearch-bulk.ts';
+import { elixirLogger } from './elixir-logger.ts';
+import { logpush } from './logpush.ts';
+import { lokiPush } from './loki-push.ts';
+import { otlpJson } from './otlp-json.ts';
+import { otlpProtobuf } from './otlp-protobuf.ts';
+import { syslog } from './syslog.ts';
+import { typecasts } from './typecasts.ts';
+import type { WireFormat } from './wire-format.ts';
+
+/** All formats of other senders. A message between threads names one, as a function cannot be sent. */
+const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
+  Object.entries({
+    ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
+    ...{ lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
+  }),
+);
+
+/** The name of a format that is listed here. */
+export function nameOfFormat(format: WireFormat<unknown>): string {
+  const [name] = must(
+    [...FORMATS].find(([, listed]) => listed === format),
+    'every format of a door is listed',
+  );
+  return name;
+}
+
+/** The format of a name that `nameOfFormat` gave. */
+export function formatOfName(name: string): WireFormat<unknown> {
+  return must(FORMATS.get(name), `${name} is a format`);
+}

@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net';
+import { ServiceError } from '../errors.ts';
+import {
+  REFUSED_ADDRESSES_MAX,
+  REFUSED_TOKEN_WAIT_MS,
+  REFUSED_TOKENS_MAX,
+  REFUSED_TOKENS_WAITING_MAX,
+  REFUSED_TOKENS_WINDOW_MS,
+} from '../limits.ts';
+import type { TokenError, TokenRefusal } from './authenticate.ts';
+
+/** The connection that a wrong token came on. */
+type Caller = Pick<Socket, 'remoteAddress' | 'on' | 'off'>;
+
+/** Wrong tokens of one address since `startMs`. */
+type Attempts = { readonly startMs: number; count: number };
+
+/**
+ * Counts the tokens that are refused, and slows down an address from which many wrong ones come: whoever guesses, or
+ * sends with a token that is no more, is answered later. A token that is known never waits, whatever others send
+ * from its address. Behind a proxy all callers have the address of the proxy: headers such as `X-Forwarded-For`, which
+ * a caller can write itself, are not looked at.
+ */
+export class RefusedTokens {
+  readonly #nowMs: () => number;
+  readonly #waitMs: number;
+  readonly #onRefused: (reason: TokenRefusal) => void;
+  /** By address; whose minute began first is first. */
+  readonly #attempts = new Map<string, Attempts>();
+  #waitingCount = 0;
+
+  constructor(options: {
+    /** The monotonic clock. */
+    readonly nowMs: () => number;
+    readonly waitMs?: number | undefined;
+    readonly onRefused?: (reason: TokenRefusal) => void;
+  }) {
+    this.#nowMs = options.nowMs;
+    this.#waitMs = options.waitMs ?? REFUSED_TOKEN_WAIT_MS;
+    this.#onRefused = options.onRefused ?? (() => {});
+  }
+
+  /**
+   * Resolves when the refusal may be told, or its caller has gone.
+   *
+   * @throws ServiceError `tokens_refused` when too many wait already.
+   */
+  async hold(refusal: TokenError, caller: Caller): Promise<void> {
+    this.#onRefused(refusal.reason);
+    const address = caller.remoteAddress ?? '';
+    if (refusal.reason !== 'unknown' || this.#countOf(address) <= REFUSED_TOKENS_MAX) return;
+    if (this.#waitingCount >= REFUSED_TOKENS_WAITING_MAX) {
+      const message = `more than ${REFUSED_TOKENS_MAX} wrong access tokens came from this address within ${REFUSED_TOKENS_WINDOW_MS / 1000} s`;
+      throw new ServiceError('tokens_refused', message);
+    }
+    this.#waitingCount += 1;
+    await this.#wait(caller);
+    this.#waitingCount -= 1;
+  }
+
+  #wait(caller: Caller): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        caller.off('close', end);
+        resolve();
+      };
+      const timer = setTimeout(end, this.#waitMs);
+      caller.on('close', end);
+    });
+  }
+
+  /** How many wrong tokens came from an address of late, with this one. */
+  #countOf(address: string): number {
+    const nowMs = this.#nowMs();
+    for (const [known, { startMs }] of this.#attempts) {
+      const isOver = nowMs - startMs >= REFUSED_TOKENS_WINDOW_MS;
+      if (!isOver && this.#attempts.size <= REFUSED_ADDRESSES_MAX) break;
+      this.#attempts.delete(known);
+    }
+    const attempts = this.#attempts.get(address) ?? { startMs: nowMs, count: 0 };
+    this.#attempts.set(address, attempts);
+    attempts.count += 1;
+    return attempts.count;
+  }
+}

@@ -1,0 +1,35 @@
+import { DataFolder } from '../../ingest/data-folder.ts';
+import { LockedError } from '../../ingest/lock-file.ts';
+import { CommandFailure, type CommandWorld } from './command.ts';
+
+/**
+ * Changes a data folder that no service runs on: it belongs to this process meanwhile. `work` gets the path of the
+ * store folder. `advice`: what to do where a service runs there.
+ *
+ * @throws CommandFailure when the folder is in use.
+ */
+export async function withFolderLock<T>(
+  { dataDir, advice }: { readonly dataDir: string; readonly advice: string },
+  world: Pick<CommandWorld, 'wallMs'>,
+  work: (storePath: string) => Promise<T>,
+): Promise<T> {
+  const folder = await takeFolder(dataDir, advice, world);
+  try {
+    return await work(folder.storePath);
+  } finally {
+    await folder.release();
+  }
+}
+
+async function takeFolder(
+  dataDir: string,
+  advice: string,
+  { wallMs }: Pick<CommandWorld, 'wallMs'>,
+): Promise<DataFolder> {
+  try {
+    return await DataFolder.take(dataDir, wallMs() * 1000);
+  } catch (cause) {
+    if (!(cause instanceof LockedError)) throw cause;
+    throw new CommandFailure(`${cause.message}. ${advice}`, cause);
+  }
+}

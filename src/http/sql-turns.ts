@@ -1,0 +1,38 @@
+import type { Pieces } from '../../engine/plan/pieces.ts';
+import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import { ServiceError } from '../errors.ts';
+import {
+  CALLER_SQL_CHARACTER_BYTES,
+  CALLER_SQL_TURN_BYTES,
+  CALLER_SQL_WAITING_MAX,
+} from '../limits.ts';
+import type { WorkTurns } from './work-turns.ts';
+
+/**
+ * Works on a caller's SQL text on the main thread, in turns with the texts of other tenants and with posts: binds it,
+ * or plans and begins it. What the pieces come to is waited for where it is a promise.
+ *
+ * @throws ServiceError when too much of this tenant waits, and when its caller has gone meanwhile.
+ */
+export async function workOnSql<T>(
+  turns: WorkTurns,
+  call: { readonly sql: string; readonly tenant: Tenant; readonly isGone: () => boolean },
+  pieces: Pieces<T>,
+): Promise<Awaited<T>> {
+  const { sql, tenant, isGone } = call;
+  if (turns.waitingCount(tenant) >= CALLER_SQL_WAITING_MAX) {
+    const message = `at most ${CALLER_SQL_WAITING_MAX} SQL texts of a token may wait at once; there are as many`;
+    throw new ServiceError('overloaded', message);
+  }
+  const start = async (): Promise<IteratorResult<undefined, T>> => {
+    if (isGone()) {
+      throw new ServiceError('query_cancelled', 'the caller went away before the answer');
+    }
+    return turns.advance(pieces);
+  };
+  const size = Math.min(CALLER_SQL_CHARACTER_BYTES * sql.length, CALLER_SQL_TURN_BYTES);
+  for (;;) {
+    const step = await turns.run({ tenant, size, start });
+    if (step.done === true) return await step.value;
+  }
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { AdmissionManners } from '../../ingest/admission.ts';
+import { sizeOfPieces } from '../../ingest/body-pieces.ts';
+import { CAN_DECODE_APART, DecodingThread } from '../../ingest/decoding-thread.ts';
+import { DECODED_APART_BYTES_MIN } from '../../ingest/limits.ts';
+import type { LogStore } from '../../ingest/log-store.ts';
+import { MemoryPool } from '../../ingest/memory-pool.ts';
+import {
+  type DecodingOptions,
+  LocalDecoding,
+  type PostContents,
+  type PostDecoding,
+  type PostedBody,
+} from '../../ingest/post-decoding.ts';
+import { randomUuids } from '../../ingest/random-id.ts';
+import { isUuid, type Source, type SourceDirectory } from '../../ingest/source.ts';
+import { type Log, stackOf } from '../log.ts';
+import type { MemoryDivision } from '../memory-shares.ts';
+import type { IngestCounts } from './ingest-counts.ts';
+import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
+import type { DecodedPost, LogIntake, Receipt, StoredLogs } from './log-intake.ts';
+
+export type StoreIntakeOptions = {
+  readonly directory: SourceDirectory;
+  readonly store: LogStore;
+  readonly durableMs: LogIntake['durableMs'];
+  readonly retentionUs: number;
+  readonly counts: IngestCounts;
+  readonly manners: AdmissionManners;
+  readonly division: Pick<MemoryDivision, 'pooledBytesMax' | 'decodingBounds'>;
+  readonly log: Log;
+  /** Bytes from which a body is decoded in a thread of its own; as the limits say unless given. */
+  readonly apartBytesMin?: number | undefined;
+};
+
+/** Decodes posts, large ones in a thread of their own, and hands their events to the store. */
+export class StoreIntake implements LogIntake {
+  readonly durableMs: LogIntake['durableMs'];
+  readonly #directory: SourceDirectory;
+  readonly #store: LogStore;
+  readonly #counts: IngestCounts;
+  readonly #decoding: DecodingOptions;
+  readonly #thread: DecodingThread;
+  readonly #apartBytesMin: number;
+
+  constructor(options: StoreIntakeOptions) {
+    const { retentionUs, manners, division, log } = options;
+    this.durableMs = options.durableMs;
+    this.#directory = options.directory;
+    this.#store = options.store;
+    this.#counts = options.counts;
+    const { apartBytesMin = DECODED_APART_BYTES_MIN } = options;
+    this.#apartBytesMin = CAN_DECODE_APART ? apartBytesMin : Number.POSITIVE_INFINITY;
+    this.#decoding = {
+      ...{ retentionUs, manners },
+      pool: new MemoryPool(division.pooledBytesMax),
+      randomId: randomUuids(),
+      newId: randomUUID,
+    };
+    this.#thread = new DecodingThread({
+      ...{ retentionUs, manners },
+      bounds: division.decodingBounds,
+      onLost: (error) => log({ level: 'error', event: 'decoding_lost', error: stackOf(error) }),
+    });
+  }
+
+  findSource(text: string): Source | undefined {
+    return isUuid(text) ? this.#directory.findById(text) : this.#directory.findByName(text);
+  }
+
+  listSources(): readonly Source[] {
+    return this.#directory.sources;
+  }
+
+  sizes(): ReturnType<LogIntake['sizes']> {
+    const stats = this.#store.stats();
+    return new Map(
+      stats.map(({ source, rowCount, byteSize }) => [
+        source,
+        { events: rowCount, bytes: byteSize },
+      ]),
+    );
+  }
+
+  check(source: Source | undefined): void {
+    withServiceErrors(() => this.#store.check(source?.name));
+  }
+
+  decode(posted: PostedBody, isGone?: () => boolean): Promise<DecodedPost> {
+    const decoding =
+      sizeOfPieces(posted.pieces) < this.#apartBytesMin
+        ? new LocalDecoding(posted, this.#decoding)
+        : this.#thread.decoding(posted, isGone);
+    return asServiceErrors(async () => {
+      try {
+        const contents = await decoding.begin();
+        return new StoredPost(contents, { decoding, store: this.#store, counts: this.#counts });
+      } catch (error) {
+        decoding.end();
+        throw error;
+      }
+    });
+  }
+
+  /** Ends the thread; what it decodes fails. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}
+
+type StoredPostParts = {
+  readonly decoding: PostDecoding;
+  readonly store: LogStore;
+  readonly counts: IngestCounts;
+};
+
+/** A decoded post on its way to the store. */
+class StoredPost implements DecodedPost {
+  readonly contents: PostContents;
+  readonly #parts: StoredPostParts;
+
+  constructor(contents: PostContents, parts: StoredPostParts) {
+    this.contents = contents;
+    this.#parts = parts;
+  }
+
+  store(source: Source, receipt: Receipt): Promise<StoredLogs> {
+    const { addresses = [...this.contents.addresses.keys()], nowUs, projects, onStored } = receipt;
+    const { decoding, store, counts } = this.#parts;
+    return asServiceErrors(async () => {
+      const admitted = await decoding.admit({ source, nowUs, projects, addresses });
+      const { batch, refusals, repaired, unreadableTimestamps, bodySize: bytes } = admitted;
+      const { rowCount: events } = batch;
+      if (events > 0) {
+        await store.append(source.name, batch, nowUs);
+        onStored?.({ events, bytes });
+      }
+      counts.add(source.name, {
+        events,
+        refusals: refusals.events.length,
+        repairs: repaired.length,
+        unreadableTimestamps: unreadableTimestamps?.count ?? 0,
+        bytes,
+      });
+      return { ...refusals, repaired, unreadableTimestamps };
+    });
+  }
+
+  /** The store keeps nothing of a batch, whether it took it or not. */
+  end(): void {
+    this.#parts.decoding.end();
+  }
+}

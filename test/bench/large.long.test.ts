@@ -1,0 +1,49 @@
+import { equal, match, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { promisify } from 'node:util';
+
+/** Of the small size: made-up events of fixed seeds, so the same on every machine. */
+const RESULT_HASH = '4e8fbdb25869';
+
+async function outputOf(path: string, ...parameters: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...['--import', 'tsx', path, '--uncompiled', ...parameters],
+  ]);
+  return stdout;
+}
+
+test('the benchmark of a large store gets the answers it always got, and those of other engines', async () => {
+  const stdout = await outputOf('bench/large.ts', '--size', 'small');
+  equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
+  match(stdout, /^\| logs\.all, three rows \| 3 to 3 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \|/m);
+  match(stdout, /^\| invocation-stats 7day \| 6 to 6 \|/m);
+  match(stdout, /^start: \d+ ms \(bar/m);
+  match(stdout, /^idle for [\d.]+ s: [\d.]+ % of a processor, [\d.]+ renewals\/s \(bar/m);
+  for (const name of ['sqlite', 'duckdb', 'clickhouse']) {
+    match(stdout, new RegExp(`^${name} (?:is left out: .+|gives the same answers)$`, 'im'));
+  }
+});
+
+test('the short form of that has a store that is larger than memory, and reads of it for each call', async () => {
+  const stdout = await outputOf('bench/large.ts', '--size', 'short', '--only', 'weir');
+  const fileMegabytes = Number(/^(\d+) MB in \d+ segment files/m.exec(stdout)?.[1]);
+  const limitMegabytes = Number(/^asking: .* of (\d+) MB in memory/m.exec(stdout)?.[1]);
+  ok(fileMegabytes > limitMegabytes, stdout);
+  const [, p50] = /^\| logs\.all, busiest \|.*\|.*\| ([\d.]+) \/ [\d.]+ \|$/m.exec(stdout) ?? [];
+  ok(Number(p50) > 0, stdout);
+});
+
+test('the soak prints a line for each minute, and which bars were reached', async () => {
+  const stdout = await outputOf('bench/soak.ts', '--size', 'small');
+  match(stdout, /^an empty store takes \d+ events\/s; sent: \d+ events\/s$/m);
+  const counts = Array.from(
+    stdout.matchAll(
+      /^\| \d+ \| (\d+) \| 0 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \| \d+ \| \d+ \| (\d+) \| /gm,
+    ),
+    ([, answered, events]) => ({ answered: Number(answered), events: Number(events) }),
+  );
+  equal(counts.length, 3, stdout);
+  ok(counts.every(({ answered }) => answered > 0) && counts.some(({ events }) => events > 0));
+  match(stdout, /^posts refused: \d+ \(bar 0: /m);
+});

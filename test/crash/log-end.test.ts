@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FILE_HEADER_SIZE } from '../../ingest/log/log-layout.ts';
+import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
+import { surveyLog } from '../../ingest/log-survey.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { budgetOf } from '../support/budget.ts';
+import { ModelDisk } from '../support/model-disk.ts';
+import { smallBatch } from '../support/small-batch.ts';
+import { FOLDER, replayed } from './log-model.ts';
+
+/** One in so many bits of a log is flipped, and one in so many of its bytes is a place to cut it. */
+const STEP = budgetOf('WEIR_LOG_END_STEP', { fast: 37, all: 1 });
+
+const NEWEST = join(FOLDER, '00000001.log');
+const END = '/data/log-end';
+
+type Life = { readonly disk: ModelDisk; readonly log: WriteAheadLog };
+
+/** A log of so many posts that goes on. */
+async function logOf(postCount: number): Promise<Life> {
+  const disk = new ModelDisk(new Random(1));
+  const log = await WriteAheadLog.open({
+    ...{ disk, folder: FOLDER, files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1 },
+    onEvent: ({ kind }) => assert.fail(kind),
+  });
+  for (let post = 0; post < postCount; post++) await append(log);
+  return { disk, log };
+}
+
+function append(log: WriteAheadLog): Promise<number> {
+  return log.append({ source: 's', receivedUs: 0, arrivalBase: 0, batch: smallBatch(['x']) });
+}
+
+async function stopped(postCount: number): Promise<ModelDisk> {
+  const { disk, log } = await logOf(postCount);
+  await log.close();
+  return disk;
+}
+
+/** The same files, but for the newest file of the log. */
+function withNewest(disk: ModelDisk, bytes: Uint8Array): ModelDisk {
+  const other = new ModelDisk(new Random(1));
+  other.put(NEWEST, bytes);
+  other.put(END, disk.bytesOf(END));
+  return other;
+}
+
+type Found = {
+  readonly reasons: readonly string[];
+  readonly recordsLost: number;
+  readonly tailBytes: number;
+};
+
+/** What a look from outside finds, and then a start: they must agree. */
+async function found(disk: ModelDisk): Promise<Found> {
+  const reasons: string[] = [];
+  const survey = await surveyLog({
+    ...{ disk, dataDir: '/data', onRecord: () => {}, onProgress: () => {} },
+    onDamage: (damage) => reasons.push(damage.kind === 'log' ? damage.reason : damage.kind),
+  });
+  const { recovered } = await replayed(disk);
+  assert.deepEqual(
+    recovered.damages.map(({ reason }) => reason),
+    reasons,
+  );
+  assert.deepEqual(
+    [recovered.recordsLost, recovered.tailBytes],
+    [survey.recordsLost, survey.tailSize],
+  );
+  return { reasons, recordsLost: recovered.recordsLost, tailBytes: recovered.tailBytes };
+}
+
+test('a log that was stopped is whole', async () => {
+  for (const postCount of [0, 1, 3]) {
+    const outcome = await found(await stopped(postCount));
+    assert.deepEqual(outcome, { reasons: [], recordsLost: 0, tailBytes: 0 });
+  }
+});
+
+test('behind a clean stop a cut of the newest file is damage, wherever it is', async () => {
+  const disk = await stopped(3);
+  const bytes = disk.bytesOf(NEWEST);
+  const recordSize = (bytes.length - FILE_HEADER_SIZE) / 3;
+  for (let size = 0; size < bytes.length; size += STEP) {
+    const whole = Math.max(0, Math.floor((size - FILE_HEADER_SIZE) / recordSize));
+    const { recordsLost, tailBytes } = await found(withNewest(disk, bytes.subarray(0, size)));
+    assert.deepEqual([recordsLost, tailBytes], [3 - whole, 0], `cut at ${size}`);
+  }
+});
+
+test('behind a clean stop a flipped bit of the last record is damage, and the next start goes on behind it', async () => {
+  const disk = await stopped(2);
+  const bytes = disk.bytesOf(NEWEST);
+  const start = (FILE_HEADER_SIZE + bytes.length) / 2;
+  for (let bit = start * 8; bit < bytes.length * 8; bit += STEP) {
+    const flipped = bytes.slice();
+    flipped[bit >>> 3]! ^= 1 << (bit & 7);
+    const rotten = withNewest(disk, flipped);
+    const outcome = await found(rotten);
+    assert.deepEqual(outcome, { reasons: ['record'], recordsLost: 1, tailBytes: 0 }, `bit ${bit}`);
+    const { recovered } = await replayed(rotten);
+    assert.equal(recovered.nextSequence, 3, 'a sequence that was acknowledged is not used again');
+  }
+});
+
+test('behind a crash what was noted is damage when it is missing, and what came later is a tail', async () => {
+  const { disk, log } = await logOf(2);
+  log.tick(Number.NEGATIVE_INFINITY);
+  await new Promise((resolve) => setImmediate(resolve));
+  const noted = disk.bytesOf(NEWEST);
+  await append(log);
+  const later = disk.bytesOf(NEWEST);
+  const torn = await found(withNewest(disk, later.subarray(0, later.length - 8)));
+  assert.deepEqual([torn.reasons, torn.recordsLost], [[], 0]);
+  assert.ok(torn.tailBytes > 0);
+  const lost = await found(withNewest(disk, noted.subarray(0, noted.length - 8)));
+  assert.deepEqual(lost, { reasons: ['record'], recordsLost: 1, tailBytes: 0 });
+});
+
+test('a log whose folder is gone has lost what it held', async () => {
+  const disk = await stopped(3);
+  const empty = new ModelDisk(new Random(1));
+  empty.put(END, disk.bytesOf(END));
+  assert.deepEqual(await found(empty), { reasons: ['missing'], recordsLost: 3, tailBytes: 0 });
+  const { recovered } = await replayed(empty);
+  assert.deepEqual([recovered.nextSequence, recovered.nextNumber], [4, 2]);
+});
+
+test('when it is not known where the log ended, this is reported, and every record is read', async () => {
+  const disk = await stopped(3);
+  const rotten = disk.bytesOf(END).slice();
+  rotten[70]! ^= 1;
+  disk.put(END, rotten);
+  assert.deepEqual(await found(disk), { reasons: ['log_end'], recordsLost: 0, tailBytes: 0 });
+  assert.equal((await replayed(disk)).records.length, 3);
+});
+
+test('the end is noted once for all posts between two ticks, and not again without posts', async () => {
+  const { disk, log } = await logOf(50);
+  const notes = () => disk.journal.filter((name) => name === 'rename').length;
+  const tick = async (): Promise<void> => {
+    log.tick(Number.NEGATIVE_INFINITY);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  assert.equal(notes(), 0);
+  await tick();
+  assert.equal(notes(), 1);
+  await tick();
+  assert.equal(notes(), 1);
+  await append(log);
+  await tick();
+  assert.equal(notes(), 2);
+});
+
+test('a log that cannot note its end takes posts, and says so once', async () => {
+  const events: string[] = [];
+  const disk = new ModelDisk(new Random(1));
+  const log = await WriteAheadLog.open({
+    ...{ disk, folder: FOLDER, files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1 },
+    onEvent: ({ kind }) => events.push(kind),
+  });
+  disk.rename = () => disk.open('/nowhere').then(() => {});
+  for (let post = 1; post <= 3; post++) {
+    assert.equal(await append(log), post);
+    log.tick(Number.NEGATIVE_INFINITY);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(events, ['end_failed']);
+});
+
+test('a log that is gone has lost nothing that was in segment files when it was stopped', async () => {
+  const { disk, log } = await logOf(3);
+  await log.close(3);
+  const empty = new ModelDisk(new Random(1));
+  empty.put(END, disk.bytesOf(END));
+  assert.deepEqual(await found(empty), { reasons: ['missing'], recordsLost: 1, tailBytes: 0 });
+  const stored = await logOf(3);
+  await stored.log.close(4);
+  empty.put(END, stored.disk.bytesOf(END));
+  assert.deepEqual(await found(empty), { reasons: [], recordsLost: 0, tailBytes: 0 });
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { budgetOf } from '../support/budget.ts';
+import { numberFrom } from '../support/environment.ts';
+import { newOwnersTally, OwnersSchedule } from './owners.ts';
+
+const SCHEDULE_COUNT = budgetOf('WEIR_OWNER_SCHEDULES', { fast: 8, all: 300 });
+
+const SEED = numberFrom('WEIR_FUZZ_SEED', 1);
+
+test(`what any owner of a folder acknowledged is there once, in ${SCHEDULE_COUNT} schedules of stops, kills and takeovers`, async () => {
+  const tally = newOwnersTally();
+  for (let seed = SEED; seed < SEED + SCHEDULE_COUNT; seed++) {
+    try {
+      await OwnersSchedule.run(new Random(seed), tally);
+    } catch (error) {
+      assert.fail(`WEIR_FUZZ_SEED=${seed} WEIR_OWNER_SCHEDULES=1: ${inspect(error)}`);
+    }
+  }
+  console.log(tally);
+  for (const [what, count] of Object.entries(tally)) {
+    assert(count >= SCHEDULE_COUNT / 4, `${what}: ${count}`);
+  }
+});

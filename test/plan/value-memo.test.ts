@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { dictionaryVector, valueAt } from '../../engine/column/vector.ts';
+import { BooleanMemo } from '../../engine/plan/evaluator/boolean-memo.ts';
+import { ValueMemo } from '../../engine/plan/evaluator/value-memo.ts';
+import { QueryError, RunStoppedError } from '../../engine/query-error.ts';
+
+const DICTIONARY = { size: 1, value: () => 'a', isDistinct: true };
+
+/** One row with the only entry of a dictionary. */
+const ROW = dictionaryVector(new Int32Array(1), 1, DICTIONARY);
+
+/** Throws the error when it is called first, and gives a value then. */
+function failingOnce(error: Error): () => SqlValue {
+  let callCount = 0;
+  return () => {
+    callCount += 1;
+    if (callCount === 1) throw error;
+    return true;
+  };
+}
+
+const KINDS = [
+  ['ValueMemo', (evaluate: () => SqlValue) => new ValueMemo(1, evaluate)],
+  ['BooleanMemo', (evaluate: () => SqlValue) => new BooleanMemo(1, evaluate)],
+] as const;
+
+for (const [name, memoOf] of KINDS) {
+  test(`a ${name} remembers the error of an entry`, () => {
+    const memo = memoOf(failingOnce(new QueryError('query_failed', 'division by zero')));
+    for (let run = 0; run < 2; run++) assert.throws(() => memo.apply(ROW), /division by zero/);
+  });
+
+  test(`a ${name} does not remember that a run was stopped at an entry`, () => {
+    const memo = memoOf(failingOnce(new RunStoppedError('query_cancelled', 'the caller left')));
+    assert.throws(() => memo.apply(ROW), /the caller left/);
+    assert.equal(valueAt(memo.apply(ROW), 0), true);
+  });
+}

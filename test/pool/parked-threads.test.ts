@@ -1,0 +1,136 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type PoolLimits, QueryPool, type QueryRun } from '../../engine/pool/query-pool.ts';
+import type { QueryError } from '../../engine/query-error.ts';
+import { moduleUrl } from '../support/program-words.ts';
+import type { Script } from './script-worker.ts';
+
+/** Real threads, whose tasks come to checkpoints and wait for a gate. Without parking most of these tests hang. */
+const TIME = { timeout: 60_000 };
+
+let pool: QueryPool;
+/** See `Script`. */
+let shared: Int32Array;
+
+afterEach(async () => {
+  openGate();
+  await pool.close();
+});
+
+function start(workerCount: number, limits: Partial<PoolLimits> = {}): void {
+  shared = new Int32Array(new SharedArrayBuffer(8));
+  pool = new QueryPool({
+    workerCount,
+    limits: { turnMsMin: 1, ...limits },
+    workerUrl: moduleUrl('./script-worker.ts', import.meta.url),
+  });
+}
+
+function run(does: Script['does'], tenant: string, signal?: AbortSignal): Promise<number> {
+  const query: QueryRun & { readonly script: Script } = {
+    plan: { op: 'one-row' },
+    output: [],
+    segments: [],
+    dropped: { count: 0, ids: [] },
+    tenant,
+    script: { does, shared },
+  };
+  return pool.run(query, signal).then(({ rowCount }) => rowCount);
+}
+
+function openGate(): void {
+  Atomics.store(shared, 1, 1);
+  Atomics.notify(shared, 1);
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await turn();
+}
+
+test('long queries of one tenant hold up no other, and are answered afterwards', TIME, async () => {
+  start(2);
+  const long = Array.from({ length: 6 }, () => run('work until the gate opens', 'many'));
+  await until(() => pool.stats().queryTasksRunning === 2);
+  for (let call = 0; call < 5; call++) equal(await run('answer', 'few'), 0);
+  ok(pool.stats().workersAlive > 2, 'a thread was parked with its task');
+  openGate();
+  deepEqual(await Promise.all(long), [0, 0, 0, 0, 0, 0]);
+  const { workersLost, workersEnded, queriesSucceeded, queryTasksParked } = pool.stats();
+  deepEqual(
+    { workersLost, workersEnded, queriesSucceeded, queryTasksParked },
+    { workersLost: 0, workersEnded: 0, queriesSucceeded: 11, queryTasksParked: 0 },
+  );
+});
+
+test('a long query beside callers who never stop is answered', TIME, async () => {
+  start(1);
+  let isAnswered = false;
+  const long = run('work for 200 checkpoints', 'long').finally(() => {
+    isAnswered = true;
+  });
+  let callCount = 0;
+  while (!isAnswered) {
+    await run('answer', 'caller');
+    callCount += 1;
+  }
+  equal(await long, 0);
+  ok(callCount > 1);
+});
+
+test('a parked query whose caller hangs up ends at once', TIME, async () => {
+  start(1);
+  const caller = new AbortController();
+  const parked = run('work until the gate opens', 'many', caller.signal);
+  await until(() => pool.stats().queryTasksRunning === 1);
+  // It never comes to a checkpoint, so that the other is not resumed.
+  const other = run('wait for the gate', 'few');
+  await until(() => pool.stats().queryTasksParked === 1);
+  caller.abort();
+  await rejects(parked, { code: 'query_cancelled' });
+  await until(() => pool.stats().queryTasksParked === 0);
+  equal(pool.stats().workersEnded, 0);
+  openGate();
+  equal(await other, 0);
+});
+
+test(
+  'a query that goes on after it was parked is still ended when its time is over',
+  TIME,
+  async () => {
+    start(1, { queryMsMax: 200, stopMsMax: 60_000 });
+    const both = [run('run until stopped', 'a'), run('run until stopped', 'b')];
+    await Promise.all(both.map((each) => rejects(each, { code: 'query_timeout' })));
+  },
+);
+
+test(
+  'where no more may be parked, the query that has run longest gives way to a newcomer',
+  TIME,
+  async () => {
+    start(1, { parkedMax: 1 });
+    const first = run('work until the gate opens', 'a');
+    await until(() => Atomics.load(shared, 0) === 1);
+    const refused = rejects(first, (error: QueryError) => {
+      equal(error.code, 'overloaded');
+      match(error.message, /at most 1 tasks of queries may run and 1 be parked .* had run longest/);
+      return true;
+    });
+    const second = run('work until the gate opens', 'b');
+    const third = run('answer', 'c');
+    await Promise.race([refused, second.catch(() => {})]);
+    equal(await third, 0);
+    openGate();
+    await Promise.all([refused, second]);
+  },
+);
+
+test('a pool with parked queries closes once they are answered', TIME, async () => {
+  start(1);
+  const both = [run('work until the gate opens', 'a'), run('work until the gate opens', 'b')];
+  await until(() => pool.stats().queryTasksParked === 1);
+  const closed = pool.close();
+  openGate();
+  await Promise.all(both);
+  await closed;
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventIds } from '../../../src/follow/event-ids.ts';
+import { InstanceKey } from '../../../src/instance-key.ts';
+
+const KEY = InstanceKey.random();
+
+test('an id gives back its number, to whoever has the key', () => {
+  for (const number of [0, 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
+    const id = new EventIds(KEY).idOf('a', number);
+    assert.match(id, /^[\w-]{22}$/);
+    assert.equal(new EventIds(KEY).findNumber('a', id), number);
+  }
+});
+
+test('an id of another source, key or text has no number', () => {
+  const ids = new EventIds(KEY);
+  const id = ids.idOf('a', 7);
+  assert.equal(ids.findNumber('b', id), undefined);
+  assert.equal(new EventIds(InstanceKey.random()).findNumber('a', id), undefined);
+  const bytes = Buffer.from(id, 'base64url');
+  for (let bit = 0; bit < 128; bit++) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    assert.equal(ids.findNumber('a', changed.toString('base64url')), undefined, `bit ${bit}`);
+  }
+  for (const text of ['', 'x', id.slice(1), `${id}A`]) {
+    assert.equal(ids.findNumber('a', text), undefined);
+  }
+});
+
+test('ids of neighbours share nothing, and two ids of one number differ', () => {
+  const ids = new EventIds(KEY);
+  const blocks = Array.from({ length: 1000 }, (_, number) =>
+    Buffer.from(ids.idOf('a', number >> 1), 'base64url').toString('hex'),
+  );
+  // Of 1000 random texts of 64 bits no two are equal but for a chance of 2^-45.
+  for (const half of [0, 16]) {
+    assert.equal(new Set(blocks.map((block) => block.slice(half, half + 16))).size, blocks.length);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EVERYTHING } from '../../../engine/plan/reach.ts';
+import { QueryError } from '../../../engine/query-error.ts';
+import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
+import type { BoundedRunOptions } from '../../../src/call/query-engine.ts';
+import { EventIds } from '../../../src/follow/event-ids.ts';
+import { EventReader } from '../../../src/follow/event-reader.ts';
+import { InstanceKey } from '../../../src/instance-key.ts';
+import { EventStream } from '../../support/event-stream.ts';
+import { fakeAnswer, fakePrepare, PRIVATE, type Run, withApp } from '../harness.ts';
+
+const [SOURCE] = BUILT_IN_SOURCES;
+
+/** A reader whose queries run until they are cancelled. */
+function readerOf(): { readonly reader: EventReader; readonly runs: BoundedRunOptions[] } {
+  const runs: BoundedRunOptions[] = [];
+  const reader = new EventReader({
+    engine: {
+      run: (_query, options) => {
+        runs.push(options);
+        return new Promise((_resolve, reject) => {
+          const cancel = () => reject(new QueryError('query_cancelled', 'nobody waits for it'));
+          options.signal?.addEventListener('abort', cancel);
+        });
+      },
+    },
+    events: { lastNumber: () => 10, prepare: fakePrepare, whenPublished: () => {} },
+    ids: new EventIds(InstanceKey.random()),
+    nowUs: () => 0,
+  });
+  return { reader, runs };
+}
+
+const eventsOf = (tenant: string) => ({ source: SOURCE!, reach: EVERYTHING, tenant });
+
+test('a page is read once for all followers of a tenant, and given up when the last has gone', async () => {
+  const { reader, runs } = readerOf();
+  const callers = Array.from({ length: 3 }, () => new AbortController());
+  const pages = callers.map(({ signal }, index) =>
+    reader.read(eventsOf(index < 2 ? 'one' : 'two'), 5, signal),
+  );
+  assert.deepEqual(
+    runs.map(({ tenant }) => tenant),
+    ['one', 'two'],
+  );
+  callers[0]!.abort();
+  await assert.rejects(pages[0]!, { code: 'query_cancelled' });
+  assert.deepEqual(
+    runs.map(({ signal }) => signal?.aborted),
+    [false, false],
+  );
+  callers[1]!.abort();
+  await assert.rejects(pages[1]!, { code: 'query_cancelled' });
+  assert.deepEqual(
+    runs.map(({ signal }) => signal?.aborted),
+    [true, false],
+  );
+  callers[2]!.abort();
+  await assert.rejects(pages[2]!, { code: 'query_cancelled' });
+});
+
+test('the last events are looked for in the turns of a tenant, until its caller has gone', async () => {
+  const { reader, runs } = readerOf();
+  const caller = new AbortController();
+  const start = reader.lastStart(eventsOf('one'), 3, caller.signal);
+  assert.equal(runs[0]!.tenant, 'one');
+  caller.abort();
+  await assert.rejects(start, { code: 'query_cancelled' });
+});
+
+test('over HTTP the tenant is the token', async () => {
+  const tenants: unknown[] = [];
+  const run: Run = async (_query, { tenant }) => {
+    tenants.push(tenant);
+    return fakeAnswer([]);
+  };
+  await withApp({ run }, async ({ port }) => {
+    const url = `http://127.0.0.1:${port}/api/sources/postgres.logs/tail?last=1`;
+    const stream = await EventStream.open(url, { 'X-API-KEY': PRIVATE });
+    assert.equal(stream.response.statusCode, 200);
+    stream.close();
+    assert.deepEqual(tenants, ['settings-private']);
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ANSWER_BYTES_MAX } from '../../engine/limits.ts';
+import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
+import {
+  BESIDE_BYTES,
+  defaultCacheBytes,
+  defaultMemoBytes,
+  divideMemory,
+  MEMORY_BYTES_MIN,
+  type MemoryDivision,
+  sumOf,
+} from '../../src/memory-shares.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** With what is kept where nothing is said of it. */
+function divided(memoryBytesMax: number, workerCount: number): MemoryDivision {
+  return divideMemory({
+    ...{ memoryBytesMax, workerCount },
+    cacheBytesMax: defaultCacheBytes(memoryBytesMax),
+    memoBytesMax: defaultMemoBytes(memoryBytesMax),
+  });
+}
+
+/** From the smallest limit to 4 TiB, as many small ones as large ones. */
+const limits = fc
+  .double({ min: Math.log2(MEMORY_BYTES_MIN), max: 42, noNaN: true })
+  .map((power) => Math.floor(2 ** power));
+
+test('all shares together are no more than MEMORY_LIMIT and what the process may take beside', () => {
+  fc.assert(
+    fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
+      const { shares } = divided(memoryBytesMax, workerCount);
+      assert.ok(Object.values(shares).every((bytes) => bytes >= 0));
+      assert.ok(sumOf(shares) <= memoryBytesMax + BESIDE_BYTES);
+    }),
+  );
+  for (const workerCount of [1, 2, 256]) {
+    assert.ok(
+      sumOf(divided(MEMORY_BYTES_MIN, workerCount).shares) <= MEMORY_BYTES_MIN + BESIDE_BYTES,
+    );
+  }
+});
+
+test('the store has what all others leave, and its own shares at the least', () => {
+  fc.assert(
+    fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
+      const { shares, storeBytesMax } = divided(memoryBytesMax, workerCount);
+      const { backlog, segments, ...others } = shares;
+      assert.ok(storeBytesMax >= backlog + segments);
+      assert.ok(sumOf(others) + storeBytesMax <= memoryBytesMax + BESIDE_BYTES + 1);
+    }),
+  );
+});
+
+test('more memory never makes a share of queries, bodies, answers or segments smaller', () => {
+  fc.assert(
+    fc.property(limits, limits, (one, other) => {
+      const [less, more] = [divided(Math.min(one, other), 2), divided(Math.max(one, other), 2)];
+      for (const name of ['queries', 'bodies', 'answers', 'segments', 'backlog'] as const) {
+        assert.ok(less.shares[name] <= more.shares[name] + 1_024, name);
+      }
+    }),
+  );
+});
+
+test('with little memory the longest body can come, and a tenant may send it beside others', () => {
+  const { shares } = divided(MEMORY_BYTES_MIN, 2);
+  assert.ok(shares.bodies > 2 * BODY_BYTES_MAX);
+});
+
+test('fewer threads run queries where there is no room for as many as are wanted', () => {
+  assert.equal(divided(256 * MEBIBYTE, 2).workerCount, 1);
+  assert.equal(divided(512 * MEBIBYTE, 2).workerCount, 2);
+  assert.equal(divided(512 * MEBIBYTE, 64).workerCount, 2);
+  assert.ok(divided(8192 * MEBIBYTE, 64).workerCount >= 8);
+});
+
+test('there is always a thread for a query that is parked', () => {
+  fc.assert(
+    fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
+      const { poolLimits, workerCount: count } = divided(memoryBytesMax, workerCount);
+      assert.ok(poolLimits.parkedMax >= 1 && poolLimits.parkedMax <= 2 * count);
+    }),
+  );
+});
+
+test('from 4 GiB on answers are as long as they may ever be', () => {
+  assert.equal(divided(4096 * MEBIBYTE, 2).poolLimits.answerBytesMax, ANSWER_BYTES_MAX);
+  assert.equal(divided(256 * MEBIBYTE, 2).poolLimits.answerBytesMax, 4 * MEBIBYTE);
+});
+
+test('caches that are set larger than there is room for leave nothing to spare', () => {
+  const { shares, storeBytesMax, spareBytes } = divideMemory({
+    ...{ memoryBytesMax: 1024 * MEBIBYTE, workerCount: 2 },
+    ...{ cacheBytesMax: 2048 * MEBIBYTE, memoBytesMax: 0 },
+  });
+  assert.ok(spareBytes < 0);
+  assert.equal(storeBytesMax, shares.backlog + shares.segments);
+});
+
+test('from 2 GiB on there is room for the decoding thread', () => {
+  const { shares, spareBytes } = divided(2048 * MEBIBYTE, 2);
+  assert.ok(shares.decodingThread > 8 * BODY_BYTES_MAX);
+  assert.ok(spareBytes > 0);
+});
+
+test('the longest body can be decoded, however little memory there is', () => {
+  fc.assert(
+    fc.property(limits, (memoryBytesMax) => {
+      const { heapBytesMax, loanBytesMax } = divided(memoryBytesMax, 2).decodingBounds;
+      assert.ok(heapBytesMax > 8 * BODY_BYTES_MAX && loanBytesMax > 8 * BODY_BYTES_MAX);
+    }),
+  );
+});
