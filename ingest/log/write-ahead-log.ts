@@ -107,6 +107,8 @@ export class WriteAheadLog {
   readonly #endFile: LogEndFile;
   /** Oldest first. */
   readonly #files: ClosedLogFile[];
+  /** Numbers of files whose header may not be on disk: a start learns nothing from them. */
+  readonly #unbegun = new Set<number>();
   #open: OpenLogFile | undefined;
   #nextNumber: number;
   #nextSequence: number;
@@ -370,6 +372,7 @@ export class WriteAheadLog {
         await disk.remove(path);
       } catch {
         // It is empty, but says that records follow: it must go when those before it do.
+        this.#unbegun.add(header.number);
         this.#retire({ header, size: FILE_HEADER_SIZE, timestampUsMax: Number.NEGATIVE_INFINITY });
       }
       throw error;
@@ -413,15 +416,15 @@ export class WriteAheadLog {
    * Removes files from the oldest on, as long as all their records may go. The name of each is gone
    * for good before the next is removed: a missing file amid others would look like a loss. A large
    * one takes the disk tens of milliseconds, in which syncs wait: unless the log has grown long, the
-   * others go at the next tick.
+   * others go at the next tick. The newest file that was begun stays: it says where the log stood.
    */
   async #trim(oldestUs: number, beforeSequence: number): Promise<void> {
     const { disk, folder, onEvent } = this.#options;
     let removedSize = 0;
     try {
       for (;;) {
-        const [file, following] = this.#files;
-        const next = following ?? this.#open?.header;
+        const [file, ...later] = this.#files;
+        const next = later.find(({ number }) => !this.#unbegun.has(number)) ?? this.#open?.header;
         if (file === undefined || next === undefined) break;
         const isCovered = next.firstSequence <= beforeSequence;
         if (!isCovered && file.timestampUsMax >= oldestUs) break;
@@ -431,6 +434,7 @@ export class WriteAheadLog {
         });
         await disk.syncFolder(folder);
         this.#files.shift();
+        this.#unbegun.delete(file.number);
         removedSize += file.size;
         if (removedSize >= LOG_FILE_BYTES_MAX && this.stats().byteSize <= LOG_BYTES_MAX) break;
       }

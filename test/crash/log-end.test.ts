@@ -181,3 +181,29 @@ test('a log that is gone has lost nothing that was in segment files when it was 
   empty.put(END, stored.disk.bytesOf(END));
   assert.deepEqual(await found(empty), { reasons: [], recordsLost: 0, tailBytes: 0 });
 });
+
+test('while no file can be begun the newest that was begun stays: without it a start would take what is stored for lost', async () => {
+  const disk = new ModelDisk(new Random(1));
+  const log = await WriteAheadLog.open({
+    ...{ disk, folder: FOLDER, files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1 },
+    onEvent: () => {},
+  });
+  const tick = async (beforeSequence: number): Promise<void> => {
+    log.tick(Number.NEGATIVE_INFINITY, beforeSequence);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await append(log);
+  await append(log);
+  await tick(1);
+  const remove = disk.remove.bind(disk);
+  disk.remove = () => disk.open('/nowhere').then(() => {});
+  disk.faults = { write: 100, sync: 0, other: 0 };
+  await assert.rejects(append(log), { name: 'StorageError' });
+  await new Promise((resolve) => setImmediate(resolve));
+  disk.remove = remove;
+  await tick(3);
+  assert(disk.paths().includes(NEWEST));
+  assert(disk.paths().some((path) => path > NEWEST && path.endsWith('.log')));
+  const { reasons, recordsLost } = await found(disk.afterKill());
+  assert.deepEqual([reasons.filter((reason) => reason !== 'tail'), recordsLost], [[], 0]);
+});
