@@ -12,7 +12,8 @@ export type DiskStep =
   | 'makeFolder'
   | 'syncFolder'
   | 'list'
-  | 'open';
+  | 'open'
+  | 'read';
 
 /**
  * The disk of a process that can be stopped, as by SIGSTOP, and continued: while it is stopped none of its steps
@@ -69,7 +70,7 @@ export class StoppableDisk implements Disk {
     const reader = await this.#opening('open', () => this.#disk.open(path));
     return {
       size: reader.size,
-      read: (target, offset) => reader.read(target, offset),
+      read: (target, offset) => this.#step('read', () => reader.read(target, offset)),
       close: () => this.#close(reader),
     };
   }
