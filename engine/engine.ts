@@ -1,4 +1,5 @@
 import { must } from './assert.ts';
+import type { PartRows } from './column/divide-rows.ts';
 import { collectGarbageBeside } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
 import type {
@@ -37,11 +38,14 @@ import { checkReach, EVERYTHING, type Reach } from './plan/reach.ts';
 import { type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { isRunWhole, type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
+import { Readers } from './pool/readers.ts';
 import { RunCosts } from './pool/run-costs.ts';
 import type { RunAnswer, TaskStats } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
+
+type Handles = readonly SealedSegmentHandle[];
 
 export type RunOptions = {
   /** A value for every parameter the text names; NULL where none was given. */
@@ -155,8 +159,7 @@ export class Engine {
   #statesFailed = 0;
   readonly #costs = new RunCosts();
   readonly #plans = new PlanMemo();
-  /** What reads segments of a snapshot, until it has ended; none rejects. */
-  readonly #readers = new Set<Promise<void>>();
+  readonly #readers = new Readers();
   #queriesInline = 0;
   #planMs = 0;
   #queueMs = 0;
@@ -287,7 +290,7 @@ export class Engine {
     const few = options.signal?.aborted === true ? undefined : this.#runOverFew(run, scans);
     if (few !== undefined) return this.#answerOf(few, planned);
     return async (signal) => {
-      const many = await this.#reading(() => this.#runOverMany(run, scans, signal));
+      const many = await this.#readers.read(() => this.#runOverMany(run, scans, signal));
       return this.#answerOf(many, planned);
     };
   }
@@ -408,11 +411,15 @@ export class Engine {
     return this.#pool.makeSegments({ kind: 'seal', handle, partitionUs });
   }
 
-  /** Merges sealed segments of one source in a worker: all their rows, in one. */
-  async merge(handles: readonly SealedSegmentHandle[]): Promise<SharedArrayBuffer> {
-    const work = () => this.#pool.makeSegments({ kind: 'merge', handles });
-    const [merged] = await this.#reading(work);
-    return must(merged, 'merging makes a segment');
+  /** Merges sealed segments of one source in a worker: all their rows in one, or those of `part`. */
+  async merge(handles: Handles, part?: PartRows): Promise<SharedArrayBuffer> {
+    const work = () => this.#pool.makeSegments({ kind: 'merge', handles, part });
+    return must((await this.#readers.read(work))[0], 'merging makes a segment');
+  }
+
+  /** Divides the rows of sealed segments of one source into parts to be merged, as `divideRows` does. */
+  divide(handles: Handles, rowsMax: number): Promise<readonly PartRows[]> {
+    return this.#readers.read(() => this.#pool.divide({ kind: 'divide', handles, rowsMax }));
   }
 
   /** Makes in a worker what the file of a sealed segment holds of it. */
@@ -425,7 +432,7 @@ export class Engine {
    * run, and merges. Never rejects; bounded by the time that these may take. `undefined`: nothing does.
    */
   readersDone(): Promise<void> | undefined {
-    return this.#readers.size === 0 ? undefined : Promise.all(this.#readers).then(() => {});
+    return this.#readers.done();
   }
 
   /**
@@ -461,7 +468,7 @@ export class Engine {
       const dropped = this.#catalog.dropped();
       const task = { kind: 'states' as const, handle, order, dropped };
       try {
-        const states = await this.#reading(() => this.#pool.prepareStates(task));
+        const states = await this.#readers.read(() => this.#pool.prepareStates(task));
         this.#memo.keepPrepared(next, states);
       } catch {
         // A query that reads the segment will tell of it; there is one state less to be found.
@@ -485,21 +492,6 @@ export class Engine {
     this.#isClosed = true;
     await this.#pool.close();
     await this.#preparing;
-  }
-
-  /** The snapshot that `work` reads is taken in the turn of the call, so that no reader goes unseen. */
-  async #reading<T>(work: () => Promise<T>): Promise<T> {
-    const reading = work();
-    const ended = reading.then(
-      () => {},
-      () => {},
-    );
-    this.#readers.add(ended);
-    try {
-      return await reading;
-    } finally {
-      this.#readers.delete(ended);
-    }
   }
 
   #contextOf({ parameters, nowUs, rowsMax, reach }: RunOptions): CallContext {

@@ -2,7 +2,8 @@ import type { SegmentFile } from './segment-file.ts';
 
 /**
  * Which of the files that are there count, newest first. What a file replaces is older than it, so one
- * walk from the newest decides: a file that does not count makes nothing void.
+ * walk from the newest decides: a file that does not count makes nothing void. Of files that together take the place of
+ * others the newest makes those void: where it is missing, none of them counts.
  */
 export function countingFiles(files: readonly SegmentFile[]): {
   readonly segments: readonly SegmentFile[];
@@ -10,14 +11,20 @@ export function countingFiles(files: readonly SegmentFile[]): {
 } {
   const segments: SegmentFile[] = [];
   const replaced: SegmentFile[] = [];
+  const ids = new Set(files.map(({ envelope }) => envelope.id));
   const voidIds = new Set<number>();
   for (const file of files.toSorted((left, right) => right.envelope.id - left.envelope.id)) {
-    if (voidIds.has(file.envelope.id)) {
+    const { envelope } = file;
+    const makesVoid = voidIds.has(envelope.id) ? [] : envelope.replaced;
+    const counts = (id: number): boolean => {
+      return ids.has(id) && !voidIds.has(id) && !makesVoid.includes(id);
+    };
+    if (voidIds.has(envelope.id) || envelope.awaits.some(counts)) {
       replaced.push(file);
       continue;
     }
     segments.push(file);
-    for (const id of file.envelope.replaced) voidIds.add(id);
+    for (const id of makesVoid) voidIds.add(id);
   }
   return { segments, replaced };
 }

@@ -12,8 +12,23 @@ export async function writeDurably(
   path: string,
   parts: readonly Uint8Array[],
 ): Promise<void> {
-  const temporaryPath = `${path}${TEMPORARY_ENDING}`;
-  const file = await disk.create(temporaryPath);
+  await writeAside(disk, path, parts);
+  try {
+    await nameWritten(disk, path);
+  } catch (error) {
+    await removeAside(disk, path);
+    throw error;
+  }
+  await disk.syncFolder(dirname(path));
+}
+
+/** Writes a file and makes it durable, under another name than its own. Rejects with a `DiskError`; nothing is there then. */
+export async function writeAside(
+  disk: Disk,
+  path: string,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  const file = await disk.create(asidePath(path));
   try {
     try {
       for (const piece of piecesOf(parts)) {
@@ -24,13 +39,24 @@ export async function writeDurably(
     } finally {
       await file.close();
     }
-    await disk.rename(temporaryPath, path);
   } catch (error) {
-    // Where even this fails, recovery removes it.
-    await disk.remove(temporaryPath).catch(() => {});
+    await removeAside(disk, path);
     throw error;
   }
-  await disk.syncFolder(dirname(path));
+}
+
+/** Gives a file that was written aside its name, which is durable once the folder is. Rejects with a `DiskError`. */
+export function nameWritten(disk: Disk, path: string): Promise<void> {
+  return disk.rename(asidePath(path), path);
+}
+
+/** Never rejects: what cannot be removed a start removes. */
+export async function removeAside(disk: Disk, path: string): Promise<void> {
+  await disk.remove(asidePath(path)).catch(() => {});
+}
+
+function asidePath(path: string): string {
+  return `${path}${TEMPORARY_ENDING}`;
 }
 
 /** The parts, in pieces of at most `SYNC_BYTES_MAX`. */

@@ -178,6 +178,12 @@ export const MERGE_ROWS_MAX = 2_097_152;
  */
 export const MERGE_SEGMENTS_MIN = 8;
 
+/**
+ * Rows that come after those of their day were divided by project are divided with all others once they are more than one
+ * in so many. Until then a project may be in two segments; of fewer, a day would be written anew for a few late rows.
+ */
+export const DIVIDED_LATE_PART = 8;
+
 /** Ticks between two tries to merge what could not be: a merge takes seconds of a thread. */
 export const MERGE_RETRY_TICKS_MAX = 600;
 

@@ -1,7 +1,17 @@
-import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_SEGMENTS_MIN } from './limits.ts';
+import {
+  DIVIDED_LATE_PART,
+  MERGE_BYTES_MAX,
+  MERGE_ROWS_MAX,
+  MERGE_SEGMENTS_MIN,
+} from './limits.ts';
 
 /** What is looked at of a sealed segment to decide whether to merge it. */
-export type MergeCandidate = {
+export type MergeCandidate = MergeTotal & {
+  /** Whether it is one of those that rows were divided to. */
+  readonly isPart: boolean;
+};
+
+type MergeTotal = {
   readonly rowCount: number;
   /** In memory. */
   readonly byteSize: number;
@@ -10,9 +20,15 @@ export type MergeCandidate = {
 type Total = { rowCount: number; byteSize: number };
 
 /** What a merge takes at most, all its segments together. */
-export type MergeBounds = MergeCandidate;
+export type MergeBounds = MergeTotal;
 
 const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
+
+export type MergeChoice<T> = {
+  readonly segments: readonly T[];
+  /** How many segments their rows are to be in: more than one where a merge does not take all. */
+  readonly partCount: number;
+};
 
 /**
  * Which segments of one partition are to be merged next; `undefined` when none are worth it.
@@ -23,16 +39,26 @@ const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BY
  * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
  * together are hardly more to write, and none of them is looked at by each query any more.
  *
- * A partition that gets no more rows (`isOver`), as its day is over or its source is silent, has what is left merged
- * from the small end, large ones too, as much as a merge takes: one more writing of those rows, once for each time that
- * rows have come and two hours gone by.
+ * A partition that gets no more rows (`isOver`), as its day is over or its source is silent, has all in one segment,
+ * large ones too, where a merge takes them. Else its rows are divided by project: as many segments, but each project is in
+ * one of them. Rows that come later are divided with all others once they are more than one in DIVIDED_LATE_PART. So rows
+ * are written once more, and again for each time that rows have come and two hours gone by.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
   isOver: boolean,
   bounds: MergeBounds = MERGE_BOUNDS,
-): readonly T[] | undefined {
+): MergeChoice<T> | undefined {
   const all = segments.toSorted((left, right) => left.byteSize - right.byteSize);
+  const loose = all.filter(({ isPart }) => !isPart);
+  return isOver ? chooseForGood(all, loose, bounds) : chooseSmall(loose, bounds);
+}
+
+/** Of ascending segments. */
+function chooseSmall<T extends MergeCandidate>(
+  all: readonly T[],
+  bounds: MergeBounds,
+): MergeChoice<T> | undefined {
   const small = all.filter(({ rowCount, byteSize }) => {
     return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
   });
@@ -40,11 +66,41 @@ export function chooseMerge<T extends MergeCandidate>(
     const byteSizeEnd = byteSize * MERGE_SEGMENTS_MIN;
     const { taken, isFilled } = takeAlike(small.slice(start), byteSizeEnd, bounds);
     if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
-    return [...taken, ...takeFitting(small.slice(0, start), taken, bounds)];
+    return inOne([...taken, ...takeFitting(small.slice(0, start), taken, bounds)]);
   }
-  if (!isOver) return undefined;
-  const rest = takeFitting(all, [], bounds);
-  return rest.length > 1 ? rest : undefined;
+  return undefined;
+}
+
+/** Of ascending segments that get no more rows; `loose` are those that are no parts. */
+function chooseForGood<T extends MergeCandidate>(
+  all: readonly T[],
+  loose: readonly T[],
+  bounds: MergeBounds,
+): MergeChoice<T> | undefined {
+  if (all.length < 2) return undefined;
+  const total = totalOf(all);
+  const partCount = Math.ceil(
+    Math.max(total.byteSize / bounds.byteSize, total.rowCount / bounds.rowCount),
+  );
+  if (partCount === 1) return inOne(all);
+  if (totalOf(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
+    return { segments: all, partCount };
+  }
+  const rest = takeFitting(loose, [], bounds);
+  return rest.length > 1 ? inOne(rest) : undefined;
+}
+
+function inOne<T>(segments: readonly T[]): MergeChoice<T> {
+  return { segments, partCount: 1 };
+}
+
+function totalOf(segments: readonly MergeTotal[]): Total {
+  const total: Total = { rowCount: 0, byteSize: 0 };
+  for (const { rowCount, byteSize } of segments) {
+    total.rowCount += rowCount;
+    total.byteSize += byteSize;
+  }
+  return total;
 }
 
 /** Segments of less than `byteSizeEnd`, as many as a merge takes. */
@@ -69,14 +125,13 @@ function takeFitting<T extends MergeCandidate>(
   taken: readonly T[],
   bounds: MergeBounds,
 ): readonly T[] {
-  const total: Total = { rowCount: 0, byteSize: 0 };
-  for (const segment of taken) add(total, segment, bounds);
+  const total = totalOf(taken);
   const end = ascending.findIndex((segment) => !add(total, segment, bounds));
   return end < 0 ? ascending : ascending.slice(0, end);
 }
 
 /** Adds a segment to the total of a merge; changes nothing and is false where that takes no more. */
-function add(total: Total, { rowCount, byteSize }: MergeCandidate, bounds: MergeBounds): boolean {
+function add(total: Total, { rowCount, byteSize }: MergeTotal, bounds: MergeBounds): boolean {
   if (total.rowCount + rowCount > bounds.rowCount) return false;
   if (total.byteSize + byteSize > bounds.byteSize) return false;
   total.rowCount += rowCount;

@@ -1,4 +1,5 @@
 import { must } from '../engine/assert.ts';
+import type { PartRows } from '../engine/column/divide-rows.ts';
 import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
 import type { ScanScope, TimeScope } from '../engine/column/snapshot.ts';
@@ -6,7 +7,7 @@ import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts'
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
 import { LostDays } from './lost-days.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { chooseMerge } from './merge-choice.ts';
+import { chooseMerge, type MergeCandidate } from './merge-choice.ts';
 import { PARTITION_US, partitionOf } from './partition.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.ts';
@@ -33,8 +34,16 @@ export type StorageFailure = {
 /** Where sealed segments become durable, and small ones large. */
 export type SegmentStorage = {
   readonly folder: SegmentFolder;
-  /** The rows of several segments as one. */
-  readonly merge: (handles: readonly SealedSegmentHandle[]) => Promise<SharedArrayBuffer>;
+  /** The rows of several segments as one, or those of a part. */
+  readonly merge: (
+    handles: readonly SealedSegmentHandle[],
+    part?: PartRows,
+  ) => Promise<SharedArrayBuffer>;
+  /** Divides the rows of several segments into parts of at most so many rows, as `divideRows` does. */
+  readonly divide: (
+    handles: readonly SealedSegmentHandle[],
+    rowsMax: number,
+  ) => Promise<readonly PartRows[]>;
   readonly onFailure: (failure: StorageFailure) => void;
   readonly onDamage: (damage: SegmentDamage) => void;
 };
@@ -192,11 +201,15 @@ export class SealedSegments {
     }
     for (const { segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
-        segment.file === undefined ? [] : [{ ...sizeOf(segment), segment }],
+        segment.file === undefined ? [] : [{ ...candidateOf(segment, segment.file), segment }],
       );
       const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
       if (chosen === undefined) continue;
-      this.#merging = this.#merge(chosen.map(({ segment }) => segment)).finally(() => {
+      const { partCount } = chosen;
+      const some = chosen.segments.map(({ segment }) => segment);
+      this.#merging = this.#tryToMerge(() =>
+        partCount === 1 ? this.#merge(some) : this.#mergeByParts(some, partCount),
+      ).finally(() => {
         this.#merging = undefined;
       });
       return this.#merging;
@@ -290,30 +303,59 @@ export class SealedSegments {
     });
   }
 
-  async #merge(segments: readonly HeldSegment[]): Promise<void> {
-    const { folder, merge } = must(this.#storage, 'there is a folder to store in');
-    // Being read to be merged is not being in use.
-    const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
-    const isDone = await this.#attempt('merge', async () => {
-      const buffer = await this.#mergeOrRepair(merge, segments);
-      if (buffer === undefined) return;
-      const files = segments.map(({ file }) => must(file, 'what is merged is in files'));
-      await folder.replace(buffer, files, (file) => {
-        this.#takePlace(segments, file, { buffer, usedAt });
-      });
-    });
+  async #tryToMerge(merge: () => Promise<void>): Promise<void> {
+    const isDone = await this.#attempt('merge', merge);
     this.#retryTicks = isDone ? 1 : Math.min(this.#retryTicks * 2, MERGE_RETRY_TICKS_MAX);
     this.#ticksToMerge = isDone ? 0 : this.#retryTicks;
   }
 
+  async #merge(segments: readonly HeldSegment[]): Promise<void> {
+    const { folder, merge } = must(this.#storage, 'there is a folder to store in');
+    // Being read to be merged is not being in use.
+    const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
+    const buffer = await this.#readOrRepair(segments, merge);
+    if (buffer === undefined) return;
+    await folder.replace(buffer, filesOf(segments), (file) => {
+      const merged = HeldSegment.stored(this.#partsOf(this.#summarize(buffer)), file);
+      const contents = segments.map(({ content }) => content);
+      const became = (): void => this.#ids.became(contents, merged.content);
+      if (this.#takePlace(segments, [merged], became)) {
+        merged.becomeStored(file, { buffer, usedAt });
+        this.#onChange();
+      }
+    });
+  }
+
+  /** The same in several segments, of which few have rows of the same project. Nothing of them is in memory then. */
+  async #mergeByParts(segments: readonly HeldSegment[], partCount: number): Promise<void> {
+    const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
+    const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
+    const rowsMax = Math.ceil(rowCount / partCount);
+    const parts = await this.#readOrRepair(segments, (handles) => divide(handles, rowsMax));
+    if (parts === undefined) return;
+    const summaries: SegmentSummary[] = [];
+    const make = async (index: number): Promise<SharedArrayBuffer | undefined> => {
+      const part = must(parts[index]);
+      const buffer = await this.#readOrRepair(segments, (handles) => merge(handles, part));
+      if (buffer !== undefined) summaries.push(this.#summarize(buffer));
+      return buffer;
+    };
+    await folder.replaceByParts(filesOf(segments), { count: parts.length, make }, (files) => {
+      const merged = files.map((file, index) =>
+        HeldSegment.stored(this.#partsOf(must(summaries[index])), file),
+      );
+      this.#takePlace(segments, merged);
+    });
+  }
+
   /** `undefined`: one of them was damaged or dropped, and is another now or gone. */
-  async #mergeOrRepair(
-    merge: SegmentStorage['merge'],
+  async #readOrRepair<T>(
     segments: readonly HeldSegment[],
-  ): Promise<SharedArrayBuffer | undefined> {
+    read: (handles: readonly SealedSegmentHandle[]) => Promise<T>,
+  ): Promise<T | undefined> {
     const files = segments.map(({ file }) => file);
     try {
-      return await merge(segments.map((segment) => segment.handle()));
+      return await read(segments.map((segment) => segment.handle()));
     } catch (error) {
       if (error instanceof SegmentGoneError && !this.#isUnchanged(segments, files)) {
         return undefined;
@@ -333,28 +375,24 @@ export class SealedSegments {
     return segments.every((segment, index) => held.has(segment) && segment.file === files[index]);
   }
 
+  /** `became` is told before the segments are no more. False, and nothing has changed, where they are no more already. */
   #takePlace(
     segments: readonly HeldSegment[],
-    file: SegmentFile,
-    content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
-  ): void {
+    merged: readonly HeldSegment[],
+    became: () => void = () => {},
+  ): boolean {
     const held = this.#partitions.holding(must(segments[0]))?.segments;
     // Dropped meanwhile, before the files were replaced or since; late rows may have come since.
-    if (held === undefined || !segments.every((segment) => held.includes(segment))) return;
-    const summary = this.#summarize(content.buffer);
-    const merged = HeldSegment.stored(this.#partsOf(summary), file);
-    this.#ids.became(
-      segments.map((segment) => segment.content),
-      merged.content,
-    );
+    if (held === undefined || !segments.every((segment) => held.includes(segment))) return false;
+    became();
     for (const segment of segments) {
       held.splice(held.indexOf(segment), 1);
       segment.drop();
     }
-    merged.becomeStored(file, content);
-    held.push(merged);
+    held.push(...merged);
     this.#mergeCount += 1;
     this.#onChange();
+    return true;
   }
 
   async #repair(segment: HeldSegment): Promise<boolean> {
@@ -426,6 +464,11 @@ export class SealedSegments {
   }
 }
 
-function sizeOf({ summary }: HeldSegment): { rowCount: number; byteSize: number } {
-  return { rowCount: summary.rowCount, byteSize: summary.byteSize };
+function candidateOf({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
+  const { rowCount, byteSize } = summary;
+  return { rowCount, byteSize, isPart: envelope.awaits.length > 0 };
+}
+
+function filesOf(segments: readonly HeldSegment[]): SegmentFile[] {
+  return segments.map(({ file }) => must(file, 'what is merged is in files'));
 }

@@ -17,12 +17,17 @@ export type SegmentEnvelope = SegmentName & {
   readonly arrivalMin: number;
   readonly arrivalMax: number;
   /**
-   * The rows of these log records that lie in the partition are in this file, all of them.
-   * Ascending, with gaps between.
+   * The rows of these log records that lie in the partition are in this file, or in those that await the same files,
+   * all of them. Ascending, with gaps between.
    */
   readonly covered: readonly SequenceInterval[];
   /** Ids of files that do not count beside this one, should they still be there. */
   readonly replaced: readonly number[];
+  /**
+   * Ids of files whose rows are in this one and others together, all of which name the same here: while one of them counts
+   * this one does not.
+   */
+  readonly awaits: readonly number[];
   /** Bytes of the sealed segment in memory. */
   readonly imageSize: number;
   /**
@@ -78,7 +83,7 @@ export function blocksOf({ blocks }: SegmentEnvelope): StoredBlock[] {
  * ```
  *  0 id f64 · 1 source string · 2 partition i32 · 3 rowCount u32 · 4, 5 timestampUs f64 ·
  *  6, 7 arrival f64 · 8 covered [f64], two each · 9 replaced [f64] · 10 imageSize u32 ·
- *  11 blocks [u32], four each · 12 frame [u8]
+ *  11 blocks [u32], four each · 12 frame [u8] · 13 awaits [f64]
  * ```
  */
 const FIELD = {
@@ -95,6 +100,7 @@ const FIELD = {
   imageSize: 10,
   blocks: 11,
   frame: 12,
+  awaits: 13,
 } as const;
 
 type FieldName = keyof typeof FIELD;
@@ -112,6 +118,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
     ]),
   );
   const replaced = floatVector(builder, envelope.replaced);
+  const awaits = floatVector(builder, envelope.awaits);
   const blocks = wordVector(
     builder,
     envelope.blocks.flatMap(({ offset, size, storedSize, crc }) => [offset, size, storedSize, crc]),
@@ -131,6 +138,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   builder.addFieldInt32(FIELD.imageSize, envelope.imageSize | 0, 0);
   builder.addFieldOffset(FIELD.blocks, blocks, 0);
   builder.addFieldOffset(FIELD.frame, frame, 0);
+  builder.addFieldOffset(FIELD.awaits, awaits, 0);
   builder.finish(builder.endObject());
   return builder.asUint8Array();
 }
@@ -153,6 +161,8 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
       throughSequence: must(covered[2 * index + 1], 'covered sequences come in pairs'),
     })),
     replaced: table.floats('replaced'),
+    // Files that older versions wrote have none.
+    awaits: table.has('awaits') ? table.floats('awaits') : [],
     imageSize: table.integer('imageSize') >>> 0,
     blocks: blockTable(table.words('blocks'), HEAD_SIZE + bytes.length),
     frame: sharedCopy(table.bytes('frame')),
@@ -198,6 +208,10 @@ class Table {
   constructor(bytes: Uint8Array) {
     this.#buffer = new ByteBuffer(bytes);
     this.#start = this.#buffer.readInt32(0);
+  }
+
+  has(field: FieldName): boolean {
+    return this.#place(field) >= 0;
   }
 
   float(field: FieldName): number {

@@ -4,7 +4,8 @@ import { repairSegment } from '../engine/column/merge-segments.ts';
 import type { PackedImage } from '../engine/column/packed-image.ts';
 import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
-import { writeDurably } from './durable-file.ts';
+import { nameWritten, removeAside, writeAside, writeDurably } from './durable-file.ts';
+import { DISK_FREE_BYTES_ENOUGH } from './limits.ts';
 import { Quarantine } from './quarantine.ts';
 import { SegmentFile } from './segment-file.ts';
 import { manifestName, type SegmentManifest } from './segment-manifest.ts';
@@ -26,6 +27,13 @@ export type NewSegment = PartitionKey & {
   readonly buffer: SharedArrayBuffer;
   /** Log records whose rows of the partition are all in the segment. */
   readonly covered: readonly SequenceInterval[];
+};
+
+/** Segments to be stored, made one at a time. */
+export type SegmentParts = {
+  readonly count: number;
+  /** `undefined` where what it is made of has changed. What it rejects with, a change does. */
+  readonly make: (index: number) => Promise<SharedArrayBuffer | undefined>;
 };
 
 export type SegmentFolderOptions = RecoveryOptions & {
@@ -64,7 +72,7 @@ export type SegmentLoad =
  * and a source is one listing of some hundred names.
  *
  * What is on disk when no step is under way: each stored row in exactly one file that counts. Every
- * change is one rename of a file that is whole and synced; whatever is left over, of a change that
+ * change is done by one rename, of a file that is whole and synced; whatever is left over, of a change that
  * failed or a process that died, is named in the `replaced` of the file that makes it void. Such
  * *leftovers* are named again in each further file of their partition until their removal is durable,
  * because the file that named them first may be replaced and gone itself.
@@ -176,21 +184,49 @@ export class SegmentFolder {
     replaced: readonly SegmentFile[],
     onReplaced: (stored: SegmentFile) => void = () => {},
   ): Promise<SegmentFile | undefined> {
-    const { source, partition } = must(replaced[0], 'there is a segment to replace').envelope;
-    const key = { source, partition };
+    const key = partitionKeyOf(replaced);
     return this.#change(key, async () => {
-      if (!replaced.every((segment) => this.#counting(key).includes(segment))) return undefined;
-      const covered = unionOfIntervals(replaced.flatMap(({ envelope }) => envelope.covered));
-      const ids = replaced.map(({ envelope }) => envelope.id);
+      if (!this.#areCounting(replaced)) return undefined;
+      const covered = coveredBy(replaced);
+      const ids = idsOf(replaced);
       const stored = await this.#write({ ...key, buffer, covered }, ids);
-      for (const segment of replaced) this.#forget(segment);
-      this.#insert(stored);
-      onReplaced(stored);
-      const names = ids.map((id) => manifestName({ ...key, id }));
-      const waits = [this.#readersDone(), this.#manifest.unnamed(names)];
-      await this.#after(waits, { key, ids }, () => this.#removeLeftovers(key));
+      await this.#takePlace(replaced, [stored], () => onReplaced(stored));
       return stored;
     });
+  }
+
+  /**
+   * The same in several segments, which `parts` makes one after the other. They are written aside, while other changes
+   * go on, and get their names at once: the last names the files that it makes void, and the others count when those do
+   * not. Resolves to false, and nothing has changed then, when one of the others does not count any more, or a part is
+   * not made. Rejects with a `DiskError` also where the disk has no room for them beside the others.
+   */
+  async replaceByParts(
+    replaced: readonly SegmentFile[],
+    parts: SegmentParts,
+    onReplaced: (stored: readonly SegmentFile[]) => void = () => {},
+  ): Promise<boolean> {
+    const key = partitionKeyOf(replaced);
+    await this.#checkRoom(replaced);
+    const written: SegmentFile[] = [];
+    let areNamed = false;
+    try {
+      while (written.length < parts.count) {
+        const buffer = await parts.make(written.length);
+        if (buffer === undefined || !this.#areCounting(replaced)) return false;
+        const isLast = written.length === parts.count - 1;
+        written.push(await this.#writePart({ ...key, buffer }, replaced, isLast));
+      }
+      areNamed = await this.#change(key, async () => {
+        if (!this.#areCounting(replaced)) return false;
+        await this.#nameParts(key, written);
+        await this.#takePlace(replaced, written, () => onReplaced(written));
+        return true;
+      });
+      return areNamed;
+    } finally {
+      if (!areNamed) for (const { path } of written) await removeAside(this.#disk, path);
+    }
   }
 
   /**
@@ -315,6 +351,75 @@ export class SegmentFolder {
     });
   }
 
+  /** Files that are durable, and make others void, count in their place; those go when nobody reads them. */
+  async #takePlace(
+    replaced: readonly SegmentFile[],
+    stored: readonly SegmentFile[],
+    onReplaced: () => void,
+  ): Promise<void> {
+    const key = partitionKeyOf(replaced);
+    const ids = idsOf(replaced);
+    for (const id of ids) this.#leftoversOf(key).add(id);
+    for (const segment of replaced) this.#forget(segment);
+    for (const segment of stored) this.#insert(segment);
+    onReplaced();
+    const names = ids.map((id) => manifestName({ ...key, id }));
+    const waits = [this.#readersDone(), this.#manifest.unnamed(names)];
+    await this.#after(waits, { key, ids }, () => this.#removeLeftovers(key));
+  }
+
+  #areCounting(segments: readonly SegmentFile[]): boolean {
+    const counting = this.#counting(partitionKeyOf(segments));
+    return segments.every((segment) => counting.includes(segment));
+  }
+
+  /** What stays free is the log's: without it no post is taken. */
+  async #checkRoom(replaced: readonly SegmentFile[]): Promise<void> {
+    const size = replaced.reduce((sum, { byteSize }) => sum + byteSize, 0);
+    const freeBytes = await this.#disk.freeBytes(this.#path);
+    if (freeBytes - size >= DISK_FREE_BYTES_ENOUGH) return;
+    const cause = `${size} bytes are to be stored anew, ${freeBytes} are free, and ${DISK_FREE_BYTES_ENOUGH} stay free for the log`;
+    throw new DiskError('divided', this.#path, cause);
+  }
+
+  /** Writes one of the files that take the place of others together, aside. */
+  async #writePart(
+    { source, partition, buffer }: PartitionKey & Pick<NewSegment, 'buffer'>,
+    replacedFiles: readonly SegmentFile[],
+    isLast: boolean,
+  ): Promise<SegmentFile> {
+    const id = this.#idNext++;
+    const awaits = idsOf(replacedFiles);
+    const replaced = isLast ? [...this.#leftoversOf({ source, partition }), ...awaits] : [];
+    const covered = coveredBy(replacedFiles);
+    const origin = { id, source, partition, covered, replaced, awaits };
+    const packed = packSegment(await this.#pack(buffer), origin);
+    const path = this.#pathOf({ source, partition }, id);
+    await this.#makeFolder(dirname(path));
+    await writeAside(this.#disk, path, packed.parts);
+    return SegmentFile.written(this.#disk, path, packed);
+  }
+
+  /** Part of a change. The name of the last is given when those of all others are durable. */
+  async #nameParts(key: PartitionKey, parts: readonly SegmentFile[]): Promise<void> {
+    const folder = join(this.#path, key.source);
+    const last = must(parts.at(-1), 'there are parts');
+    try {
+      for (const { path } of parts.slice(0, -1)) await nameWritten(this.#disk, path);
+      await this.#disk.syncFolder(folder);
+      await nameWritten(this.#disk, last.path);
+      await this.#disk.syncFolder(folder);
+    } catch (error) {
+      // The last may be there all the same, now or after a crash, and the others count then: all stay until the next start
+      // sees which it is.
+      for (const id of idsOf(parts)) {
+        this.#leftoversOf(key).add(id);
+        this.#waiting.add(id);
+      }
+      throw error;
+    }
+  }
+
   #listForManifest(): string[] {
     this.#isManifestOld = false;
     return this.sources().flatMap((source) =>
@@ -340,7 +445,10 @@ export class SegmentFolder {
     assert(/^[\w.-]+$/.test(source), 'the id of a source can name a folder');
     const id = this.#idNext++;
     const leftovers = this.#leftoversOf({ source, partition });
-    const origin = { id, source, partition, covered, replaced: [...leftovers, ...replaced] };
+    const origin = {
+      ...{ id, source, partition, covered },
+      ...{ replaced: [...leftovers, ...replaced], awaits: [] },
+    };
     const packed = packSegment(await this.#pack(buffer), origin);
     const path = this.#pathOf(segment, id);
     await this.#makeFolder(dirname(path));
@@ -446,6 +554,19 @@ export class SegmentFolder {
 function told(load: SegmentLoad, onLoaded: (load: SegmentLoad) => void): SegmentLoad {
   onLoaded(load);
   return load;
+}
+
+function partitionKeyOf(segments: readonly SegmentFile[]): PartitionKey {
+  const { source, partition } = must(segments[0], 'there is a segment to replace').envelope;
+  return { source, partition };
+}
+
+function idsOf(segments: readonly SegmentFile[]): number[] {
+  return segments.map(({ envelope }) => envelope.id);
+}
+
+function coveredBy(segments: readonly SegmentFile[]): SequenceInterval[] {
+  return unionOfIntervals(segments.flatMap(({ envelope }) => envelope.covered));
 }
 
 function nameOf({ source, partition }: PartitionKey): string {

@@ -9,7 +9,7 @@ import { headOf } from './segment-layout.ts';
 /** What the caller knows of a segment beside its bytes. */
 export type SegmentOrigin = Pick<
   SegmentEnvelope,
-  'id' | 'source' | 'partition' | 'covered' | 'replaced'
+  'id' | 'source' | 'partition' | 'covered' | 'replaced' | 'awaits'
 >;
 
 export type PackedSegment = {

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import { listSetAside, type SetAside } from './quarantine.ts';
+import type { SegmentEnvelope } from './segment-envelope.ts';
 import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from './segment-layout.ts';
 import { SegmentListing } from './segment-listing.ts';
@@ -106,13 +107,23 @@ async function findReasonToStay(
 /** Whether a file that counts may have rows of another one, or makes it void. */
 function isInTheWay({ envelope: counts }: SegmentFile, { envelope }: SegmentFile): boolean {
   if (counts.source !== envelope.source || counts.partition !== envelope.partition) return false;
-  if (counts.id === envelope.id || counts.replaced.includes(envelope.id)) return true;
+  if (counts.id === envelope.id || makesVoid(counts, envelope)) return true;
+  if (areOfOne(counts, envelope)) return false;
   return counts.covered.some((one) =>
     envelope.covered.some(
       (other) =>
         one.fromSequence <= other.throughSequence && other.fromSequence <= one.throughSequence,
     ),
   );
+}
+
+function makesVoid({ replaced, awaits }: SegmentEnvelope, { id }: SegmentEnvelope): boolean {
+  return replaced.includes(id) || awaits.includes(id);
+}
+
+/** Whether two files took the place of the same others, together: no row is in both. */
+function areOfOne({ awaits }: SegmentEnvelope, other: SegmentEnvelope): boolean {
+  return awaits.length > 0 && awaits.join() === other.awaits.join();
 }
 
 /** Where a file in quarantine was. */

@@ -1,14 +1,7 @@
-import type { StringBlock } from './vector.ts';
+import type { RowGroups } from './merge-input.ts';
 
 /** The rows of one sealed segment to be merged, as their order needs them. */
-export type OrderedRows = {
-  readonly rowCount: number;
-  readonly hasNone: boolean;
-  readonly hasMixed: boolean;
-  /** Project keys in the order of their bytes. */
-  readonly names: StringBlock & { readonly count: number };
-  /** First row of each group, and the end. */
-  readonly groupStarts: Uint32Array;
+export type OrderedRows = RowGroups & {
   readonly timestampsUs: Float64Array;
   readonly arrivals: Float64Array;
 };
@@ -31,7 +24,7 @@ type Run = { readonly segment: number; row: number; readonly end: number };
 
 /** The rows of all segments by (project key, timestamp, arrival). */
 export function mergeOrder(inputs: readonly OrderedRows[]): MergeOrder {
-  const rowCount = inputs.reduce((sum, input) => sum + input.rowCount, 0);
+  const rowCount = inputs.reduce((sum, input) => sum + rowCountOf(input), 0);
   const order = { segments: new Uint16Array(rowCount), rows: new Int32Array(rowCount) };
   const groupStarts: number[] = [];
   let end = 0;
@@ -67,6 +60,11 @@ export function mergeOrder(inputs: readonly OrderedRows[]): MergeOrder {
   };
 }
 
+/** Rows of all groups. */
+function rowCountOf({ groupStarts }: RowGroups): number {
+  return groupStarts.at(-1)! - groupStarts[0]!;
+}
+
 function runOf({ groupStarts }: OrderedRows, segment: number, group: number): Run {
   return { segment, row: groupStarts[group]!, end: groupStarts[group + 1]! };
 }
@@ -74,7 +72,7 @@ function runOf({ groupStarts }: OrderedRows, segment: number, group: number): Ru
 type Holder = { readonly segment: number; readonly name: number };
 
 /** The project keys of all segments in the order of their bytes, each with the segments that have it. */
-function mergeNames(inputs: readonly OrderedRows[]): Holder[][] {
+export function mergeNames(inputs: readonly RowGroups[]): Holder[][] {
   const bytesOf = ({ segment, name }: Holder): Uint8Array => {
     const { bytes, offsets } = inputs[segment]!.names;
     return bytes.subarray(offsets[name]!, offsets[name + 1]!);

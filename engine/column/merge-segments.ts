@@ -1,7 +1,9 @@
-import { assert } from '../assert.ts';
+import { assert, must } from '../assert.ts';
+import type { PartRows } from './divide-rows.ts';
 import type { Cut } from './excerpt-strings.ts';
 import type { EncodedLeaf } from './leaf-encoding.ts';
 import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
+import { type MergeInput, type SegmentRows, wholeInput } from './merge-input.ts';
 import { type MergeOrder, mergeOrder } from './merge-order.ts';
 import { PlaceReader } from './merge-places.ts';
 import { leafKey, MergeSource, viewOf } from './merge-source.ts';
@@ -40,7 +42,15 @@ import { StringTable } from './string-table.ts';
  * taken value by value.
  */
 export function mergeSegments(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer {
-  return new Merger(buffers, new Set()).merge();
+  return new Merger(buffers.map(wholeInput), new Set()).merge();
+}
+
+/** The same of the rows of a part. */
+export function mergePart(segments: readonly SegmentRows[], part: PartRows): SharedArrayBuffer {
+  const inputs = part.flatMap((rows, index) =>
+    rows.start === rows.end ? [] : [must(segments[index]).input(rows)],
+  );
+  return new Merger(inputs, new Set()).merge();
 }
 
 /**
@@ -52,7 +62,7 @@ export function repairSegment(
   lost: readonly SealedColumnName[],
 ): SharedArrayBuffer {
   assert(!lost.includes('structure'), 'the rows of the segment can be told apart');
-  return new Merger([buffer], new Set(lost)).merge();
+  return new Merger([wholeInput(buffer)], new Set(lost)).merge();
 }
 
 type DeclaredColumn = 'id' | 'event_message' | 'project';
@@ -65,10 +75,10 @@ class Merger {
   readonly #sources: readonly MergeSource[];
   readonly #order: MergeOrder;
 
-  constructor(buffers: readonly SharedArrayBuffer[], lost: ReadonlySet<SealedColumnName>) {
-    assert(buffers.length > 0, 'there is a segment to merge');
+  constructor(inputs: readonly MergeInput[], lost: ReadonlySet<SealedColumnName>) {
+    assert(inputs.length > 0, 'there is a segment to merge');
     const tables = { keys: this.#names, skeletons: this.#skeletons };
-    this.#sources = buffers.map((buffer) => new MergeSource(buffer, lost, tables));
+    this.#sources = inputs.map((input) => new MergeSource(input, lost, tables));
     this.#order = mergeOrder(this.#sources.map((source) => source.order));
   }
 
@@ -160,7 +170,7 @@ class Merger {
 
   #declared(column: DeclaredColumn, use: StringUse): StringColumnFooter {
     const footers = this.#sources.map((source) => {
-      const { ids, messages, projects } = source.footer;
+      const { ids, messages, projects } = source.columns;
       if (source.isLost(column)) return undefined;
       return column === 'id' ? ids : column === 'project' ? projects : messages;
     });

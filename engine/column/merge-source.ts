@@ -1,13 +1,15 @@
 import { must } from '../assert.ts';
+import type { RowColumns } from './extract/segment-extract.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
+import type { MergeInput } from './merge-input.ts';
 import type { OrderedRows } from './merge-order.ts';
 import { NumberValues } from './number-values.ts';
 import { openPositions, type PositionsFooter } from './positions.ts';
 import type { SealedColumnName } from './sealed-columns.ts';
-import { type LeafFooter, readFooter, type SealedFooter } from './sealed-layout.ts';
+import type { LeafFooter } from './sealed-layout.ts';
 import { openSlotPlaces, SealedSlotStore } from './sealed-slot-store.ts';
 import type { SkeletonTable } from './skeleton-table.ts';
-import { SliceSource } from './slice.ts';
+import type { SliceSource } from './slice.ts';
 import type { StringEntries } from './string-entries.ts';
 import type { StringTable } from './string-table.ts';
 import { StringValues } from './string-values.ts';
@@ -22,7 +24,7 @@ import {
 
 /** One of the sealed segments that are merged. */
 export class MergeSource {
-  readonly footer: SealedFooter;
+  readonly columns: RowColumns;
   readonly slices: SliceSource;
   readonly order: OrderedRows;
   /** Skeleton of each row, as the segment numbers them. */
@@ -31,6 +33,7 @@ export class MergeSource {
   readonly skeletons: Int32Array;
   /** Values by row and place, whatever column they are in. */
   readonly store: SealedSlotStore;
+  readonly #rowCount: number;
   readonly #slotStarts: Uint32Array;
   readonly #slotColumns: Uint16Array;
   /** Columns that are not to be read. */
@@ -44,25 +47,28 @@ export class MergeSource {
 
   /** Interns keys and skeletons of the segment in the tables of the merged one. */
   constructor(
-    buffer: SharedArrayBuffer,
+    { footer, structure, groups, rowCount, columns, slices }: MergeInput,
     lost: ReadonlySet<SealedColumnName>,
     tables: { readonly keys: StringTable; readonly skeletons: SkeletonTable },
   ) {
-    const footer = readFooter(buffer);
-    const slices = new SliceSource(buffer);
-    this.footer = footer;
+    this.columns = columns;
     this.slices = slices;
+    this.#rowCount = rowCount;
     this.#lost = lost;
-    this.order = orderedRows(footer, slices);
-    const rows = identity(footer.rowCount);
-    const rowSkeletons = new NumberValues(slices, footer.rowSkeletons);
-    this.rowSkeletons = rowSkeletons.gatherIntegers(rows, footer.rowCount);
-    this.store = new SealedSlotStore(slices, footer, openSlotPlaces(slices, footer.skeletons));
-    this.#slotStarts = slices.unsigned32(footer.skeletons.slotStarts);
-    this.#slotColumns = slices.unsigned16(footer.skeletons.slotColumns);
-    const keyCodes = this.#internKeys(tables.keys);
-    this.skeletons = this.#internSkeletons(keyCodes, tables.skeletons);
-    this.#leafKeys = footer.leaves.map(({ path, leafClass }) => {
+    const rows = identity(rowCount);
+    this.order = {
+      ...groups,
+      timestampsUs: new NumberValues(slices, columns.timestampsUs).gather(rows, rowCount),
+      arrivals: new NumberValues(slices, columns.arrivals).gather(rows, rowCount),
+    };
+    const rowSkeletons = new NumberValues(slices, columns.rowSkeletons);
+    this.rowSkeletons = rowSkeletons.gatherIntegers(rows, rowCount);
+    this.store = new SealedSlotStore(slices, columns, openSlotPlaces(structure, footer.skeletons));
+    this.#slotStarts = structure.unsigned32(footer.skeletons.slotStarts);
+    this.#slotColumns = structure.unsigned16(footer.skeletons.slotColumns);
+    const keyCodes = internKeys(footer, structure, tables.keys);
+    this.skeletons = this.#internSkeletons({ footer, structure }, keyCodes, tables.skeletons);
+    this.#leafKeys = columns.leaves.map(({ path, leafClass }) => {
       return leafKey({ path: path.map((key) => keyCodes[key]!), leafClass });
     });
     this.#leafKeys.forEach((key, column) => {
@@ -74,10 +80,11 @@ export class MergeSource {
     return this.#lost.has(column);
   }
 
-  /** The column of a leaf, by `leafKey`; `undefined` when there is none. */
+  /** The column of a leaf, by `leafKey`; `undefined` when there is none, or no row has a string in it. */
   findLeaf(key: string): LeafFooter | undefined {
     const column = this.#leaves.get(key);
-    return column === undefined ? undefined : this.footer.leaves[column];
+    const leaf = column === undefined ? undefined : this.columns.leaves[column];
+    return leaf?.strings?.entryCount === 0 ? undefined : leaf;
   }
 
   /** The `leafKey` of a leaf column. */
@@ -88,7 +95,7 @@ export class MergeSource {
   /** The strings of a column. */
   strings(footer: NonNullable<LeafFooter['strings']>): StringValues {
     return new StringValues(this.slices, footer, (column) => {
-      const whole = must(this.footer.leaves[column]?.strings);
+      const whole = must(this.columns.leaves[column]?.strings);
       const entries = this.#entries[column] ?? this.strings(whole).entries;
       this.#entries[column] = entries;
       return entries;
@@ -97,7 +104,7 @@ export class MergeSource {
 
   /** First position of each row in a column, and the end. */
   firstPositions(positions: PositionsFooter): Int32Array {
-    const { rowCount } = this.footer;
+    const rowCount = this.#rowCount;
     if (positions.kind !== 'sparse') {
       const rows = identity(rowCount + 1);
       return openPositions(this.slices, positions).locate(rows, rowCount + 1);
@@ -118,19 +125,14 @@ export class MergeSource {
     return this.#slotStarts[skeleton]! + (this.#leftSlots.get(skeleton)?.[slot] ?? slot);
   }
 
-  #internKeys(table: StringTable): Int32Array {
-    const { count, bytes, offsets } = this.footer.keys;
-    const view = viewOf(this.slices.bytes(bytes));
-    const ends = this.slices.unsigned32(offsets);
-    return Int32Array.from({ length: count }, (_, key) =>
-      table.intern(view, ends[key]!, ends[key + 1]!),
-    );
-  }
-
-  #internSkeletons(keyCodes: Int32Array, table: SkeletonTable): Int32Array {
-    const { skeletons } = this.footer;
-    const tokens = this.slices.integers(skeletons.tokens);
-    const starts = this.slices.unsigned32(skeletons.starts);
+  #internSkeletons(
+    { footer, structure }: Pick<MergeInput, 'footer' | 'structure'>,
+    keyCodes: Int32Array,
+    table: SkeletonTable,
+  ): Int32Array {
+    const { skeletons } = footer;
+    const tokens = structure.integers(skeletons.tokens);
+    const starts = structure.unsigned32(skeletons.starts);
     const keyOf = (key: number): number => keyCodes[key]!;
     return Int32Array.from({ length: starts.length - 1 }, (_, skeleton) => {
       const own = this.#withoutLost(
@@ -184,19 +186,16 @@ export function leafKey(leaf: Pick<LeafFooter, 'path' | 'leafClass'>): string {
   return `${leaf.leafClass} ${leaf.path.join(' ')}`;
 }
 
-function orderedRows(footer: SealedFooter, slices: SliceSource): OrderedRows {
-  const { rowCount, groups } = footer;
-  const rows = identity(rowCount);
-  const { count, bytes, offsets } = groups.names;
-  return {
-    rowCount,
-    hasNone: groups.hasNone,
-    hasMixed: groups.hasMixed,
-    names: { count, bytes: slices.bytes(bytes), offsets: slices.unsigned32(offsets) },
-    groupStarts: slices.unsigned32(groups.starts),
-    timestampsUs: new NumberValues(slices, footer.timestampsUs).gather(rows, rowCount),
-    arrivals: new NumberValues(slices, footer.arrivals).gather(rows, rowCount),
-  };
+function internKeys(
+  { keys }: MergeInput['footer'],
+  structure: SliceSource,
+  table: StringTable,
+): Int32Array {
+  const view = viewOf(structure.bytes(keys.bytes));
+  const ends = structure.unsigned32(keys.offsets);
+  return Int32Array.from({ length: keys.count }, (_, key) =>
+    table.intern(view, ends[key]!, ends[key + 1]!),
+  );
 }
 
 /** 0, 1, 2 … */

@@ -4,6 +4,7 @@ import { encodeNumbers, type NumbersFooter, NumberValues } from './number-values
 import type { PositionsFooter } from './positions.ts';
 import { type SliceSink, unsignedArray } from './slice.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
+import type { StringEntries } from './string-entries.ts';
 import type { PackingFooter, StringsFooter } from './string-footer.ts';
 import { StringTable } from './string-table.ts';
 
@@ -33,7 +34,7 @@ export function valueOrigins(
   const firstOf = positions.map((footer, segment) =>
     footer === undefined ? undefined : sources[segment]!.firstPositions(footer),
   );
-  const count = firstOf.reduce((sum, first) => sum + (first?.at(-1) ?? 0), 0);
+  const count = valueCountOf(order, firstOf);
   const rows = new Uint32Array(count);
   const segments = new Uint16Array(count);
   const valuePositions = new Int32Array(count);
@@ -55,6 +56,18 @@ export function valueOrigins(
   return { count, rows, segments, positions: valuePositions, perRowMax };
 }
 
+function valueCountOf(
+  { rowCount, segments, rows }: MergeOrder,
+  firstOf: readonly (Int32Array | undefined)[],
+): number {
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const first = firstOf[segments[row]!];
+    if (first !== undefined) count += first[rows[row]! + 1]! - first[rows[row]!]!;
+  }
+  return count;
+}
+
 /** `footers`: of the column in each segment that has values. */
 export function mergeNumbers(
   sink: SliceSink,
@@ -68,15 +81,16 @@ export function mergeNumbers(
 function gatherNumbers(
   sources: readonly MergeSource[],
   footers: readonly (NumbersFooter | undefined)[],
-  { count, segments, positions }: ValueOrigins,
+  origins: ValueOrigins,
 ): Float64Array {
-  const counts = valueCounts(sources.length, segments);
+  const { count, segments, positions } = origins;
+  const ends = positionEnds(sources.length, origins);
   const columns = footers.map((footer, segment) =>
     footer === undefined
       ? new Float64Array(0)
       : new NumberValues(sources[segment]!.slices, footer).gather(
-          identity(counts[segment]!),
-          counts[segment]!,
+          identity(ends[segment]!),
+          ends[segment]!,
         ),
   );
   const values = new Float64Array(count);
@@ -84,10 +98,16 @@ function gatherNumbers(
   return values;
 }
 
-function valueCounts(segmentCount: number, segments: Uint16Array): Uint32Array {
-  const counts = new Uint32Array(segmentCount);
-  for (let i = 0; i < segments.length; i++) counts[segments[i]!]!++;
-  return counts;
+/** Behind the last position that is taken of each segment. */
+function positionEnds(
+  segmentCount: number,
+  { count, segments, positions }: ValueOrigins,
+): Uint32Array {
+  const ends = new Uint32Array(segmentCount);
+  for (let i = 0; i < count; i++) {
+    if (positions[i]! >= ends[segments[i]!]!) ends[segments[i]!] = positions[i]! + 1;
+  }
+  return ends;
 }
 
 /**
@@ -208,30 +228,38 @@ function gatherCodes(
   table: StringTable,
   sources: readonly MergeSource[],
   footers: readonly (StringsFooter | undefined)[],
-  { count, segments, positions }: ValueOrigins,
+  origins: ValueOrigins,
 ): Float64Array {
-  const counts = valueCounts(sources.length, segments);
+  const { count, segments, positions } = origins;
+  const ends = positionEnds(sources.length, origins);
   const columns = footers.map((footer, segment) => {
-    if (footer === undefined) return new Int32Array(0);
+    if (footer === undefined) return undefined;
     const strings = sources[segment]!.strings(footer);
-    const codes = strings.gather(identity(counts[segment]!), counts[segment]!);
-    const entryCodes = internEntries(table, strings.entries, footer.entryCount);
-    for (let i = 0; i < codes.length; i++) codes[i] = entryCodes[codes[i]!]!;
-    return codes;
+    const codes = strings.gather(identity(ends[segment]!), ends[segment]!);
+    return { strings, codes, isMet: new Uint8Array(footer.entryCount) };
+  });
+  for (let i = 0; i < count; i++) {
+    const { codes, isMet } = columns[segments[i]!]!;
+    isMet[codes[positions[i]!]!] = 1;
+  }
+  const tableCodes = columns.map((column) => {
+    return column && internEntries(table, column.strings.entries, column.isMet);
   });
   const values = new Float64Array(count);
-  for (let i = 0; i < count; i++) values[i] = columns[segments[i]!]![positions[i]!]!;
+  for (let i = 0; i < count; i++) {
+    const segment = segments[i]!;
+    values[i] = tableCodes[segment]![columns[segment]!.codes[positions[i]!]!]!;
+  }
   return values;
 }
 
-function internEntries(
-  table: StringTable,
-  entries: { range(code: number): { bytes: Uint8Array; start: number; end: number } },
-  count: number,
-): Int32Array {
-  const codes = new Int32Array(count);
+/** Those that are met, in their order: those that are packed together are unpacked once. */
+function internEntries(table: StringTable, entries: StringEntries, isMet: Uint8Array): Int32Array {
+  const codes = new Int32Array(isMet.length);
   const interner = new RangeInterner(table);
-  for (let entry = 0; entry < count; entry++) codes[entry] = interner.intern(entries.range(entry));
+  for (let entry = 0; entry < isMet.length; entry++) {
+    if (isMet[entry] === 1) codes[entry] = interner.intern(entries.range(entry));
+  }
   return codes;
 }
 

@@ -1,6 +1,7 @@
 import { must, unreachable } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
-import { ENTRY_ALIGNMENT, type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
+import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
+import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { NumberValues } from './number-values.ts';

@@ -156,6 +156,11 @@ export class SegmentImage {
     return new SegmentImage(handle, !isShared, onApart);
   }
 
+  /** To be read in parts, beside queries: what is read takes none of their room. Throws as `need` does. */
+  static apart(handle: SealedSegmentHandle): SegmentImage {
+    return new SegmentImage(handle, handle.backing !== undefined, () => {});
+  }
+
   /**
    * All bytes of a segment, in a buffer that is not to be written to: the shared one if it has them
    * all. Throws as `need` does.
@@ -236,7 +241,8 @@ export class SegmentImage {
     if (known !== undefined) return known;
     checkLoading();
     const bytes = this.#read(block).slice();
-    Atomics.add(this.#backing!.readInParts, 0, Math.ceil(bytes.length / KIB));
+    const isBeside = this.buffer === this.#own?.buffer;
+    if (!isBeside) Atomics.add(this.#backing!.readInParts, 0, Math.ceil(bytes.length / KIB));
     if (this.#unpackedBlocks.size === UNPACKED_BLOCKS_MAX) {
       for (const oldest of this.#unpackedBlocks.keys()) {
         this.#unpackedBlocks.delete(oldest);

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { assert, must } from '../assert.ts';
+import type { PartRows } from '../column/divide-rows.ts';
 import type { PackedImage } from '../column/packed-image.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import { isUnreadable } from '../column/segment-image.ts';
@@ -44,6 +45,7 @@ import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
 import {
+  type DivideTask,
   type DoneAnswer,
   type MergeTask,
   type PackTask,
@@ -248,6 +250,13 @@ export class QueryPool {
       this.#counters.sealEnded(false);
       throw error;
     }
+  }
+
+  /** Divides the rows of segments in a worker, when it is its turn. */
+  async divide(task: DivideTask): Promise<readonly PartRows[]> {
+    const answer = await this.#runSegmentTask(task);
+    assert(answer.kind === 'divided', 'dividing answers with parts');
+    return answer.parts;
   }
 
   /** Packs a sealed segment in a worker, when it is its turn. */

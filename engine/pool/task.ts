@@ -1,3 +1,4 @@
+import type { PartRows } from '../column/divide-rows.ts';
 import type { PackedImage } from '../column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
@@ -58,7 +59,7 @@ type FinishTask = QueryPart &
   };
 
 /** Makes sealed segments, files of them, or what is remembered of them. */
-export type SegmentTask = SealTask | MergeTask | PackTask | StatesTask;
+export type SegmentTask = SealTask | MergeTask | DivideTask | PackTask | StatesTask;
 
 /** Turns a full open segment into sealed ones. */
 export type SealTask = {
@@ -71,6 +72,15 @@ export type SealTask = {
 export type MergeTask = {
   readonly kind: 'merge';
   readonly handles: readonly SealedSegmentHandle[];
+  /** The rows that are merged; all unless given. */
+  readonly part?: PartRows | undefined;
+};
+
+/** Divides the rows of several sealed segments into parts to be merged. */
+export type DivideTask = {
+  readonly kind: 'divide';
+  readonly handles: readonly SealedSegmentHandle[];
+  readonly rowsMax: number;
 };
 
 /** Makes the blocks of a file of a sealed segment. */
@@ -155,6 +165,11 @@ export type SealedAnswer = {
   readonly buffers: readonly SharedArrayBuffer[];
 };
 
+export type DividedAnswer = {
+  readonly kind: 'divided';
+  readonly parts: readonly PartRows[];
+};
+
 export type PackedAnswer = {
   readonly kind: 'packed';
   readonly image: PackedImage;
@@ -201,6 +216,7 @@ export type DoneAnswer =
   | PartialAnswer
   | PiecesAnswer
   | SealedAnswer
+  | DividedAnswer
   | PackedAnswer
   | StatesAnswer
   | TidiedAnswer;

@@ -2,9 +2,11 @@ import { deserialize } from 'node:v8';
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
+import { divideRows } from '../column/divide-rows.ts';
 import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
-import { mergeSegments } from '../column/merge-segments.ts';
+import { SegmentRows } from '../column/merge-input.ts';
+import { mergePart, mergeSegments } from '../column/merge-segments.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
 import { sealSegment } from '../column/seal.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle } from '../column/segment.ts';
@@ -46,6 +48,8 @@ import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import {
+  type DividedAnswer,
+  type DivideTask,
   type MergeTask,
   type OversizedAnswer,
   type PackedAnswer,
@@ -147,6 +151,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
   switch (task.kind) {
     case 'seal':
     case 'merge':
+    case 'divide':
     case 'pack':
       leaveGarbage(segmentBytesOf(task));
       return segmentAnswer(task);
@@ -190,12 +195,14 @@ function metered<T>(run: Run, work: () => T): T {
 }
 
 /** About as many bytes of shared memory are in hand: of the segments that are read, and what is made of them. */
-function segmentBytesOf(task: SealTask | MergeTask | PackTask): number {
+function segmentBytesOf(task: SealTask | MergeTask | DivideTask | PackTask): number {
   switch (task.kind) {
     case 'seal':
       return openBytesOf(task.handle);
     case 'merge':
-      return 2 * task.handles.reduce((sum, handle) => sum + imageSizeOf(handle), 0);
+      return 2 * mergedBytesOf(task);
+    case 'divide':
+      return 0;
     case 'pack':
       return 2 * task.buffer.byteLength;
     default:
@@ -210,18 +217,35 @@ function openBytesOf({ arrays }: OpenSegmentHandle): number {
   return bytes;
 }
 
-function imageSizeOf({ backing, buffer }: SealedSegmentHandle): number {
-  return backing?.imageSize ?? buffer.byteLength;
+function mergedBytesOf({ handles, part }: MergeTask): number {
+  return handles.reduce((sum, { backing, buffer }, index) => {
+    if (backing === undefined) return sum + buffer.byteLength;
+    const { start, end } = part?.[index] ?? { start: 0, end: backing.rowCount };
+    return sum + (backing.imageSize * (end - start)) / backing.rowCount;
+  }, 0);
 }
 
-function segmentAnswer(task: SegmentTask): SealedAnswer | PackedAnswer | StatesAnswer {
+function mergedSegment({ handles, part }: MergeTask): SharedArrayBuffer {
+  if (part === undefined) return mergeSegments(handles.map(SegmentImage.whole));
+  return mergePart(handles.map(rowsOf), part);
+}
+
+function rowsOf(handle: SealedSegmentHandle): SegmentRows {
+  return new SegmentRows(SegmentImage.apart(handle));
+}
+
+function segmentAnswer(
+  task: SegmentTask,
+): SealedAnswer | DividedAnswer | PackedAnswer | StatesAnswer {
   switch (task.kind) {
     case 'seal': {
       const { handle, partitionUs } = task;
       return { kind: 'sealed', buffers: sealSegment(handle, { partitionUs }) };
     }
     case 'merge':
-      return { kind: 'sealed', buffers: [mergeSegments(task.handles.map(SegmentImage.whole))] };
+      return { kind: 'sealed', buffers: [mergedSegment(task)] };
+    case 'divide':
+      return { kind: 'divided', parts: divideRows(task.handles.map(rowsOf), task.rowsMax) };
     case 'pack':
       return { kind: 'packed', image: packImage(task.buffer) };
     case 'states': {

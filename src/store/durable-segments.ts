@@ -38,6 +38,7 @@ export class DurableSegments {
   readonly #dataDir: string;
   readonly #store: LogStore;
   readonly #merge: SegmentStorage['merge'];
+  readonly #divide: SegmentStorage['divide'];
   readonly #pack: SegmentFolderOptions['pack'];
   readonly #readersDone: SegmentFolderOptions['readersDone'];
   /** Files of other sources stay where they are, unread. */
@@ -55,6 +56,7 @@ export class DurableSegments {
     readonly dataDir: string;
     readonly store: LogStore;
     readonly merge: SegmentStorage['merge'];
+    readonly divide: SegmentStorage['divide'];
     readonly pack: SegmentFolderOptions['pack'];
     readonly readersDone: SegmentFolderOptions['readersDone'];
     readonly sources: ReadonlySet<string>;
@@ -66,6 +68,7 @@ export class DurableSegments {
     this.#dataDir = resolve(options.dataDir);
     this.#store = options.store;
     this.#merge = options.merge;
+    this.#divide = options.divide;
     this.#pack = options.pack;
     this.#readersDone = options.readersDone;
     this.#sources = options.sources;
@@ -112,6 +115,7 @@ export class DurableSegments {
       this.#store.useStorage({
         folder,
         merge: this.#merge,
+        divide: this.#divide,
         onFailure: (failure) => this.#reportFailure(failure),
         onDamage: (damage) => this.#reportDamage(damage, observer),
       });

@@ -18,6 +18,7 @@ export type DurableStoreOptions = LogStoreOptions & {
   readonly dataDir: string;
   /** Sealed segments of one source as one. */
   readonly merge: SegmentStorage['merge'];
+  readonly divide: SegmentStorage['divide'];
   /** The blocks of a sealed segment's file. */
   readonly pack: SegmentFolderOptions['pack'];
   /** Tells the end of those who read segment files now. */
@@ -47,14 +48,14 @@ export class DurableStore {
   constructor(options: DurableStoreOptions) {
     const { dataDir, retentionUs, log, stacks, nowMs, logFileBytesMax } = options;
     const disk = SteadyDisk.of(options.disk);
-    const { merge, pack, readersDone } = options;
+    const { merge, divide, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
     const parts = { disk, dataDir, store: this.store, sources, log, stacks };
     this.#durableLog = new DurableLog({ ...parts, nowMs, fileBytesMax: logFileBytesMax });
     this.#durableSegments = new DurableSegments({
       ...parts,
-      ...{ merge, pack, readersDone, retentionUs },
+      ...{ merge, divide, pack, readersDone, retentionUs },
     });
     this.#retentionUs = retentionUs;
     const monotonicMs = nowMs ?? (() => 0);

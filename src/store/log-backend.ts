@@ -58,7 +58,8 @@ export function openBackend(options: {
         throw error;
       }
     },
-    merge: (handles) => engine.merge(handles),
+    merge: (handles, part) => engine.merge(handles, part),
+    divide: (handles, rowsMax) => engine.divide(handles, rowsMax),
     pack: (buffer) => engine.pack(buffer),
     readersDone: () => engine.readersDone(),
     budget: budgetOf(settings, division, options.storeBytesMax),

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
+import { divideRows } from '../../engine/column/divide-rows.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import { mergeSegments, repairSegment } from '../../engine/column/merge-segments.ts';
+import { mergePart, mergeSegments, repairSegment } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
@@ -12,6 +13,7 @@ import { isNested } from '../../engine/column/value.ts';
 import { type Vector, valueAt } from '../../engine/column/vector.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { budgetOf, runsOf } from '../support/budget.ts';
+import { rowsOfBuffer } from '../support/merging.ts';
 import { anyEvents } from './any-event.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
 import { edgeEvents } from './edge-events.ts';
@@ -108,6 +110,65 @@ test('segments merged in any grouping are what sealing all rows at once gives', 
     ),
     { numRuns: runsOf(60) },
   );
+});
+
+/** The segments in parts of at most so many rows, each merged by itself. */
+function mergedParts(buffers: readonly SharedArrayBuffer[], rowsMax: number): SharedArrayBuffer[] {
+  const segments = buffers.map(rowsOfBuffer);
+  return divideRows(segments, rowsMax).map((part) => mergePart(segments, part));
+}
+
+function projectsOf(buffer: SharedArrayBuffer): string[] {
+  const reader = SealedSegmentReader.open(buffer);
+  const rows = Int32Array.from({ length: reader.rowCount }, (_, row) => row);
+  return [...new Set(textsOf(reader.projects(rows, rows.length)))];
+}
+
+test('segments merged in parts hold every row once, in parts that few projects share', () => {
+  fc.assert(
+    fc.property(
+      anyEvents,
+      fc.array(fc.nat(100), { maxLength: 4 }),
+      fc.integer({ min: 1, max: 300 }),
+      fc.constantFrom(...ID_FORMS),
+      (shapes, cuts, rowsMax, idOf) => {
+        const events = shapes.map((event, n) => ({
+          ...event,
+          id: idOf(n),
+          projectKey: n % 7 === 3 ? (MIXED_PROJECTS as typeof MIXED_PROJECTS) : event.project,
+        }));
+        const segments = pieces(
+          events,
+          cuts.map((cut) => cut % events.length),
+        );
+        const parts = mergedParts(segments, rowsMax);
+        for (const part of parts) assert(readFooter(part).rowCount <= rowsMax);
+        expectMerged(mergeSegments(parts), events);
+        const most = Math.ceil((2 * events.length) / rowsMax) + 1;
+        assert(parts.length <= most, `${parts.length} parts of ${events.length} rows`);
+      },
+    ),
+    { numRuns: runsOf(100) },
+  );
+});
+
+test('a project is in one part, unless it has more rows than a part may have', () => {
+  const events = edgeEvents(1_200, 5).map((event, n) => ({
+    ...event,
+    id: `id-${n}`,
+    project: `project-${(n * n) % 40}`,
+  }));
+  const segments = pieces(events, [150, 450, 451, 900]);
+  const parts = mergedParts(segments, 300);
+  expectMerged(mergeSegments(parts), events);
+  const projects = parts.map(projectsOf);
+  assert.equal(new Set(projects.flat()).size, projects.flat().length);
+  assert(parts.length <= 6, `${parts.length} parts`);
+  for (const [index, part] of parts.entries()) {
+    const own = events.filter(({ project }) => projects[index]!.includes(`string ${project}`));
+    const { byteLength } = sealedOf(own, 0);
+    assert(part.byteLength < 1.1 * byteLength, `${part.byteLength} bytes, ${byteLength} sealed`);
+  }
 });
 
 /** One pair in so many is merged; of the next commit others. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ENTRY_ALIGNMENT } from '../../engine/column/extract/segment-extract.ts';
+import { ENTRY_ALIGNMENT } from '../../engine/column/extract/positions-extract.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';

@@ -42,7 +42,7 @@ import { edgeEvents } from './edge-events.ts';
 import { textsOf } from './vector-texts.ts';
 
 const ROOM_FOR_ALL = 2 ** 30;
-const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [] };
+const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [], awaits: [] };
 const ROW_COUNT = 300;
 
 let idNext = 5_000_000;

@@ -1,18 +1,18 @@
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { GAUGE_CLOCK } from '../../engine/column/segment-backing.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { BLOCKS_SHARE_MIN, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
+import type { MergeBounds } from '../../ingest/merge-choice.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { StackThrottle } from '../../src/log-throttle.ts';
 import type { Damage } from '../../src/store/backend.ts';
 import { DurableStore } from '../../src/store/durable-store.ts';
+import { mergingOn } from '../support/merging.ts';
 import { smallBatch } from '../support/small-batch.ts';
-import { wholeSegment } from '../support/whole-segment.ts';
 import { RETENTION_US, SOURCES } from './store-ledger.ts';
 import { type ColumnsRead, rowsOf, type StoredRow } from './stored-rows.ts';
 
@@ -55,10 +55,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       await beforeWork();
       return sealSegment(handle, { partitionUs: PARTITION_US });
     },
-    merge: async (handles) => {
-      await beforeWork();
-      return mergeSegments(await Promise.all(handles.map((one) => wholeSegment(disk, one))));
-    },
+    ...mergingOn(disk, beforeWork),
     pack: async (buffer) => {
       await beforeWork();
       return packImage(buffer);
@@ -91,6 +88,11 @@ class TightBudget extends MemoryBudget {
     super.tick();
     Atomics.add(this.gauge, GAUGE_CLOCK, 1);
     return true;
+  }
+
+  /** Of a day of a few segments a merge does not take all. */
+  override get mergeBounds(): MergeBounds {
+    return { rowCount: 100, byteSize: 4_000 };
   }
 
   override get backlogBytesMax(): number {

@@ -14,7 +14,7 @@ import { liveAndEnd, newTally, newWorld } from './store-model.ts';
 import { rowsOfSealed, type StoredRow } from './stored-rows.ts';
 
 /** One in so many bits of a segment file is flipped; `WEIR_FLIP_STEP=1` is the long form. */
-const FLIP_STEP = budgetOf('WEIR_FLIP_STEP', { fast: 401, all: 41 });
+const FLIP_STEP = budgetOf('WEIR_FLIP_STEP', { fast: 211, all: 41 });
 /** `WEIR_DAMAGED_WORLDS=200` is the long form. */
 const WORLDS = budgetOf('WEIR_DAMAGED_WORLDS', { fast: 1, all: 10 });
 /** In so many, or in ten times as many, each kind of outcome is seen. */

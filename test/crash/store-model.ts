@@ -34,6 +34,8 @@ export type Tally = {
   acknowledged: number;
   stored: number;
   merged: number;
+  /** Files found whose rows were divided by project. */
+  parts: number;
   trimmed: number;
   dropped: number;
   voided: number;
@@ -48,7 +50,16 @@ export type Tally = {
 
 export function newTally(): Tally {
   return {
-    ...{ states: 0, acknowledged: 0, stored: 0, merged: 0, trimmed: 0, dropped: 0, voided: 0 },
+    ...{
+      states: 0,
+      acknowledged: 0,
+      stored: 0,
+      merged: 0,
+      parts: 0,
+      trimmed: 0,
+      dropped: 0,
+      voided: 0,
+    },
     ...{ failedStarts: 0, looks: 0, broughtBack: 0, passing: 0, evictedBlocks: 0 },
   };
 }
@@ -59,6 +70,8 @@ export type World = {
   readonly ledger: StoreLedger;
   readonly tally: Tally;
   nowUs: number;
+  /** Whether some process started with a clock that is years ahead. */
+  hadWrongClock: boolean;
 };
 
 export function newWorld(random: Random, tally: Tally): World {
@@ -67,6 +80,7 @@ export function newWorld(random: Random, tally: Tally): World {
     tally,
     ledger: new StoreLedger(),
     nowUs: 20_000 * PARTITION_US + 14 * 3_600_000_000,
+    hadWrongClock: false,
   };
 }
 
@@ -139,17 +153,21 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
   ledger.check(await allRows(opened));
   assert.deepEqual(opened.damages, [], 'what a crash leaves is no damage');
   await opened.durable.close();
-  await checkManifest(disk);
+  tally.parts += await checkManifest(disk);
   return disk;
 }
 
-/** Behind a clean stop the manifest names exactly the files that count, and a look from outside finds no damage. */
-async function checkManifest(disk: ModelDisk): Promise<void> {
+/**
+ * Behind a clean stop the manifest names exactly the files that count, and a look from outside finds no damage. Gives
+ * how many of the files are parts.
+ */
+async function checkManifest(disk: ModelDisk): Promise<number> {
   const { segments, damages } = await new SegmentListing(disk, DATA).read();
   assert.deepEqual(damages, [], 'a look from outside finds no damage');
   const names = await readManifest(disk, `${DATA}/segments`);
   const counting = segments.map(({ envelope }) => manifestName(envelope));
   assert.deepEqual(names ?? [], counting.sort(), 'the manifest names the files that count');
+  return segments.filter(({ envelope }) => envelope.awaits.length > 0).length;
 }
 
 /** From start to stop. */
@@ -177,9 +195,11 @@ async function liveOnce(
   const { durable } = opened;
   ledger.check(await allRows(opened));
   disk.faults = random.pick(FAULTS);
-  // A clock that is wrong when there is nothing to hold it against is believed.
+  // A clock that is wrong when there is nothing to hold it against is believed, and until it has been right for a day one
+  // that is less wrong is, too: here no time passes.
   const isEmpty = durable.store.stats().every(({ rowCount }) => rowCount === 0);
-  const leapUs = !isEmpty && random.below(8) === 0 ? 400 * PARTITION_US : 0;
+  const canLeap = !isEmpty && !world.hadWrongClock;
+  const leapUs = canLeap && random.below(8) === 0 ? 400 * PARTITION_US : 0;
   const pending: Promise<void>[] = [];
   for (let step = random.below(90); step > 0; step--) {
     const action = random.below(12);
@@ -203,8 +223,10 @@ async function liveOnce(
 }
 
 /** Now and then a clock is years ahead when a process starts: nothing may be deleted by it. */
-function clockOf({ random, nowUs }: World): number {
-  return random.below(10) === 0 ? nowUs + 1000 * PARTITION_US : nowUs;
+function clockOf(world: World): number {
+  const isWrong = world.random.below(10) === 0;
+  world.hadWrongClock ||= isWrong;
+  return isWrong ? world.nowUs + 1000 * PARTITION_US : world.nowUs;
 }
 
 async function post(

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
@@ -11,6 +10,7 @@ import { SealedSegments } from '../../ingest/sealed-segments.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { mergingOn } from '../support/merging.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { wholeSegment } from '../support/whole-segment.ts';
@@ -186,8 +186,7 @@ test('a merge that ends after its day was dropped takes no late rows of that day
   });
   sealed.useStorage({
     folder,
-    merge: async (handles) =>
-      mergeSegments(await Promise.all(handles.map((handle) => wholeSegment(disk, handle)))),
+    ...mergingOn(disk),
     onFailure: ({ error }) => assert.fail(String(error)),
     onDamage: ({ path }) => assert.fail(path),
   });

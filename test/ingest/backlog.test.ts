@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
@@ -11,8 +10,8 @@ import { PARTITION_US } from '../../ingest/partition.ts';
 import type { StorageFailure } from '../../ingest/sealed-segments.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
+import { mergingOn } from '../support/merging.ts';
 import { smallBatch } from '../support/small-batch.ts';
-import { wholeSegment } from '../support/whole-segment.ts';
 import { MemoryDisk } from './memory-disk.ts';
 
 const NOW_US = 20_468.5 * PARTITION_US;
@@ -74,10 +73,9 @@ async function opened(budget?: MemoryBudget): Promise<Opened> {
   const merges = { count: 0 };
   store.useStorage({
     folder,
-    merge: async (handles) => {
+    ...mergingOn(disk, async () => {
       merges.count += 1;
-      return mergeSegments(await Promise.all(handles.map((one) => wholeSegment(disk, one))));
-    },
+    }),
     onFailure: (failure) => failures.push(failure),
     onDamage: () => assert.fail('nothing is damaged'),
   });

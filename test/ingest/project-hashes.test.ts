@@ -56,7 +56,7 @@ for (const [what, mixed] of [
     segment.append(batchOf(events), 0, events.length);
     segment.publish();
     const [buffer] = sealSegment(segment.handle(), { partitionUs: 86_400_000_000 });
-    const origin = { id: 1, source: 's', partition: 0, covered: [], replaced: [] };
+    const origin = { id: 1, source: 's', partition: 0, covered: [], replaced: [], awaits: [] };
     const { parts } = packSegment(packImage(buffer!), origin);
     const disk = new MemoryDisk();
     disk.put('/s/1', Buffer.concat(parts));

@@ -33,6 +33,7 @@ const ORIGIN = {
   partition: 20_468,
   covered: [{ fromSequence: 3, throughSequence: 9 }],
   replaced: [4, 5],
+  awaits: [6],
 };
 
 function sealedOf(events: readonly TestEvent[]): SharedArrayBuffer {
@@ -67,8 +68,9 @@ test('a segment file gives back the bytes of its segment and what was said of it
     const buffer = sealedOf(events);
     const { disk, bytes } = await fileOf(buffer);
     const file = await SegmentFile.open(disk, PATH);
-    const { id, source, partition, covered, replaced, rowCount, arrivalMin } = file.envelope;
-    assert.deepEqual({ id, source, partition, covered, replaced }, ORIGIN);
+    const { id, source, partition, covered, replaced, awaits } = file.envelope;
+    assert.deepEqual({ id, source, partition, covered, replaced, awaits }, ORIGIN);
+    const { rowCount, arrivalMin } = file.envelope;
     assert.deepEqual([rowCount, arrivalMin, file.byteSize], [events.length, 100, bytes.length]);
     const loaded = await file.load();
     assert.deepEqual(loaded.damagedColumns, []);
@@ -278,6 +280,7 @@ test('an envelope keeps what it is given, also what no 32 bits hold', () => {
     arrivalMax: 2 ** 53 - 1,
     covered: [],
     replaced: [],
+    awaits: [],
     imageSize: 2 ** 32 - 8,
     frame: Uint8Array.of(1, 2, 3),
   };

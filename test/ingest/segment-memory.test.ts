@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
@@ -37,6 +36,7 @@ import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { edgeEvents } from '../column/edge-events.ts';
 import { rowsOfSealed } from '../crash/stored-rows.ts';
+import { mergingOn } from '../support/merging.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { wholeSegment } from '../support/whole-segment.ts';
 import { MemoryDisk } from './memory-disk.ts';
@@ -74,8 +74,7 @@ async function opened(
   const damages: SegmentDamage[] = [];
   store.useStorage({
     folder,
-    merge: async (handles) =>
-      mergeSegments(await Promise.all(handles.map((handle) => wholeSegment(disk, handle)))),
+    ...mergingOn(disk),
     onFailure: ({ error }) => {
       throw error;
     },
@@ -182,7 +181,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   await fill(whole);
   const { buffer } = handlesOf(whole)[0]!;
   const { parts } = packSegment(packImage(buffer), {
-    ...{ id: 1, source: 'a', partition: 20_468, covered: [], replaced: [] },
+    ...{ id: 1, source: 'a', partition: 20_468, covered: [], replaced: [], awaits: [] },
   });
   const disk = new MemoryDisk();
   disk.put('/a/1', Buffer.concat(parts));

@@ -15,7 +15,7 @@ import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf } from '../column/batch-of.ts';
-import { wholeSegment } from '../support/whole-segment.ts';
+import { mergingOn } from '../support/merging.ts';
 import { MemoryDisk } from './memory-disk.ts';
 
 const DAY = 20_468;
@@ -267,10 +267,7 @@ async function restoredOf(before: (sealed: SealedSegments, opened: Opened) => Pr
   for (const file of folder.segments('a')) sealed.restore(file, (await file.summary())!);
   sealed.useStorage({
     folder,
-    merge: async (handles) => {
-      await before(sealed, opened);
-      return mergeSegments(await Promise.all(handles.map((one) => wholeSegment(disk, one))));
-    },
+    ...mergingOn(disk, () => before(sealed, opened)),
     onFailure: (failure) => failures.push(failure),
     onDamage: ({ path }) => assert.fail(path),
   });

@@ -142,7 +142,7 @@ async function store(
   for (const buffer of buffers) {
     const id = ++segmentCount;
     const partition = partitionOf(readFooter(buffer).timestampUsMin);
-    const origin = { id, source: 'logs', partition, covered: [], replaced: [] };
+    const origin = { id, source: 'logs', partition, covered: [], replaced: [], awaits: [] };
     const path = join(folder, `${id}.segment`);
     await writeFile(path, Buffer.concat(packSegment(packImage(buffer), origin).parts));
     files.push(await SegmentFile.open(new NodeDisk(), path));

@@ -11,7 +11,7 @@ import { batchOf } from '../column/batch-of.ts';
 import { edgeEvents } from '../column/edge-events.ts';
 import { MemoryDisk } from '../ingest/memory-disk.ts';
 
-const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [] };
+const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [], awaits: [] };
 const MIB = 1024 * 1024;
 
 function sealed(events: Parameters<typeof batchOf>[0]): SharedArrayBuffer {

@@ -10,15 +10,9 @@ import type {
 import type { BlockFooter, Slice, SliceSource } from '../slice.ts';
 import { whenAsked } from '../when-asked.ts';
 import { ExtractBuffer } from './extract-buffer.ts';
-import { positionsOfRows } from './positions-of-rows.ts';
+import { ENTRY_ALIGNMENT, type ExtractedPositions, extractPositions } from './positions-extract.ts';
 import { type Bounds, type ReadSlice, SliceBytes } from './slice-bytes.ts';
 import { ValuesExtract } from './values-extract.ts';
-
-/**
- * Entries that are packed together, in deflated strings and in the parts of others, begin at multiples of it: so does
- * what is taken out of a column.
- */
-export const ENTRY_ALIGNMENT = 64;
 
 /** Bytes beside those of the segment itself: of each leaf column a few arrays more, and the positions of all rows. */
 const COLUMN_SIZE_MAX = 256;
@@ -87,6 +81,7 @@ class ExtractColumns implements RowColumns {
   readonly #footer: SealedFooter;
   readonly #from: From;
   readonly #values: ValuesExtract;
+  readonly #takenLeaves = new Map<string, TakenLeaf>();
   readonly #rowSkeletons = whenAsked(() => this.#takeNumbers('rowSkeletons'));
   readonly #timestampsUs = whenAsked(() => this.#takeNumbers('timestampsUs'));
   readonly #arrivals = whenAsked(() => this.#takeNumbers('arrivals'));
@@ -152,7 +147,16 @@ class ExtractColumns implements RowColumns {
     };
   }
 
-  #takeLeaf({ positions, numbers, strings }: LeafFooter): TakenLeaf {
+  /** Leaves that are one column there are one here. */
+  #takeLeaf(leaf: LeafFooter): TakenLeaf {
+    const { positions, numbers, strings } = leaf;
+    const origin = JSON.stringify([positions, numbers, strings]);
+    const taken = this.#takenLeaves.get(origin) ?? this.#takeNewLeaf(leaf);
+    this.#takenLeaves.set(origin, taken);
+    return taken;
+  }
+
+  #takeNewLeaf({ positions, numbers, strings }: LeafFooter): TakenLeaf {
     const { footer, bounds } = this.#takePositions(positions);
     return {
       positions: footer,
@@ -161,18 +165,8 @@ class ExtractColumns implements RowColumns {
     };
   }
 
-  /** Where the values of the rows are, there and here: here they may begin behind the first. */
-  #takePositions(footer: PositionsFooter): {
-    readonly footer: PositionsFooter;
-    readonly bounds: Bounds;
-  } {
-    const { bytes, buffer, rows } = this.#from;
-    const positions = positionsOfRows(bytes, footer, rows);
-    if (positions === undefined) return { footer, bounds: rows };
-    const first = positions[0]!;
-    const start = first - (first % ENTRY_ALIGNMENT);
-    const offsets = buffer.add(positions.map((position) => position - start));
-    return { footer: { kind: 'offsets', offsets }, bounds: { start, end: positions.at(-1)! } };
+  #takePositions(footer: PositionsFooter): ExtractedPositions {
+    return extractPositions(this.#from, footer);
   }
 
   #takeBlock({ count, bytes, offsets }: BlockFooter): BlockFooter {

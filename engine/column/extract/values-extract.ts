@@ -46,7 +46,7 @@ export class ValuesExtract {
     return { entryCount: 0, isDistinct: true, codes: null, packing: this.#plain([]) };
   }
 
-  /** Of a dictionary those entries alone that are met, in the order they are met in. */
+  /** Of a dictionary those entries alone that are met, in its order: what is read next mostly lies next. */
   #coded(
     { packing, isDistinct }: StringsFooter,
     { width, slice }: Exclude<StringsFooter['codes'], 'constant' | null>,
@@ -55,21 +55,20 @@ export class ValuesExtract {
     const bytes = this.#bytes.bytes(slice, start * width, end * width);
     const codes = width === 3 ? undefined : arrayOf(bytes, width);
     const triples = new Triples(bytes);
-    const entryOf = new Map<number, number>();
-    const entries = Uint32Array.from({ length: end - start }, (_, index) => {
-      const code = codes === undefined ? triples.at(index) : must(codes[index]);
-      const entry = entryOf.get(code) ?? entryOf.size;
-      entryOf.set(code, entry);
-      return entry;
-    });
+    const met = Uint32Array.from({ length: end - start }, (_, index) =>
+      codes === undefined ? triples.at(index) : must(codes[index]),
+    );
+    const dictionary = Uint32Array.from(new Set(met)).sort();
+    const entryOf = new Map(Array.from(dictionary, (code, entry) => [code, entry]));
+    const entries = met.map((code) => must(entryOf.get(code)));
     const packed =
       width === 3 ? Triples.pack(entries) : arrayOf(new Uint8Array(width * entries.length), width);
     if (width !== 3) packed.set(entries);
     return {
-      entryCount: entryOf.size,
+      entryCount: dictionary.length,
       isDistinct,
       codes: { width, slice: this.#buffer.add(packed) },
-      packing: this.#picked(packing, [...entryOf.keys()]),
+      packing: this.#picked(packing, dictionary),
     };
   }
 
@@ -125,11 +124,11 @@ export class ValuesExtract {
   }
 
   /** Some entries of a dictionary, in the order given. */
-  #picked(packing: PackingFooter, entries: readonly number[]): PackingFooter {
+  #picked(packing: PackingFooter, entries: Uint32Array): PackingFooter {
     switch (packing.kind) {
       case 'plain':
         return this.#plain(
-          entries.map((entry) => {
+          Array.from(entries, (entry) => {
             const [start, end] = this.#bytes.unsigned32(packing.offsets, entry, entry + 2);
             return this.#bytes.bytes(packing.bytes, must(start), must(end));
           }),
@@ -137,14 +136,14 @@ export class ValuesExtract {
       case 'hex':
       case 'uuid': {
         const size = entrySizeOf(packing);
-        const picked = entries.map((entry) =>
+        const picked = Array.from(entries, (entry) =>
           this.#bytes.bytes(packing.bytes, entry * size, (entry + 1) * size),
         );
         return { ...packing, bytes: this.#buffer.add(Buffer.concat(picked)) };
       }
       case 'deflated': {
         const block = new InflatedBlock(packing, this.#bytes);
-        return this.#plain(entries.map((entry) => block.entry(entry)));
+        return this.#plain(Array.from(entries, (entry) => block.entry(entry)));
       }
       case 'form':
       case 'suffix':

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { mergeSegments } from '../../../engine/column/merge-segments.ts';
 import { packImage } from '../../../engine/column/packed-image.ts';
 import { sealSegment } from '../../../engine/column/seal.ts';
 import { Engine, type QueryAnswer, type RunOptions } from '../../../engine/engine.ts';
@@ -20,8 +19,8 @@ import { DurableStore } from '../../../src/store/durable-store.ts';
 import { openBackend } from '../../../src/store/log-backend.ts';
 import { batchOf } from '../../column/batch-of.ts';
 import { startedOn } from '../../crash/started-service.ts';
+import { mergingOn } from '../../support/merging.ts';
 import { storeAll } from '../../support/store-all.ts';
-import { wholeSegment } from '../../support/whole-segment.ts';
 import { ask, NOW_US, PRIVATE, post } from '../harness.ts';
 
 const SOURCE = 'postgres.logs';
@@ -134,8 +133,7 @@ test('a query that waits while its segments are merged is answered at its first 
         ...{ disk, dataDir, sources: [SOURCE], retentionUs: 90 * PARTITION_US, readersDone },
         summarize: summarizeSegment,
         seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
-        merge: async (handles) =>
-          mergeSegments(await Promise.all(handles.map((handle) => wholeSegment(disk, handle)))),
+        ...mergingOn(disk),
         pack: async (buffer) => packImage(buffer),
         log: ({ level, event }) => assert.notEqual(level, 'error', event),
         stacks: new StackThrottle(() => 0),
