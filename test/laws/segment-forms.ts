@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Batch } from '../../engine/column/batch.ts';
-import { mergeSegments } from '../../engine/column/merge-segments.ts';
+import { divideRows } from '../../engine/column/divide-rows.ts';
+import { SegmentRows } from '../../engine/column/merge-input.ts';
+import { mergePart, mergeSegments } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
@@ -69,6 +71,8 @@ export async function segmentForms(
     'merged and evicted, passing': evicted(mergedFiles, NO_ROOM),
     'merged and partly evicted': await partlyEvicted(mergedFiles),
     'merged of evicted': sealed(merge(files.map((file) => SegmentImage.whole(absent(file))))),
+    'divided by project': sealed(divide(files)),
+    'divided and evicted': evicted(await store(divide(mergedFiles), folder), ROOM),
     replayed: open(whole.map(replay)),
     'replayed and sealed': sealed(seal(whole.map(replay))),
     'some of each': [
@@ -131,6 +135,17 @@ function merge(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer[] {
     ofDay.set(day, [...(ofDay.get(day) ?? []), buffer]);
   }
   return [...ofDay.values()].map(mergeSegments);
+}
+
+/** Of each day in three parts, or a few more. */
+function divide(files: readonly SegmentFile[]): SharedArrayBuffer[] {
+  const days = new Set(files.map(({ envelope }) => envelope.partition));
+  return [...days].flatMap((day) => {
+    const ofDay = files.filter(({ envelope }) => envelope.partition === day);
+    const rowCount = ofDay.reduce((sum, { envelope }) => sum + envelope.rowCount, 0);
+    const segments = ofDay.map((file) => new SegmentRows(SegmentImage.apart(absent(file))));
+    return divideRows(segments, Math.ceil(rowCount / 3)).map((part) => mergePart(segments, part));
+  });
 }
 
 /** Each in a file of its own. */
