@@ -48,6 +48,9 @@ export type SegmentStorage = {
   readonly onDamage: (damage: SegmentDamage) => void;
 };
 
+/** So much larger than its share of a day a part may be: projects are not divided, and a small part would be left. */
+const PART_ROOM = 9 / 8;
+
 /** What a stored segment lost. */
 export type SegmentDamage = PartitionKey & {
   /** Of the damaged file, where it was. */
@@ -330,7 +333,7 @@ export class SealedSegments {
   async #mergeByParts(segments: readonly HeldSegment[], partCount: number): Promise<void> {
     const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
     const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
-    const rowsMax = Math.ceil(rowCount / partCount);
+    const rowsMax = Math.ceil((PART_ROOM * rowCount) / partCount);
     const parts = await this.#readOrRepair(segments, (handles) => divide(handles, rowsMax));
     if (parts === undefined) return;
     const summaries: SegmentSummary[] = [];
