@@ -1,3 +1,4 @@
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { assert, must } from '../engine/assert.ts';
 import type { PackedBlock } from '../engine/column/packed-image.ts';
@@ -83,7 +84,8 @@ export function blocksOf({ blocks }: SegmentEnvelope): StoredBlock[] {
  * ```
  *  0 id f64 · 1 source string · 2 partition i32 · 3 rowCount u32 · 4, 5 timestampUs f64 ·
  *  6, 7 arrival f64 · 8 covered [f64], two each · 9 replaced [f64] · 10 imageSize u32 ·
- *  11 blocks [u32], four each · 12 frame [u8] · 13 awaits [f64]
+ *  11 blocks [u32], four each (version 1) · 12 frame [u8] · 13 awaits [f64] ·
+ *  14 packedBlocks [u8]: the same, all firsts, then all seconds …, compressed (RFC 7932)
  * ```
  */
 const FIELD = {
@@ -101,11 +103,15 @@ const FIELD = {
   blocks: 11,
   frame: 12,
   awaits: 13,
+  packedBlocks: 14,
 } as const;
 
 type FieldName = keyof typeof FIELD;
 
 const BLOCK_WORDS = 4;
+
+/** Of a table of 1,665 blocks, 26.6 KB, 1 makes 8.8 KB and 9 makes 8.1. */
+const TABLE_QUALITY = 1;
 
 export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array {
   const builder = new Builder(1024 + envelope.frame.length);
@@ -119,10 +125,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   );
   const replaced = floatVector(builder, envelope.replaced);
   const awaits = floatVector(builder, envelope.awaits);
-  const blocks = wordVector(
-    builder,
-    envelope.blocks.flatMap(({ offset, size, storedSize, crc }) => [offset, size, storedSize, crc]),
-  );
+  const packedBlocks = builder.createByteVector(packBlocks(envelope.blocks));
   const frame = builder.createByteVector(envelope.frame);
   builder.startObject(Object.keys(FIELD).length);
   builder.addFieldFloat64(FIELD.id, envelope.id, 0);
@@ -136,9 +139,9 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   builder.addFieldOffset(FIELD.covered, covered, 0);
   builder.addFieldOffset(FIELD.replaced, replaced, 0);
   builder.addFieldInt32(FIELD.imageSize, envelope.imageSize | 0, 0);
-  builder.addFieldOffset(FIELD.blocks, blocks, 0);
   builder.addFieldOffset(FIELD.frame, frame, 0);
   builder.addFieldOffset(FIELD.awaits, awaits, 0);
+  builder.addFieldOffset(FIELD.packedBlocks, packedBlocks, 0);
   builder.finish(builder.endObject());
   return builder.asUint8Array();
 }
@@ -164,9 +167,52 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
     // Files that older versions wrote have none.
     awaits: table.has('awaits') ? table.floats('awaits') : [],
     imageSize: table.integer('imageSize') >>> 0,
-    blocks: blockTable(table.words('blocks'), HEAD_SIZE + bytes.length),
+    blocks: blockTable(
+      table.has('packedBlocks')
+        ? unpackBlocks(table.bytes('packedBlocks'))
+        : byColumn(table.words('blocks')),
+      HEAD_SIZE + bytes.length,
+    ),
     frame: sharedCopy(table.bytes('frame')),
   };
+}
+
+/** The numbers of all blocks, each kind by itself, as gaps: mostly the same ones. */
+function packBlocks(blocks: readonly PackedBlock[]): Uint8Array {
+  const count = blocks.length;
+  const words = new Uint32Array(BLOCK_WORDS * count);
+  let end = 0;
+  for (const [index, { offset, size, storedSize, crc }] of blocks.entries()) {
+    words[index] = offset - end;
+    words[count + index] = size;
+    words[2 * count + index] = size - storedSize;
+    words[3 * count + index] = crc;
+    end = offset + size;
+  }
+  const params = { [constants.BROTLI_PARAM_QUALITY]: TABLE_QUALITY };
+  return brotliCompressSync(new Uint8Array(words.buffer), { params });
+}
+
+/** Four numbers of each block, as `byColumn` gives them. */
+function unpackBlocks(packed: Uint8Array): Uint32Array {
+  const words = new Uint32Array(new Uint8Array(brotliDecompressSync(packed)).buffer);
+  const count = words.length / BLOCK_WORDS;
+  let end = 0;
+  for (let block = 0; block < count; block++) {
+    const size = words[count + block]!;
+    words[block]! += end;
+    words[2 * count + block] = size - words[2 * count + block]!;
+    end = words[block]! + size;
+  }
+  return words;
+}
+
+/** All first numbers, then all second ones … */
+function byColumn(words: Uint32Array): Uint32Array {
+  const count = words.length / BLOCK_WORDS;
+  return Uint32Array.from(words, (_, index) => {
+    return words[(index % count) * BLOCK_WORDS + Math.floor(index / count)]!;
+  });
 }
 
 /** `fileOffset`: where the first block lies in the file. */
@@ -175,9 +221,10 @@ function blockTable(words: Uint32Array, fileOffset: number): BlockTable {
   const table = new Uint32Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 4));
   let offset = fileOffset;
   for (let block = 0; block < count; block++) {
-    const [place, size, storedSize, crc] = words.subarray(block * BLOCK_WORDS);
-    table.set([place!, size!, offset, storedSize!, crc!], block * BLOCK_NUMBERS);
-    offset += storedSize!;
+    const storedSize = words[2 * count + block]!;
+    const place = [words[block]!, words[count + block]!, offset];
+    table.set([...place, storedSize, words[3 * count + block]!], block * BLOCK_NUMBERS);
+    offset += storedSize;
   }
   return table;
 }
@@ -191,12 +238,6 @@ function sharedCopy(bytes: Uint8Array): Uint8Array {
 function floatVector(builder: Builder, values: readonly number[]): number {
   builder.startVector(8, values.length, 8);
   for (const value of values.toReversed()) builder.addFloat64(value);
-  return builder.endVector();
-}
-
-function wordVector(builder: Builder, values: readonly number[]): number {
-  builder.startVector(4, values.length, 4);
-  for (const value of values.toReversed()) builder.addInt32(value | 0);
   return builder.endVector();
 }
 

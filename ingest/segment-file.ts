@@ -8,7 +8,7 @@ import {
   readFooter,
   type SealedFooter,
 } from '../engine/column/sealed-layout.ts';
-import { blocksWith } from '../engine/column/segment-backing.ts';
+import { type BlockTable, blocksWith } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
 import type { Slice } from '../engine/column/slice.ts';
 import type { Disk, DiskReader } from './disk/disk.ts';
@@ -111,7 +111,7 @@ export class SegmentFile {
       else new Uint8Array(buffer, block.offset).set(bytes);
     });
     const isDamaged = ([offset, size]: Slice): boolean =>
-      damaged.some((block) => offset <= block.offset && block.offset < offset + size);
+      damaged.some((block) => offset < block.offset + block.size && block.offset < offset + size);
     const damagedColumns = sealedColumnsOf(readFooter(buffer))
       .filter((column) => column.slices.some(isDamaged))
       .map(({ column }) => column);
@@ -158,12 +158,12 @@ export class SegmentFile {
       for (let index = first; index < end; index++) indexes.add(index);
     }
     const wanted = [...indexes].sort((left, right) => left - right);
-    const blockOf = new Map<number, Uint8Array | undefined>();
+    const bytesOf = new Map<number, Uint8Array | undefined>();
     await this.#readBlocks(
       wanted.map((index) => blockAt(blocks, index)),
-      ({ offset }, bytes) => blockOf.set(offset, bytes),
+      ({ offset }, bytes) => bytesOf.set(offset, bytes),
     );
-    return slices.map((slice) => joined(slice, blockOf));
+    return slices.map((slice) => joined(slice, blocks, bytesOf));
   }
 
   /** Some blocks, in the file's order; `take` gets `undefined` for one that is damaged. */
@@ -214,16 +214,20 @@ async function readEnvelope(
 
 /** A slice out of its blocks, which are known by their places; `undefined` when one of them is damaged. */
 function joined(
-  [offset, size]: Slice,
-  blockOf: ReadonlyMap<number, Uint8Array | undefined>,
+  slice: Slice,
+  blocks: BlockTable,
+  bytesOf: ReadonlyMap<number, Uint8Array | undefined>,
 ): Uint8Array | undefined {
+  const [start, size] = slice;
   const bytes = new Uint8Array(size);
-  for (let done = 0; done < size; ) {
-    const block = blockOf.get(offset + done);
+  if (size === 0) return bytes;
+  const { first, end } = blocksWith(blocks, slice);
+  for (let index = first; index < end; index++) {
+    const { offset } = blockAt(blocks, index);
+    const block = bytesOf.get(offset);
     if (block === undefined) return undefined;
-    if (block.length === size) return block;
-    bytes.set(block, done);
-    done += block.length;
+    const part = block.subarray(Math.max(0, start - offset), start + size - offset);
+    bytes.set(part, Math.max(0, offset - start));
   }
   return bytes;
 }

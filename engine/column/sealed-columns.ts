@@ -54,6 +54,11 @@ export function sealedSlicesOf(footer: SealedFooter): Slice[] {
   return [...sliceAt.values()].sort((left, right) => left[0] - right[0]);
 }
 
+/** Where slices of the structure begin. */
+export function structureOffsetsOf(footer: SealedFooter): ReadonlySet<number> {
+  return new Set(structureOf(footer).map(([offset]) => offset));
+}
+
 function structureOf(footer: SealedFooter): Slice[] {
   const { groups, keys, skeletons, rowSkeletons, timestampsUs, arrivals } = footer;
   return [

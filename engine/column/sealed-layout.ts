@@ -102,13 +102,14 @@ export function newSliceSink(): SliceSink {
 
 /** The whole segment: header, collected arrays, footer. */
 export function writeSegment(slices: SliceSink, footer: SealedFooter): SharedArrayBuffer {
+  const end = slices.place();
   const text = Buffer.from(JSON.stringify(footer), 'utf8');
-  const size = slices.end + text.length;
+  const size = end + text.length;
   assert(size < 2 ** 32, 'a sealed segment fits 32-bit offsets');
   const buffer = newSegmentBuffer(size);
-  new Uint32Array(buffer, 0, 4).set([MAGIC, VERSION, slices.end, text.length]);
+  new Uint32Array(buffer, 0, 4).set([MAGIC, VERSION, end, text.length]);
   slices.copyTo(buffer);
-  new Uint8Array(buffer, slices.end).set(text);
+  new Uint8Array(buffer, end).set(text);
   return buffer;
 }
 

@@ -8,6 +8,7 @@ import {
   ABSENT,
   BLOCK_NUMBERS,
   type BlockRange,
+  type BlockTable,
   blocksWith,
   GAUGE_CLOCK,
   GAUGE_LIMIT,
@@ -30,6 +31,14 @@ const CHUNK_SIZE_MIN = 64;
 /** Where blocks are read to before they are unpacked; larger ones get memory of their own. */
 const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
 let kept = new Uint8Array(64 * 1024);
+
+/** Bytes of a file that are read with those before them, where all are wanted: each call of the system takes as long as some 10 KB. */
+const READ_AHEAD_MAX = 256 * 1024;
+
+/** What was read last, as long as one call wants blocks. */
+let readAhead:
+  | { readonly path: string; readonly offset: number; readonly bytes: Uint8Array }
+  | undefined;
 
 function storedBytes(size: number): Uint8Array {
   if (size > STORED_SIZE_KEPT_MAX) return new Uint8Array(size);
@@ -169,9 +178,9 @@ export class SegmentImage {
     const { backing, buffer } = handle;
     if (backing === undefined || backing.states.every((state) => state === RESIDENT)) return buffer;
     const image = new SegmentImage(handle, true, () => {});
-    for (let block = 0; block < backing.blocks.length / BLOCK_NUMBERS; block++) {
-      image.#loadOwn(block);
-    }
+    readAhead = undefined;
+    const blockCount = backing.blocks.length / BLOCK_NUMBERS;
+    for (let block = 0; block < blockCount; block++) image.#loadOwn(block, blockCount);
     return image.buffer;
   }
 
@@ -203,6 +212,7 @@ export class SegmentImage {
   #need(slice: Slice, hasRoomFor: typeof hasRoom): SharedArrayBuffer {
     const backing = this.#backing;
     if (backing === undefined || slice[1] === 0) return this.buffer;
+    readAhead = undefined;
     const range = blocksWith(backing.blocks, slice);
     backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
     // An image that began apart is all in one buffer: it is read faster so.
@@ -210,7 +220,9 @@ export class SegmentImage {
       return this.buffer;
     }
     let buffer = this.buffer;
-    for (let block = range.first; block < range.end; block++) buffer = this.#loadOwn(block);
+    for (let block = range.first; block < range.end; block++) {
+      buffer = this.#loadOwn(block, range.end);
+    }
     return buffer;
   }
 
@@ -220,6 +232,7 @@ export class SegmentImage {
     const bytes: Slice = [offset + start, end - start];
     const shared = this.#handle.buffer;
     if (backing === undefined) return new Uint8Array(shared, ...bytes);
+    readAhead = undefined;
     const range = blocksWith(backing.blocks, bytes);
     backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
     if (shared.byteLength > 0 && areResident(backing, range))
@@ -229,18 +242,21 @@ export class SegmentImage {
       const [blockOffset, size] = placeOf(backing, block);
       const from = Math.max(bytes[0], blockOffset);
       const to = Math.min(bytes[0] + bytes[1], blockOffset + size);
-      const part = this.#unpackedBlock(block).subarray(from - blockOffset, to - blockOffset);
+      const part = this.#unpackedBlock(block, range.end).subarray(
+        from - blockOffset,
+        to - blockOffset,
+      );
       joined.set(part, from - bytes[0]);
     }
     return joined;
   };
 
   /** The bytes of a block that is not in memory; the last few are kept. */
-  #unpackedBlock(block: number): Uint8Array {
+  #unpackedBlock(block: number, end: number): Uint8Array {
     const known = this.#unpackedBlocks.get(block);
     if (known !== undefined) return known;
     checkLoading();
-    const bytes = this.#read(block).slice();
+    const bytes = this.#read(block, end).slice();
     const isBeside = this.buffer === this.#own?.buffer;
     if (!isBeside) Atomics.add(this.#backing!.readInParts, 0, Math.ceil(bytes.length / KIB));
     if (this.#unpackedBlocks.size === UNPACKED_BLOCKS_MAX) {
@@ -275,7 +291,7 @@ export class SegmentImage {
     if (missingSize === 0) return true;
     if (!hasRoomFor(backing, missingSize)) return false;
     for (let block = first; block < end; block++) {
-      if (Atomics.load(backing.states, block) !== RESIDENT) this.#loadShared(block);
+      if (Atomics.load(backing.states, block) !== RESIDENT) this.#loadShared(block, end);
     }
     return true;
   }
@@ -295,15 +311,16 @@ export class SegmentImage {
     else this.#becameOwn(frame.length);
   }
 
-  #loadShared(block: number): void {
+  /** … which may be read with those behind it, up to `end`. */
+  #loadShared(block: number, end: number): void {
     checkLoading();
     const backing = this.#backing!;
     const [offset, size] = placeOf(backing, block);
-    new Uint8Array(this.buffer, offset, size).set(this.#read(block));
+    new Uint8Array(this.buffer, offset, size).set(this.#read(block, end));
     becameResident(backing, block, size);
   }
 
-  #loadOwn(block: number): SharedArrayBuffer {
+  #loadOwn(block: number, end: number): SharedArrayBuffer {
     checkLoading();
     const backing = this.#backing!;
     this.#own ??= newOwnBlocks(backing);
@@ -317,7 +334,7 @@ export class SegmentImage {
       target.set(new Uint8Array(shared, offset, size));
       this.#ownSize += size;
     } else {
-      target.set(this.#read(block));
+      target.set(this.#read(block, end));
       this.#becameOwn(size);
     }
     isThere[block] = 1;
@@ -330,30 +347,43 @@ export class SegmentImage {
     Atomics.add(this.#backing!.gauge, GAUGE_PASSING, Math.ceil(size / KIB));
   }
 
-  #read(block: number): Uint8Array {
-    const { path, blocks } = this.#backing!;
-    const [size, offset, storedSize, crc] = blocks.subarray(
-      block * BLOCK_NUMBERS + 1,
-      (block + 1) * BLOCK_NUMBERS,
-    ) as unknown as [number, number, number, number];
-    const stored = this.#readFile(path, offset, storedSize);
-    if (crc32(stored) !== crc) this.#fail(`the checksum of the block at ${offset} is wrong`);
+  /** Of a block whose neighbours up to `end` are wanted next. */
+  #read(block: number, end: number): Uint8Array {
+    const { blocks } = this.#backing!;
+    const { size, storedOffset, storedSize, crc } = storedBlockAt(blocks, block);
+    const stored = this.#stored(storedOffset, storedSize, aheadOf(blocks, block, end));
+    if (crc32(stored) !== crc) this.#fail(`the checksum of the block at ${storedOffset} is wrong`);
     return storedSize === size ? stored : this.#unpack(stored, size);
   }
 
-  /** Good until the next block is read. */
-  #readFile(path: string, offset: number, size: number): Uint8Array {
-    const bytes = storedBytes(size);
+  /** Bytes of the file; those up to `ahead` behind them are read with them. Good until the next call. */
+  #stored(offset: number, size: number, ahead: number): Uint8Array {
+    const { path } = this.#backing!;
+    const start = offset - (readAhead?.path === path ? readAhead.offset : Number.POSITIVE_INFINITY);
+    if (readAhead === undefined || start < 0 || start + size > readAhead.bytes.length) {
+      readAhead = { path, offset, bytes: this.#readFile(offset, size, size + ahead) };
+      return readAhead.bytes.subarray(0, size);
+    }
+    return readAhead.bytes.subarray(start, start + size);
+  }
+
+  /** At least `size` bytes, and as many of `sizeWanted` as the file has. */
+  #readFile(offset: number, size: number, sizeWanted: number): Uint8Array {
+    const { path } = this.#backing!;
+    const bytes = storedBytes(sizeWanted);
     let file: number | undefined;
     try {
       file = openSync(path, 'r');
       let read = 0;
-      while (read < size) {
-        const count = readSync(file, bytes, read, size - read, offset + read);
-        if (count === 0) return this.#endedEarly(file, offset, size);
+      while (read < sizeWanted) {
+        const count = readSync(file, bytes, read, sizeWanted - read, offset + read);
+        if (count === 0) {
+          if (read < size) return this.#endedEarly(file, offset, size);
+          break;
+        }
         read += count;
       }
-      return bytes;
+      return bytes.subarray(0, read);
     } catch (error) {
       const code = codeOf(error);
       if (code === undefined) throw error;
@@ -404,6 +434,30 @@ type OwnBlocks = { readonly buffer: SharedArrayBuffer; readonly isThere: Uint8Ar
 
 function newOwnBlocks({ imageSize, states }: SegmentBacking): OwnBlocks {
   return { buffer: newSegmentBuffer(imageSize), isThere: new Uint8Array(states.length) };
+}
+
+/** Stored bytes of the blocks behind one, up to `end`, that are worth reading with it. */
+function aheadOf(blocks: BlockTable, block: number, end: number): number {
+  const { storedOffset, storedSize } = storedBlockAt(blocks, block);
+  const last = storedBlockAt(blocks, end - 1);
+  const ahead = last.storedOffset + last.storedSize - storedOffset - storedSize;
+  return Math.min(ahead, READ_AHEAD_MAX);
+}
+
+function storedBlockAt(
+  blocks: BlockTable,
+  block: number,
+): {
+  readonly size: number;
+  readonly storedOffset: number;
+  readonly storedSize: number;
+  readonly crc: number;
+} {
+  const [, size, storedOffset, storedSize, crc] = blocks.subarray(
+    block * BLOCK_NUMBERS,
+    (block + 1) * BLOCK_NUMBERS,
+  );
+  return { size: size!, storedOffset: storedOffset!, storedSize: storedSize!, crc: crc! };
 }
 
 /** Offset and size of a block in the segment. */

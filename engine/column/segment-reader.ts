@@ -6,7 +6,7 @@ import {
   SEALED_READERS_MAX,
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
-import type { SegmentExtract } from './extract/segment-extract.ts';
+import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
 import { arrayBytes, collectGarbage, collectGarbageBeside } from './garbage.ts';
 import {
   memoryOf,
@@ -28,12 +28,6 @@ import {
 } from './segment-backing.ts';
 import { bytesReadInParts, forgetReadInParts, mayWait, SegmentImage } from './segment-image.ts';
 import type { DroppedSegments } from './snapshot.ts';
-
-/**
- * Bytes in memory from which a segment is worth it that rows of a project are taken out: in a smaller one most columns are
- * a block or two.
- */
-export const EXTRACT_IMAGE_BYTES_MIN = 4 * 1024 * 1024;
 
 /** Rows that are a larger part of their segment than one in so many are read with all others. */
 const EXTRACT_PART = 4;

@@ -11,32 +11,46 @@ export type BlockFooter = {
   readonly offsets: Slice;
 };
 
-/** Collects the arrays of a segment in the making. They are kept, not copied, until `copyTo`. */
+/** Arrays of fewer bytes lie together, behind all others: a few blocks of a file hold those of all columns. */
+export const SMALL_SLICE_SIZE = 4096;
+
+type SinkArray = { readonly slice: [offset: number, size: number]; readonly bytes: Uint8Array };
+
+/**
+ * Collects the arrays of a segment in the making. They are kept, not copied, until `copyTo`. Where each of them lies is
+ * known once all are there: a slice has its offset from `place` on.
+ */
 export class SliceSink {
-  readonly #views: { readonly offset: number; readonly bytes: Uint8Array }[] = [];
-  #end: number;
+  readonly #arrays: SinkArray[] = [];
+  readonly #start: number;
 
   /** `start`: offset of the first, a multiple of ALIGNMENT. */
   constructor(start: number) {
-    this.#end = start;
-  }
-
-  /** The offset behind all that was added. */
-  get end(): number {
-    return this.#end;
+    this.#start = start;
   }
 
   add(view: ArrayBufferView): Slice {
-    const offset = this.#end;
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-    this.#views.push({ offset, bytes });
-    this.#end = offset + Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT;
-    return [offset, bytes.length];
+    const slice: SinkArray['slice'] = [Number.NaN, bytes.length];
+    this.#arrays.push({ slice, bytes });
+    return slice;
+  }
+
+  /** Gives every array its place. The offset behind the last. */
+  place(): number {
+    let end = this.#start;
+    const isSmall = ({ bytes }: SinkArray): boolean => bytes.length < SMALL_SLICE_SIZE;
+    const large = this.#arrays.filter((array) => !isSmall(array));
+    for (const { slice, bytes } of [...large, ...this.#arrays.filter(isSmall)]) {
+      slice[0] = end;
+      end += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT;
+    }
+    return end;
   }
 
   /** Writes every array to its place. */
   copyTo(buffer: SharedArrayBuffer): void {
-    for (const { offset, bytes } of this.#views) new Uint8Array(buffer, offset).set(bytes);
+    for (const { slice, bytes } of this.#arrays) new Uint8Array(buffer, slice[0]).set(bytes);
   }
 }
 

@@ -10,7 +10,7 @@ import { SliceSource } from '../../engine/column/slice.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 
 function sourceOf(sink: SliceSink): SliceSource {
-  const buffer = new SharedArrayBuffer(sink.end);
+  const buffer = new SharedArrayBuffer(sink.place());
   sink.copyTo(buffer);
   return new SliceSource(buffer);
 }

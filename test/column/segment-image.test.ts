@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { EXTRACT_IMAGE_BYTES_MIN } from '../../engine/column/extract/segment-extract.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
@@ -27,12 +28,7 @@ import {
   SegmentGoneError,
   SegmentImage,
 } from '../../engine/column/segment-image.ts';
-import {
-  EXTRACT_IMAGE_BYTES_MIN,
-  endReading,
-  isReadingPassing,
-  readSegment,
-} from '../../engine/column/segment-reader.ts';
+import { endReading, isReadingPassing, readSegment } from '../../engine/column/segment-reader.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { absentBlocks } from '../../ingest/segment-blocks.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';

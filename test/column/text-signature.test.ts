@@ -27,7 +27,7 @@ function signed(
   const block = { bytes: new Uint8Array(Buffer.concat(pieces)), offsets };
   const footer = encodeSignature(sink, block, { codes, columnSize });
   if (footer === undefined) return undefined;
-  const buffer = new SharedArrayBuffer(sink.end);
+  const buffer = new SharedArrayBuffer(sink.place());
   sink.copyTo(buffer);
   return {
     signature: new TextSignature(new SliceSource(buffer), footer),

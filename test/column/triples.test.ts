@@ -74,7 +74,7 @@ test('codes of a large compressed dictionary take three bytes', () => {
 });
 
 function sourceOf(sink: SliceSink): SliceSource {
-  const buffer = new SharedArrayBuffer(sink.end);
+  const buffer = new SharedArrayBuffer(sink.place());
   sink.copyTo(buffer);
   return new SliceSource(buffer);
 }

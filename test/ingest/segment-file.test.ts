@@ -17,13 +17,14 @@ import {
   encodeSegmentEnvelope,
 } from '../../ingest/segment-envelope.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
-import { SegmentDamageError, SegmentVersionError } from '../../ingest/segment-layout.ts';
+import { headOf, SegmentDamageError, SegmentVersionError } from '../../ingest/segment-layout.ts';
 import { formatSegmentName, parseSegmentName } from '../../ingest/segment-name.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
 import { coversSequence, unionOfIntervals } from '../../ingest/sequence-intervals.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { edgeEvents } from '../column/edge-events.ts';
 import { budgetOf } from '../support/budget.ts';
+import { envelopeOfVersion1 } from './envelope-version-1.ts';
 import { diskError, MemoryDisk } from './memory-disk.ts';
 
 const PATH = '/segments/source/one.segment';
@@ -89,11 +90,11 @@ function partsOfVersion1(buffer: SharedArrayBuffer): readonly Uint8Array[] {
     blocks.push({ offset, size, storedSize: bytes.length, crc: crc32(bytes) });
     return bytes;
   });
-  const { parts } = packSegment({ ...packImage(buffer), blocks, parts: stored }, ORIGIN);
-  const head = Buffer.from(parts[0]!);
+  const envelope = envelopeOfVersion1(packImage(buffer), blocks, ORIGIN);
+  const head = Buffer.from(headOf(envelope));
   head.writeUInt32LE(1, 4);
-  head.writeUInt32LE(crc32(parts[1]!, crc32(head.subarray(0, 12))), 12);
-  return [head, ...parts.slice(1, -1), head];
+  head.writeUInt32LE(crc32(envelope, crc32(head.subarray(0, 12))), 12);
+  return [head, envelope, ...stored, envelope, head];
 }
 
 test('a file of the version before is read as it is, whole and column by column', async () => {
@@ -103,6 +104,7 @@ test('a file of the version before is read as it is, whole and column by column'
   const file = await SegmentFile.open(disk, PATH);
   const { buffer: loaded, damagedColumns } = await file.load();
   assert.deepEqual(damagedColumns, []);
+  assert.deepEqual(file.envelope.awaits, []);
   assert.ok(bytesOf(loaded).equals(bytesOf(buffer)));
   const { disk: newDisk } = await fileOf(buffer);
   const newFile = await SegmentFile.open(newDisk, PATH);

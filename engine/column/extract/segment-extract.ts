@@ -14,6 +14,12 @@ import { ENTRY_ALIGNMENT, type ExtractedPositions, extractPositions } from './po
 import { type Bounds, type ReadSlice, SliceBytes } from './slice-bytes.ts';
 import { ValuesExtract } from './values-extract.ts';
 
+/**
+ * Bytes in memory from which a segment is worth it that rows of a project are taken out: in a smaller one most columns are
+ * a block or two.
+ */
+export const EXTRACT_IMAGE_BYTES_MIN = 4 * 1024 * 1024;
+
 /** Bytes beside those of the segment itself: of each leaf column a few arrays more, and the positions of all rows. */
 const COLUMN_SIZE_MAX = 256;
 
