@@ -70,10 +70,12 @@ export function decodeBody(
   isRepaired = false,
 ): Promise<DecodedBody> {
   return withRepairedUtf8(pieces, async (text, isRepairedNow) => {
-    if (sizeOfPieces(text) > DECODE_SLICE_BYTES) await yieldToEventLoop();
+    const isLarge = sizeOfPieces(text) > DECODE_SLICE_BYTES;
+    if (isLarge) await yieldToEventLoop();
     const isLines = form === 'ndjson';
     const options = { isLines, isRepaired: isRepaired || isRepairedNow, memory };
-    const decoding = new BodyDecoding(await BodyText.inSlices(text, memory), options);
+    const whole = isLarge ? await BodyText.inSlices(text, memory) : BodyText.of(text, memory);
+    const decoding = new BodyDecoding(whole, options);
     if (isLines) await decoding.lines();
     else await decoding.document();
     return decoding.body();

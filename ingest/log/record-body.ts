@@ -90,16 +90,18 @@ const ENVELOPE_BUILDER = new Builder(512);
 
 /** The batch must not change until the parts have been written. */
 export function encodeBody(record: LogRecord): EncodedBody {
-  const { batch } = record;
+  const { source, receivedUs, arrivalBase, batch } = record;
+  const { rowCount } = batch;
   const slices = slicesOf(batch);
   let timestampUsMin = Number.POSITIVE_INFINITY;
   let timestampUsMax = Number.NEGATIVE_INFINITY;
-  for (const timestampUs of batch.timestampsUs.subarray(0, batch.rowCount)) {
+  for (const timestampUs of batch.timestampsUs.subarray(0, rowCount)) {
     if (timestampUs < timestampUsMin) timestampUsMin = timestampUs;
     if (timestampUs > timestampUsMax) timestampUsMax = timestampUs;
   }
   const envelope = encodeEnvelope(
-    { ...record, rowCount: batch.rowCount, timestampUsMin, timestampUsMax },
+    // Field by field: to spread an object takes longer than to write the envelope.
+    { source, receivedUs, arrivalBase, rowCount, timestampUsMin, timestampUsMax },
     slices.map((slice) => slice.byteLength),
   );
   const envelopeSize = aligned(envelope.byteLength);

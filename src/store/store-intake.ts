@@ -142,7 +142,13 @@ class StoredPost implements DecodedPost {
         unreadableTimestamps: unreadableTimestamps?.count ?? 0,
         bytes,
       });
-      return { ...refusals, repaired, unreadableTimestamps };
+      // Field by field: to spread an object takes longer than all else here.
+      return {
+        events: refusals.events,
+        reasons: refusals.reasons,
+        repaired,
+        unreadableTimestamps,
+      };
     });
   }
 
