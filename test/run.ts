@@ -17,10 +17,12 @@ const FILE_TIME_MS_MAX = 60 * 60_000;
 const BUILD = 'build';
 
 /**
- * The files of a folder are run in one process, which reads the code that they test once. A file with hooks has a process of
- * its own, since they would be run for the tests of the other files, too; so has a long one.
+ * The files of a folder are run in one process, which reads the code that they test once: their `before` hooks run before the
+ * first test of all of them, and their `after` hooks behind the last. A process of its own has a file with hooks around each
+ * test, which would run around those of the other files, too, and one that counts the steps of all code of its process;
+ * so has a long one.
  */
-const HOOKS = /^(?:before|after|beforeEach|afterEach)\(/m;
+const NEEDS_A_PROCESS = /^(?:beforeEach|afterEach)\(|\bnew StepCounter\(/m;
 
 /**
  * Before Node 22, V8 compiles a function to its fastest code after it has run 132 KB of bytecode. Tests run much code a
@@ -89,7 +91,7 @@ function findEntryFiles(): readonly string[] {
   const together = new Map<string, string[]>();
   const apart: string[] = [];
   for (const file of files) {
-    const isApart = file.endsWith(LONG_ENDING) || HOOKS.test(readFileSync(file, 'utf8'));
+    const isApart = file.endsWith(LONG_ENDING) || NEEDS_A_PROCESS.test(readFileSync(file, 'utf8'));
     if (isApart) apart.push(compiledPath(file));
     else together.set(dirname(file), [...(together.get(dirname(file)) ?? []), basename(file)]);
   }

@@ -11,6 +11,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
+const HEX_DIGITS = '0123456789abcdef';
 const CITIES = ['Berlin', 'Lisbon', 'Oslo', 'Osaka', 'Lima', 'Austin', 'Perth', 'Turin'];
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'PATCH', 'DELETE'];
 const AREAS = ['rest/v1', 'auth/v1', 'storage/v1/object', 'realtime/v1'];
@@ -23,7 +24,7 @@ export function edgeEvents(count: number, seed: number): TestEvent[] {
   const random = randomOf(seed);
   const hex = (length: number): string => {
     let text = '';
-    for (let digit = 0; digit < length; digit++) text += random(16).toString(16);
+    for (let digit = 0; digit < length; digit++) text += HEX_DIGITS[random(16)];
     return text;
   };
   const agents = Array.from(

@@ -57,7 +57,7 @@ test('what is packed is the segment again when unpacked, be it of one event or o
 });
 
 test('a segment that takes more than one part fills each but the last', () => {
-  const events = Array.from({ length: 1_200 }, (_, row) => ({
+  const events = Array.from({ length: 750 }, (_, row) => ({
     timestampUs: row,
     metadata: { text: noise(8_000, String(row)) },
   }));

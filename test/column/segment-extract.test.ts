@@ -7,7 +7,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { RowRun, SegmentColumn } from '../../engine/column/segment.ts';
 import type { Vector } from '../../engine/column/vector.ts';
-import { runsOf } from '../support/budget.ts';
+import { budgetOf, runsOf } from '../support/budget.ts';
 import { anyEvents } from './any-event.ts';
 import { anyUrls } from './any-url.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
@@ -125,9 +125,12 @@ test('so are URLs that were taken apart, their paths and their queries', () => {
   );
 });
 
+/** Of a hundred projects. */
+const EDGE_EVENTS = budgetOf('WEIR_EXTRACTED_EVENTS', { fast: 3_000, all: 6_000 });
+
 test('of edge events little more is read than the rows of the project take', () => {
   const projects = Array.from({ length: 100 }, (_, n) => `project-${n}`);
-  const events = edgeEvents(6_000, 5).map((event, n) => ({
+  const events = edgeEvents(EDGE_EVENTS, 5).map((event, n) => ({
     ...event,
     project: projects[(n * n) % 100]!,
   }));

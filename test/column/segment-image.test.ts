@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXTRACT_IMAGE_BYTES_MIN } from '../../engine/column/extract/segment-extract.ts';
-import { OpenSegment } from '../../engine/column/open-segment.ts';
-import { packImage } from '../../engine/column/packed-image.ts';
-import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
 import {
@@ -17,7 +13,6 @@ import {
   GAUGE_PASSING,
   GAUGE_RESIDENT,
   KIB,
-  type MemoryGauge,
   newMemoryGauge,
   RESIDENT,
   retire,
@@ -29,52 +24,22 @@ import {
   SegmentImage,
 } from '../../engine/column/segment-image.ts';
 import { endReading, isReadingPassing, readSegment } from '../../engine/column/segment-reader.ts';
-import { NodeDisk } from '../../ingest/disk/node-disk.ts';
-import { absentBlocks } from '../../ingest/segment-blocks.ts';
-import { SegmentFile } from '../../ingest/segment-file.ts';
-import { packSegment } from '../../ingest/segment-packing.ts';
-import { batchOf, type TestEvent } from './batch-of.ts';
+import { budgetOf } from '../support/budget.ts';
 import { edgeEvents } from './edge-events.ts';
+import {
+  inFolder,
+  newSegmentId,
+  ROOM_FOR_ALL,
+  rowsOfProject,
+  sealedOf,
+  stored,
+} from './stored-segment.ts';
 import { textsOf } from './vector-texts.ts';
 
-const ROOM_FOR_ALL = 2 ** 30;
-const ORIGIN = { id: 1, source: 's', partition: 20_468, covered: [], replaced: [], awaits: [] };
 const ROW_COUNT = 300;
-
-let idNext = 5_000_000;
 
 function sealed(seed: number): SharedArrayBuffer {
   return sealedOf(edgeEvents(ROW_COUNT, seed));
-}
-
-function sealedOf(events: readonly TestEvent[]): SharedArrayBuffer {
-  const segment = new OpenSegment({ id: 1, arrivalBase: 0 });
-  segment.append(batchOf(events), 0, events.length);
-  segment.publish();
-  return sealSegment(segment.handle(), { partitionUs: 1e15 })[0]!;
-}
-
-/** A segment in a file, and a handle with nothing of it in memory. */
-async function stored(
-  folder: string,
-  buffer: SharedArrayBuffer,
-  gauge: MemoryGauge,
-): Promise<SealedSegmentHandle & { readonly path: string }> {
-  const id = idNext++;
-  const path = join(folder, `${id}.segment`);
-  await writeFile(path, Buffer.concat(packSegment(packImage(buffer), ORIGIN).parts));
-  const file = await SegmentFile.open(new NodeDisk(), path);
-  return { kind: 'sealed', id, path, ...absentBlocks(file, gauge) };
-}
-
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-image-'));
-  try {
-    await work(folder);
-  } finally {
-    endReading();
-    await rm(folder, { recursive: true });
-  }
 }
 
 const ROWS = Int32Array.from({ length: ROW_COUNT }, (_, row) => row);
@@ -90,17 +55,6 @@ function rowsOf(segment: Segment): unknown {
   ];
 }
 
-function rowsOfProject(segment: Segment, projectKey: string): unknown {
-  return segment.runs(projectKey).map(({ start, count }) => {
-    const rows = Int32Array.from({ length: count }, (_, index) => start + index);
-    return [
-      textsOf(segment.timestamps(rows, count)),
-      textsOf(segment.messages(rows, count)),
-      textsOf(segment.roots(rows, count)),
-    ];
-  });
-}
-
 function sizeOf(blocks: BlockTable, block: number): number {
   return blocks[block * BLOCK_NUMBERS + 1]!;
 }
@@ -114,7 +68,7 @@ test('a segment of which nothing is in memory reads as the whole one does, and i
     const buffer = sealed(1);
     const gauge = newMemoryGauge(ROOM_FOR_ALL);
     const handle = await stored(folder, buffer, gauge);
-    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
     assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
     assert.equal(isReadingPassing(), false);
     assert(gauge[GAUGE_RESIDENT]! > 0);
@@ -140,14 +94,18 @@ test('a file that cannot be read is not damaged, one that is too short is', asyn
     const { path, ...backing } = (await stored(folder, sealed(2), newMemoryGauge(ROOM_FOR_ALL)))
       .backing!;
     // The system opens a folder as it does a file, and refuses to read it.
-    const unread = { ...handle, id: idNext++, backing: { ...backing, path: folder } };
+    const unread = { ...handle, id: newSegmentId(), backing: { ...backing, path: folder } };
     assert.throws(() => SegmentImage.whole(unread), {
       name: 'SegmentReadError',
       code: 'storage_failed',
       reason: 'EISDIR',
       path: folder,
     });
-    const short = { ...handle, id: idNext++, backing: { ...backing, path: join(folder, 'short') } };
+    const short = {
+      ...handle,
+      id: newSegmentId(),
+      backing: { ...backing, path: join(folder, 'short') },
+    };
     await writeFile(short.backing.path, (await readFile(path)).subarray(0, 100));
     assert.throws(() => SegmentImage.whole(short), { name: 'SegmentDamagedError' });
     assert.deepEqual(rowsOf(readSegment(handle)), whole);
@@ -175,7 +133,7 @@ test('rows of a project are taken out of a large segment, and little else is rea
     assert.ok(buffer.byteLength > EXTRACT_IMAGE_BYTES_MIN);
     const gauge = newMemoryGauge(0);
     const handle = await stored(folder, buffer, gauge);
-    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
     const segment = readSegment(handle);
     const own = segment.ofProject!('p7');
     assert.notEqual(own, segment);
@@ -193,33 +151,12 @@ test('rows of a project are taken out of a large segment, and little else is rea
   });
 });
 
-test('columns are read whole once parts of them came to as much as the segment, where there is room', async () => {
-  await inFolder(async (folder) => {
-    const events = edgeEvents(10_000, 6).map((event, n) => ({ ...event, project: `p${n % 20}` }));
-    const buffer = sealedOf(events);
-    const gauge = newMemoryGauge(ROOM_FOR_ALL);
-    const handle = await stored(folder, buffer, gauge);
-    let extractCount = 0;
-    for (let n = 0; n < 20; n++) {
-      const segment = readSegment(handle);
-      const own = segment.ofProject!(`p${n}`);
-      extractCount += Number(own !== segment);
-      rowsOfProject(own, `p${n}`);
-    }
-    assert.ok(extractCount > 1 && extractCount < 20, `${extractCount} of 20`);
-    const { backing } = handle;
-    const residentSize = gauge[GAUGE_RESIDENT]! * KIB;
-    assert.ok(residentSize > buffer.byteLength / 2, `${residentSize} of ${buffer.byteLength}`);
-    assert.ok(bytesReadInParts(backing!) < buffer.byteLength);
-  });
-});
-
 test('with no room, a segment is read into memory of its own, which goes with the task', async () => {
   await inFolder(async (folder) => {
     const buffer = sealed(3);
     const gauge = newMemoryGauge(0);
     const handle = await stored(folder, buffer, gauge);
-    const whole = readSegment({ kind: 'sealed', id: idNext++, buffer });
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
     assert.deepEqual(rowsOf(readSegment(handle)), rowsOf(whole));
     assert.equal(isReadingPassing(), true);
     assert.deepEqual([residentCount(handle), gauge[GAUGE_RESIDENT]], [0, 0]);
@@ -237,7 +174,7 @@ test('when there is room no more, what is there is read where it is, and the res
     const buffer = sealed(7);
     const gauge = newMemoryGauge(ROOM_FOR_ALL);
     const handle = await stored(folder, buffer, gauge);
-    const whole = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    const whole = rowsOf(readSegment({ kind: 'sealed', id: newSegmentId(), buffer }));
     readSegment(handle).ids(ROWS, ROW_COUNT);
     const shared = residentCount(handle);
     gauge[GAUGE_LIMIT] = gauge[GAUGE_RESIDENT]!;
@@ -285,7 +222,7 @@ test('a task goes on with a segment that was let go meanwhile, and lets go of it
     const buffer = sealed(9);
     const gauge = newMemoryGauge(ROOM_FOR_ALL);
     const handle = await stored(folder, buffer, gauge);
-    const whole = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    const whole = rowsOf(readSegment({ kind: 'sealed', id: newSegmentId(), buffer }));
     const segment = readSegment(handle);
     const begun = segment.roots(ROWS, ROW_COUNT);
     const resident = gauge[GAUGE_RESIDENT]!;
@@ -305,22 +242,30 @@ test('a task goes on with a segment that was let go meanwhile, and lets go of it
   });
 });
 
+/** In how many places a file is damaged, one at a time. */
+const DAMAGES = budgetOf('WEIR_IMAGE_DAMAGES', { fast: 50, all: 150 });
+
 test('whatever byte of the file is damaged, the segment reads as it was or says that it is damaged', async () => {
   await inFolder(async (folder) => {
     const buffer = sealed(4);
-    const wanted = rowsOf(readSegment({ kind: 'sealed', id: idNext++, buffer }));
+    const wanted = rowsOf(readSegment({ kind: 'sealed', id: newSegmentId(), buffer }));
     const gauge = newMemoryGauge(ROOM_FOR_ALL);
     const first = await stored(folder, buffer, gauge);
     const bytes = await readFile(first.path);
     let damaged = 0;
-    for (let at = 0; at < bytes.length; at += Math.ceil(bytes.length / 150)) {
+    for (let at = 0; at < bytes.length; at += Math.ceil(bytes.length / DAMAGES)) {
       const turned = Buffer.from(bytes);
       turned[at]! ^= 1 << (at % 8);
       await writeFile(first.path, turned);
       const { backing, ...rest } = first;
       const states = new Int32Array(backing!.states.length);
       const bytesNow = new SharedArrayBuffer(buffer.byteLength);
-      const handle = { ...rest, id: idNext++, buffer: bytesNow, backing: { ...backing!, states } };
+      const handle = {
+        ...rest,
+        id: newSegmentId(),
+        buffer: bytesNow,
+        backing: { ...backing!, states },
+      };
       try {
         assert.deepEqual(rowsOf(readSegment(handle)), wanted, `byte ${at}`);
       } catch (error) {
@@ -329,7 +274,7 @@ test('whatever byte of the file is damaged, the segment reads as it was or says 
         damaged++;
       }
     }
-    assert(damaged > 50, `${damaged} damages were found`);
+    assert(damaged > DAMAGES / 3, `${damaged} damages were found`);
   });
 });
 
@@ -340,7 +285,7 @@ test('a file that is cut off is damaged, one that has gone is gone', async () =>
     await writeFile(handle.path, bytes.subarray(0, bytes.length >> 2));
     assert.throws(() => rowsOf(readSegment(handle)), SegmentDamagedError);
     await rm(handle.path);
-    const other = { ...handle, id: idNext++ };
+    const other = { ...handle, id: newSegmentId() };
     assert.throws(() => rowsOf(readSegment(other)), SegmentGoneError);
   });
 });

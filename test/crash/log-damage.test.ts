@@ -74,7 +74,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
 }
 
 /** One in so many bits of a log is flipped. */
-const FLIP_STEP = budgetOf('WEIR_LOG_FLIP_STEP', { fast: 13, all: 1 });
+const FLIP_STEP = budgetOf('WEIR_LOG_FLIP_STEP', { fast: 101, all: 1 });
 
 test('whichever bit of a log is flipped, at most its record is lost, the others are as they were, and it is told', async () => {
   const ids = ['first', 'second, which is longer', '3'];

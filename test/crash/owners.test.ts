@@ -6,7 +6,7 @@ import { budgetOf } from '../support/budget.ts';
 import { numberFrom } from '../support/environment.ts';
 import { newOwnersTally, OwnersSchedule } from './owners.ts';
 
-const SCHEDULE_COUNT = budgetOf('WEIR_OWNER_SCHEDULES', { fast: 8, all: 300 });
+const SCHEDULE_COUNT = budgetOf('WEIR_OWNER_SCHEDULES', { fast: 4, all: 300 });
 
 const SEED = numberFrom('WEIR_FUZZ_SEED', 1);
 

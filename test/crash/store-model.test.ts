@@ -10,7 +10,7 @@ import type { Tally } from './store-model.ts';
 import type { WorldsLived, WorldsToLive } from './store-worlds.ts';
 
 /** `WEIR_CRASH_STATES=100000` is the long form. */
-const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 60, all: 1_000 });
+const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 30, all: 1_000 });
 
 /** In so many states everything that can happen does. */
 const COVERING_STATES = 1_000;

@@ -71,7 +71,7 @@ test('an expression that ruins backtracking engines runs in linear time', () => 
 test('far more expressions than are kept still work', () => {
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 600; index++) {
-      assert.equal(compileRegex(`^a{${index}}$`).test('a'.repeat(index)), true);
+      assert.equal(compileRegex(`^a{3}${index}$`).test(`aaa${index}`), true);
     }
   }
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { DiskReader } from '../../ingest/disk/disk.ts';
 import { LOG_READ_BYTES } from '../../ingest/limits.ts';
 import { LogWindow } from '../../ingest/log/log-window.ts';
+import { runsOf } from '../support/budget.ts';
 
 /** A file of `size` bytes, each of which tells where it lies, that notes where it was read. */
 function fileOf(size: number): DiskReader & { readonly offsets: number[] } {
@@ -40,7 +41,7 @@ test('wherever it moves, the bytes are those of the file', async () => {
         equal(bytes.byteOffset % 8, 0);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(100) },
   );
 });
 

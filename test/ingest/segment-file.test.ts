@@ -98,7 +98,7 @@ function partsOfVersion1(buffer: SharedArrayBuffer): readonly Uint8Array[] {
 }
 
 test('a file of the version before is read as it is, whole and column by column', async () => {
-  const buffer = sealedOf(edgeEvents(2_000, 8));
+  const buffer = sealedOf(edgeEvents(500, 8));
   const disk = new MemoryDisk();
   disk.put(PATH, Buffer.concat(partsOfVersion1(buffer)));
   const file = await SegmentFile.open(disk, PATH);

@@ -12,7 +12,7 @@ import { type Outcome, Stall, type Way } from './stall.ts';
 import { HostileCalls, type TenantCall, wildDefinition } from './tenant-calls.ts';
 import { EDGE, type Tenant, type TenantEvent, tenantEvents, tenantsOf } from './tenant-events.ts';
 
-const CALLS = budgetOf('WEIR_ISOLATION_CALLS', { fast: 30, all: 300 });
+const CALLS = budgetOf('WEIR_ISOLATION_CALLS', { fast: 15, all: 300 });
 const TENANTS = budgetOf('WEIR_ISOLATION_TENANTS', { fast: 16, all: 16 });
 /** Callers whose calls come in a row; all are called for in turn, and meet what the ones before have left. */
 const CALLS_IN_A_ROW = 10;

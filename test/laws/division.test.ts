@@ -30,7 +30,7 @@ test('law 5: open, sealed, half and half, one worker or many: the same bytes', a
 });
 
 /** Enough that one reads memory of its own. */
-const FORM_QUERIES = budgetOf('WEIR_FORM_QUERIES', { fast: 10, all: 50 });
+const FORM_QUERIES = budgetOf('WEIR_FORM_QUERIES', { fast: 4, all: 50 });
 
 test('law 5: merged, reloaded from files, evicted and brought back, replayed from the log, and some of each: the same bytes', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-forms-'));

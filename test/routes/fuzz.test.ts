@@ -13,7 +13,7 @@ import { type RandomRequest, randomRequest, validRequest } from './random-reques
 import { exchange, headOf } from './raw-exchange.ts';
 
 /** Requests to each of the two profiles; `npm run test:routes` sends a hundred thousand in all. */
-const REQUESTS = Math.ceil(budgetOf('WEIR_ROUTE_REQUESTS', { fast: 1_200, all: 3_000 }) / 2);
+const REQUESTS = Math.ceil(budgetOf('WEIR_ROUTE_REQUESTS', { fast: 500, all: 3_000 }) / 2);
 const SEED = fuzzSeed();
 
 /** Requests under way at once. */

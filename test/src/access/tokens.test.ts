@@ -246,7 +246,7 @@ test('a token file that cannot be read or written stops the start with its path 
 });
 
 /** One in so many bits of the file of tokens is flipped. */
-const FLIP_STEP = budgetOf('WEIR_TOKEN_FLIP_STEP', { fast: 29, all: 1 });
+const FLIP_STEP = budgetOf('WEIR_TOKEN_FLIP_STEP', { fast: 151, all: 1 });
 
 /** Tokens as a start finds them; undefined where it is refused. */
 async function startedWith(dataDir: string): Promise<readonly KnownToken[] | undefined> {

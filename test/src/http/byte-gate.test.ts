@@ -3,6 +3,7 @@ import { type MockTimers, type TestContext, test } from 'node:test';
 import { Random } from '../../../src/demo/traffic/random.ts';
 import { ByteGate, type ByteGateOptions } from '../../../src/http/byte-gate.ts';
 import { COMPANY_MS, FLOOD_WAITING_MIN } from '../../../src/limits.ts';
+import { budgetOf } from '../../support/budget.ts';
 
 /** In so many turns of the event loop everything comes and goes that needs no more time. */
 const SETTLED_TURNS = 10;
@@ -172,8 +173,11 @@ test('of tenants that all flood none rests', async (context) => {
   assert.ok(driven.entered.length >= 20, `${driven.entered.length} works took no rest`);
 });
 
+/** How many random clocks move while turns are given out. */
+const CLOCKS = budgetOf('WEIR_GATE_CLOCKS', { fast: 20, all: 100 });
+
 test('whoever rests goes on, though the clock moves while turns are given out', async (context) => {
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < CLOCKS; seed++) {
     const random = new Random(seed);
     const readMs = (): number => {
       if (random.below(10) === 0) driven.nowMs += random.next();
