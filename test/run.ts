@@ -19,10 +19,11 @@ const BUILD = 'build';
 /**
  * The files of a folder are run in one process, which reads the code that they test once: their `before` hooks run before the
  * first test of all of them, and their `after` hooks behind the last. A process of its own has a file with hooks around each
- * test, which would run around those of the other files, too, and one that counts the steps of all code of its process;
- * so has a long one.
+ * test, which would run around those of the other files, too, one that counts the steps of all code of its process, and one
+ * that says so; so has a long one.
  */
-const NEEDS_A_PROCESS = /^(?:beforeEach|afterEach)\(|\bnew StepCounter\(/m;
+const NEEDS_A_PROCESS =
+  /^(?:beforeEach|afterEach)\(|\bnew StepCounter\(|^\/\/ In a process of its own: /m;
 
 /**
  * Before Node 22, V8 compiles a function to its fastest code after it has run 132 KB of bytecode. Tests run much code a

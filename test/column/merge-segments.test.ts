@@ -219,13 +219,9 @@ test('rows of one time keep the order they arrived in, whatever segment they are
   expectMerged(mergeSegments(segments.toReversed()), events);
 });
 
-/** How many events are merged, in five pieces. */
-const MERGED_EVENTS = budgetOf('WEIR_MERGED_EVENTS', { fast: 800, all: 2_400 });
-
 test('full edge events merge to the size they have when sealed at once', () => {
-  const events = edgeEvents(MERGED_EVENTS, 11);
-  const eighth = MERGED_EVENTS / 8;
-  const segments = pieces(events, [eighth, 2 * eighth, 3 * eighth, 5 * eighth]);
+  const events = edgeEvents(2400, 11);
+  const segments = pieces(events, [300, 600, 900, 1500]);
   const merged = mergeSegments(segments);
   const atOnce = sealedOf(events, 0);
   assert.deepEqual(contentsOf(merged), contentsOf(atOnce));

@@ -8,6 +8,8 @@ import type { HttpAnswer } from '../support/http-client.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 import { HOSTILE_SANDBOX } from './texts.ts';
 
+// In a process of its own: code that other tests have run often plans the long texts before a post is on disk.
+
 const PATH = '/api/endpoints/hostile.any';
 
 let folder: string;
