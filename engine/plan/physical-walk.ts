@@ -36,9 +36,18 @@ export function visit(plan: PhysicalPlan, see: (node: PhysicalPlan) => void): vo
   see(plan);
 }
 
-/** Every operator of a plan as its text is read: from the top down, the left of a join first. */
+/**
+ * Every operator of a plan as its text is read: from the top down, the left of a join first. In one list, since lists of
+ * lists would be copied once for each level.
+ */
 export function operatorsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
-  return [plan, ...physicalInputsOf(plan).flatMap(operatorsOf)];
+  const operators: PhysicalPlan[] = [];
+  const pending = [plan];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    operators.push(next);
+    pending.push(...physicalInputsOf(next).toReversed());
+  }
+  return operators;
 }
 
 /** The expressions that one operator (not its inputs) evaluates. */

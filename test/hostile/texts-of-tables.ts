@@ -124,6 +124,21 @@ export const TABLES: readonly HostileText[] = [
       nested(count, '(SELECT id FROM entries UNION ALL ', 'SELECT id FROM entries', ')'),
   },
   {
+    name: 'UNION ALL over subqueries in FROM of UNION ALL',
+    withCount: (count) =>
+      nested(
+        count,
+        'SELECT id FROM entries UNION ALL SELECT id FROM (',
+        'SELECT id FROM entries',
+        ')',
+      ),
+  },
+  {
+    name: 'UNION ALL behind UNION ALL in a chain of CTEs',
+    withCount: (count) =>
+      `WITH c0 AS (SELECT id ${FROM})${list(count, (at) => `,c${at + 1} AS (SELECT id ${FROM} UNION ALL SELECT id FROM c${at})`, '')} SELECT id FROM c${count}`,
+  },
+  {
     name: 'CTEs in a chain',
     withCount: (count) =>
       `WITH c0 AS (SELECT id ${FROM})${list(count, (at) => `,c${at + 1} AS (SELECT id FROM c${at})`, '')} SELECT id FROM c${count}`,

@@ -14,7 +14,7 @@ type Use =
  * others of each group need not be there. `output`: columns that leave.
  */
 export function nameQuantileOffsets(plan: LogicalPlan, output: ReadonlySet<ColumnId>): LogicalPlan {
-  const plans = [...operatorsOf(plan)];
+  const plans = operatorsOf(plan);
   const hasQuantiles = plans.some(
     (one) => one.op === 'aggregate' && one.aggregates.some(isQuantiles),
   );
@@ -41,9 +41,12 @@ export function nameQuantileOffsets(plan: LogicalPlan, output: ReadonlySet<Colum
   });
 }
 
-function* operatorsOf(plan: LogicalPlan): Generator<LogicalPlan> {
-  yield plan;
-  for (const input of inputsOf(plan)) yield* operatorsOf(input);
+/** A plan and all below it. A generator within a generator would pass each on once for each level. */
+function operatorsOf(plan: LogicalPlan): readonly LogicalPlan[] {
+  const operators = [plan];
+  // The list grows meanwhile.
+  for (const operator of operators) operators.push(...inputsOf(operator));
+  return operators;
 }
 
 type Call = Extract<Expression, { op: 'call' }>;
