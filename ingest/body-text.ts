@@ -1,4 +1,3 @@
-import { must } from '../engine/assert.ts';
 import { stringReference } from '../engine/column/batch.ts';
 import * as ascii from './ascii.ts';
 import { copyPieces, copyPiecesInSlices, sizeOfPieces } from './body-pieces.ts';
@@ -100,7 +99,7 @@ function writeUnescaped(bytes: Uint8Array, start: number, end: number, target: n
       bytes[write++] = byte;
       read++;
     } else if (bytes[read + 1] !== ascii.LOWER_U) {
-      bytes[write++] = must(SHORT_ESCAPES.get(bytes[read + 1]!));
+      bytes[write++] = SHORT_ESCAPES[bytes[read + 1]!]!;
       read += 2;
     } else {
       let codePoint = hexadecimal(bytes, read + 2);
@@ -118,17 +117,19 @@ function writeUnescaped(bytes: Uint8Array, start: number, end: number, target: n
   return write;
 }
 
-/** What follows a backslash, beside `u`, and what the two stand for. */
-export const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
-  [ascii.QUOTE, ascii.QUOTE],
-  [ascii.BACKSLASH, ascii.BACKSLASH],
-  [ascii.SLASH, ascii.SLASH],
-  [ascii.LOWER_B, 0x08],
-  [ascii.LOWER_F, 0x0c],
-  [ascii.LOWER_N, ascii.LINE_FEED],
-  [ascii.LOWER_R, ascii.CARRIAGE_RETURN],
-  [ascii.LOWER_T, ascii.TAB],
-]);
+/**
+ * By the byte that follows a backslash, beside `u`, what the two stand for; zero where they stand for nothing. Stands in
+ * for a map, as a string may be nothing but escapes.
+ */
+export const SHORT_ESCAPES = new Uint8Array(256);
+SHORT_ESCAPES[ascii.QUOTE] = ascii.QUOTE;
+SHORT_ESCAPES[ascii.BACKSLASH] = ascii.BACKSLASH;
+SHORT_ESCAPES[ascii.SLASH] = ascii.SLASH;
+SHORT_ESCAPES[ascii.LOWER_B] = 0x08;
+SHORT_ESCAPES[ascii.LOWER_F] = 0x0c;
+SHORT_ESCAPES[ascii.LOWER_N] = ascii.LINE_FEED;
+SHORT_ESCAPES[ascii.LOWER_R] = ascii.CARRIAGE_RETURN;
+SHORT_ESCAPES[ascii.LOWER_T] = ascii.TAB;
 
 function isUnicodeEscape(bytes: Uint8Array, at: number, end: number): boolean {
   return at + 6 <= end && bytes[at] === ascii.BACKSLASH && bytes[at + 1] === ascii.LOWER_U;

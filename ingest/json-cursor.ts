@@ -89,7 +89,7 @@ export class JsonCursor {
     if (bytes[at] !== ascii.BACKSLASH)
       this.fail('a closing quote, or \\u00XX for a control character');
     this.hasEscape = true;
-    if (SHORT_ESCAPES.has(bytes[at + 1]!)) return at + 2;
+    if (SHORT_ESCAPES[bytes[at + 1]!] !== 0) return at + 2;
     this.position = at + 1;
     if (bytes[at + 1] !== ascii.LOWER_U) this.fail('one of "\\/bfnrtu after a backslash');
     for (let digit = at + 2; digit < at + 6; digit++) {

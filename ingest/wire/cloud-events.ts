@@ -75,6 +75,9 @@ function structured(reader: JsonReader): WireEvent {
   return event;
 }
 
+/** Attributes that are more to us than metadata (§3.1). */
+const KNOWN = new Set(['id', 'time', 'type']);
+
 /** The attributes of one event. */
 class Attributes {
   readonly #all = new ObjectText();
@@ -82,7 +85,7 @@ class Attributes {
 
   add(name: string, json: string): void {
     this.#all.add(name, json);
-    this.#known.set(name, json);
+    if (KNOWN.has(name)) this.#known.set(name, json);
   }
 
   /** With the data that is due, if there is any. */

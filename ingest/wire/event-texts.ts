@@ -51,6 +51,11 @@ export class EventTexts {
     return this.#texts.length;
   }
 
+  /** Bytes of their texts. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** @throws BodyLimitError when there is more than a body may hold. */
   add(event: WireEvent, address?: string): void {
     this.addText(eventText(event), address);

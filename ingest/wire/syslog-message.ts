@@ -197,24 +197,19 @@ class ElementReader {
   }
 }
 
-/** Characters that a backslash stands before (RFC 5424, §6.3.3); before others it is a character like these. */
-const ESCAPED = new Set(['"', '\\', ']']);
-
-/** Parts of a text that are joined at a time. */
-const PARTS_MAX = 4_096;
-
 /** Stands in for one replacement of a regular expression, which remembers all places of a text at once. */
 function unescaped(value: string): string {
-  let text = '';
-  let parts: string[] = [];
-  let start = 0;
-  for (let at = value.indexOf('\\'); at >= 0; at = value.indexOf('\\', at + 1)) {
-    if (!ESCAPED.has(value.charAt(at + 1))) continue;
-    parts.push(value.slice(start, at));
-    start = ++at;
-    if (parts.length < PARTS_MAX) continue;
-    text += parts.join('');
-    parts = [];
+  const bytes = Buffer.from(value);
+  let end = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    // All of these are ASCII, and so are no part of another character.
+    if (bytes[at] === ascii.BACKSLASH && isEscaped(bytes[at + 1])) at++;
+    bytes[end++] = bytes[at]!;
   }
-  return text + parts.join('') + value.slice(start);
+  return bytes.toString('utf8', 0, end);
+}
+
+/** Whether a backslash stands for nothing before it (RFC 5424, §6.3.3); before others it is a character like these. */
+function isEscaped(byte: number | undefined): boolean {
+  return byte === ascii.QUOTE || byte === ascii.BACKSLASH || byte === ascii.BRACKET_CLOSE;
 }

@@ -38,7 +38,10 @@ export interface WireFormat<Notes = void> {
 
 export type Translated<Notes> = { readonly events: EventTexts; readonly notes: Notes };
 
-/** Translates a body, letting other work run every DECODE_SLICE_BYTES or sooner. */
+/**
+ * Translates a body, letting other work run every DECODE_SLICE_BYTES or sooner: of those that are read, and of those that
+ * are written, as a short event has all that holds for it, too.
+ */
 export function translateBody<Notes>(
   format: WireFormat<Notes>,
   body: WireBody,
@@ -49,7 +52,7 @@ export function translateBody<Notes>(
     const steps = format.translate({ ...body, pieces }, events);
     const slices = new Slices(DECODE_SLICE_BYTES);
     let position = 0;
-    let readSize = 0;
+    let passedSize = 0;
     for (;;) {
       const step = steps.next();
       if (step.done) {
@@ -57,9 +60,9 @@ export function translateBody<Notes>(
         return { events, notes: step.value };
       }
       // A format may go back to what it has passed over: that is read again, and counts again.
-      readSize += DECODE_PART_BYTES + Math.max(0, step.value - position);
+      passedSize += DECODE_PART_BYTES + Math.max(0, step.value - position);
       position = step.value;
-      if (slices.isOver(readSize)) await yieldToEventLoop();
+      if (slices.isOver(passedSize + events.size)) await yieldToEventLoop();
     }
   });
 }

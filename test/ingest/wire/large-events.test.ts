@@ -9,6 +9,7 @@ import {
   EVENT_FIELDS_MAX,
   TRANSLATED_BYTES_MAX,
 } from '../../../ingest/limits.ts';
+import { MemoryPool } from '../../../ingest/memory-pool.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
@@ -19,7 +20,7 @@ import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../../ingest/wire/otlp-protobuf.ts';
 import { typecasts } from '../../../ingest/wire/typecasts.ts';
-import type { WireFormat } from '../../../ingest/wire/wire-format.ts';
+import { translateBody, type WireFormat } from '../../../ingest/wire/wire-format.ts';
 import { translated } from './translated.ts';
 
 /** Members of an object, as many as no event may have. */
@@ -120,6 +121,19 @@ test('events are bounded by their bytes, and parts of a body by their number', (
   assert.throws(() => events.addPart(), BodyLimitError);
 });
 
+/** Turns of the event loop that go by while something is done. */
+async function countTurns(work: () => Promise<unknown>): Promise<number> {
+  let turnCount = 0;
+  const count = (): void => {
+    turnCount++;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  await work();
+  clearImmediate(turn);
+  return turnCount;
+}
+
 test('other work runs while a body is read again and again', async () => {
   const passCount = 20;
   const going: WireFormat = {
@@ -130,13 +144,22 @@ test('other work runs while a body is read again and again', async () => {
       }
     },
   };
-  let turnCount = 0;
-  const count = (): void => {
-    turnCount++;
-    turn = setImmediate(count);
-  };
-  let turn = setImmediate(count);
-  await translated(going, '');
-  clearImmediate(turn);
+  const turnCount = await countTurns(() => translated(going, ''));
   assert.ok(turnCount >= passCount, `${turnCount}`);
+});
+
+test('other work runs while short events are written with all that they have in common', async () => {
+  const eventCount = 20;
+  const label = 'x'.repeat(DECODE_SLICE_BYTES);
+  const lines = Array(eventCount).fill('["1","a"]').join();
+  const body = {
+    pieces: [Buffer.from(`{"streams":[{"stream":{"label":"${label}"},"values":[${lines}]}]}`)],
+    mediaType: 'application/json',
+    headers: {},
+    nowUs: 0,
+    newId: () => 'new',
+    memory: new MemoryPool(0).lend(),
+  };
+  const turnCount = await countTurns(() => translateBody(lokiPush, body));
+  assert.ok(turnCount >= eventCount, `${turnCount}`);
 });

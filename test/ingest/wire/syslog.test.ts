@@ -35,7 +35,7 @@ test('messages of RFC 5424 are read with their header and their data', async () 
 });
 
 test('a backslash goes before what it stands for, and stays before all else, however many there are', async () => {
-  const [before, after] = ['\\\\ \\] \\x \\" ', '\\ ] \\x " '];
+  const [before, after] = ['\\\\ \\] \\x ü\\" € ', '\\ ] \\x ü" € '];
   const body = `<34>1 - - - - - [a b="${before.repeat(3_000)}"]`;
   const { events } = await translated(syslog, body, TEXT);
   const [{ metadata }] = events as readonly [
