@@ -65,9 +65,9 @@ export const DECODE_PART_BYTES = 256;
 
 /**
  * Bytes from which a body is decoded in a thread of its own: one event may be all of a body, and is translated, decoded and
- * admitted in one step. The worst event of this size holds the thread that decodes it for some 100 ms; of the longest body
- * for more than half a second. Usual batches are smaller: 500 full edge events have 1.6 MB, of which a fourth less was taken
- * in a second by way of the thread.
+ * admitted in one step. The worst event below this size holds the main thread for some 50 ms; one of the longest body held
+ * it for more than half a second. Usual batches are smaller: 500 full edge events have 1.6 MB, of which a fourth less was
+ * taken in a second by way of the thread.
  */
 export const DECODED_APART_BYTES_MIN = 2 * 1024 * 1024;
 

@@ -1,11 +1,9 @@
 /**
- * Does the same work again and again, with garbage collected in between, `now`, `beside`, or beside while the thread is
- * `busy`: run with `--trace-deopt`, V8 tells of the code that it throws away. Prints how much shared memory was freed of
- * each kind.
+ * Does the same work again and again, with garbage collected in between, `now` or `beside`: run with
+ * `--trace-deopt`, V8 tells of the code that it throws away. Prints how much shared memory was freed of each kind.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { collectGarbage, collectGarbageBeside } from '../../engine/column/garbage.ts';
-import { COLLECTING_MS_MAX } from '../../engine/limits.ts';
 
 const ROUNDS = 6;
 const PIECES = 300;
@@ -33,21 +31,6 @@ function work(): number {
   return total;
 }
 
-const how = process.argv[2];
-
-async function collectBeside(): Promise<void> {
-  const collected = collectGarbageBeside();
-  // It begins in this turn of the event loop.
-  await wait(0);
-  if (how === 'busy') blockFor(COLLECTING_MS_MAX + 50);
-  await collected;
-}
-
-/** Does nothing else, as a thread that has no processor. */
-function blockFor(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
 let freed = 0;
 const shared = new FinalizationRegistry(() => {
   freed += 1;
@@ -61,8 +44,8 @@ for (let round = 0; round < ROUNDS; round++) {
   }
   shared.register(new SharedArrayBuffer(1024), undefined);
   await wait(0);
-  if (how === 'now') collectGarbage();
-  else await collectBeside();
+  if (process.argv[2] === 'beside') await collectGarbageBeside();
+  else collectGarbage();
   await wait(0);
 }
 console.log(`freed ${freed} of ${ROUNDS}`);
