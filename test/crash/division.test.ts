@@ -5,17 +5,20 @@ import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { budgetOf } from '../support/budget.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { DATA, type OpenedStore, openStore } from './opened-store.ts';
 import { rowsOf } from './stored-rows.ts';
 
-/** A crash may leave any of the names that were changed since a sync: so many of them are looked at, at each operation. */
+/** A crash may leave any of the names that were changed since a sync: so many of them are looked at, at an operation. */
 const CRASHES = budgetOf('WEIR_DIVISION_CRASHES', { fast: 1, all: 30 });
+/** At one in so many operations; of the next commit others. */
+const CRASH_STEP = budgetOf('WEIR_DIVISION_CRASH_STEP', { fast: 3, all: 1 });
 
 /** One in so many operations of a division fails. */
-const FAILURE_STEP = budgetOf('WEIR_DIVISION_STEP', { fast: 7, all: 1 });
+const FAILURE_STEP = budgetOf('WEIR_DIVISION_STEP', { fast: 17, all: 1 });
 
 const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 /** The day is over, and no row is expected any more. */
@@ -92,7 +95,9 @@ test('a day is divided, and holds the same rows', async () => {
 test('amid whichever operation of a division the machine or the process dies, each row is there once', async () => {
   const disk = stored.afterKill();
   const ends: { readonly disk: ModelDisk; readonly when: string }[] = [];
+  let operations = fuzzSeed() % CRASH_STEP;
   disk.onOperation = () => {
+    if (operations++ % CRASH_STEP > 0) return;
     const when = `after ${disk.journal.length} operations, the last ${disk.journal.at(-1)}`;
     ends.push({ disk: disk.afterKill(), when: `killed ${when}` });
     for (let crash = 0; crash < CRASHES; crash++) {
