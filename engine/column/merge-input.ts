@@ -19,9 +19,6 @@ export type RowGroups = {
 
 /** What a merge takes of a sealed segment: all of its rows, or some that lie together. */
 export type MergeInput = {
-  readonly footer: Pick<SealedFooter, 'keys' | 'skeletons'>;
-  /** Where keys and skeletons are. */
-  readonly structure: SliceSource;
   readonly groups: RowGroups;
   /** Rows that columns have: those of the groups, and perhaps some before them. */
   readonly rowCount: number;
@@ -36,32 +33,29 @@ export function wholeInput(buffer: SharedArrayBuffer): MergeInput {
   const slices = new SliceSource(buffer);
   const groups = openGroups(footer, slices);
   const { rowCount } = footer;
-  return { footer, structure: slices, groups, rowCount, columns: footer, slices };
+  return { groups, rowCount, columns: footer, slices };
 }
 
 /** A sealed segment of which rows are taken that lie together; of its columns no more is read than these need. */
 export class SegmentRows {
   readonly groups: RowGroups;
   readonly #footer: SealedFooter;
-  readonly #structure: SliceSource;
   readonly #imageSize: number;
   readonly #read: ReadSlice;
 
   /** What reads the segment throws `SegmentImage.need`'s errors. */
   constructor({ buffer, need, read }: Pick<SegmentImage, 'buffer' | 'need' | 'read'>) {
     this.#footer = readFooter(buffer);
-    this.#structure = new SliceSource(buffer, need);
     this.#imageSize = buffer.byteLength;
     this.#read = read;
-    this.groups = openGroups(this.#footer, this.#structure);
+    this.groups = openGroups(this.#footer, new SliceSource(buffer, need));
   }
 
   input(rows: Bounds): MergeInput {
     const { extract, before } = this.#extract(rows);
     const { rowCount, columns, source } = extract;
     const groups = groupsWithin(this.groups, rows, before);
-    const structure = this.#structure;
-    return { footer: this.#footer, structure, groups, rowCount, columns, slices: source };
+    return { groups, rowCount, columns, slices: source };
   }
 
   timestampsUs(rows: Bounds): Float64Array {

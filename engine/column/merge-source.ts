@@ -47,7 +47,7 @@ export class MergeSource {
 
   /** Interns keys and skeletons of the segment in the tables of the merged one. */
   constructor(
-    { footer, structure, groups, rowCount, columns, slices }: MergeInput,
+    { groups, rowCount, columns, slices }: MergeInput,
     lost: ReadonlySet<SealedColumnName>,
     tables: { readonly keys: StringTable; readonly skeletons: SkeletonTable },
   ) {
@@ -63,11 +63,11 @@ export class MergeSource {
     };
     const rowSkeletons = new NumberValues(slices, columns.rowSkeletons);
     this.rowSkeletons = rowSkeletons.gatherIntegers(rows, rowCount);
-    this.store = new SealedSlotStore(slices, columns, openSlotPlaces(structure, footer.skeletons));
-    this.#slotStarts = structure.unsigned32(footer.skeletons.slotStarts);
-    this.#slotColumns = structure.unsigned16(footer.skeletons.slotColumns);
-    const keyCodes = internKeys(footer, structure, tables.keys);
-    this.skeletons = this.#internSkeletons({ footer, structure }, keyCodes, tables.skeletons);
+    this.store = new SealedSlotStore(slices, columns, openSlotPlaces(slices, columns.skeletons));
+    this.#slotStarts = slices.unsigned32(columns.skeletons.slotStarts);
+    this.#slotColumns = slices.unsigned16(columns.skeletons.slotColumns);
+    const keyCodes = internKeys(columns, slices, tables.keys);
+    this.skeletons = this.#internSkeletons(keyCodes, tables.skeletons);
     this.#leafKeys = columns.leaves.map(({ path, leafClass }) => {
       return leafKey({ path: path.map((key) => keyCodes[key]!), leafClass });
     });
@@ -125,14 +125,10 @@ export class MergeSource {
     return this.#slotStarts[skeleton]! + (this.#leftSlots.get(skeleton)?.[slot] ?? slot);
   }
 
-  #internSkeletons(
-    { footer, structure }: Pick<MergeInput, 'footer' | 'structure'>,
-    keyCodes: Int32Array,
-    table: SkeletonTable,
-  ): Int32Array {
-    const { skeletons } = footer;
-    const tokens = structure.integers(skeletons.tokens);
-    const starts = structure.unsigned32(skeletons.starts);
+  #internSkeletons(keyCodes: Int32Array, table: SkeletonTable): Int32Array {
+    const { skeletons } = this.columns;
+    const tokens = this.slices.integers(skeletons.tokens);
+    const starts = this.slices.unsigned32(skeletons.starts);
     const keyOf = (key: number): number => keyCodes[key]!;
     return Int32Array.from({ length: starts.length - 1 }, (_, skeleton) => {
       const own = this.#withoutLost(
@@ -186,13 +182,9 @@ export function leafKey(leaf: Pick<LeafFooter, 'path' | 'leafClass'>): string {
   return `${leaf.leafClass} ${leaf.path.join(' ')}`;
 }
 
-function internKeys(
-  { keys }: MergeInput['footer'],
-  structure: SliceSource,
-  table: StringTable,
-): Int32Array {
-  const view = viewOf(structure.bytes(keys.bytes));
-  const ends = structure.unsigned32(keys.offsets);
+function internKeys({ keys }: RowColumns, slices: SliceSource, table: StringTable): Int32Array {
+  const view = viewOf(slices.bytes(keys.bytes));
+  const ends = slices.unsigned32(keys.offsets);
   return Int32Array.from({ length: keys.count }, (_, key) =>
     table.intern(view, ends[key]!, ends[key + 1]!),
   );

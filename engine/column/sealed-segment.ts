@@ -60,8 +60,8 @@ export class SealedSegmentReader implements Segment {
   readonly #messages: () => StringColumn;
   readonly #projects: () => StringColumn;
   readonly #rowSkeletons: () => NumberValues;
-  readonly #structure: Structure;
-  readonly #source: TokenSource;
+  /** Opened when fields are first asked for: what tells these apart may be a tenth of a segment. */
+  readonly #source: () => TokenSource;
   /** `undefined` where there is no index. */
   readonly #texts: (() => TextIndex) | undefined;
   readonly #lastInside = new LastRanges<AskedInside, RowRanges>(isSameWindow);
@@ -69,12 +69,11 @@ export class SealedSegmentReader implements Segment {
   /** Of the whole segment; `undefined` of an extract. */
   readonly #footer: SealedFooter | undefined;
 
-  private constructor({ extent, groups, structure, columns, source, footer }: ReaderParts) {
+  private constructor({ extent, groups, columns, first, source, footer }: ReaderParts) {
     this.rowCount = extent.rowCount;
     this.timestampUsMin = extent.timestampUsMin;
     this.timestampUsMax = extent.timestampUsMax;
     this.#groups = groups;
-    this.#structure = structure;
     this.#footer = footer;
     this.#timestampsUs = whenAsked(() => new NumberValues(source, columns.timestampsUs));
     this.#arrivals = whenAsked(() => new NumberValues(source, columns.arrivals));
@@ -82,23 +81,25 @@ export class SealedSegmentReader implements Segment {
     this.#messages = whenAsked(() => new StringColumn(source, columns.messages));
     this.#projects = whenAsked(() => new StringColumn(source, columns.projects));
     this.#rowSkeletons = whenAsked(() => new NumberValues(source, columns.rowSkeletons));
-    const slots = new SealedSlotStore(source, columns, structure);
-    this.#source = new TokenSource(new Skeletons(structure.skeletons), slots);
+    const structure = whenAsked(() => openStructure(first, columns));
+    const slots = whenAsked(() => new SealedSlotStore(source, columns, structure()));
+    this.#source = whenAsked(() => new TokenSource(new Skeletons(structure().skeletons), slots()));
     this.#texts =
       footer &&
       whenAsked(
         () =>
           new TextIndex(source, footer, {
-            skeletons: structure.skeletons,
+            skeletons: structure().skeletons,
             rowSkeletons: this.#rowSkeletons(),
-            entriesOf: (column) => slots.entries(column),
+            entriesOf: (column) => slots().entries(column),
           }),
       );
   }
 
   /**
-   * `need` brings a slice into memory; header and footer are in the buffer already. What is
-   * needed to tell the rows apart is opened at once, by `needFirst`, every column when it is first asked for.
+   * `need` brings a slice into memory; header and footer are in the buffer already. Which rows are of which project is
+   * opened at once, by `needFirst`, and by that also what tells fields apart, when these are first asked for; every column
+   * when it is.
    *
    * @throws Error when the buffer is not a sealed segment.
    */
@@ -113,8 +114,8 @@ export class SealedSegmentReader implements Segment {
     return new SealedSegmentReader({
       extent: footer,
       groups: Groups.open(first, footer.groups),
-      structure: openStructure(first, footer),
       columns: footer,
+      first,
       source,
       footer,
     });
@@ -140,8 +141,8 @@ export class SealedSegmentReader implements Segment {
     const segment = new SealedSegmentReader({
       extent: { rowCount, timestampUsMin, timestampUsMax },
       groups: Groups.ofOne(projectKey, before, rowCount),
-      structure: this.#structure,
       columns,
+      first: source,
       source,
       footer: undefined,
     });
@@ -198,7 +199,7 @@ export class SealedSegmentReader implements Segment {
 
   roots(rows: Int32Array, count: number): NestedVector {
     const skeletons = this.#rowSkeletons().gatherIntegers(rows, count);
-    return this.#source.roots(rows, skeletons, count);
+    return this.#source().roots(rows, skeletons, count);
   }
 
   range(column: SegmentColumn, { start, count, isTimeOrdered }: RowRange): Vector | undefined {
@@ -214,7 +215,7 @@ export class SealedSegmentReader implements Segment {
       case 'project':
         return this.#projects().range(start, count);
       case 'root':
-        return this.#source.rootsOfRange(start, count, this.#rowSkeletons());
+        return this.#source().rootsOfRange(start, count, this.#rowSkeletons());
       default:
         return unreachable(column);
     }
@@ -273,7 +274,7 @@ export class SealedSegmentReader implements Segment {
 /** What rows have in common: which columns the values of each skeleton lie in. */
 type Structure = SlotPlaces & { readonly skeletons: SkeletonArrays };
 
-function openStructure(source: SliceSource, { keys, skeletons }: SealedFooter): Structure {
+function openStructure(source: SliceSource, { keys, skeletons }: RowColumns): Structure {
   const starts = source.unsigned32(skeletons.starts);
   return {
     skeletons: {
@@ -290,8 +291,9 @@ function openStructure(source: SliceSource, { keys, skeletons }: SealedFooter): 
 type ReaderParts = {
   readonly extent: Pick<SealedFooter, 'rowCount' | 'timestampUsMin' | 'timestampUsMax'>;
   readonly groups: Groups;
-  readonly structure: Structure;
   readonly columns: RowColumns;
+  /** Of what tells fields apart. */
+  readonly first: SliceSource;
   /** Of the columns. */
   readonly source: SliceSource;
   readonly footer: SealedFooter | undefined;

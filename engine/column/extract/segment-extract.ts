@@ -11,6 +11,7 @@ import type { BlockFooter, Slice, SliceSource } from '../slice.ts';
 import { whenAsked } from '../when-asked.ts';
 import { ExtractBuffer } from './extract-buffer.ts';
 import { ENTRY_ALIGNMENT, type ExtractedPositions, extractPositions } from './positions-extract.ts';
+import { type ExtractedSkeletons, extractSkeletons } from './skeletons-extract.ts';
 import { type Bounds, type ReadSlice, SliceBytes } from './slice-bytes.ts';
 import { ValuesExtract } from './values-extract.ts';
 
@@ -23,9 +24,11 @@ export const EXTRACT_IMAGE_BYTES_MIN = 4 * 1024 * 1024;
 /** Bytes beside those of the segment itself: of each leaf column a few arrays more, and the positions of all rows. */
 const COLUMN_SIZE_MAX = 256;
 
-/** What a footer says of the rows of a segment. */
+/** What a footer says of the rows of a segment, and of what tells their fields apart. */
 export type RowColumns = Pick<
   SealedFooter,
+  | 'keys'
+  | 'skeletons'
   | 'rowSkeletons'
   | 'timestampsUs'
   | 'arrivals'
@@ -88,7 +91,8 @@ class ExtractColumns implements RowColumns {
   readonly #from: From;
   readonly #values: ValuesExtract;
   readonly #takenLeaves = new Map<string, TakenLeaf>();
-  readonly #rowSkeletons = whenAsked(() => this.#takeNumbers('rowSkeletons'));
+  readonly #keys = whenAsked(() => this.#takeBlock(this.#footer.keys));
+  readonly #skeletons = whenAsked(() => this.#takeSkeletons());
   readonly #timestampsUs = whenAsked(() => this.#takeNumbers('timestampsUs'));
   readonly #arrivals = whenAsked(() => this.#takeNumbers('arrivals'));
   readonly #ids = whenAsked(() => this.#takeStrings('ids'));
@@ -103,8 +107,16 @@ class ExtractColumns implements RowColumns {
     this.leaves = footer.leaves.map((leaf) => new ExtractLeaf(leaf, () => this.#takeLeaf(leaf)));
   }
 
+  get keys(): BlockFooter {
+    return this.#keys();
+  }
+
+  get skeletons(): SealedFooter['skeletons'] {
+    return this.#skeletons().skeletons;
+  }
+
   get rowSkeletons(): NumbersFooter {
-    return this.#rowSkeletons();
+    return this.#skeletons().rowSkeletons;
   }
 
   get timestampsUs(): NumbersFooter {
@@ -131,7 +143,11 @@ class ExtractColumns implements RowColumns {
     return this.#residual();
   }
 
-  #takeNumbers(column: 'rowSkeletons' | 'timestampsUs' | 'arrivals'): NumbersFooter {
+  #takeSkeletons(): ExtractedSkeletons {
+    return extractSkeletons({ ...this.#from, values: this.#values }, this.#footer);
+  }
+
+  #takeNumbers(column: 'timestampsUs' | 'arrivals'): NumbersFooter {
     return this.#values.numbers(this.#footer[column], this.#from.rows);
   }
 

@@ -19,12 +19,20 @@ export class ValuesExtract {
     this.#buffer = buffer;
   }
 
-  numbers(footer: NumbersFooter, { start, end }: Bounds): NumbersFooter {
+  numbers(footer: NumbersFooter, bounds: Bounds): NumbersFooter {
+    return this.numbersOf(footer, [bounds]);
+  }
+
+  /** Of several stretches of positions, end to end. */
+  numbersOf(footer: NumbersFooter, stretches: readonly Bounds[]): NumbersFooter {
     const { slice, width, table } = footer;
     if (slice === null) return footer;
+    const taken = stretches.map(({ start, end }) =>
+      this.#bytes.bytes(slice, start * width, end * width),
+    );
     return {
       ...footer,
-      slice: this.#buffer.add(this.#bytes.bytes(slice, start * width, end * width)),
+      slice: this.#buffer.add(taken.length === 1 ? must(taken[0]) : Buffer.concat(taken)),
       ...(table && { table: this.#buffer.add(this.#bytes.bytes(table)) }),
     };
   }
