@@ -9,6 +9,8 @@ import {
 export type MergeCandidate = MergeTotal & {
   /** Whether it is one of those that rows were divided to. */
   readonly isPart: boolean;
+  /** Whether blocks of its file are whole arrays, so that rows taken out of it take much memory. */
+  readonly areBlocksWhole: boolean;
 };
 
 type MergeTotal = {
@@ -83,6 +85,9 @@ function chooseForGood<T extends MergeCandidate>(
     Math.max(total.byteSize / bounds.byteSize, total.rowCount / bounds.rowCount),
   );
   if (partCount === 1) return inOne(all);
+  // Its rows are divided with the others once it is stored anew.
+  const whole = loose.find(({ areBlocksWhole }) => areBlocksWhole);
+  if (whole !== undefined) return inOne([whole]);
   if (totalOf(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
     return { segments: all, partCount };
   }

@@ -469,7 +469,8 @@ export class SealedSegments {
 
 function candidateOf({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
   const { rowCount, byteSize } = summary;
-  return { rowCount, byteSize, isPart: envelope.awaits.length > 0 };
+  const { awaits, areBlocksWhole } = envelope;
+  return { rowCount, byteSize, isPart: awaits.length > 0, areBlocksWhole };
 }
 
 function filesOf(segments: readonly HeldSegment[]): SegmentFile[] {

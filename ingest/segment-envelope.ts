@@ -36,6 +36,8 @@ export type SegmentEnvelope = SegmentName & {
    * of the file. In shared memory, as every query hands it to other threads.
    */
   readonly blocks: BlockTable;
+  /** Whether a block is a whole array, however large, as version 1 wrote them. */
+  readonly areBlocksWhole: boolean;
   /**
    * What stands around the slices in memory, compressed (RFC 7932): the header of the sealed segment,
    * then its footer. In shared memory, too.
@@ -44,7 +46,7 @@ export type SegmentEnvelope = SegmentName & {
 };
 
 /** An envelope to be written. Where its blocks lie in the file is known once it has a length. */
-export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks'> & {
+export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks' | 'areBlocksWhole'> & {
   readonly blocks: readonly PackedBlock[];
 };
 
@@ -173,6 +175,7 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
         : byColumn(table.words('blocks')),
       HEAD_SIZE + bytes.length,
     ),
+    areBlocksWhole: !table.has('packedBlocks'),
     frame: sharedCopy(table.bytes('frame')),
   };
 }

@@ -83,6 +83,21 @@ const ID_FORMS: readonly ((n: number) => string)[] = [
   (n) => String(n * 7),
 ];
 
+/** Events, one in seven of mixed projects, and the segments that they are sealed to. */
+function cutEvents(
+  shapes: readonly TestEvent[],
+  cuts: readonly number[],
+  idOf: (n: number) => string,
+) {
+  const events = shapes.map((event, n) => ({
+    ...event,
+    id: idOf(n),
+    projectKey: n % 7 === 3 ? (MIXED_PROJECTS as typeof MIXED_PROJECTS) : event.project,
+  }));
+  const ends = cuts.map((cut) => cut % events.length);
+  return { events, segments: pieces(events, ends) };
+}
+
 test('segments merged in any grouping are what sealing all rows at once gives', () => {
   fc.assert(
     fc.property(
@@ -91,15 +106,7 @@ test('segments merged in any grouping are what sealing all rows at once gives', 
       fc.nat(),
       fc.constantFrom(...ID_FORMS),
       (shapes, cuts, grouping, idOf) => {
-        const events = shapes.map((event, n) => ({
-          ...event,
-          id: idOf(n),
-          projectKey: n % 7 === 3 ? (MIXED_PROJECTS as typeof MIXED_PROJECTS) : event.project,
-        }));
-        const segments = pieces(
-          events,
-          cuts.map((cut) => cut % events.length),
-        );
+        const { events, segments } = cutEvents(shapes, cuts, idOf);
         expectMerged(mergeSegments(segments), events);
         // In steps: some neighbours first, then all that came of it.
         const middle = grouping % segments.length;
@@ -132,15 +139,7 @@ test('segments merged in parts hold every row once, in parts that few projects s
       fc.integer({ min: 1, max: 300 }),
       fc.constantFrom(...ID_FORMS),
       (shapes, cuts, rowsMax, idOf) => {
-        const events = shapes.map((event, n) => ({
-          ...event,
-          id: idOf(n),
-          projectKey: n % 7 === 3 ? (MIXED_PROJECTS as typeof MIXED_PROJECTS) : event.project,
-        }));
-        const segments = pieces(
-          events,
-          cuts.map((cut) => cut % events.length),
-        );
+        const { events, segments } = cutEvents(shapes, cuts, idOf);
         const parts = mergedParts(segments, rowsMax);
         for (const part of parts) assert(readFooter(part).rowCount <= rowsMax);
         expectMerged(mergeSegments(parts), events);

@@ -104,10 +104,11 @@ test('a file of the version before is read as it is, whole and column by column'
   const file = await SegmentFile.open(disk, PATH);
   const { buffer: loaded, damagedColumns } = await file.load();
   assert.deepEqual(damagedColumns, []);
-  assert.deepEqual(file.envelope.awaits, []);
+  assert.deepEqual([file.envelope.awaits, file.envelope.areBlocksWhole], [[], true]);
   assert.ok(bytesOf(loaded).equals(bytesOf(buffer)));
   const { disk: newDisk } = await fileOf(buffer);
   const newFile = await SegmentFile.open(newDisk, PATH);
+  assert.equal(newFile.envelope.areBlocksWhole, false);
   assert.ok(newFile.envelope.blocks.length > file.envelope.blocks.length);
   for (const { column } of sealedColumnsOf(readFooter(buffer))) {
     const slices = await file.readColumn(column);
@@ -298,7 +299,7 @@ test('an envelope keeps what it is given, also what no 32 bits hold', () => {
     { ...blocks[0], storedOffset },
     { ...blocks[1], storedOffset: storedOffset + 7 },
   ]);
-  assert.deepEqual({ ...decoded, blocks: [] }, { ...envelope, blocks: [] });
+  assert.deepEqual({ ...decoded, blocks: [] }, { ...envelope, blocks: [], areBlocksWhole: false });
 });
 
 test('names of segment files say day and id, and nothing else is taken for one', () => {

@@ -7,7 +7,7 @@ import { Random } from '../../src/demo/traffic/random.ts';
 const MB = 1024 * 1024;
 
 function segment(byteSize: number, rowCount = Math.ceil(byteSize / 450)): MergeCandidate {
-  return { byteSize, rowCount, isPart: false };
+  return { byteSize, rowCount, isPart: false, areBlocksWhole: false };
 }
 
 /**
@@ -32,7 +32,8 @@ function merged(sizes: readonly number[]): {
       const part = { byteSize: byteSize / partCount, rowCount: Math.ceil(rowCount / partCount) };
       assert.ok(taken.length > 1);
       assert.ok(part.byteSize <= MERGE_BYTES_MAX && part.rowCount <= MERGE_ROWS_MAX);
-      const parts = Array.from({ length: partCount }, () => ({ ...part, isPart: partCount > 1 }));
+      const kind = { isPart: partCount > 1, areBlocksWhole: false };
+      const parts = Array.from({ length: partCount }, () => ({ ...part, ...kind }));
       segments = [...segments.filter((one) => !taken.includes(one)), ...parts];
       written += byteSize;
     }
@@ -102,6 +103,15 @@ test('a day that was divided is divided again when much has come, and a little i
   const much = segment(250 * MB);
   const divided = chooseMerge([...parts, much], true)!;
   assert.deepEqual([divided.segments.length, divided.partCount], [9, 8]);
+});
+
+test('a segment whose blocks are whole arrays is stored anew before its rows are divided', () => {
+  const old = { ...segment(200 * MB), areBlocksWhole: true };
+  const day = [segment(120 * MB), old, segment(200 * MB)];
+  const choice = chooseMerge(day, true)!;
+  assert.deepEqual([choice.segments, choice.partCount], [[old], 1]);
+  assert.equal(chooseMerge(day, false), undefined);
+  assert.equal(chooseMerge([old], true), undefined);
 });
 
 test('each byte is written at most five times, and few segments wait or are left of a day', () => {
