@@ -41,7 +41,7 @@ export async function readCheckedJson<T extends object>(
   }
 }
 
-/** Puts such a file in the place of what there was. Rejects with a `DiskError`; it may be there all the same. */
+/** Writes such a file, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
 export async function writeChecked(disk: Disk, path: string, body: string): Promise<void> {
   // A write that failed before, or a crash, may have left its half.
   await disk.remove(path + TEMPORARY_ENDING).catch(passOverMissing);

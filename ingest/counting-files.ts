@@ -14,17 +14,16 @@ export function countingFiles(files: readonly SegmentFile[]): {
   const ids = new Set(files.map(({ envelope }) => envelope.id));
   const voidIds = new Set<number>();
   for (const file of files.toSorted((left, right) => right.envelope.id - left.envelope.id)) {
-    const { envelope } = file;
-    const makesVoid = voidIds.has(envelope.id) ? [] : envelope.replaced;
-    const counts = (id: number): boolean => {
-      return ids.has(id) && !voidIds.has(id) && !makesVoid.includes(id);
+    const { id, replaced: makesVoid, awaits } = file.envelope;
+    const mayCount = (awaited: number): boolean => {
+      return ids.has(awaited) && !voidIds.has(awaited) && !makesVoid.includes(awaited);
     };
-    if (voidIds.has(envelope.id) || envelope.awaits.some(counts)) {
+    if (voidIds.has(id) || awaits.some(mayCount)) {
       replaced.push(file);
       continue;
     }
     segments.push(file);
-    for (const id of makesVoid) voidIds.add(id);
+    for (const voidId of makesVoid) voidIds.add(voidId);
   }
   return { segments, replaced };
 }

@@ -378,7 +378,7 @@ export class SealedSegments {
     return segments.every((segment, index) => held.has(segment) && segment.file === files[index]);
   }
 
-  /** `became` is told before the segments are no more. False, and nothing has changed, where they are no more already. */
+  /** Calls `became` before the segments are dropped. Gives false, and changes nothing, where they were dropped before. */
   #takePlace(
     segments: readonly HeldSegment[],
     merged: readonly HeldSegment[],

@@ -359,7 +359,6 @@ export class SegmentFolder {
   ): Promise<void> {
     const key = partitionKeyOf(replaced);
     const ids = idsOf(replaced);
-    for (const id of ids) this.#leftoversOf(key).add(id);
     for (const segment of replaced) this.#forget(segment);
     for (const segment of stored) this.#insert(segment);
     onReplaced();
@@ -418,6 +417,7 @@ export class SegmentFolder {
       }
       throw error;
     }
+    for (const id of last.envelope.awaits) this.#leftoversOf(key).add(id);
   }
 
   #listForManifest(): string[] {

@@ -105,8 +105,8 @@ export class SegmentManifest {
   }
 
   /**
-   * Puts these names in the place of what there was. `listNames` is called when the write begins, as a file could be
-   * removed before. Rejects with a `DiskError`.
+   * Writes these names, in place of those before. `listNames` is called when the write begins: until then a file may be
+   * removed. Rejects with a `DiskError`.
    */
   write(listNames: () => readonly string[]): Promise<void> {
     return this.#writes.run(async () => {

@@ -196,7 +196,8 @@ export class WriteAheadLog {
 
   /**
    * To be called about once a second: looks at the free space and for the file, begins a new one after a failure,
-   * notes where the log ends, and lets go of files whose records are all older than `oldestUs`, or before `beforeSequence`.
+   * notes where the log ends, and removes each file whose records are all older than `oldestUs`, or all come before
+   * `beforeSequence`.
    */
   tick(oldestUs: number, beforeSequence = 0): void {
     if (this.#isClosed) return;

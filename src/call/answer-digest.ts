@@ -15,8 +15,8 @@ const GHASH_NONCE = Buffer.alloc(12);
 /**
  * Tells answers of different bytes apart, on one instance, also after a restart: a part of the SHA-256 of short
  * ones, and of others one of GMAC (NIST SP 800-38D), whose 128 bits differ but for a chance of 2^-108 even for
- * answers of megabytes that somebody chose without knowing the key. A tag tells of the key, so what leaves is a
- * hash of it with another key (Wegman and Carter's construction with a pseudorandom function).
+ * answers of megabytes that somebody chose without knowing the key. Who sees tags may learn the key, so
+ * none is given away, but a hash of it with another key (Wegman and Carter's construction with a pseudorandom function).
  */
 export class AnswerDigest {
   readonly #ghashKey: Uint8Array;

@@ -42,7 +42,7 @@ export type CallStats = {
 
 /** What a call asks: calls with the same `text` have the same answer at any one moment. */
 export type CallKey = QueryCall & {
-  /** Who asks; it says nothing of the answer. */
+  /** Who asks. The answer does not depend on it. */
   readonly tenant: Tenant;
   /** Of the definition; a changed one has another. */
   readonly version: number;

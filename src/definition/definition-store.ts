@@ -50,7 +50,7 @@ export class DefinitionStore {
     return files;
   }
 
-  /** Puts a text in the place of what there was. Rejects with a `DiskError`; it may be there all the same. */
+  /** Writes a text, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
   async write(id: string, fileText: string): Promise<void> {
     await this.#makeFolder();
     const path = this.pathOf(id);
