@@ -225,8 +225,12 @@ function blockTable(words: Uint32Array, fileOffset: number): BlockTable {
   let offset = fileOffset;
   for (let block = 0; block < count; block++) {
     const storedSize = words[2 * count + block]!;
-    const place = [words[block]!, words[count + block]!, offset];
-    table.set([...place, storedSize, words[3 * count + block]!], block * BLOCK_NUMBERS);
+    const entry = block * BLOCK_NUMBERS;
+    table[entry] = words[block]!;
+    table[entry + 1] = words[count + block]!;
+    table[entry + 2] = offset;
+    table[entry + 3] = storedSize;
+    table[entry + 4] = words[3 * count + block]!;
     offset += storedSize;
   }
   return table;
