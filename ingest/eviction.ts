@@ -1,3 +1,4 @@
+import { isFrequent } from '../engine/column/block-uses.ts';
 import { RESIDENT } from '../engine/column/segment-backing.ts';
 import { blockCountOf, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
@@ -17,78 +18,113 @@ export type Leaving = 'all' | ReadonlySet<number>;
 export type BlockHolder = { readonly blocks: SegmentBlocks };
 
 /**
- * Which blocks leave: those not needed for longest, from all segments. Of those last needed at the
- * same time whole segments go, in the order given, and more may leave than was asked for, by less than
- * one segment. `clock`: the current minute.
+ * The part of what is in memory that was needed in one minute at most, and stays while more leaves: whoever comes again
+ * finds it there.
+ */
+const RECENT_SHARE = 1 / 10;
+
+/**
+ * Which blocks leave, from all segments: of those that were needed in one minute at most the ones not needed for longest,
+ * as long as there are many of them, then of the frequent ones those not needed for longest. Of those last needed at the
+ * same time whole segments go, in the order given, and more may leave than was asked for, by less than one segment of
+ * each of the two. `clock`: the current minute.
  */
 export function chooseLeaving<T extends BlockHolder>(
   holders: readonly T[],
-  { wanted, needed }: Shortage,
+  shortage: Shortage,
   clock: number,
 ): Map<T, Leaving> {
-  const lastUse = lastUseToLeave(holders, { wanted, needed }, clock);
+  const recent = new SizesByUse();
+  const frequent = new SizesByUse();
+  for (const { blocks } of holders) {
+    forEachResident(blocks, ({ size, usedAt, isFrequent }) => {
+      (isFrequent ? frequent : recent).add(usedAt, size);
+    });
+  }
+  const shared = (bytes: number) => sharesOf(bytes, recent.total, frequent.total);
+  const [wanted, needed] = [shared(shortage.wanted), shared(shortage.needed)];
+  const limits = {
+    recent: recent.lastToLeave({ wanted: wanted.recent, needed: needed.recent }, clock),
+    frequent: frequent.lastToLeave({ wanted: wanted.frequent, needed: needed.frequent }, clock),
+  };
   const leaving = new Map<T, Leaving>();
-  if (lastUse === undefined) return leaving;
-  let { bytesLeft } = lastUse;
   for (const holder of holders) {
-    const isTaken = bytesLeft > 0;
-    const chosen = chosenOf(holder.blocks, isTaken ? lastUse.clock : lastUse.clock - 1);
-    if (isTaken) bytesLeft -= chosen.bytesAtLast;
-    if (chosen.leaving === 'all' || chosen.leaving.size > 0) leaving.set(holder, chosen.leaving);
+    const chosen = chosenOf(holder.blocks, limits);
+    if (chosen === 'all' || chosen.size > 0) leaving.set(holder, chosen);
   }
   return leaving;
 }
 
-/**
- * The time up to which blocks leave that were last needed then, and how many bytes of those of that
- * very time are to leave; all of earlier ones do.
- */
-function lastUseToLeave(
-  holders: readonly BlockHolder[],
-  { wanted, needed }: Shortage,
-  clock: number,
-): { readonly clock: number; readonly bytesLeft: number } | undefined {
-  const bytesByUse = new Map<number, number>();
-  for (const { blocks } of holders) {
-    forEachResident(blocks, (_block, size, usedAt) => {
-      bytesByUse.set(usedAt, (bytesByUse.get(usedAt) ?? 0) + size);
-    });
-  }
-  let left = 0;
-  let last: { clock: number; bytesLeft: number } | undefined;
-  for (const [use, bytes] of [...bytesByUse].sort(([one], [other]) => one - other)) {
-    const bytesLeft = (use < clock ? wanted : needed) - left;
-    if (bytesLeft <= 0) break;
-    last = { clock: use, bytesLeft };
-    left += bytes;
-  }
-  return last;
+/** How much of what is to leave is taken from which blocks. */
+function sharesOf(
+  bytes: number,
+  recentBytes: number,
+  frequentBytes: number,
+): { readonly recent: number; readonly frequent: number } {
+  const spare = Math.max(0, recentBytes - RECENT_SHARE * (recentBytes + frequentBytes));
+  const frequent = Math.min(bytes - Math.min(bytes, spare), frequentBytes);
+  return { recent: bytes - frequent, frequent };
 }
 
-/** The blocks of a segment last needed at `lastUse` or before. */
+/** Up to when blocks leave, and how many bytes of those last needed at that very time are still to leave. */
+type LeavingLimit = { readonly clock: number; bytesLeft: number };
+
+/** Bytes of blocks by when they were last needed. */
+class SizesByUse {
+  total = 0;
+  readonly #sizes = new Map<number, number>();
+
+  add(usedAt: number, size: number): void {
+    this.total += size;
+    this.#sizes.set(usedAt, (this.#sizes.get(usedAt) ?? 0) + size);
+  }
+
+  lastToLeave({ wanted, needed }: Shortage, clock: number): LeavingLimit {
+    let left = 0;
+    let last = { clock: -1, bytesLeft: 0 };
+    for (const [use, bytes] of [...this.#sizes].sort(([one], [other]) => one - other)) {
+      const bytesLeft = (use < clock ? wanted : needed) - left;
+      if (bytesLeft <= 0) break;
+      last = { clock: use, bytesLeft };
+      left += bytes;
+    }
+    return last;
+  }
+}
+
+/** The blocks of a segment that leave; what is taken of the last ones is taken from the limits. */
 function chosenOf(
   blocks: SegmentBlocks,
-  lastUse: number,
-): { readonly leaving: Leaving; readonly bytesAtLast: number } {
+  limits: { readonly recent: LeavingLimit; readonly frequent: LeavingLimit },
+): Leaving {
   const leaving = new Set<number>();
   let stays = 0;
-  let bytesAtLast = 0;
-  forEachResident(blocks, (block, size, usedAt) => {
-    if (usedAt > lastUse) stays += 1;
-    else leaving.add(block);
-    if (usedAt === lastUse) bytesAtLast += size;
+  const taken = { recent: 0, frequent: 0 };
+  forEachResident(blocks, ({ block, size, usedAt, isFrequent }) => {
+    const group = isFrequent ? 'frequent' : 'recent';
+    const { clock, bytesLeft } = limits[group];
+    if (usedAt < clock || (usedAt === clock && bytesLeft > 0)) leaving.add(block);
+    else stays += 1;
+    if (usedAt === clock) taken[group] += size;
   });
-  return { leaving: leaving.size > 0 && stays === 0 ? 'all' : leaving, bytesAtLast };
+  limits.recent.bytesLeft -= taken.recent;
+  limits.frequent.bytesLeft -= taken.frequent;
+  return leaving.size > 0 && stays === 0 ? 'all' : leaving;
 }
 
-function forEachResident(
-  { backing }: SegmentBlocks,
-  take: (block: number, size: number, usedAt: number) => void,
-): void {
-  const { blocks, states, usedAt } = backing;
+type ResidentBlock = {
+  readonly block: number;
+  readonly size: number;
+  readonly usedAt: number;
+  readonly isFrequent: boolean;
+};
+
+function forEachResident({ backing }: SegmentBlocks, take: (block: ResidentBlock) => void): void {
+  const { blocks, states, uses } = backing;
   const count = blockCountOf(backing);
-  for (const [block, at] of usedAt.subarray(0, count).entries()) {
-    if (states[block] === RESIDENT) take(block, blockSizeAt(blocks, block), at);
+  for (const [block, usedAt] of uses.usedAt.subarray(0, count).entries()) {
+    if (states[block] !== RESIDENT) continue;
+    take({ block, size: blockSizeAt(blocks, block), usedAt, isFrequent: isFrequent(uses, block) });
   }
 }
 
@@ -98,7 +134,7 @@ export function leavingOf(
   leaving: Leaving,
 ): { readonly blocks: number; readonly bytes: number } {
   const left = { blocks: 0, bytes: 0 };
-  forEachResident(blocks, (block, size) => {
+  forEachResident(blocks, ({ block, size }) => {
     if (leaving !== 'all' && !leaving.has(block)) return;
     left.blocks += 1;
     left.bytes += size;

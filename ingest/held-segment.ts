@@ -1,4 +1,5 @@
 import { must } from '../engine/assert.ts';
+import { type BlockUses, noteLeaving, sizeOfUses } from '../engine/column/block-uses.ts';
 import type { AnyContent, SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segment-backing.ts';
 import type { Leaving } from './eviction.ts';
@@ -44,6 +45,8 @@ export class HeldSegment {
   readonly #gauge: MemoryGauge;
   #file: SegmentFile | undefined;
   #handle: SealedSegmentHandle | undefined;
+  /** Of the file, from when anything of it was in memory last. */
+  #uses: BlockUses | undefined;
 
   private constructor({ summary, ids, gauge }: HeldParts, file: SegmentFile | undefined) {
     this.#summary = summary;
@@ -76,7 +79,7 @@ export class HeldSegment {
 
   /** What a query gets to read it. */
   handle(): SealedSegmentHandle {
-    this.#handle ??= this.#newHandle(absentBlocks(must(this.#file), this.#gauge));
+    this.#handle ??= this.#newHandle(absentBlocks(must(this.#file), this.#gauge, this.#uses));
     return this.#handle;
   }
 
@@ -104,7 +107,8 @@ export class HeldSegment {
   get indexSize(): number {
     const { blocks, frame } = this.#file?.envelope ?? {};
     const tableSize = (blocks?.byteLength ?? 0) + (frame?.byteLength ?? 0);
-    return tableSize + (this.#summary.indexSize ?? 0);
+    const usesSize = this.#uses === undefined ? 0 : sizeOfUses(this.#uses);
+    return tableSize + usesSize + (this.#summary.indexSize ?? 0);
   }
 
   get residentSize(): number {
@@ -151,6 +155,9 @@ export class HeldSegment {
     // There is another one by now, or none.
     if (this.#handle !== handle) return false;
     this.#dropHandle();
+    for (const block of leaving === 'all' ? blocks.backing.states.keys() : leaving) {
+      noteLeaving(blocks.backing, block);
+    }
     retire(blocks.backing);
     // Queries that wait, or are under way, have the handle.
     releaseBuffer(handle);
@@ -171,6 +178,7 @@ export class HeldSegment {
   }
 
   #newHandle(blocks: SegmentBlocks): SealedSegmentHandle {
+    this.#uses = blocks.backing.uses;
     return { kind: 'sealed', id: this.#ids.next(), content: this.#content, ...blocks };
   }
 }

@@ -1,5 +1,6 @@
 import {
   GAUGE_CLOCK,
+  GAUGE_EVICTED,
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
@@ -181,6 +182,7 @@ export class MemoryBudget {
   evicted(count: { readonly blocks: number; readonly bytes: number }): void {
     this.#evictedBlocks += count.blocks;
     this.#evictedBytes += count.bytes;
+    Atomics.add(this.gauge, GAUGE_EVICTED, Math.ceil(count.bytes / KIB));
     this.#isExceeded = this.isOver && count.blocks === 0;
   }
 

@@ -1,3 +1,4 @@
+import { type BlockUses, newBlockUses } from '../engine/column/block-uses.ts';
 import { HEADER_SIZE } from '../engine/column/sealed-layout.ts';
 import {
   ABSENT,
@@ -18,11 +19,20 @@ export type SegmentBlocks = {
   readonly backing: SegmentBacking;
 };
 
-/** Nothing is in memory yet. */
-export function absentBlocks(file: SegmentFile, gauge: MemoryGauge): SegmentBlocks {
+/** Blocks of a segment file, and its frame. */
+export function stateCountOf({ envelope }: SegmentFile): number {
+  return envelope.blocks.length / BLOCK_NUMBERS + 1;
+}
+
+/** Nothing is in memory yet. `uses`: what is remembered of when there was. */
+export function absentBlocks(
+  file: SegmentFile,
+  gauge: MemoryGauge,
+  uses: BlockUses = newBlockUses(stateCountOf(file)),
+): SegmentBlocks {
   return {
     buffer: newSegmentBuffer(file.envelope.imageSize),
-    backing: newBacking(file, gauge, ABSENT),
+    backing: newBacking(file, { gauge, uses }, ABSENT),
   };
 }
 
@@ -32,8 +42,9 @@ export function residentBlocks(
   gauge: MemoryGauge,
   { buffer, usedAt }: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
 ): SegmentBlocks {
-  const backing = newBacking(file, gauge, RESIDENT);
-  backing.usedAt.fill(usedAt);
+  const uses = newBlockUses(stateCountOf(file));
+  uses.usedAt.fill(usedAt);
+  const backing = newBacking(file, { gauge, uses }, RESIDENT);
   return { buffer, backing };
 }
 
@@ -54,8 +65,8 @@ export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
 }
 
 /** When any of a segment that is in memory was last needed, by the clock of the gauge. */
-export function lastUseOf({ states, usedAt }: SegmentBacking): number {
-  return usedAt.reduce(
+export function lastUseOf({ states, uses }: SegmentBacking): number {
+  return uses.usedAt.reduce(
     (last, at, index) => (states[index] === RESIDENT ? Math.max(last, at) : last),
     0,
   );
@@ -75,7 +86,6 @@ export async function copyWithout(
     backing: {
       ...backing,
       states: sharedIntegers(states.length),
-      usedAt: sharedIntegers(states.length),
       readInParts: sharedIntegers(1),
     },
   };
@@ -96,7 +106,6 @@ export async function copyWithout(
     }
     copy.backing.states[index] = RESIDENT;
   }
-  copy.backing.usedAt.set(backing.usedAt);
   return copy;
 }
 
@@ -127,9 +136,12 @@ function slicesEnd(backing: SegmentBacking): number {
   return offset + size;
 }
 
-function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): SegmentBacking {
+function newBacking(
+  file: SegmentFile,
+  { gauge, uses }: Pick<SegmentBacking, 'gauge' | 'uses'>,
+  state: number,
+): SegmentBacking {
   const { rowCount, timestampUsMin, timestampUsMax, imageSize, blocks, frame } = file.envelope;
-  const stateCount = blocks.length / BLOCK_NUMBERS + 1;
   return {
     rowCount,
     timestampUsMin,
@@ -138,8 +150,8 @@ function newBacking(file: SegmentFile, gauge: MemoryGauge, state: number): Segme
     path: file.path,
     blocks,
     frame,
-    states: sharedIntegers(stateCount).fill(state),
-    usedAt: sharedIntegers(stateCount),
+    states: sharedIntegers(stateCountOf(file)).fill(state),
+    uses,
     readInParts: sharedIntegers(1),
     gauge,
   };

@@ -1,3 +1,4 @@
+import type { BlockUses } from './block-uses.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
@@ -16,12 +17,14 @@ export const GAUGE_PASSING = 2;
 export const GAUGE_CLOCK = 3;
 /** Counts the buffers that were let go. */
 export const GAUGE_RETIRED = 4;
-const GAUGE_ENTRIES = 5;
+/** What has left memory since the start; goes round. */
+export const GAUGE_EVICTED = 5;
+const GAUGE_ENTRIES = 6;
 
 export const KIB = 1024;
 
 /**
- * How much of the stored segments is in memory, and how much may be: five shared integers for the
+ * How much of the stored segments is in memory, and how much may be: six shared integers for the
  * whole process. Threads that read blocks add to the first; whoever lets memory go sets it anew.
  */
 export type MemoryGauge = Int32Array;
@@ -59,8 +62,8 @@ export type SegmentBacking = {
   readonly frame: Uint8Array;
   /** Of each block, and last of the frame. */
   readonly states: Int32Array;
-  /** What the clock of the gauge said when each block was last needed; 0: never since it is here. */
-  readonly usedAt: Int32Array;
+  /** Of each block, and last of the frame. */
+  readonly uses: BlockUses;
   /** What was read of the segment in parts, a block at a time, and is not in the buffer: KiB. */
   readonly readInParts: Int32Array;
   readonly gauge: MemoryGauge;

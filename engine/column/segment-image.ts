@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
+import { noteUse } from './block-uses.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
@@ -10,7 +11,6 @@ import {
   type BlockRange,
   type BlockTable,
   blocksWith,
-  GAUGE_CLOCK,
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
@@ -214,7 +214,7 @@ export class SegmentImage {
     if (backing === undefined || slice[1] === 0) return this.buffer;
     readAhead = undefined;
     const range = blocksWith(backing.blocks, slice);
-    backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
+    noteUse(backing, range);
     // An image that began apart is all in one buffer: it is read faster so.
     if (this.buffer !== this.#own?.buffer && this.#needShared(backing, range, hasRoomFor)) {
       return this.buffer;
@@ -234,7 +234,7 @@ export class SegmentImage {
     if (backing === undefined) return new Uint8Array(shared, ...bytes);
     readAhead = undefined;
     const range = blocksWith(backing.blocks, bytes);
-    backing.usedAt.fill(backing.gauge[GAUGE_CLOCK]!, range.first, range.end);
+    noteUse(backing, range);
     if (shared.byteLength > 0 && areResident(backing, range))
       return new Uint8Array(shared, ...bytes);
     const joined = new Uint8Array(end - start);
@@ -300,7 +300,7 @@ export class SegmentImage {
     const backing = this.#backing;
     if (backing === undefined) return;
     const index = backing.states.length - 1;
-    backing.usedAt[index] = backing.gauge[GAUGE_CLOCK]!;
+    noteUse(backing, { first: index, end: index + 1 });
     if (this.#own === undefined && hasFrame(backing)) return;
     checkLoading();
     const frame = this.#unpack(backing.frame, undefined);

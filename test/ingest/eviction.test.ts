@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { noteLeaving, noteUse } from '../../engine/column/block-uses.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
+  KIB,
   newMemoryGauge,
   RESIDENT,
 } from '../../engine/column/segment-backing.ts';
 import { type BlockHolder, chooseLeaving, leavingOf } from '../../ingest/eviction.ts';
+import { USE_CLOCK_TICKS } from '../../ingest/limits.ts';
+import { MemoryBudget } from '../../ingest/memory-budget.ts';
+import type { SegmentBlocks } from '../../ingest/segment-blocks.ts';
 
 const NOW = 9;
 
-type Block = { readonly size: number; readonly usedAt: number; readonly isAbsent?: boolean };
+type Block = {
+  readonly size: number;
+  readonly usedAt: number;
+  readonly isAbsent?: boolean;
+  readonly isFrequent?: boolean;
+};
 
 function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonly name: string } {
   const table = new Uint32Array(blocks.length * BLOCK_NUMBERS);
@@ -28,11 +38,52 @@ function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonl
       ...blocks.map(({ isAbsent }) => (isAbsent === true ? ABSENT : RESIDENT)),
       RESIDENT,
     ]),
-    usedAt: Int32Array.from([...blocks.map(({ usedAt }) => usedAt), NOW]),
+    uses: {
+      usedAt: Int32Array.from([...blocks.map(({ usedAt }) => usedAt), NOW]),
+      useCounts: Uint8Array.from([...blocks.map(({ isFrequent }) => (isFrequent ? 2 : 1)), 1]),
+      leftAt: new Int32Array(blocks.length + 1),
+    },
     readInParts: new Int32Array(1),
     gauge: newMemoryGauge(0),
   };
   return { name, blocks: { buffer: new SharedArrayBuffer(end), backing } };
+}
+
+/** Memory with room for some blocks of one segment, of which some leave whenever another comes. */
+class SmallMemory {
+  readonly #blocks: SegmentBlocks;
+  readonly #roomBytes: number;
+  readonly #budget: MemoryBudget;
+
+  constructor(blocks: SegmentBlocks, roomBytes: number) {
+    this.#budget = new MemoryBudget({ memoryBytesMax: roomBytes, othersBytesMax: 0 });
+    this.#blocks = { ...blocks, backing: { ...blocks.backing, gauge: this.#budget.gauge } };
+    this.#blocks.backing.uses.useCounts.fill(0);
+    this.#roomBytes = roomBytes;
+  }
+
+  startMinute(): void {
+    for (let tick = 0; tick < USE_CLOCK_TICKS; tick++) this.#budget.tick();
+  }
+
+  /** Whether the block was missing. */
+  read(block: number): boolean {
+    const blocks = this.#blocks;
+    const { states } = blocks.backing;
+    const isMissing = states[block] === ABSENT;
+    noteUse(blocks.backing, { first: block, end: block + 1 });
+    states[block] = RESIDENT;
+    const over = leavingOf(blocks, 'all').bytes - this.#roomBytes;
+    const shortage = { wanted: over, needed: over };
+    const leaving = chooseLeaving([{ blocks }], shortage, this.#budget.clock).values().next().value;
+    if (leaving === undefined || leaving === 'all') return isMissing;
+    this.#budget.evicted(leavingOf(blocks, leaving));
+    for (const leaver of leaving) {
+      noteLeaving(blocks.backing, leaver);
+      states[leaver] = ABSENT;
+    }
+    return isMissing;
+  }
 }
 
 /** What leaves, by name. */
@@ -84,6 +135,43 @@ test('what was needed in the current minute leaves only when there is no other w
   assert.deepEqual(leaving(holders, 150, 0), { before: 'all' });
   assert.deepEqual(leaving(holders, 150, 100), { before: 'all' });
   assert.deepEqual(leaving(holders, 150, 101), { now: 'all', before: 'all' });
+});
+
+test('what was needed in one minute leaves before what was in several, until little of it is left', () => {
+  const holders = [
+    holder('again', [{ size: 100, usedAt: 1, isFrequent: true }]),
+    holder('once', [
+      { size: 50, usedAt: NOW },
+      { size: 50, usedAt: NOW - 1 },
+    ]),
+  ];
+  assert.deepEqual(leaving(holders, 50, 50), { once: [1] });
+  assert.deepEqual(leaving(holders, 80, 80), { once: 'all' });
+  assert.deepEqual(leaving(holders, 81, 81), { again: 'all', once: 'all' });
+  // Nobody scans now: who has not come again for long leaves.
+  const few = [holders[0]!, holder('few', [{ size: 10, usedAt: NOW - 1 }])];
+  assert.deepEqual(leaving(few, 10), { again: 'all' });
+});
+
+test('a scan of ten times the memory does not push out what others come back for each minute', () => {
+  const ROOM = 50;
+  const visited = Array.from({ length: 20 }, (_, index) => 5 * index);
+  const blocks = Array.from({ length: 10 * ROOM }, () => ({
+    size: KIB,
+    usedAt: 0,
+    isAbsent: true,
+  }));
+  const memory = new SmallMemory(holder('store', blocks).blocks, ROOM * KIB);
+  let missedCount = 0;
+  for (let minute = 1; minute <= 20; minute++) {
+    memory.startMinute();
+    for (const block of visited) if (memory.read(block) && minute > 2) missedCount += 1;
+    for (let step = 0; step < 75; step++) {
+      const block = (75 * minute + step) % blocks.length;
+      if (block % 5 > 0) memory.read(block);
+    }
+  }
+  assert.equal(missedCount, 0);
 });
 
 test('what is not in memory neither leaves nor counts', () => {
