@@ -1,5 +1,6 @@
+import { must } from '../engine/assert.ts';
 import { isFrequent } from '../engine/column/block-uses.ts';
-import { RESIDENT } from '../engine/column/segment-backing.ts';
+import { RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.ts';
 import { blockCountOf, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
 
@@ -36,11 +37,7 @@ export function chooseLeaving<T extends BlockHolder>(
 ): Map<T, Leaving> {
   const recent = new SizesByUse();
   const frequent = new SizesByUse();
-  for (const { blocks } of holders) {
-    forEachResident(blocks, ({ size, usedAt, isFrequent }) => {
-      (isFrequent ? frequent : recent).add(usedAt, size);
-    });
-  }
+  for (const { blocks } of holders) addSizes(blocks.backing, recent, frequent);
   const shared = (bytes: number) => sharesOf(bytes, recent.total, frequent.total);
   const [wanted, needed] = [shared(shortage.wanted), shared(shortage.needed)];
   const limits = {
@@ -69,6 +66,8 @@ function sharesOf(
 /** Up to when blocks leave, and how many bytes of those last needed at that very time are still to leave. */
 type LeavingLimit = { readonly clock: number; bytesLeft: number };
 
+type LeavingLimits = { readonly recent: LeavingLimit; readonly frequent: LeavingLimit };
+
 /** Bytes of blocks by when they were last needed. */
 class SizesByUse {
   total = 0;
@@ -92,52 +91,53 @@ class SizesByUse {
   }
 }
 
-/** The blocks of a segment that leave; what is taken of the last ones is taken from the limits. */
-function chosenOf(
-  blocks: SegmentBlocks,
-  limits: { readonly recent: LeavingLimit; readonly frequent: LeavingLimit },
-): Leaving {
-  const leaving = new Set<number>();
-  let stays = 0;
-  const taken = { recent: 0, frequent: 0 };
-  forEachResident(blocks, ({ block, size, usedAt, isFrequent }) => {
-    const group = isFrequent ? 'frequent' : 'recent';
-    const { clock, bytesLeft } = limits[group];
-    if (usedAt < clock || (usedAt === clock && bytesLeft > 0)) leaving.add(block);
-    else stays += 1;
-    if (usedAt === clock) taken[group] += size;
-  });
-  limits.recent.bytesLeft -= taken.recent;
-  limits.frequent.bytesLeft -= taken.frequent;
-  return leaving.size > 0 && stays === 0 ? 'all' : leaving;
-}
-
-type ResidentBlock = {
-  readonly block: number;
-  readonly size: number;
-  readonly usedAt: number;
-  readonly isFrequent: boolean;
-};
-
-function forEachResident({ backing }: SegmentBlocks, take: (block: ResidentBlock) => void): void {
+/** Adds up what of a segment is in memory. Memory may have a million blocks, so nothing is made for each. */
+function addSizes(backing: SegmentBacking, recent: SizesByUse, frequent: SizesByUse): void {
   const { blocks, states, uses } = backing;
   const count = blockCountOf(backing);
-  for (const [block, usedAt] of uses.usedAt.subarray(0, count).entries()) {
+  for (let block = 0; block < count; block++) {
     if (states[block] !== RESIDENT) continue;
-    take({ block, size: blockSizeAt(blocks, block), usedAt, isFrequent: isFrequent(uses, block) });
+    const sizes = isFrequent(uses, block) ? frequent : recent;
+    sizes.add(must(uses.usedAt[block]), blockSizeAt(blocks, block));
   }
+}
+
+/** The blocks of a segment that leave; what is taken of the last ones is taken from the limits. */
+function chosenOf({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
+  const { blocks, states, uses } = backing;
+  const count = blockCountOf(backing);
+  const leaving = new Set<number>();
+  let stays = 0;
+  let recentSize = 0;
+  let frequentSize = 0;
+  for (let block = 0; block < count; block++) {
+    if (states[block] !== RESIDENT) continue;
+    const isOften = isFrequent(uses, block);
+    const { clock, bytesLeft } = isOften ? limits.frequent : limits.recent;
+    const usedAt = must(uses.usedAt[block]);
+    if (usedAt < clock || (usedAt === clock && bytesLeft > 0)) leaving.add(block);
+    else stays += 1;
+    if (usedAt !== clock) continue;
+    if (isOften) frequentSize += blockSizeAt(blocks, block);
+    else recentSize += blockSizeAt(blocks, block);
+  }
+  limits.recent.bytesLeft -= recentSize;
+  limits.frequent.bytesLeft -= frequentSize;
+  return leaving.size > 0 && stays === 0 ? 'all' : leaving;
 }
 
 /** How many blocks leave, and their bytes. */
 export function leavingOf(
-  blocks: SegmentBlocks,
+  { backing }: SegmentBlocks,
   leaving: Leaving,
 ): { readonly blocks: number; readonly bytes: number } {
+  const { blocks, states } = backing;
+  const count = blockCountOf(backing);
   const left = { blocks: 0, bytes: 0 };
-  forEachResident(blocks, ({ block, size }) => {
-    if (leaving !== 'all' && !leaving.has(block)) return;
+  for (let block = 0; block < count; block++) {
+    if (states[block] !== RESIDENT || (leaving !== 'all' && !leaving.has(block))) continue;
     left.blocks += 1;
-    left.bytes += size;
-  });
+    left.bytes += blockSizeAt(blocks, block);
+  }
   return left;
 }
