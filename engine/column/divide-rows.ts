@@ -11,11 +11,16 @@ type GroupRows = Bounds & { readonly segment: number };
 /**
  * Divides the rows of some segments, in their merged order, into parts of at most `rowsMax` rows: merged one by one these
  * are segments of which no two have rows of the same project, but for projects that have more than `rowsMax` rows alone.
- * Those are divided by time.
+ * Those are divided by time. Calls `checkpoint` before each project.
  */
-export function divideRows(segments: readonly SegmentRows[], rowsMax: number): PartRows[] {
+export function divideRows(
+  segments: readonly SegmentRows[],
+  rowsMax: number,
+  checkpoint = () => {},
+): PartRows[] {
   const cutter = new PartCutter(segments);
   for (const group of mergedGroups(segments.map(({ groups }) => groups))) {
+    checkpoint();
     const rowCount = rowCountOf(group);
     if (cutter.rowCount + rowCount > rowsMax) cutter.cut();
     const pieceCount = Math.ceil(rowCount / rowsMax);

@@ -49,7 +49,11 @@ export class LeafEncoder {
     this.#rowCount = rowCount;
   }
 
-  encode(leaves: readonly Leaf[], columns: readonly ColumnValues[]): EncodedLeaf[] {
+  encode(
+    leaves: readonly Leaf[],
+    columns: readonly ColumnValues[],
+    checkpoint: () => void,
+  ): EncodedLeaf[] {
     const sizes = leaves.map((leaf, index) => {
       const { values, count } = columns[index]!;
       return leaf.leafClass === 'text' ? this.#strings.byteSize(values, count) : 0;
@@ -57,7 +61,10 @@ export class LeafEncoder {
     const order = leaves.map((_, index) => index);
     order.sort((left, right) => sizes[right]! - sizes[left]! || left - right);
     const footers: EncodedLeaf[] = [];
-    for (const index of order) footers[index] = this.#leaf(leaves[index]!, columns[index]!, index);
+    for (const index of order) {
+      checkpoint();
+      footers[index] = this.#leaf(leaves[index]!, columns[index]!, index);
+    }
     return footers;
   }
 

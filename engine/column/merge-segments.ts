@@ -39,18 +39,25 @@ import { StringTable } from './string-table.ts';
  *
  * Values never become JavaScript objects. Numbers and packed strings are moved column by column, a
  * dictionary is looked at entry by entry. Only a leaf that some segment keeps among its rare ones is
- * taken value by value.
+ * taken value by value. Calls `checkpoint` before each segment and each column.
  */
-export function mergeSegments(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer {
-  return new Merger(buffers.map(wholeInput), new Set()).merge();
+export function mergeSegments(
+  buffers: readonly SharedArrayBuffer[],
+  checkpoint = () => {},
+): SharedArrayBuffer {
+  return new Merger(buffers.map(wholeInput), { checkpoint }).merge();
 }
 
 /** The same of the rows of a part. */
-export function mergePart(segments: readonly SegmentRows[], part: PartRows): SharedArrayBuffer {
+export function mergePart(
+  segments: readonly SegmentRows[],
+  part: PartRows,
+  checkpoint = () => {},
+): SharedArrayBuffer {
   const inputs = part.flatMap((rows, index) =>
     rows.start === rows.end ? [] : [must(segments[index]).input(rows)],
   );
-  return new Merger(inputs, new Set()).merge();
+  return new Merger(inputs, { checkpoint }).merge();
 }
 
 /**
@@ -62,7 +69,7 @@ export function repairSegment(
   lost: readonly SealedColumnName[],
 ): SharedArrayBuffer {
   assert(!lost.includes('structure'), 'the rows of the segment can be told apart');
-  return new Merger([wholeInput(buffer)], new Set(lost)).merge();
+  return new Merger([wholeInput(buffer)], { lost: new Set(lost) }).merge();
 }
 
 type DeclaredColumn = 'id' | 'event_message' | 'project';
@@ -74,11 +81,24 @@ class Merger {
   readonly #skeletons = new SkeletonTable();
   readonly #sources: readonly MergeSource[];
   readonly #order: MergeOrder;
+  readonly #checkpoint: () => void;
 
-  constructor(inputs: readonly MergeInput[], lost: ReadonlySet<SealedColumnName>) {
+  constructor(
+    inputs: readonly MergeInput[],
+    options: {
+      readonly lost?: ReadonlySet<SealedColumnName>;
+      readonly checkpoint?: () => void;
+    },
+  ) {
+    const { lost = new Set(), checkpoint = () => {} } = options;
     assert(inputs.length > 0, 'there is a segment to merge');
     const tables = { keys: this.#names, skeletons: this.#skeletons };
-    this.#sources = inputs.map((input) => new MergeSource(input, lost, tables));
+    this.#checkpoint = checkpoint;
+    this.#sources = inputs.map((input) => {
+      checkpoint();
+      return new MergeSource(input, lost, tables);
+    });
+    checkpoint();
     this.#order = mergeOrder(this.#sources.map((source) => source.order));
   }
 
@@ -89,6 +109,7 @@ class Merger {
     const plan = planLeaves(used.tokens, used.rowCounts);
     const { bytes, offsets } = this.#names;
     const names = new StringEncoder(this.#sink, { bytes, offsets }, this.#names.count);
+    this.#checkpoint();
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow('timestampsUs'), rowCount);
     const arrivals = encodeNumbers(this.#sink, this.#perRow('arrivals'), rowCount, 'picked');
     const { keys, skeletons, paths } = encodeSkeletons(this.#sink, names, used.tokens, plan);
@@ -169,6 +190,7 @@ class Merger {
   }
 
   #declared(column: DeclaredColumn, use: StringUse): StringColumnFooter {
+    this.#checkpoint();
     const footers = this.#sources.map((source) => {
       const { ids, messages, projects } = source.columns;
       if (source.isLost(column)) return undefined;
@@ -200,6 +222,7 @@ class Merger {
     for (const isInside of [false, true]) {
       const next = columns.filter((one) => one.isInside === isInside);
       for (const { leaf, column, key, footers } of next) {
+        this.#checkpoint();
         let mergedLeaf: EncodedLeaf | undefined;
         if (byPlace.areInColumns(column, footers)) {
           mergedLeaf = footers.some(isExcerpt)

@@ -74,13 +74,14 @@ export type PackedImage = Pick<
   readonly parts: readonly Uint8Array[];
 };
 
-/** Packs a sealed segment; takes some microseconds per event. To be used in a worker. */
-export function packImage(buffer: SharedArrayBuffer): PackedImage {
+/** Packs a sealed segment; takes some microseconds per event. To be used in a worker. Calls `checkpoint` before each block. */
+export function packImage(buffer: SharedArrayBuffer, checkpoint = () => {}): PackedImage {
   const footer = readFooter(buffer);
   const blocks: PackedBlock[] = [];
   const parts = new PartSink(buffer.byteLength);
   let slicesEnd = HEADER_SIZE;
   for (const [offset, size] of blocksOf(buffer, footer)) {
+    checkpoint();
     assert(offset >= slicesEnd, 'blocks do not overlap');
     slicesEnd = offset + size;
     const bytes = packed(new Uint8Array(buffer, offset, size));

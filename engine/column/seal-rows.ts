@@ -16,22 +16,31 @@ import type { OpenSegmentHandle } from './segment.ts';
 import { encodeSkeletons } from './skeleton-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 
-/** Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. */
-export function sealRows(handle: OpenSegmentHandle, rows: Int32Array): SharedArrayBuffer {
-  return new Sealer(handle, rows).seal();
+/**
+ * Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. Calls `checkpoint` before
+ * each column.
+ */
+export function sealRows(
+  handle: OpenSegmentHandle,
+  rows: Int32Array,
+  checkpoint: () => void,
+): SharedArrayBuffer {
+  return new Sealer(handle, rows, checkpoint).seal();
 }
 
 class Sealer {
   readonly #handle: OpenSegmentHandle;
   /** Rows of the open segment, in the order of the sealed one. */
   readonly #rows: Int32Array;
+  readonly #checkpoint: () => void;
   readonly #sink = newSliceSink();
   readonly #strings: StringEncoder;
 
-  constructor(handle: OpenSegmentHandle, rows: Int32Array) {
+  constructor(handle: OpenSegmentHandle, rows: Int32Array, checkpoint: () => void) {
     const { stringBytes, stringOffsets } = handle.arrays;
     this.#handle = handle;
     this.#rows = rows;
+    this.#checkpoint = checkpoint;
     const block = { bytes: stringBytes, offsets: stringOffsets };
     this.#strings = new StringEncoder(this.#sink, block, handle.stringCount);
   }
@@ -39,11 +48,13 @@ class Sealer {
   seal(): SharedArrayBuffer {
     const { arrays } = this.#handle;
     const groups = this.#sort();
+    this.#checkpoint();
     const used = this.#usedSkeletons();
     const plan = planLeaves(used.tokens, used.rowCounts);
     const rowCount = this.#rows.length;
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow(arrays.timestampsUs), rowCount);
     const arrivals = encodeNumbers(this.#sink, this.#perRow(arrays.arrivals), rowCount, 'picked');
+    this.#checkpoint();
     const columns = this.#gather(plan, used.ofRow);
     const footer: SealedFooter = {
       rowCount,
@@ -164,6 +175,7 @@ class Sealer {
 
   /** A declared column: one string in each row, or none. */
   #stringColumn(codes: Int32Array, use: StringUse): StringColumnFooter {
+    this.#checkpoint();
     const column = emptyColumn(this.#rows.length);
     for (let row = 0; row < this.#rows.length; row++) {
       const code = codes[this.#rows[row]!]!;
@@ -189,7 +201,7 @@ class Sealer {
     columns: readonly ColumnValues[],
   ): Pick<SealedFooter, 'keys' | 'skeletons' | 'leaves'> {
     const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length);
-    const encoded = encoder.encode(plan.columns, columns);
+    const encoded = encoder.encode(plan.columns, columns, this.#checkpoint);
     const encodedSkeletons = encodeSkeletons(this.#sink, this.#strings, skeletons, plan);
     const leaves = plan.columns.map((leaf, index): LeafFooter => {
       const path = encodedSkeletons.paths[index]!;

@@ -5,6 +5,8 @@ import type { OpenSegmentHandle } from './segment.ts';
 export type SealOptions = {
   /** Width of a partition of time, in microseconds; partitions begin at multiples of it (UTC). */
   readonly partitionUs: number;
+  /** Called now and then; the sealing goes on when it returns. */
+  readonly checkpoint?: () => void;
 };
 
 /**
@@ -13,7 +15,7 @@ export type SealOptions = {
  * Takes some seconds for a full segment: to be called in a worker.
  */
 export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): SharedArrayBuffer[] {
-  const { partitionUs } = options;
+  const { partitionUs, checkpoint = () => {} } = options;
   assert(partitionUs >= 1, 'a partition is at least a microsecond wide');
   const { timestampsUs } = handle.arrays;
   const rowsOfPartition = new Map<number, number[]>();
@@ -25,6 +27,6 @@ export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): Sh
   }
   const partitions = [...rowsOfPartition.keys()].sort((left, right) => left - right);
   return partitions.map((partition) =>
-    sealRows(handle, Int32Array.from(rowsOfPartition.get(partition)!)),
+    sealRows(handle, Int32Array.from(rowsOfPartition.get(partition)!), checkpoint),
   );
 }

@@ -6,6 +6,7 @@ import { divideRows } from '../../engine/column/divide-rows.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { mergePart, mergeSegments, repairSegment } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
+import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
@@ -111,7 +112,9 @@ test('segments merged in any grouping are what sealing all rows at once gives', 
         // In steps: some neighbours first, then all that came of it.
         const middle = grouping % segments.length;
         const halves = [segments.slice(middle), segments.slice(0, middle)];
-        const steps = halves.filter((half) => half.length > 0).map(mergeSegments);
+        const steps = halves
+          .filter((half) => half.length > 0)
+          .map((buffers) => mergeSegments(buffers));
         expectMerged(mergeSegments(steps), events);
       },
     ),
@@ -297,4 +300,28 @@ test('a repaired segment has NULL where the values of lost columns stood, and al
   assert.deepEqual(contentsOf(repairSegment(buffer, [])), contentsOf(buffer));
   const all = [...leaves.keys(), 'residual', 'id', 'event_message', 'project'] as const;
   assert.equal(SealedSegmentReader.open(repairSegment(buffer, all)).rowCount, 40);
+});
+
+test('sealing, merging and packing come to a checkpoint before each column or block', () => {
+  const events = [1, 2, 3].map((n) => ({ timestampUs: n, metadata: { n, text: `text ${n}` } }));
+  let count = 0;
+  const checkpoint = (): void => {
+    count += 1;
+  };
+  const counted = <T>(work: () => T): [T, number] => {
+    const before = count;
+    return [work(), count - before];
+  };
+  const open = new OpenSegment({ id: 1, arrivalBase: 0 });
+  open.append(batchOf(events), 0, events.length);
+  open.publish();
+  const [[buffer], ofSeal] = counted(() =>
+    sealSegment(open.handle(), { partitionUs: 1e9, checkpoint }),
+  );
+  const { leaves } = readFooter(buffer!);
+  assert.ok(ofSeal > leaves.length, `${ofSeal} of ${leaves.length} columns`);
+  const [merged, ofMerge] = counted(() => mergeSegments([buffer!], checkpoint));
+  assert.ok(ofMerge > leaves.length, `${ofMerge} of ${leaves.length} columns`);
+  const [image, ofPack] = counted(() => packImage(merged, checkpoint));
+  assert.equal(ofPack, image.blocks.length);
 });

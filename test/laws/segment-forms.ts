@@ -134,7 +134,7 @@ function merge(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer[] {
     const day = partitionOf(readFooter(buffer).timestampUsMin);
     ofDay.set(day, [...(ofDay.get(day) ?? []), buffer]);
   }
-  return [...ofDay.values()].map(mergeSegments);
+  return [...ofDay.values()].map((some) => mergeSegments(some));
 }
 
 /** Of each day in three parts, or a few more. */
