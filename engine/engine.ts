@@ -40,7 +40,8 @@ import type { PoolStats } from './pool/pool-stats.ts';
 import { isRunWhole, type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { Readers } from './pool/readers.ts';
 import { RunCosts } from './pool/run-costs.ts';
-import type { RunAnswer, TaskStats } from './pool/task.ts';
+import { type RunStats, runStatsOf } from './pool/run-stats.ts';
+import type { RunAnswer } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
 import type { CommonTable } from './sql/ast.ts';
@@ -65,6 +66,8 @@ export type RunOptions = {
   readonly planned?: Timed<CallPlan> | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
   readonly reach?: Reach | undefined;
+  /** There where no caller waits for the answer: such a run goes last. Aborted as soon as one does. */
+  readonly renewal?: AbortSignal | undefined;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
@@ -106,14 +109,6 @@ type PlannedRun = {
   readonly plannedMs: number;
 };
 
-/** What a run did, and how long each part of it took. */
-export type RunStats = Omit<TaskStats, 'profile'> & {
-  /** Milliseconds on the main thread: folding, rewriting, physical plan, snapshot. */
-  readonly planMs: number;
-  /** Milliseconds between the threads: waiting for a worker, and messages there and back. */
-  readonly queueMs: number;
-};
-
 export type EngineOptions = {
   readonly sources: readonly SourceSchema[];
   readonly catalog: SegmentCatalog;
@@ -125,6 +120,8 @@ export type EngineOptions = {
   readonly inlineLimits?: Partial<InlineLimits>;
   /** Bounds of what is remembered of segments, likewise. */
   readonly memoLimits?: Partial<MemoLimits>;
+  /** Whether posts are about to be refused, as sealing is behind; never where left out. */
+  readonly isSealUrgent?: () => boolean;
 };
 
 /** What the engine has done since it was made. */
@@ -173,6 +170,7 @@ export class Engine {
       workerCount: options.workerCount,
       limits: options.poolLimits,
       costs,
+      isSealUrgent: options.isSealUrgent,
       finishHere: (run, partials) => this.#inline.finish(run, partials),
     });
     this.#memo = new MemoRuns(options.memoLimits);
@@ -296,7 +294,7 @@ export class Engine {
   }
 
   #answerOf(
-    { json, rowCount, release, stats }: RunAnswer,
+    { json, rowCount, release, stats, waited }: RunAnswer,
     { query, options, lostDays, snapshots, planMs, plannedMs }: PlannedRun,
   ): QueryAnswer {
     const { profile, runMs } = stats;
@@ -308,7 +306,7 @@ export class Engine {
       rowCount,
       release,
       lostDays,
-      stats: runStatsOf(stats, { planMs, queueMs }),
+      stats: runStatsOf(stats, { planMs, queueMs, waited }),
       explanation:
         profile &&
         explainQuery(query, this.#contextOf(options), {
@@ -422,9 +420,9 @@ export class Engine {
     return this.#readers.read(() => this.#pool.divide({ kind: 'divide', handles, rowsMax }));
   }
 
-  /** Makes in a worker what the file of a sealed segment holds of it. */
-  pack(buffer: SharedArrayBuffer): Promise<PackedImage> {
-    return this.#pool.packSegment({ kind: 'pack', buffer });
+  /** Makes in a worker what the file of a sealed segment holds of it; `of`: what has made it. */
+  pack(buffer: SharedArrayBuffer, of: 'seal' | 'merge'): Promise<PackedImage> {
+    return this.#pool.packSegment({ kind: 'pack', of, buffer });
   }
 
   /**
@@ -519,6 +517,7 @@ export class Engine {
         isProfiled: options.isExplained,
         covered: undefined,
         tenant: options.tenant,
+        renewal: options.renewal,
       };
       return { run, scans };
     } catch (error) {
@@ -566,20 +565,6 @@ function snapshotOf(
   scans: readonly PhysicalScan[],
 ): RunSnapshot {
   return { plan, scans, template, segments };
-}
-
-/** Field by field: to leave one out of an object by `...` takes a microsecond. */
-function runStatsOf(task: TaskStats, main: Pick<RunStats, 'planMs' | 'queueMs'>): RunStats {
-  return {
-    rowsScanned: task.rowsScanned,
-    rowsFromMemo: task.rowsFromMemo,
-    rowsSkipped: task.rowsSkipped,
-    segmentsScanned: task.segmentsScanned,
-    segmentsSkipped: task.segmentsSkipped,
-    runMs: task.runMs,
-    planMs: main.planMs,
-    queueMs: main.queueMs,
-  };
 }
 
 /** Of a query that could not be run without what it could not read. */

@@ -1,4 +1,5 @@
 import { OverloadError } from './ingest-error.ts';
+import { BACKLOG_SHARE_URGENT } from './limits.ts';
 import type { HeldMemory, MemoryBudget } from './memory-budget.ts';
 import type { SealedSegments } from './sealed-segments.ts';
 import type { SegmentRing } from './segment-ring.ts';
@@ -38,8 +39,14 @@ export class Backlog {
 
   /** Whether there is so much that no more rows should come. */
   get isFull(): boolean {
-    const { open, frozen } = this.#unsealed();
-    return open + frozen + this.#waiting() > this.#budget.backlogBytesMax;
+    return this.#byteSize > this.#budget.backlogBytesMax;
+  }
+
+  /** Whether it soon will be, or a source has so much to be sealed. */
+  get isSealUrgent(): boolean {
+    if (this.#byteSize > BACKLOG_SHARE_URGENT * this.#budget.backlogBytesMax) return true;
+    for (const { ring } of this.#streams.values()) if (ring.isSealUrgent) return true;
+    return false;
   }
 
   /** Throws an OverloadError when no more rows should come. */
@@ -82,6 +89,11 @@ export class Backlog {
       }
     }
     return underWay.length === 0 ? undefined : Promise.race(underWay);
+  }
+
+  get #byteSize(): number {
+    const { open, frozen } = this.#unsealed();
+    return open + frozen + this.#waiting();
   }
 
   #unsealed(): { readonly open: number; readonly frozen: number } {

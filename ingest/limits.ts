@@ -99,6 +99,9 @@ export const SEAL_AGE_US = 300_000_000;
 /** Frozen segments waiting to be sealed, per source: beyond, sealing is behind and senders must wait. */
 export const FROZEN_SEGMENTS_MAX = 4;
 
+/** … and from so many on sealing is urgent: it takes more of the threads, before senders must wait. */
+export const FROZEN_SEGMENTS_URGENT = 3;
+
 /** Bytes of batches waiting to be appended: the memory that a burst of senders may hold. */
 export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -233,6 +236,9 @@ export const GARBAGE_SHARE_MAX = 1 / 16;
  * senders must wait: nothing of it can leave memory before it is written.
  */
 export const BACKLOG_SHARE_MAX = 1 / 4;
+
+/** The part of those bytes from which sealing is urgent: what is left is there while a segment is sealed. */
+export const BACKLOG_SHARE_URGENT = 3 / 4;
 
 /**
  * … and the part of it that open segments may: the largest is sealed then. Being sealed, it is there

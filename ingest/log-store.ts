@@ -354,6 +354,11 @@ export class LogStore implements SegmentCatalog {
     return this.#memory.stats();
   }
 
+  /** Whether posts are about to be refused until more has been sealed. */
+  get isSealUrgent(): boolean {
+    return this.#backlog.isSealUrgent;
+  }
+
   /** Bytes of batches that wait to be appended. */
   get queuedBytes(): number {
     return this.#queuedBytes;

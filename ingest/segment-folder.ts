@@ -37,8 +37,8 @@ export type SegmentParts = {
 };
 
 export type SegmentFolderOptions = RecoveryOptions & {
-  /** The blocks of a sealed segment's file (`packImage`). What it rejects with, a change does. */
-  readonly pack: (buffer: SharedArrayBuffer) => Promise<PackedImage>;
+  /** The blocks of a sealed segment's file (`packImage`); `of`: what has made it. What it rejects with, a change does. */
+  readonly pack: (buffer: SharedArrayBuffer, of: 'seal' | 'merge') => Promise<PackedImage>;
   /**
    * Asked right after a file has taken the place of others: resolves, and never rejects, once all who
    * may still read those have ended. `undefined`: nobody does; nobody ever does when left out.
@@ -164,7 +164,8 @@ export class SegmentFolder {
    */
   add(segment: NewSegment): Promise<SegmentFile> {
     return this.#change(segment, async () => {
-      const stored = await this.#write(segment, []);
+      const image = await this.#pack(segment.buffer, 'seal');
+      const stored = await this.#write(segment, image, []);
       this.#insert(stored);
       return stored;
     });
@@ -179,17 +180,19 @@ export class SegmentFolder {
    * `onReplaced` is called as soon as the new file counts: from then on nobody may begin to read the
    * others.
    */
-  replace(
+  async replace(
     buffer: SharedArrayBuffer,
     replaced: readonly SegmentFile[],
     onReplaced: (stored: SegmentFile) => void = () => {},
   ): Promise<SegmentFile | undefined> {
     const key = partitionKeyOf(replaced);
+    // Before the change: what is sealed need not wait for it to be stored.
+    const image = await this.#pack(buffer, 'merge');
     return this.#change(key, async () => {
       if (!this.#areCounting(replaced)) return undefined;
       const covered = coveredBy(replaced);
       const ids = idsOf(replaced);
-      const stored = await this.#write({ ...key, buffer, covered }, ids);
+      const stored = await this.#write({ ...key, covered }, image, ids);
       await this.#takePlace(replaced, [stored], () => onReplaced(stored));
       return stored;
     });
@@ -310,7 +313,8 @@ export class SegmentFolder {
     const { source, partition, covered, id } = segment.envelope;
     const { lostColumns } = damaged;
     const buffer = repairSegment(damaged.buffer, lostColumns);
-    const stored = await this.#write({ source, partition, covered, buffer }, [id]);
+    const image = await this.#pack(buffer, 'seal');
+    const stored = await this.#write({ source, partition, covered }, image, [id]);
     this.#forget(segment);
     this.#insert(stored);
     const load = told({ kind: 'repaired', segment: stored, buffer, lostColumns }, onLoaded);
@@ -392,7 +396,7 @@ export class SegmentFolder {
     const replaced = isLast ? [...this.#leftoversOf({ source, partition }), ...awaits] : [];
     const covered = coveredBy(replacedFiles);
     const origin = { id, source, partition, covered, replaced, awaits };
-    const packed = packSegment(await this.#pack(buffer), origin);
+    const packed = packSegment(await this.#pack(buffer, 'merge'), origin);
     const path = this.#pathOf({ source, partition }, id);
     await this.#makeFolder(dirname(path));
     await writeAside(this.#disk, path, packed.parts);
@@ -440,8 +444,12 @@ export class SegmentFolder {
   }
 
   /** Writes a file that makes `replaced`, and all leftovers of the partition, void. */
-  async #write(segment: NewSegment, replaced: readonly number[]): Promise<SegmentFile> {
-    const { source, partition, covered, buffer } = segment;
+  async #write(
+    segment: Omit<NewSegment, 'buffer'>,
+    image: PackedImage,
+    replaced: readonly number[],
+  ): Promise<SegmentFile> {
+    const { source, partition, covered } = segment;
     assert(/^[\w.-]+$/.test(source), 'the id of a source can name a folder');
     const id = this.#idNext++;
     const leftovers = this.#leftoversOf({ source, partition });
@@ -449,7 +457,7 @@ export class SegmentFolder {
       ...{ id, source, partition, covered },
       ...{ replaced: [...leftovers, ...replaced], awaits: [] },
     };
-    const packed = packSegment(await this.#pack(buffer), origin);
+    const packed = packSegment(image, origin);
     const path = this.#pathOf(segment, id);
     await this.#makeFolder(dirname(path));
     try {

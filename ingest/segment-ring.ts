@@ -5,7 +5,7 @@ import type { OpenSegmentHandle, SegmentHandle } from '../engine/column/segment.
 import type { ScanScope } from '../engine/column/snapshot.ts';
 import { OPEN_ROWS_MAX } from '../engine/limits.ts';
 import type { SegmentIds } from './held-segment.ts';
-import { FROZEN_SEGMENTS_MAX, SEAL_AGE_US } from './limits.ts';
+import { FROZEN_SEGMENTS_MAX, FROZEN_SEGMENTS_URGENT, SEAL_AGE_US } from './limits.ts';
 import type { SealedSegments, SealedStats } from './sealed-segments.ts';
 import { arrivedIn, overlaps } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
@@ -97,6 +97,11 @@ export class SegmentRing {
   /** Whether sealing is so far behind that no more rows should come. */
   get isOverloaded(): boolean {
     return this.#frozen.length > FROZEN_SEGMENTS_MAX;
+  }
+
+  /** Whether it soon will be. */
+  get isSealUrgent(): boolean {
+    return this.#frozen.length >= FROZEN_SEGMENTS_URGENT;
   }
 
   /** Arrival numbers for the rows of a batch, which will be appended in this order; the first. */

@@ -89,6 +89,7 @@ export type MemoryDivision = {
     | 'newObjectsBytesMax'
     | 'queriesBytesMax'
     | 'parkedMax'
+    | 'backgroundMax'
     | 'answerBytesMax'
     | 'answerBlockBytesMax'
     | 'passingBytesMax'
@@ -125,12 +126,8 @@ export function divideMemory(of: {
   const keptBytesMax = Math.max(12 * MEBIBYTE, Math.min(24 * MEBIBYTE, Math.floor(all / 32)));
   const threadBytes = THREAD_BYTES + newObjectsBytesMax + keptBytesMax;
   const threadCountMax = Math.max(3, Math.floor(((15 * all) / 64 + 24 * MEBIBYTE) / threadBytes));
-  const workerCount = workersWithin(wantedCount, threadCountMax);
-  const parkedMax = Math.min(
-    PARKED_PER_WORKER_MAX * workerCount,
-    threadCountMax - threadsOf(workerCount),
-  );
-  const threads = threadsOf(workerCount) + parkedMax;
+  const { workerCount, parkedMax, backgroundMax } = threadsWithin(threadCountMax, wantedCount);
+  const threads = workerCount + parkedMax + backgroundMax;
   const queries = Math.floor(all / 5 - 3 * MEBIBYTE);
   const answers = Math.min(ANSWERS_BYTES_MAX, Math.floor(all / 16));
   const answerBytesMax = Math.min(ANSWER_BYTES_MAX, Math.floor(answers / 4));
@@ -171,6 +168,7 @@ export function divideMemory(of: {
       newObjectsBytesMax,
       queriesBytesMax: queries,
       parkedMax,
+      backgroundMax,
       answerBytesMax,
       answerBlockBytesMax,
       passingBytesMax,
@@ -217,14 +215,16 @@ function decodingLoanBytesOf(all: number): number {
   return Math.max(DECODING_LOAN_BYTES_MIN, bytes);
 }
 
-/** Threads that run queries, and half as many in the background. */
-function threadsOf(workerCount: number): number {
-  return workerCount + Math.ceil(workerCount / 2);
-}
-
-/** One thread is left for a query that is parked. */
-function workersWithin(wanted: number, threadCountMax: number): number {
-  let count = wanted;
-  while (count > 1 && threadsOf(count) + 1 > threadCountMax) count -= 1;
-  return count;
+/** One thread is left for a query that is parked, and where there is room some to seal in beside a merge that is. */
+function threadsWithin(
+  countMax: number,
+  wantedWorkers: number,
+): { readonly workerCount: number } & Pick<PoolLimits, 'parkedMax' | 'backgroundMax'> {
+  const background = (workers: number): number => Math.ceil(workers / 2);
+  let workerCount = wantedWorkers;
+  while (workerCount > 1 && workerCount + background(workerCount) + 1 > countMax) workerCount -= 1;
+  const spare = countMax - workerCount - background(workerCount);
+  const parkedMax = Math.min(PARKED_PER_WORKER_MAX * workerCount, spare);
+  const beside = Math.min(background(workerCount), spare - parkedMax);
+  return { workerCount, parkedMax, backgroundMax: background(workerCount) + beside };
 }

@@ -46,8 +46,9 @@ export class FairQueue<T> {
     this.#items.addFirst(tenant, item);
   }
 
-  remove(item: T, tenant: Tenant = NO_TENANT): void {
-    this.#items.delete(tenant, item);
+  /** Whether it was there. */
+  remove(item: T, tenant: Tenant = NO_TENANT): boolean {
+    return this.#items.delete(tenant, item);
   }
 
   /** The item whose turn it is, and leaves the queue with it; of tenants whose oldest item may go. */

@@ -1,6 +1,8 @@
 import { addScanCounters, newScanCounters, type ScanCounters } from '../operator/scan.ts';
 import { QueryError, type QueryErrorCode } from '../query-error.ts';
 import type { TaskStats } from './task.ts';
+import type { WorkStats } from './task-scheduler.ts';
+import type { WorkKind } from './work-shares.ts';
 
 /** `internal` is a mistake of ours; the others are told to the caller as they are. */
 export type FailureCode = QueryErrorCode | 'internal';
@@ -24,12 +26,8 @@ export type PoolStats = {
   /** Queries that have begun on no thread yet, now and at most so far. */
   readonly queriesWaiting: number;
   readonly queriesWaitingMax: number;
-  /** Tasks of queries on threads; a query in fragments has several. */
-  readonly queryTasksRunning: number;
-  /** Tasks of queries that hold a thread, and pause for those of other tenants. */
-  readonly queryTasksParked: number;
-  readonly sealsWaiting: number;
-  readonly sealsRunning: number;
+  /** Tasks by kind of work; a query in fragments has several. */
+  readonly work: Readonly<Record<WorkKind, WorkStats>>;
   readonly sealsSucceeded: number;
   readonly sealsFailed: number;
   /** What the scans of the answered queries did. */
@@ -40,15 +38,7 @@ export type PoolStats = {
 
 type Counts = Omit<
   PoolStats,
-  | 'workers'
-  | 'workersAlive'
-  | 'workersLost'
-  | 'workersEnded'
-  | 'queriesWaiting'
-  | 'queryTasksRunning'
-  | 'queryTasksParked'
-  | 'sealsWaiting'
-  | 'sealsRunning'
+  'workers' | 'workersAlive' | 'workersLost' | 'workersEnded' | 'queriesWaiting' | 'work'
 >;
 
 /** Counts what ends. */

@@ -44,6 +44,7 @@ import { type FragmentShare, fragmentShares } from './fragment-shares.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
+import { SegmentTasks } from './segment-tasks.ts';
 import {
   type DivideTask,
   type DoneAnswer,
@@ -54,16 +55,15 @@ import {
   type RowsAnswer,
   type RunAnswer,
   type SealTask,
-  type SegmentTask,
   type StatesTask,
   type TaskStats,
   taskStatsOf,
 } from './task.ts';
-import { TaskScheduler } from './task-scheduler.ts';
+import { TaskScheduler, type Waited } from './task-scheduler.ts';
 import { newTaskSignal } from './task-signal.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
 import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';
-import { OversizedStatesError, unreadableError, WorkerThreads } from './worker-threads.ts';
+import { OversizedStatesError, WorkerThreads } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
 export type QueryRun = {
@@ -83,6 +83,8 @@ export type QueryRun = {
   readonly covered?: CoveredRun | undefined;
   /** Who shares the threads fairly with others: whose time it takes. */
   readonly tenant?: Tenant | undefined;
+  /** There where no caller waits for it; aborted as soon as one does. */
+  readonly renewal?: AbortSignal | undefined;
 };
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
@@ -97,11 +99,13 @@ export type PoolLimits = ThreadBounds & {
   readonly queriesWaitingMax: number;
   readonly threadIdleMsMax: number;
   readonly turnMsMin: number;
-  /** Tasks that are parked at a time, each on a thread beside those that run. */
+  /** Tasks of queries that are parked at a time, each on a thread beside those that run. */
   readonly parkedMax: number;
+  /** Threads of work on segments: at least half as many as run at a time. With twice that one seals beside each that is parked. */
+  readonly backgroundMax: number;
 };
 
-const LIMITS: Omit<PoolLimits, 'parkedMax'> = {
+const LIMITS: Omit<PoolLimits, 'parkedMax' | 'backgroundMax'> = {
   ...THREAD_BOUNDS,
   heapBytesMax: WORKER_HEAP_BYTES_MAX,
   newObjectsBytesMax: WORKER_NEW_OBJECTS_BYTES_MAX,
@@ -122,6 +126,8 @@ export type QueryPoolOptions = {
   readonly workerUrl?: URL;
   /** What is known of plans, and learned of their runs here. */
   readonly costs?: RunCosts;
+  /** Whether posts are about to be refused, as sealing is behind: it takes more of the threads then. */
+  readonly isSealUrgent?: (() => boolean) | undefined;
   /** Does what is left of a run when its partial states are made, on this thread; `undefined`: a worker is to do it. */
   readonly finishHere?: FinishHere;
 };
@@ -129,8 +135,8 @@ export type QueryPoolOptions = {
 type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer | undefined;
 
 /**
- * The worker threads: those of queries, and those of the background, which seal, merge and pack and
- * let the others go first. A query over little data is one task; one that groups much data is cut by
+ * The worker threads: those of queries, and those of the background, which seal, merge and pack. As many of them all run at
+ * a time as there are workers, and calls go first. A query over little data is one task; one that groups much data is cut by
  * segments, or by their rows, into a fragment for each worker, whose partial states a last task combines. The answer
  * is the same either way.
  *
@@ -140,8 +146,10 @@ type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer |
 export class QueryPool {
   readonly #workerCount: number;
   readonly #limits: PoolLimits;
-  readonly #queries: ThreadGroup;
-  readonly #background: ThreadGroup;
+  readonly #scheduler: TaskScheduler;
+  readonly #queries: WorkerThreads;
+  readonly #background: WorkerThreads;
+  readonly #segmentTasks: SegmentTasks;
   readonly #counters = new PoolCounters();
   readonly #costs: RunCosts;
   readonly #finishHere: FinishHere | undefined;
@@ -154,9 +162,12 @@ export class QueryPool {
 
   constructor(options: QueryPoolOptions) {
     this.#workerCount = options.workerCount ?? availableParallelism();
+    // Taking in is one thread's work, and half the cores keep up with it.
+    const backgroundCount = Math.ceil(this.#workerCount / 2);
     this.#limits = {
       ...LIMITS,
       parkedMax: PARKED_PER_WORKER_MAX * this.#workerCount,
+      backgroundMax: 2 * backgroundCount,
       ...options.limits,
     };
     this.#costs = options.costs ?? new RunCosts();
@@ -171,28 +182,24 @@ export class QueryPool {
       bounds: threadBoundsOf(this.#limits),
       idleMsMax: this.#limits.threadIdleMsMax,
     };
-    const { turnMsMin, parkedMax } = this.#limits;
-    this.#queries = {
-      scheduler: new TaskScheduler({ threadCount: this.#workerCount, parkedMax, turnMsMin }),
-      threads: new WorkerThreads({
-        ...threads,
-        count: this.#workerCount + parkedMax,
-        keptCount: 1,
-      }),
-    };
-    // Taking in is one thread's work, and half the cores keep up with it.
-    const backgroundCount = Math.ceil(this.#workerCount / 2);
-    this.#background = {
-      scheduler: new TaskScheduler({ threadCount: backgroundCount }),
-      threads: new WorkerThreads({
-        ...threads,
-        count: backgroundCount,
-        keptCount: 0,
-        nice: BACKGROUND_NICE,
-      }),
-    };
+    const { turnMsMin, parkedMax, backgroundMax, sealMsMax } = this.#limits;
+    this.#scheduler = new TaskScheduler({
+      ...{ threadCount: this.#workerCount, parkedMax, turnMsMin },
+      background: { runningMax: backgroundCount, begunMax: backgroundMax },
+      isSealUrgent: options.isSealUrgent,
+    });
+    const queryCount = this.#workerCount + parkedMax;
+    this.#queries = new WorkerThreads({ ...threads, count: queryCount, keptCount: 1 });
+    this.#background = new WorkerThreads({
+      ...{ ...threads, count: backgroundMax, keptCount: 0, nice: BACKGROUND_NICE },
+    });
+    this.#segmentTasks = new SegmentTasks({
+      scheduler: this.#scheduler,
+      threads: this.#background,
+      taskMsMax: sealMsMax,
+    });
     // What a start has to seal need not wait for a thread.
-    this.#tidyThread(this.#background, NONE_DROPPED);
+    this.#tidyThread('background', NONE_DROPPED);
   }
 
   /**
@@ -203,16 +210,19 @@ export class QueryPool {
   async run(query: QueryRun, signal?: AbortSignal): Promise<RunAnswer> {
     const { tenant = NO_TENANT } = query;
     const tasks = new QueryTasks({
-      scheduler: this.#queries.scheduler,
-      threads: this.#queries.threads,
+      scheduler: this.#scheduler,
+      threads: this.#queries,
       limits: this.#limits,
       tenant,
+      kind: isRenewal(query) ? 'renewal' : 'call',
       onBegin: () => this.#endWaiting(tenant, tasks),
       endedForOthers: () => this.#endedForOthers(),
     });
     const cancel = () => tasks.stop(cancellationOf(signal));
+    const becomeCall = () => tasks.becomeCall();
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel, { once: true });
+    query.renewal?.addEventListener('abort', becomeCall, { once: true });
     try {
       this.checkAdmission(tenant);
       this.#makeRoom();
@@ -222,7 +232,7 @@ export class QueryPool {
       this.#counters.queriesWait(this.#waiting.size);
       const rows = await run;
       this.#counters.querySucceeded(rows.stats);
-      return rows;
+      return withWaited(rows, tasks.waited);
     } catch (error) {
       // It is run again, and counted when that fails.
       if (error instanceof OversizedStatesError) {
@@ -236,13 +246,14 @@ export class QueryPool {
     } finally {
       this.#endWaiting(tenant, tasks);
       signal?.removeEventListener('abort', cancel);
+      query.renewal?.removeEventListener('abort', becomeCall);
     }
   }
 
   /** Makes sealed segments in a worker, when it is their turn. */
   async makeSegments(task: SealTask | MergeTask): Promise<readonly SharedArrayBuffer[]> {
     try {
-      const answer = await this.#runSegmentTask(task);
+      const answer = await this.#segmentTasks.run(task);
       assert(answer.kind === 'sealed', 'sealing and merging answer with sealed segments');
       this.#counters.sealEnded(true);
       return answer.buffers;
@@ -254,36 +265,37 @@ export class QueryPool {
 
   /** Divides the rows of segments in a worker, when it is its turn. */
   async divide(task: DivideTask): Promise<readonly PartRows[]> {
-    const answer = await this.#runSegmentTask(task);
+    const answer = await this.#segmentTasks.run(task);
     assert(answer.kind === 'divided', 'dividing answers with parts');
     return answer.parts;
   }
 
   /** Packs a sealed segment in a worker, when it is its turn. */
   async packSegment(task: PackTask): Promise<PackedImage> {
-    const answer = await this.#runSegmentTask(task);
+    const answer = await this.#segmentTasks.run(task);
     assert(answer.kind === 'packed', 'packing answers with a packed segment');
     return answer.image;
   }
 
   /** Makes partial states of a sealed segment in a worker, when it is its turn. */
   async prepareStates(task: StatesTask): Promise<PreparedStates> {
-    const answer = await this.#runSegmentTask(task);
+    const answer = await this.#segmentTasks.run(task);
     assert(answer.kind === 'states', 'a task of states answers with states');
     return answer.states;
   }
 
   /** Makes each idle thread release segments that no longer exist. Busy threads learn of them with their next task. */
   tidy(dropped: DroppedSegments): void {
-    for (const group of [this.#queries, this.#background]) {
-      const { scheduler, threads } = group;
-      const idleCount = threads.aliveCount - scheduler.runningCount - scheduler.parkedCount;
-      for (let idle = 0; idle < idleCount; idle++) this.#tidyThread(group, dropped);
+    for (const where of ['queries', 'background'] as const) {
+      const { aliveCount } = where === 'queries' ? this.#queries : this.#background;
+      const idleCount = aliveCount - this.#scheduler.begunCount(where);
+      for (let idle = 0; idle < idleCount; idle++) this.#tidyThread(where, dropped);
     }
   }
 
   /** Makes one thread release segments that no longer exist. A thread that dies has released them, too. */
-  #tidyThread({ scheduler, threads }: ThreadGroup, dropped: DroppedSegments): void {
+  #tidyThread(where: 'queries' | 'background', dropped: DroppedSegments): void {
+    const threads = where === 'queries' ? this.#queries : this.#background;
     const start = (): Promise<void> => {
       const end = (): void => {
         this.#tidying.delete(tidied);
@@ -292,8 +304,12 @@ export class QueryPool {
       this.#tidying.add(tidied);
       return tidied;
     };
-    // Beside parked tasks there may be more idle threads than jobs may run.
-    if (scheduler.runningCount < scheduler.threadCount) scheduler.add('ahead', { start });
+    // A job, so that none waits for the thread meanwhile where there is another. Where as many run as may, a thread is idle
+    // all the same: beside one that is parked, or of the other kind.
+    const isJob =
+      this.#scheduler.hasRoom &&
+      (where === 'queries' || this.#scheduler.begunCount('background') === 0);
+    if (isJob) this.#scheduler.add('ahead', { start, kind: where === 'queries' ? 'call' : 'seal' });
     else void start();
   }
 
@@ -313,19 +329,17 @@ export class QueryPool {
   }
 
   stats(): PoolStats {
-    const queries = this.#queries;
-    const background = this.#background;
+    const groups = [this.#queries, this.#background];
+    const sum = (of: (threads: WorkerThreads) => number): number =>
+      groups.reduce((total, threads) => total + of(threads), 0);
     return {
       ...this.#counters.counts(),
-      workers: queries.scheduler.threadCount + background.scheduler.threadCount,
-      workersAlive: queries.threads.aliveCount + background.threads.aliveCount,
-      workersLost: queries.threads.lostCount + background.threads.lostCount,
-      workersEnded: queries.threads.endedCount + background.threads.endedCount,
+      workers: this.#workerCount,
+      workersAlive: sum(({ aliveCount }) => aliveCount),
+      workersLost: sum(({ lostCount }) => lostCount),
+      workersEnded: sum(({ endedCount }) => endedCount),
       queriesWaiting: this.queriesWaiting,
-      queryTasksRunning: queries.scheduler.runningCount,
-      queryTasksParked: queries.scheduler.parkedCount,
-      sealsWaiting: background.scheduler.waitingCount,
-      sealsRunning: background.scheduler.runningCount,
+      work: this.#scheduler.stats(),
     };
   }
 
@@ -333,10 +347,8 @@ export class QueryPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#tidying);
-    for (const { scheduler, threads } of [this.#background, this.#queries]) {
-      await scheduler.idle();
-      await threads.close();
-    }
+    await this.#scheduler.idle();
+    for (const threads of [this.#background, this.#queries]) await threads.close();
   }
 
   /**
@@ -371,14 +383,15 @@ export class QueryPool {
   }
 
   #endedForOthers(): QueryError {
-    const { threadCount, parkedMax } = this.#queries.scheduler;
+    const { threadCount, parkedMax } = this.#scheduler;
     const retryAfterS = this.#drained.secondsFor(this.#waiting.size, performance.now());
     const message = `at most ${threadCount} tasks of queries may run and ${parkedMax} be parked at a time; there are as many, others wait, and queries of this token had run longest`;
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
-    const { plan, output, template, covered, tenant: _tenant, isWhole: _isWhole, ...rest } = query;
+    const { plan, output, template, covered, ...others } = query;
+    const { tenant: _tenant, renewal: _renewal, isWhole: _isWhole, ...rest } = others;
     const part = {
       work: template ?? { plan, output },
       timeMsMax: this.#limits.queryMsMax,
@@ -473,32 +486,6 @@ export class QueryPool {
     return { ...finished, stats: withRemembered(statsOfAll(stats, finished.stats), coverage) };
   }
 
-  #runSegmentTask(task: SegmentTask): Promise<DoneAnswer> {
-    return new Promise((resolve, reject) => {
-      const start = () => this.#segmentTaskOnThread(task).then(resolve, reject);
-      this.#background.scheduler.add('turn', { start });
-    });
-  }
-
-  async #segmentTaskOnThread(task: SegmentTask): Promise<DoneAnswer> {
-    const run = this.#background.threads.run(task);
-    const { sealMsMax } = this.#limits;
-    const timer = setTimeout(() => {
-      run.end(
-        new Error(`work on a segment may take ${sealMsMax} ms; this took longer (${task.kind})`),
-      );
-    }, sealMsMax);
-    try {
-      const answer = await run.answer;
-      if (answer.kind === 'unreadable') throw unreadableError(answer);
-      assert(answer.kind !== 'oversized', 'work on a segment is no part of a query');
-      assert(answer.kind !== 'failure', 'work on a segment does nothing that a query may not');
-      return answer;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   /** Segments dealt out by size, or, where these are too few or too unlike, their rows; undefined: not worth it. */
   #sharesOf(query: QueryRun): readonly FragmentShare[] | undefined {
     const segments = query.segments[0];
@@ -518,8 +505,15 @@ export class QueryPool {
 /** A run, as its tasks are told of it. */
 type PoolRun = { readonly part: QueryPart; readonly tasks: QueryTasks };
 
-/** Threads, and who may have one. */
-type ThreadGroup = { readonly scheduler: TaskScheduler; readonly threads: WorkerThreads };
+/** Whether nobody waits for it yet. */
+function isRenewal({ renewal }: QueryRun): boolean {
+  return renewal?.aborted === false;
+}
+
+/** Field by field: where an object is spread and fields are added, V8 makes a hidden class each time. */
+function withWaited({ json, rowCount, stats, release }: RunAnswer, waited?: Waited): RunAnswer {
+  return { json, rowCount, stats, waited, release };
+}
 
 function threadBoundsOf(limits: PoolLimits): ThreadBounds {
   const { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax, readersBytesMax } =

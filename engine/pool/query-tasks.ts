@@ -1,8 +1,10 @@
 import { QueryError } from '../query-error.ts';
+import { RunTimer } from './run-timer.ts';
 import type { DoneAnswer, QueryPartTask } from './task.ts';
-import type { Job, Lane, Parking, TaskScheduler } from './task-scheduler.ts';
+import type { Job, Lane, Parking, TaskScheduler, Waited } from './task-scheduler.ts';
 import { parkTask, resumeTask, stopTask } from './task-signal.ts';
 import type { Tenant } from './tenant-sets.ts';
+import type { WorkKind } from './work-shares.ts';
 import {
   OversizedStatesError,
   type ThreadRun,
@@ -17,20 +19,26 @@ export type QueryTaskLimits = {
   readonly stopMsMax: number;
 };
 
-type WaitingTask = { readonly lane: Lane; readonly reject: (error: Error) => void };
+type QueryScheduler = Pick<TaskScheduler, 'add' | 'remove' | 'becomeCall'>;
+
+type WaitingTask = { readonly reject: (error: Error) => void };
 
 /**
  * The tasks of one query: they wait for threads, run side by side, and stop together. The first that
  * fails stops the others. Each can be parked by itself.
  */
 export class QueryTasks {
-  readonly #scheduler: Pick<TaskScheduler, 'add' | 'remove'>;
+  readonly #scheduler: QueryScheduler;
   readonly #threads: Pick<WorkerThreads, 'run'>;
   readonly #limits: QueryTaskLimits;
   readonly #tenant: Tenant | undefined;
+  #kind: WorkKind;
   readonly #onBegin: () => void;
   readonly #endedForOthers: () => QueryError;
   readonly #waiting = new Map<Job, WaitingTask>();
+  /** Those that have not ended. */
+  readonly #jobs = new Set<Job>();
+  #waited: Waited | undefined;
   /** Those that a thread has, parked or not. */
   readonly #running = new Map<QueryPartTask, ThreadRun>();
   #stoppedBy: Error | undefined;
@@ -38,11 +46,13 @@ export class QueryTasks {
   #stopTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: {
-    readonly scheduler: Pick<TaskScheduler, 'add' | 'remove'>;
+    readonly scheduler: QueryScheduler;
     readonly threads: Pick<WorkerThreads, 'run'>;
     readonly limits: QueryTaskLimits;
     /** Whose time they take. */
     readonly tenant?: Tenant;
+    /** A call where left out. */
+    readonly kind?: WorkKind;
     /** A thread takes up a task; more than once when there are more. */
     readonly onBegin: () => void;
     /** What it fails with when it has to give its place to others. */
@@ -52,6 +62,7 @@ export class QueryTasks {
     this.#threads = parts.threads;
     this.#limits = parts.limits;
     this.#tenant = parts.tenant;
+    this.#kind = parts.kind ?? 'call';
     this.#onBegin = parts.onBegin;
     this.#endedForOthers = parts.endedForOthers;
   }
@@ -61,6 +72,17 @@ export class QueryTasks {
     return this.#wasEnded;
   }
 
+  /** Of the task that waited for longest, of those that have begun. */
+  get waited(): Waited | undefined {
+    return this.#waited;
+  }
+
+  /** Somebody waits for the query of a renewal from now on. */
+  becomeCall(): void {
+    this.#kind = 'call';
+    for (const job of this.#jobs) this.#scheduler.becomeCall(job);
+  }
+
   /** Rejects with what stopped it: a QueryError, or a bug. */
   run(lane: Lane, task: QueryPartTask): Promise<DoneAnswer> {
     if (this.#stoppedBy !== undefined) return Promise.reject(this.#stoppedBy);
@@ -68,20 +90,26 @@ export class QueryTasks {
       const { queryMsMax, stopMsMax } = this.#limits;
       const timer = new RunTimer(queryMsMax + stopMsMax, () => this.#endLate(task));
       const job: Job = {
+        kind: this.#kind,
         tenant: this.#tenant,
         parking: this.#parkingOf(task, timer),
-        start: async () => {
+        start: async (waited) => {
           this.#waiting.delete(job);
           this.#onBegin();
           try {
-            resolve(await this.#runOnThread(task, timer));
+            const answer = await this.#runOnThread(task, timer);
+            if (waited.ms >= (this.#waited?.ms ?? 0)) this.#waited = waited;
+            resolve(answer);
           } catch (error) {
             this.stop(error as Error);
             reject(error);
+          } finally {
+            this.#jobs.delete(job);
           }
         },
       };
-      this.#waiting.set(job, { lane, reject });
+      this.#jobs.add(job);
+      this.#waiting.set(job, { reject });
       this.#scheduler.add(lane, job);
     });
   }
@@ -94,8 +122,9 @@ export class QueryTasks {
     if (this.#stoppedBy !== undefined) return;
     this.#stoppedBy = error;
     for (const { signal } of this.#running.keys()) stopTask(signal);
-    for (const [job, { lane, reject }] of this.#waiting) {
-      this.#scheduler.remove(lane, job);
+    for (const [job, { reject }] of this.#waiting) {
+      this.#scheduler.remove(job);
+      this.#jobs.delete(job);
       reject(error);
     }
     this.#waiting.clear();
@@ -157,27 +186,5 @@ export class QueryTasks {
   #end(run: ThreadRun, error: Error): void {
     this.#wasEnded = true;
     run.end(error);
-  }
-}
-
-/** Calls `onEnd` when a task has run for `msMax` milliseconds in all. */
-class RunTimer {
-  readonly #msMax: number;
-  readonly #onEnd: () => void;
-  #timeout: NodeJS.Timeout | undefined;
-
-  constructor(msMax: number, onEnd: () => void) {
-    this.#msMax = msMax;
-    this.#onEnd = onEnd;
-  }
-
-  /** The task runs, and has run for so long before. */
-  start(ranMs: number): void {
-    this.#timeout = setTimeout(this.#onEnd, this.#msMax - ranMs);
-  }
-
-  /** The task is parked, or has ended. */
-  stop(): void {
-    clearTimeout(this.#timeout);
   }
 }

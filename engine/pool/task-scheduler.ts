@@ -2,15 +2,22 @@ import { assert, must } from '../assert.ts';
 import { PARKING_LOOK_MS, STARVED_MS_MAX, TURN_MS_MIN } from '../limits.ts';
 import { FairQueue } from './fair-queue.ts';
 import { NO_TENANT, type Tenant } from './tenant-sets.ts';
+import { type MsByKind, noMsByKind, WORK_KINDS, type WorkKind, WorkShares } from './work-shares.ts';
 
 /** Something that takes one thread from `start` until its promise settles. It never rejects. */
 export type Job = {
-  readonly start: () => Promise<void>;
+  /** `waited` goes on while the job is parked. */
+  readonly start: (waited: Waited) => Promise<void>;
+  /** A call where left out. */
+  readonly kind?: WorkKind | undefined;
   /** Whose time it takes. */
   readonly tenant?: Tenant | undefined;
   /** There where the job can be parked. */
   readonly parking?: Parking | undefined;
 };
+
+/** How long a job has waited for a thread, and what the threads ran meanwhile. */
+export type Waited = { ms: number; readonly besideMs: MsByKind };
 
 /** Steers a job that has started and not ended. The methods return at once; the job obeys at its next checkpoint. */
 export interface Parking {
@@ -18,12 +25,12 @@ export interface Parking {
   park(): void;
   /** The job, which is parked, goes on; it has run for so long in all. */
   resume(ranMs: number): void;
-  /** The job ends, parked or not: others need its place. */
-  end(): void;
+  /** The job ends, parked or not: others need its place. Absent where none of its kind is ended. */
+  end?(): void;
 }
 
 /**
- * Whose turn it is. `ahead` jobs go first: the last task of a query that has had its turn, whose
+ * Whose turn it is among those of a kind. `ahead` jobs go first: the last task of a query that has had its turn, whose
  * partial states hold memory.
  */
 export type Lane = 'ahead' | 'turn';
@@ -42,18 +49,47 @@ const TIME: SchedulerTime = {
   },
 };
 
+/** Work on segments has threads of its own, which are fewer. */
+export type BackgroundLimits = {
+  /** Jobs that run at a time; as many may have begun of sealing, and of all else. */
+  readonly runningMax: number;
+  /** … and may have begun in all. */
+  readonly begunMax: number;
+};
+
 export type SchedulerOptions = {
-  /** Jobs that run at a time. */
+  /** Jobs that run at a time, of all kinds. */
   readonly threadCount: number;
-  /** Jobs that may be parked at a time, beside those that run; none where left out. */
+  /** Calls and renewals that may be parked at a time, beside the jobs that run; none where left out. */
   readonly parkedMax?: number;
-  /** Milliseconds that a job runs, at least, before it is parked. */
+  /** As many as there are threads where left out. */
+  readonly background?: BackgroundLimits | undefined;
+  /** Milliseconds that a job runs, at least, before it is parked for another of its kind, or for one that is due. */
   readonly turnMsMin?: number | undefined;
+  /** Whether posts are about to be refused, as sealing is behind; never where left out. */
+  readonly isSealUrgent?: (() => boolean) | undefined;
   readonly time?: SchedulerTime | undefined;
+};
+
+/** What becomes of the jobs of one kind. Plain numbers. */
+export type WorkStats = {
+  readonly waiting: number;
+  readonly running: number;
+  readonly parked: number;
+  /** Milliseconds since the start that jobs have waited for a thread, or were parked. */
+  readonly waitMs: number;
+  /** … and that they have run. */
+  readonly runMs: number;
 };
 
 /** What is known of a job until it ends. */
 type JobState = {
+  kind: WorkKind;
+  /** Whose share it takes while it runs: that of its kind, or of one that waits for it. */
+  claim: WorkKind;
+  readonly waited: Waited;
+  /** What the threads had run of each kind when it began to wait. */
+  ranMsBefore: MsByKind;
   /** Since when it waits, runs or is parked. */
   sinceMs: number;
   /** What its tenant was charged for this turn, in milliseconds. */
@@ -70,27 +106,34 @@ type TenantState = {
   ranMs: number;
 };
 
+/** The jobs of one kind that have no turn. A set keeps the order of arrival, and any job leaves it in constant time. */
+type KindQueue = { readonly ahead: Set<Job>; readonly turn: FairQueue<Job> };
+
 /**
- * Gives each job a thread to itself: those that go ahead in the order of arrival, the others in turns that are
- * fair between tenants by the time their jobs take, and of one tenant in the order of arrival.
+ * Gives each job a thread to itself. Which kind goes first is said by `WorkShares`: a job of a kind that goes before
+ * another takes the place of one of these that runs, which is *parked* until its kind has a turn again.
  *
- * A job that runs for long gives its turn up to a tenant that has had less and has fewer jobs running: it is parked, and
- * waits for its tenant's next turn.
+ * Of one kind, those that go ahead do so in the order of arrival, the others in turns that are fair between tenants by the
+ * time their jobs take, and of one tenant in the order of arrival. A call that runs for long gives its turn up to a tenant
+ * that has had less and has fewer calls running.
  *
- * Invariant: a job waits (`#ahead`, or `#turn` and not `#parked`), runs (`#running`) or is parked (`#parked` and `#turn`).
+ * Invariant: a job waits (in the queue of its kind, and not `#parked`), runs (`#running`) or is parked (`#parked` and in its queue).
  */
 export class TaskScheduler {
   readonly threadCount: number;
   readonly parkedMax: number;
+  readonly #background: BackgroundLimits;
   readonly #turnMsMin: number;
   readonly #time: SchedulerTime;
-  /** A set keeps the order of arrival, and any job leaves it in constant time. */
-  readonly #ahead = new Set<Job>();
-  readonly #turn = new FairQueue<Job>();
+  readonly #shares: WorkShares;
+  readonly #queues: Readonly<Record<WorkKind, KindQueue>>;
   readonly #running = new Set<Job>();
   readonly #parked = new Set<Job>();
   readonly #states = new Map<Job, JobState>();
   readonly #tenants = new Map<Tenant, TenantState>();
+  /** Of jobs that have begun, or were taken back. */
+  readonly #waitMs = noMsByKind();
+  readonly #ranMs = noMsByKind();
   #isLookDue = false;
   #idle: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
@@ -99,29 +142,58 @@ export class TaskScheduler {
     assert(turnMsMin > 0, 'a job that has just begun is not parked');
     this.threadCount = threadCount;
     this.parkedMax = parkedMax;
+    this.#background = options.background ?? { runningMax: threadCount, begunMax: threadCount };
     this.#turnMsMin = turnMsMin;
     this.#time = time;
+    this.#shares = new WorkShares(turnMsMin, options.isSealUrgent ?? (() => false));
+    this.#queues = {
+      call: newQueue(),
+      seal: newQueue(),
+      merge: newQueue(),
+      states: newQueue(),
+      renewal: newQueue(),
+    };
   }
 
   /** Starts the job at once when a thread is free for it. */
   add(lane: Lane, job: Job): void {
     this.#charge();
-    const sinceMs = this.#time.nowMs();
-    this.#states.set(job, { sinceMs, chargedMs: 0, ranMs: 0, isEnding: false });
+    const { kind = 'call' } = job;
+    this.#states.set(job, {
+      ...{ kind, claim: kind, sinceMs: this.#time.nowMs(), chargedMs: 0, ranMs: 0 },
+      ...{ isEnding: false, ranMsBefore: { ...this.#ranMs } },
+      waited: { ms: 0, besideMs: noMsByKind() },
+    });
     const tenant = this.#tenants.get(tenantOf(job)) ?? { jobCount: 0, ranMs: 0 };
     tenant.jobCount += 1;
     this.#tenants.set(tenantOf(job), tenant);
-    if (lane === 'ahead') this.#ahead.add(job);
-    else this.#turn.add(job, job.tenant);
+    if (lane === 'ahead') this.#queues[kind].ahead.add(job);
+    else this.#queues[kind].turn.add(job, job.tenant);
     this.#startNext();
   }
 
   /** Takes a job back that has not started. */
-  remove(lane: Lane, job: Job): void {
-    if (lane === 'ahead') this.#ahead.delete(job);
-    else this.#turn.remove(job, job.tenant);
+  remove(job: Job): void {
+    this.#unqueue(job);
+    this.#noteWait(job);
     this.#forget(job);
     this.#settleIdle();
+  }
+
+  /** Somebody waits for a renewal from now on, if it has not ended. */
+  becomeCall(job: Job): void {
+    const state = this.#states.get(job);
+    if (state === undefined || state.kind === 'call') return;
+    this.#charge();
+    const { ahead } = this.#queues[state.kind];
+    const isAhead = ahead.has(job);
+    const isWaiting = this.#unqueue(job);
+    state.kind = 'call';
+    state.claim = 'call';
+    if (isAhead) this.#queues.call.ahead.add(job);
+    else if (this.#parked.has(job)) this.#queues.call.turn.putBack(job, job.tenant);
+    else if (isWaiting) this.#queues.call.turn.add(job, job.tenant);
+    this.#startNext();
   }
 
   /** Jobs that have started, not ended, and are not parked. */
@@ -133,9 +205,40 @@ export class TaskScheduler {
     return this.#parked.size;
   }
 
+  /** Whether one more may run. */
+  get hasRoom(): boolean {
+    return this.#running.size < this.threadCount;
+  }
+
   /** Jobs that have not started. */
   get waitingCount(): number {
     return this.#states.size - this.#running.size - this.#parked.size;
+  }
+
+  /** Jobs that have started and not ended, of work on segments or of all else. */
+  begunCount(where: 'background' | 'queries'): number {
+    return this.#count(this.#begun(), (kind) => isBackground(kind) === (where === 'background'));
+  }
+
+  stats(): Readonly<Record<WorkKind, WorkStats>> {
+    this.#charge();
+    const nowMs = this.#time.nowMs();
+    const stats = Object.fromEntries(
+      WORK_KINDS.map((kind) => {
+        const waitMs = this.#waitMs[kind];
+        return [kind, { waiting: 0, running: 0, parked: 0, waitMs, runMs: this.#ranMs[kind] }];
+      }),
+    ) as Record<WorkKind, { -readonly [Name in keyof WorkStats]: WorkStats[Name] }>;
+    for (const [job, { kind, sinceMs }] of this.#states) {
+      const of = stats[kind];
+      if (this.#running.has(job)) of.running += 1;
+      else {
+        if (this.#parked.has(job)) of.parked += 1;
+        else of.waiting += 1;
+        of.waitMs += nowMs - sinceMs;
+      }
+    }
+    return stats;
   }
 
   /** Resolves once nothing waits, nothing runs and nothing is parked. */
@@ -152,83 +255,151 @@ export class TaskScheduler {
     return promise;
   }
 
-  /** Charges tenants for what their jobs have run until now, so that turns go by what each has had. */
+  /** Charges kinds and tenants for what their jobs have run until now, so that turns go by what each has had. */
   #charge(): void {
     const nowMs = this.#time.nowMs();
+    const ranMs = new Map<WorkKind, number>();
     for (const job of this.#running) {
       const state = this.#stateOf(job);
       const turnMs = nowMs - state.sinceMs;
-      this.#turn.charge(turnMs, job.tenant, state.chargedMs);
-      this.#tenantOf(job).ranMs += turnMs - state.chargedMs;
+      const moreMs = turnMs - state.chargedMs;
+      this.#queues[state.kind].turn.charge(turnMs, job.tenant, state.chargedMs);
+      this.#tenantOf(job).ranMs += moreMs;
+      this.#ranMs[state.kind] += moreMs;
+      ranMs.set(state.claim, (ranMs.get(state.claim) ?? 0) + moreMs);
       state.chargedMs = turnMs;
     }
-    this.#turn.advance(tenantsOf(this.#running));
+    this.#queues.call.turn.advance(tenantsOf(this.#runningOf('call')));
+    this.#shares.note(ranMs, (kind) => this.#isWaiting(kind));
   }
 
   #startNext(): void {
-    while (this.#running.size < this.threadCount) {
-      const job = this.#takeNext(() => true);
-      if (job === undefined) return;
-      this.#begin(job);
-    }
-    if (this.parkedMax === 0) return;
-    while (this.#exchange()) {}
+    while (this.#shares.order().some((kind) => this.#isWaiting(kind) && this.#startOf(kind))) {}
     this.#endLongest();
     this.#lookLater();
   }
 
-  #takeNext(mayGo: (job: Job) => boolean): Job | undefined {
-    for (const job of this.#ahead) {
-      if (!mayGo(job)) continue;
-      this.#ahead.delete(job);
-      return job;
+  /** Starts one job on the claim of a kind, where a thread is free or one of a kind behind it gives way. */
+  #startOf(kind: WorkKind): boolean {
+    if (this.hasRoom) {
+      const job = this.#takeFor(kind, (next) => this.#hasPlace(next));
+      if (job !== undefined) return this.#begin(job, kind);
     }
-    return this.#turn.take(mayGo);
+    const giver = this.#findBehind(kind);
+    const job = giver && this.#takeFor(kind, (next) => this.#hasPlace(next, giver));
+    if (job === undefined || giver === undefined) return kind === 'call' && this.#exchange();
+    this.#park(giver);
+    return this.#begin(job, kind);
   }
 
-  #begin(job: Job): void {
+  /** One of the kind, or one that is parked and has the thread that a sealing needs. */
+  #takeFor(kind: WorkKind, mayGo: (job: Job) => boolean): Job | undefined {
+    const own = this.#take(kind, mayGo);
+    if (own !== undefined || kind !== 'seal') return own;
+    const mayResume = (job: Job): boolean => this.#parked.has(job) && mayGo(job);
+    return this.#take('merge', mayResume) ?? this.#take('states', mayResume);
+  }
+
+  #take(kind: WorkKind, mayGo: (job: Job) => boolean): Job | undefined {
+    const { ahead, turn } = this.#queues[kind];
+    for (const job of ahead) {
+      if (!mayGo(job)) continue;
+      ahead.delete(job);
+      return job;
+    }
+    return turn.take(mayGo);
+  }
+
+  /** Whether there is a thread that may run the job, and a place where one that gives way to it may be parked. */
+  #hasPlace(job: Job, giver?: Job): boolean {
+    const { kind } = this.#stateOf(job);
+    const isParked = this.#parked.has(job);
+    const givesBackground = giver !== undefined && isBackground(this.#stateOf(giver).kind);
+    if (giver !== undefined && !givesBackground && !this.#hasParkingFor(job)) return false;
+    if (!isBackground(kind)) return true;
+    const { runningMax, begunMax } = this.#background;
+    const runningCount = this.#count(this.#running, isBackground) - (givesBackground ? 1 : 0);
+    if (runningCount >= runningMax) return false;
+    if (isParked) return true;
+    const isLike = (other: WorkKind): boolean =>
+      isBackground(other) && (other === 'seal') === (kind === 'seal');
+    const begun = this.#begun();
+    return this.#count(begun, isLike) < runningMax && this.#count(begun, isBackground) < begunMax;
+  }
+
+  /** Whether a call or a renewal may be parked for this job; where all places are taken, only for one that leaves its own. */
+  #hasParkingFor(job: Job): boolean {
+    if (this.#count(this.#parked, isForeground) < this.parkedMax) return true;
+    return this.#parked.has(job) && isForeground(this.#stateOf(job).kind);
+  }
+
+  /** Always true. */
+  #begin(job: Job, claim: WorkKind): true {
+    this.#noteWait(job);
     const state = this.#stateOf(job);
+    state.claim = claim;
     state.sinceMs = this.#time.nowMs();
     state.chargedMs = 0;
     this.#running.add(job);
     if (this.#parked.delete(job)) parkingOf(job).resume(state.ranMs);
-    else void this.#run(job);
+    else void this.#run(job, state.waited);
+    return true;
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: Job, waited: Waited): Promise<void> {
     try {
-      await job.start();
+      await job.start(waited);
     } finally {
       this.#charge();
       this.#running.delete(job);
-      if (this.#parked.delete(job)) this.#turn.remove(job, job.tenant);
+      if (this.#parked.delete(job)) {
+        this.#unqueue(job);
+        this.#noteWait(job);
+      }
       this.#forget(job);
       this.#startNext();
       this.#settleIdle();
     }
   }
 
-  /** Parks one job, and gives its turn to one of another tenant. False where no tenant is to give a turn up. */
+  /** The job that is to give way to one of this kind: of the last kind behind it the last that began. */
+  #findBehind(kind: WorkKind): Job | undefined {
+    let found: Job | undefined;
+    let last = -1;
+    for (const job of this.#running) {
+      const { claim } = this.#stateOf(job);
+      const place = WORK_KINDS.indexOf(claim);
+      if (place < last || !this.#isBehind(job, kind)) continue;
+      found = job;
+      last = place;
+    }
+    return found;
+  }
+
+  #isBehind(job: Job, kind: WorkKind): boolean {
+    const { claim, chargedMs, isEnding } = this.#stateOf(job);
+    if (job.parking === undefined || isEnding || claim === kind) return false;
+    if (this.#shares.isOwed(claim)) return false;
+    if (WORK_KINDS.indexOf(kind) < WORK_KINDS.indexOf(claim)) return true;
+    return this.#shares.isDue(kind) && chargedMs >= this.#turnMsMin;
+  }
+
+  /** Parks one call, and gives its turn to one of another tenant. False where no tenant is to give a turn up. */
   #exchange(): boolean {
-    if (this.#ahead.size + this.#turn.size === 0 || !this.#mayAnyGive()) return false;
-    const counts = countByTenant(this.#running);
+    const running = this.#runningOf('call').filter((job) => this.#mayGive(job));
+    // Most jobs are short: of these nothing more is looked at.
+    if (running.length === 0) return false;
+    const counts = countByTenant(this.#runningOf('call'));
     const givers = new Map<Job, Job>();
-    const next = this.#takeNext((job) => {
-      if (this.#parked.size >= this.parkedMax && !this.#parked.has(job)) return false;
-      const giver = this.#findGiver(job, counts);
+    const next = this.#take('call', (job) => {
+      if (!this.#hasParkingFor(job)) return false;
+      const giver = this.#findGiver(job, running, counts);
       if (giver !== undefined) givers.set(job, giver);
       return giver !== undefined;
     });
     if (next === undefined) return false;
     this.#park(must(givers.get(next), 'who goes has one who gives'));
-    this.#begin(next);
-    return true;
-  }
-
-  /** Most jobs are short: of these nothing more is looked at. */
-  #mayAnyGive(): boolean {
-    for (const job of this.#running) if (this.#mayGive(job)) return true;
-    return false;
+    return this.#begin(next, 'call');
   }
 
   #mayGive(job: Job): boolean {
@@ -240,14 +411,18 @@ export class TaskScheduler {
    * The job to be parked for this one: of the tenant that has had most, where that is no less than this one's tenant
    * has had, and that has more jobs running. So two tenants with a thread each keep them, whatever each has waiting.
    */
-  #findGiver(job: Job, counts: ReadonlyMap<Tenant, number>): Job | undefined {
+  #findGiver(
+    job: Job,
+    running: readonly Job[],
+    counts: ReadonlyMap<Tenant, number>,
+  ): Job | undefined {
+    const { turn } = this.#queues.call;
     const count = counts.get(tenantOf(job)) ?? 0;
-    let most = this.#turn.spentOf(tenantOf(job));
+    let most = turn.spentOf(tenantOf(job));
     let giver: Job | undefined;
-    for (const other of this.#running) {
-      if (!this.#mayGive(other)) continue;
+    for (const other of running) {
       if (counts.get(tenantOf(other))! <= count) continue;
-      const spent = this.#turn.spentOf(tenantOf(other));
+      const spent = turn.spentOf(tenantOf(other));
       if (spent < most) continue;
       // Of one tenant the last that began: the first is nearer to its end.
       giver = other;
@@ -260,34 +435,35 @@ export class TaskScheduler {
     const state = this.#stateOf(job);
     state.ranMs += state.chargedMs;
     state.sinceMs = this.#time.nowMs();
+    state.ranMsBefore = { ...this.#ranMs };
     state.chargedMs = 0;
     this.#running.delete(job);
     this.#parked.add(job);
-    this.#turn.putBack(job, job.tenant);
+    this.#queues[state.kind].turn.putBack(job, job.tenant);
     parkingOf(job).park();
   }
 
   /**
-   * Where no more jobs may be parked, ends one for a tenant that has waited for long, and of which nothing has begun: of
+   * Where no more calls may be parked, ends one for a tenant that has waited for long, and of which nothing has begun: of
    * the tenant whose jobs have run longest since it last had none, the one that has run longest. Whoever always has new
    * jobs would otherwise have those of others ended. Its jobs must have run STARVED_MS_MAX longer than those of the tenant
    * that waits: shorter ones end of themselves, however slow the machine is.
    */
   #endLongest(): void {
-    if (this.#parked.size < this.parkedMax) return;
-    const begun = [...this.#running, ...this.#parked];
+    if (this.parkedMax === 0 || this.#count(this.#parked, isForeground) < this.parkedMax) return;
+    const begun = this.#begun().filter((job) => isForeground(this.#stateOf(job).kind));
     if (begun.some((job) => this.#stateOf(job).isEnding)) return;
     const starvedRanMs = this.#leastRanMsOfStarved(begun);
     const ranMs = (job: Job): number => this.#stateOf(job).ranMs + this.#stateOf(job).chargedMs;
     const tenantRanMs = (job: Job): number => this.#tenantOf(job).ranMs;
     const [longest] = begun
-      .filter(({ parking }) => parking !== undefined)
+      .filter(({ parking }) => parking?.end !== undefined)
       .toSorted(
         (left, right) => tenantRanMs(right) - tenantRanMs(left) || ranMs(right) - ranMs(left),
       );
     if (longest === undefined || tenantRanMs(longest) < starvedRanMs + STARVED_MS_MAX) return;
     this.#stateOf(longest).isEnding = true;
-    parkingOf(longest).end();
+    parkingOf(longest).end?.();
   }
 
   /** How long the jobs have run of the tenant that waits for long and has had least; infinite where none does. */
@@ -295,22 +471,57 @@ export class TaskScheduler {
     const tenants = new Set(tenantsOf(begun));
     const sinceMsMax = this.#time.nowMs() - STARVED_MS_MAX;
     let least = Number.POSITIVE_INFINITY;
-    for (const [job, { sinceMs }] of this.#states) {
-      const isStarved = sinceMs <= sinceMsMax && !tenants.has(tenantOf(job));
+    for (const [job, { kind, sinceMs }] of this.#states) {
+      const isStarved = kind === 'call' && sinceMs <= sinceMsMax && !tenants.has(tenantOf(job));
       if (isStarved) least = Math.min(least, this.#tenantOf(job).ranMs);
     }
     return least;
   }
 
-  /** Looks again while something waits: what runs has had more by then. */
+  /** Looks again while something waits for what runs to have had more. */
   #lookLater(): void {
-    if (this.#isLookDue || this.#ahead.size + this.#turn.size === 0) return;
+    if (this.#isLookDue || !WORK_KINDS.some((kind) => this.#isWaiting(kind))) return;
+    if (![...this.#running].some(({ parking }) => parking !== undefined)) return;
     this.#isLookDue = true;
     this.#time.wakeIn(PARKING_LOOK_MS, () => {
       this.#isLookDue = false;
       this.#charge();
       this.#startNext();
     });
+  }
+
+  /** Takes note of how long a job has waited, or was parked, that does so no more. */
+  #noteWait(job: Job): void {
+    const { kind, sinceMs, waited, ranMsBefore } = this.#stateOf(job);
+    const ms = this.#time.nowMs() - sinceMs;
+    this.#waitMs[kind] += ms;
+    waited.ms += ms;
+    for (const each of WORK_KINDS) waited.besideMs[each] += this.#ranMs[each] - ranMsBefore[each];
+  }
+
+  #isWaiting(kind: WorkKind): boolean {
+    const { ahead, turn } = this.#queues[kind];
+    return ahead.size + turn.size > 0;
+  }
+
+  /** Whether it was in the queue of its kind. */
+  #unqueue(job: Job): boolean {
+    const { ahead, turn } = this.#queues[this.#stateOf(job).kind];
+    return ahead.delete(job) || turn.remove(job, job.tenant);
+  }
+
+  #begun(): readonly Job[] {
+    return [...this.#running, ...this.#parked];
+  }
+
+  #runningOf(kind: WorkKind): readonly Job[] {
+    return [...this.#running].filter((job) => this.#stateOf(job).kind === kind);
+  }
+
+  #count(jobs: Iterable<Job>, isCounted: (kind: WorkKind) => boolean): number {
+    let count = 0;
+    for (const job of jobs) if (isCounted(this.#stateOf(job).kind)) count += 1;
+    return count;
   }
 
   #stateOf(job: Job): JobState {
@@ -336,6 +547,19 @@ export class TaskScheduler {
     this.#idle?.resolve();
     this.#idle = undefined;
   }
+}
+
+function newQueue(): KindQueue {
+  return { ahead: new Set(), turn: new FairQueue() };
+}
+
+/** Whether it works on segments, on threads of its own. */
+function isBackground(kind: WorkKind): boolean {
+  return kind === 'seal' || kind === 'merge' || kind === 'states';
+}
+
+function isForeground(kind: WorkKind): boolean {
+  return !isBackground(kind);
 }
 
 function parkingOf(job: Job): Parking {

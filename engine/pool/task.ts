@@ -9,6 +9,7 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
+import type { Waited } from './task-scheduler.ts';
 import type { TaskSignal } from './task-signal.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
@@ -59,7 +60,10 @@ type FinishTask = QueryPart &
   };
 
 /** Makes sealed segments, files of them, or what is remembered of them. */
-export type SegmentTask = SealTask | MergeTask | DivideTask | PackTask | StatesTask;
+export type SegmentWork = SealTask | MergeTask | DivideTask | PackTask | StatesTask;
+
+/** The main thread can park it. */
+export type SegmentTask = SegmentWork & Signalled;
 
 /** Turns a full open segment into sealed ones. */
 export type SealTask = {
@@ -86,6 +90,8 @@ export type DivideTask = {
 /** Makes the blocks of a file of a sealed segment. */
 export type PackTask = {
   readonly kind: 'pack';
+  /** What has made the segment. */
+  readonly of: 'seal' | 'merge';
   readonly buffer: SharedArrayBuffer;
 };
 
@@ -117,6 +123,8 @@ export type RunAnswer = {
   readonly json: Uint8Array;
   readonly rowCount: number;
   readonly stats: TaskStats;
+  /** There where it was run on threads. */
+  readonly waited?: Waited | undefined;
   readonly release: () => void;
 };
 

@@ -225,9 +225,9 @@ function mergedBytesOf({ handles, part }: MergeTask): number {
   }, 0);
 }
 
-function mergedSegment({ handles, part }: MergeTask): SharedArrayBuffer {
-  if (part === undefined) return mergeSegments(handles.map(SegmentImage.whole));
-  return mergePart(handles.map(rowsOf), part);
+function mergedSegment({ handles, part }: MergeTask, checkpoint: () => void): SharedArrayBuffer {
+  if (part === undefined) return mergeSegments(handles.map(SegmentImage.whole), checkpoint);
+  return mergePart(handles.map(rowsOf), part, checkpoint);
 }
 
 function rowsOf(handle: SealedSegmentHandle): SegmentRows {
@@ -237,21 +237,29 @@ function rowsOf(handle: SealedSegmentHandle): SegmentRows {
 function segmentAnswer(
   task: SegmentTask,
 ): SealedAnswer | DividedAnswer | PackedAnswer | StatesAnswer {
+  const clock = new TaskClock(task.signal, () => performance.now());
+  const checkpoint = (): void => clock.follow();
   switch (task.kind) {
     case 'seal': {
       const { handle, partitionUs } = task;
-      return { kind: 'sealed', buffers: sealSegment(handle, { partitionUs }) };
+      return { kind: 'sealed', buffers: sealSegment(handle, { partitionUs, checkpoint }) };
     }
     case 'merge':
-      return { kind: 'sealed', buffers: [mergedSegment(task)] };
-    case 'divide':
-      return { kind: 'divided', parts: divideRows(task.handles.map(rowsOf), task.rowsMax) };
+      return { kind: 'sealed', buffers: [mergedSegment(task, checkpoint)] };
+    case 'divide': {
+      const { handles, rowsMax } = task;
+      return { kind: 'divided', parts: divideRows(handles.map(rowsOf), rowsMax, checkpoint) };
+    }
     case 'pack':
-      return { kind: 'packed', image: packImage(task.buffer) };
+      return { kind: 'packed', image: packImage(task.buffer, checkpoint) };
     case 'states': {
       forgetDropped(task.dropped);
-      const states = pausingEvery(CHECKPOINT_STEPS, guard.check, () =>
-        prepareStates(readSegment(task.handle), task.order, guard.check),
+      const checked = (): void => {
+        clock.follow(guard.check);
+        guard.check();
+      };
+      const states = pausingEvery(CHECKPOINT_STEPS, checked, () =>
+        prepareStates(readSegment(task.handle), task.order, checked),
       );
       return { kind: 'states', states };
     }

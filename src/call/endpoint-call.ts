@@ -1,6 +1,7 @@
 import { must } from '../../engine/assert.ts';
-import type { QueryAnswer, RunStats } from '../../engine/engine.ts';
+import type { QueryAnswer } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import type { RunStats } from '../../engine/pool/run-stats.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
@@ -16,7 +17,13 @@ import { StackThrottle } from '../log-throttle.ts';
 import { AnswerDigest } from './answer-digest.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { QueryEngine } from './query-engine.ts';
-import { columnsOf, type InTurns, type QueryCall, QueryRunner } from './query-runner.ts';
+import {
+  columnsOf,
+  type InTurns,
+  type QueryCall,
+  QueryRunner,
+  type RunManner,
+} from './query-runner.ts';
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
 
@@ -88,6 +95,10 @@ export class EndpointCaller {
   #due: CallKey[] = [];
   /** Set while one is under way; never rejects. */
   #renewal: Promise<void> | undefined;
+  /** Its run, and what is aborted once a caller waits for that. */
+  #renewing:
+    | { readonly run: SharedRun<SharedResult>; readonly wanted: AbortController }
+    | undefined;
   /** Milliseconds that renewals may take now; less than 0 where the last one took more. */
   #renewalMs = 0;
   #tickMs: number | undefined;
@@ -234,6 +245,7 @@ export class EndpointCaller {
     const run = underWay ?? this.#begin(key, { tenant: key.tenant, inTurns: caller.inTurns });
     if (underWay === undefined) this.#counts.miss += 1;
     else this.#counts.collapsed += 1;
+    if (this.#renewing?.run === run) this.#renewing.wanted.abort();
     this.#callersWaiting += 1;
     try {
       const { answer, isKept, startMs, lostDays, stats } = await run.wait(caller.cancelled());
@@ -246,10 +258,7 @@ export class EndpointCaller {
     }
   }
 
-  #begin(
-    key: CallKey,
-    manner: { readonly tenant?: Tenant | undefined; readonly inTurns?: InTurns | undefined } = {},
-  ): SharedRun<SharedResult> {
+  #begin(key: CallKey, manner: Omit<RunManner, 'isExplained'>): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
       const { answer, ended } = this.#runner.begin({ ...key, ...manner }, () => signal, earlier);
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
@@ -297,8 +306,11 @@ export class EndpointCaller {
 
   /** Never rejects: who calls in the meantime has the old answer, or an error of a run of its own. */
   async #renew(key: CallKey): Promise<void> {
+    const wanted = new AbortController();
     try {
-      await this.#begin(key).wait(this.#closing.signal);
+      const run = this.#begin(key, { renewal: wanted.signal });
+      this.#renewing = { run, wanted };
+      await run.wait(this.#closing.signal);
       this.#counts.renewal += 1;
     } catch (error) {
       if (this.#closing.signal.aborted) return;
@@ -311,6 +323,8 @@ export class EndpointCaller {
         error: isExpected ? error.message : this.#stacks.describe(error),
       });
       this.#cache.putOffRenewal(key, this.#clock.monotonicMs());
+    } finally {
+      this.#renewing = undefined;
     }
   }
 }

@@ -38,6 +38,8 @@ export type RunManner = {
   readonly isExplained?: boolean;
   /** Whose time it takes; of a renewal nobody's in particular. */
   readonly tenant?: Tenant | undefined;
+  /** There where nobody waits for it; aborted as soon as a caller does. */
+  readonly renewal?: AbortSignal | undefined;
   /** How a caller's own text is planned and begun; absent where nobody waits for it. */
   readonly inTurns?: InTurns | undefined;
 };
@@ -234,6 +236,7 @@ export class QueryRunner {
     callerQuery,
     isExplained,
     tenant,
+    renewal,
   }: QueryCall & RunManner): Parameters<QueryEngine['begin']> {
     const options = {
       parameters,
@@ -242,6 +245,7 @@ export class QueryRunner {
       reach,
       isExplained,
       tenant,
+      renewal,
     };
     return [callerQuery ?? endpoint.query, options];
   }

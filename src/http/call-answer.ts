@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RunStats } from '../../engine/engine.ts';
+import type { RunStats } from '../../engine/pool/run-stats.ts';
+import type { Waited } from '../../engine/pool/task-scheduler.ts';
+import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
 import { etagOf, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
@@ -8,6 +10,9 @@ import { namesTag, preferredEncoding } from './http-caching.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
 import { setWarnings } from './warnings.ts';
+
+/** Milliseconds of work from which it is named. */
+const BESIDE_MS_MIN = 0.5;
 
 /** Milliseconds of the parts of a call that are not its run's. */
 type CallTimes = { readonly parseMs: number; readonly callMs: number };
@@ -158,8 +163,18 @@ function sharedTiming({ stats }: SharedAnswer, { parseMs, callMs }: CallTimes): 
   return `${parse}, ${runTiming(stats)}, ${duration('cache', cacheMs)}`;
 }
 
-function runTiming({ planMs, queueMs, runMs }: RunStats): string {
-  return `${duration('plan', planMs)}, ${duration('queue', queueMs)}, ${duration('run', runMs)}`;
+function runTiming({ planMs, queueMs, runMs, waited }: RunStats): string {
+  const queue = waited === undefined ? duration('queue', queueMs) : queueTiming(queueMs, waited);
+  return `${duration('plan', planMs)}, ${queue}, ${duration('run', runMs)}`;
+}
+
+/** With how much of it the run waited for a thread, and which work threads did meanwhile, in milliseconds of all threads. */
+function queueTiming(queueMs: number, { ms, besideMs }: Waited): string {
+  const beside = WORK_KINDS.filter((kind) => besideMs[kind] >= BESIDE_MS_MIN).map(
+    (kind) => ` ${kind} ${besideMs[kind].toFixed(0)}`,
+  );
+  const besideText = beside.length === 0 ? '' : ` beside${beside.join('')}`;
+  return `${duration('queue', queueMs)};desc="waited ${ms.toFixed(1)}${besideText}"`;
 }
 
 function duration(name: string, ms: number): string {

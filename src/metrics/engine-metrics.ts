@@ -1,11 +1,17 @@
 import type { EngineStats } from '../../engine/engine.ts';
+import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import type { Reading, StatsMetric } from './read-metric.ts';
+
+const WORK_HELP =
+  'threads by kind of work: call; seal; merge; states of segments, made ahead of calls; renewal of a kept answer';
+
+const WORK_STATES = ['waiting', 'running', 'parked'] as const;
 
 /** What the worker threads do: queries, and sealing. */
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   {
     name: 'weir_workers',
-    help: 'Threads that may run queries, seal and merge at a time; they start when they are needed',
+    help: 'Tasks that threads may run at a time, of all kinds of work: WORKERS, or as many as there is memory for',
     read: (s) => s.workers,
   },
   {
@@ -49,14 +55,25 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
     read: (s) => s.queriesWaitingMax,
   },
   {
-    name: 'weir_query_tasks_running',
-    help: 'Threads busy with queries',
-    read: (s) => s.queryTasksRunning,
+    name: 'weir_work_tasks',
+    help: `Tasks of ${WORK_HELP}. By state: they wait for a thread, run, or are parked: pause for others, and keep their thread and memory`,
+    labels: ['kind', 'state'],
+    read: (s) =>
+      WORK_KINDS.flatMap((kind) =>
+        WORK_STATES.map((state) => ({ labels: { kind, state }, value: s.work[kind][state] })),
+      ),
   },
   {
-    name: 'weir_query_tasks_parked',
-    help: 'Tasks of queries that pause for those of other tenants, and keep their thread and memory',
-    read: (s) => s.queryTasksParked,
+    name: 'weir_work_wait_seconds_total',
+    help: 'Time that tasks have waited for a thread, or were parked, by kind of work',
+    labels: ['kind'],
+    read: (s) => byKind(s, ({ waitMs }) => waitMs / 1e3),
+  },
+  {
+    name: 'weir_work_run_seconds_total',
+    help: 'Time that threads have run tasks, by kind of work; short runs on the main thread are not among them',
+    labels: ['kind'],
+    read: (s) => byKind(s, ({ runMs }) => runMs / 1e3),
   },
   {
     name: 'weir_query_seconds_total',
@@ -132,17 +149,14 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
       { labels: { result: 'failed' }, value: s.sealsFailed },
     ],
   },
-  {
-    name: 'weir_seals_running',
-    help: 'Threads busy with sealing or merging',
-    read: (s) => s.sealsRunning,
-  },
-  {
-    name: 'weir_seals_waiting',
-    help: 'Sealings that wait for a thread',
-    read: (s) => s.sealsWaiting,
-  },
 ];
+
+function byKind(
+  { work }: EngineStats,
+  of: (stats: EngineStats['work']['call']) => number,
+): readonly Reading[] {
+  return WORK_KINDS.map((kind) => ({ labels: { kind }, value: of(work[kind]) }));
+}
 
 function byLabel(label: string, counts: ReadonlyMap<string, number>): readonly Reading[] {
   return Array.from(counts, ([key, value]) => ({ labels: { [label]: key }, value }));

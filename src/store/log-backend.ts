@@ -60,7 +60,7 @@ export function openBackend(options: {
     },
     merge: (handles, part) => engine.merge(handles, part),
     divide: (handles, rowsMax) => engine.divide(handles, rowsMax),
-    pack: (buffer) => engine.pack(buffer),
+    pack: (buffer, of) => engine.pack(buffer, of),
     readersDone: () => engine.readersDone(),
     budget: budgetOf(settings, division, options.storeBytesMax),
     onGarbage: () => engine.releaseDropped(),
@@ -73,7 +73,7 @@ export function openBackend(options: {
     catalog: store,
     workerCount: division.workerCount,
     poolLimits: division.poolLimits,
-    memoLimits: { bytesMax: settings.memoBytesMax },
+    ...{ memoLimits: { bytesMax: settings.memoBytesMax }, isSealUrgent: () => store.isSealUrgent },
   });
   const counts = new IngestCounts();
   const intake = new StoreIntake({

@@ -82,7 +82,7 @@ for (const [name, text] of ENDLESS) {
     const refused = assert.rejects(asked, { code: 'query_cancelled' }).finally(() => {
       isOver = true;
     });
-    while (!isOver && engine.stats().queryTasksRunning === 0) await nextTurn();
+    while (!isOver && engine.stats().work.call.running === 0) await nextTurn();
     caller.abort();
     await refused;
     await expectWell();

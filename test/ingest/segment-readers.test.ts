@@ -53,13 +53,16 @@ type Opened = {
   readonly quarantined: string[];
 };
 
-async function openedOn(disk: MemoryDisk): Promise<Opened> {
+async function openedOn(
+  disk: MemoryDisk,
+  pack = async (buffer: SharedArrayBuffer) => packImage(buffer),
+): Promise<Opened> {
   const readers = new Readers();
   const quarantined: string[] = [];
   const { folder } = await SegmentFolder.recover({
     ...{ disk, path: '/data/segments', quarantinePath: '/data/quarantine' },
     ...{ retentionNowUs: NOW_US, retentionUs: 90 * PARTITION_US },
-    pack: async (buffer) => packImage(buffer),
+    pack,
     readersDone: readers.done,
     onQuarantined: (path) => quarantined.push(path),
   });
@@ -325,4 +328,25 @@ test('a file that goes in any other way while it is merged is told', async () =>
     [['merge', 'SegmentGoneError']],
   );
   assert.equal(sealed.stats().storageFailureCount, 1);
+});
+
+test('what is sealed is stored while a merge of its day is still being packed', async () => {
+  let isHeld = false;
+  let release = (): void => {};
+  const opened = await openedOn(new MemoryDisk(), async (buffer) => {
+    if (isHeld) {
+      isHeld = false;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }
+    return packImage(buffer);
+  });
+  const files = [await add(opened, 1), await add(opened, 2)];
+  isHeld = true;
+  const merged = opened.folder.replace(segmentOf(1, 2), files);
+  await add(opened, 3);
+  release();
+  assert.ok((await merged) !== undefined);
+  assert.equal(await rowCountOf(opened), 3);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { Engine, type RunStats } from '../../engine/engine.ts';
+import { Engine } from '../../engine/engine.ts';
 import {
   PACKED_MEMORY_MIN,
   PACKED_STATE_BYTES_MAX,
@@ -10,6 +10,7 @@ import {
 } from '../../engine/memo/limits.ts';
 import { StatePacker, StateShelf } from '../../engine/memo/packed-states.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
+import type { RunStats } from '../../engine/pool/run-stats.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { sealedHandle } from './sealed-handle.ts';
 

@@ -56,17 +56,17 @@ test('endless queries of one token hold up no other, nor a long query of another
   const callers = new AbortController();
   const noisy = [1, 2, 3].map((number) => ask(TOKEN, endless(number), callers.signal));
   const left = Promise.allSettled(noisy);
-  while ((await metric('weir_query_tasks_running')) < WORKERS);
+  while ((await metric('weir_work_tasks{kind="call",state="running"}')) < WORKERS);
   for (let call = 1; call <= 3; call++) {
     const text = `SELECT COUNT(*) AS n FROM ${rows(100_000)} AS a WHERE a > ${call}`;
     deepEqual(await ask(token, text), [{ n: 100_000 - call }]);
   }
   const long = `SELECT COUNT(*) AS n FROM ${rows(2_000)} AS a, ${rows(2_000)} AS b WHERE a != b`;
   deepEqual(await ask(token, long), [{ n: 2_000 * 1_999 }]);
-  equal(await metric('weir_query_tasks_running'), WORKERS);
+  equal(await metric('weir_work_tasks{kind="call",state="running"}'), WORKERS);
   callers.abort();
   for (const { status } of await left) match(status, /rejected/);
-  while ((await metric('weir_query_tasks_running')) > 0);
-  equal(await metric('weir_query_tasks_parked'), 0);
+  while ((await metric('weir_work_tasks{kind="call",state="running"}')) > 0);
+  equal(await metric('weir_work_tasks{kind="call",state="parked"}'), 0);
   equal(await metric('weir_workers_ended_total'), 0);
 });

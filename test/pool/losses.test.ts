@@ -138,7 +138,7 @@ test('a run whose caller hangs up stops within 100 ms', async () => {
     await run('SELECT 1 AS one');
     const caller = new AbortController();
     const running = run(endless, { signal: caller.signal });
-    while (engine.stats().queryTasksRunning === 0) await new Promise(setImmediate);
+    while (engine.stats().work.call.running === 0) await new Promise(setImmediate);
     const abortMs = performance.now();
     caller.abort();
     await rejects(running, { code: 'query_cancelled' });

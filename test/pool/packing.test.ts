@@ -39,7 +39,7 @@ test('a worker packs the same bytes as this thread does, and a packed segment is
     ] as const) {
       const buffer = sealed(events);
       const wanted = packImage(buffer);
-      const got = await pool.packSegment({ kind: 'pack', buffer });
+      const got = await pool.packSegment({ kind: 'pack', of: 'seal', buffer });
       const { parts, ...rest } = got;
       const { parts: wantedParts, ...wantedRest } = wanted;
       assert.deepEqual(rest, wantedRest);

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
 import { type PoolLimits, QueryPool, type QueryRun } from '../../engine/pool/query-pool.ts';
 import type { QueryError } from '../../engine/query-error.ts';
 import { moduleUrl } from '../support/program-words.ts';
@@ -51,15 +52,15 @@ async function until(isSo: () => boolean): Promise<void> {
 test('long queries of one tenant hold up no other, and are answered afterwards', TIME, async () => {
   start(2);
   const long = Array.from({ length: 6 }, () => run('work until the gate opens', 'many'));
-  await until(() => pool.stats().queryTasksRunning === 2);
+  await until(() => pool.stats().work.call.running === 2);
   for (let call = 0; call < 5; call++) equal(await run('answer', 'few'), 0);
   ok(pool.stats().workersAlive > 2, 'a thread was parked with its task');
   openGate();
   deepEqual(await Promise.all(long), [0, 0, 0, 0, 0, 0]);
-  const { workersLost, workersEnded, queriesSucceeded, queryTasksParked } = pool.stats();
+  const { workersLost, workersEnded, queriesSucceeded, work } = pool.stats();
   deepEqual(
-    { workersLost, workersEnded, queriesSucceeded, queryTasksParked },
-    { workersLost: 0, workersEnded: 0, queriesSucceeded: 11, queryTasksParked: 0 },
+    { workersLost, workersEnded, queriesSucceeded, parked: work.call.parked },
+    { workersLost: 0, workersEnded: 0, queriesSucceeded: 11, parked: 0 },
   );
 });
 
@@ -78,17 +79,35 @@ test('a long query beside callers who never stop is answered', TIME, async () =>
   ok(callCount > 1);
 });
 
+test('a call runs while a sealing that is under way pauses for it', TIME, async () => {
+  start(1);
+  const script: Script = { does: 'work until the gate opens', shared };
+  const sealing = pool.makeSegments({
+    kind: 'seal',
+    handle: { script } as unknown as OpenSegmentHandle,
+    partitionUs: 1,
+  });
+  await until(() => Atomics.load(shared, 0) === 1);
+  const call = run('work for 200 checkpoints', 'caller');
+  deepEqual([pool.stats().work.seal.parked, pool.stats().work.call.running], [1, 1]);
+  equal(await call, 0);
+  openGate();
+  equal((await sealing).length, 1);
+  const { seal, call: calls } = pool.stats().work;
+  ok(seal.waitMs > 0 && seal.runMs > 0 && calls.runMs > 0);
+});
+
 test('a parked query whose caller hangs up ends at once', TIME, async () => {
   start(1);
   const caller = new AbortController();
   const parked = run('work until the gate opens', 'many', caller.signal);
-  await until(() => pool.stats().queryTasksRunning === 1);
+  await until(() => pool.stats().work.call.running === 1);
   // It never comes to a checkpoint, so that the other is not resumed.
   const other = run('wait for the gate', 'few');
-  await until(() => pool.stats().queryTasksParked === 1);
+  await until(() => pool.stats().work.call.parked === 1);
   caller.abort();
   await rejects(parked, { code: 'query_cancelled' });
-  await until(() => pool.stats().queryTasksParked === 0);
+  await until(() => pool.stats().work.call.parked === 0);
   equal(pool.stats().workersEnded, 0);
   openGate();
   equal(await other, 0);
@@ -128,7 +147,7 @@ test(
 test('a pool with parked queries closes once they are answered', TIME, async () => {
   start(1);
   const both = [run('work until the gate opens', 'a'), run('work until the gate opens', 'b')];
-  await until(() => pool.stats().queryTasksParked === 1);
+  await until(() => pool.stats().work.call.parked === 1);
   const closed = pool.close();
   openGate();
   await Promise.all(both);

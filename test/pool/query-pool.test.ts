@@ -200,7 +200,7 @@ for (const [does, code] of [
     start(3, { stopMsMax: 60_000 });
     const run = fragments('run until stopped', does, 'run until stopped');
     await rejects(pool.run(run), hasCode(code));
-    while (pool.stats().queryTasksRunning > 0) await turn();
+    while (pool.stats().work.call.running > 0) await turn();
     const { workersEnded, queriesFailed } = pool.stats();
     deepEqual(
       { workersEnded, queriesFailed },
@@ -363,8 +363,8 @@ test('sealing leaves a thread to queries', async () => {
   const sealings = [1, 2, 3].map(() => seal('wait for the gate'));
   await untilBegun(1);
   for (let call = 0; call < 20; call++) await pool.run(query('answer'));
-  const { sealsRunning, sealsWaiting } = pool.stats();
-  deepEqual({ sealsRunning, sealsWaiting }, { sealsRunning: 1, sealsWaiting: 2 });
+  const { running, waiting } = pool.stats().work.seal;
+  deepEqual({ running, waiting }, { running: 1, waiting: 2 });
   openGate();
   await Promise.all(sealings);
   equal(pool.stats().sealsSucceeded, 3);
@@ -373,19 +373,19 @@ test('sealing leaves a thread to queries', async () => {
 test('threads end that have nothing to do, all but one, and start again when they are needed', async () => {
   start(2, { threadIdleMsMax: 100 });
   for (const round of [1, 2]) {
-    const running = [1, 2].map(() => pool.run(query('wait for the gate')));
-    const sealing = seal('answer');
+    const running = pool.run(query('wait for the gate'));
+    const sealing = seal('wait for the gate');
     await untilBegun(2);
-    equal(pool.stats().workersAlive, 3, `round ${round}`);
+    equal(pool.stats().workersAlive, 2, `round ${round}`);
     openGate();
-    await Promise.all([...running, sealing]);
+    await Promise.all([running, sealing]);
     while (pool.stats().workersAlive > 1) await wait(20);
     shared.fill(0);
   }
   const { workers, workersLost, workersEnded } = pool.stats();
   deepEqual(
     { workers, workersLost, workersEnded },
-    { workers: 3, workersLost: 0, workersEnded: 0 },
+    { workers: 2, workersLost: 0, workersEnded: 0 },
   );
 });
 
@@ -420,9 +420,9 @@ test('the counts say what the scans did', async () => {
   await pool.run(query('answer'));
   await pool.run(fragments('answer', 'answer'));
   await rejects(pool.run(query('fail')), hasCode('query_failed'));
-  const { scans, runMs, queriesSucceeded, queryTasksRunning, workers } = pool.stats();
+  const { scans, runMs, queriesSucceeded, work, workers } = pool.stats();
   deepEqual(
-    { scans, runMs, queriesSucceeded, queryTasksRunning, workers },
+    { scans, runMs, queriesSucceeded, running: work.call.running, workers },
     {
       // The second: two fragments and the task that combines them.
       scans: {
@@ -434,8 +434,8 @@ test('the counts say what the scans did', async () => {
       },
       runMs: 15,
       queriesSucceeded: 2,
-      queryTasksRunning: 0,
-      workers: 3,
+      running: 0,
+      workers: 2,
     },
   );
 });

@@ -5,6 +5,7 @@ import { QueryTasks } from '../../engine/pool/query-tasks.ts';
 import type { QueryTask } from '../../engine/pool/task.ts';
 import type { Job } from '../../engine/pool/task-scheduler.ts';
 import { newTaskSignal } from '../../engine/pool/task-signal.ts';
+import { noMsByKind } from '../../engine/pool/work-shares.ts';
 import type { ThreadRun } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
@@ -26,6 +27,7 @@ function startTask(): { readonly job: Job; readonly done: Promise<unknown>; task
         job = added;
       },
       remove: () => {},
+      becomeCall: () => {},
     },
     threads: { run },
     limits: LIMITS,
@@ -42,7 +44,7 @@ function startTask(): { readonly job: Job; readonly done: Promise<unknown>; task
   };
   const done = tasks.run('turn', task);
   const added = must(job);
-  void added.start();
+  void added.start({ ms: 0, besideMs: noMsByKind() });
   return { job: added, done, tasks };
 }
 
@@ -65,7 +67,7 @@ test('a parked task that does not stop loses its thread as one that runs', async
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { job, done, tasks } = startTask();
   must(job.parking).park();
-  must(job.parking).end();
+  must(job.parking).end?.();
   t.mock.timers.tick(LIMITS.stopMsMax);
   equal(tasks.wasEnded, true);
   await rejects(done, { code: 'overloaded' });

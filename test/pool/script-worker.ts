@@ -78,7 +78,7 @@ function answerTo(task: Task): TaskAnswer {
     segmentsSkipped: 1,
   };
   const stats = { ...counters, runMs: 5 };
-  if (!('signal' in task)) return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
+  if (task.kind === 'seal') return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
   if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
@@ -87,7 +87,7 @@ function answerTo(task: Task): TaskAnswer {
 
 /** Comes to checkpoints, as a query does, until it is done. */
 function work(task: Task, isDone: () => boolean): TaskAnswer {
-  if (!('signal' in task)) throw new Error('sealing has no checkpoints');
+  if (task.kind === 'tidy') throw new Error('tidying has no checkpoints');
   const clock = new TaskClock(task.signal, () => performance.now());
   const startMs = clock.nowMs();
   while (!isDone()) {
@@ -96,7 +96,7 @@ function work(task: Task, isDone: () => boolean): TaskAnswer {
     } catch {
       return { kind: 'failure', code: 'query_cancelled', message: 'stopped' };
     }
-    if (clock.nowMs() > startMs + task.timeMsMax) {
+    if ('timeMsMax' in task && clock.nowMs() > startMs + task.timeMsMax) {
       return { kind: 'failure', code: 'query_timeout', message: 'out of time' };
     }
     // It leaves the core to others.

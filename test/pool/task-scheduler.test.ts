@@ -82,7 +82,7 @@ test('a job that was taken back does not start', async () => {
   stage.add('turn', 'a');
   const taken = stage.add('turn', 'b');
   stage.add('turn', 'c');
-  stage.scheduler.remove('turn', taken);
+  stage.scheduler.remove(taken);
   await stage.end('a');
   deepEqual(stage.started, ['a', 'c']);
 });
@@ -96,7 +96,7 @@ test('it is idle when nothing runs and nothing waits', async () => {
   void stage.scheduler.idle().then(() => {
     isIdle = true;
   });
-  stage.scheduler.remove('turn', waiting);
+  stage.scheduler.remove(waiting);
   await stage.end('nothing');
   equal(isIdle, false);
   await stage.end('a');

@@ -87,6 +87,11 @@ test('there is always a thread for a query that is parked', () => {
   );
 });
 
+test('from 2 GiB on there is a thread to seal in beside a merge that is parked', () => {
+  assert.equal(divided(2048 * MEBIBYTE, 2).poolLimits.backgroundMax, 2);
+  assert.equal(divided(256 * MEBIBYTE, 2).poolLimits.backgroundMax, 1);
+});
+
 test('from 4 GiB on answers are as long as they may ever be', () => {
   assert.equal(divided(4096 * MEBIBYTE, 2).poolLimits.answerBytesMax, ANSWER_BYTES_MAX);
   assert.equal(divided(256 * MEBIBYTE, 2).poolLimits.answerBytesMax, 4 * MEBIBYTE);

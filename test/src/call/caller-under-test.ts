@@ -17,6 +17,8 @@ SELECT @key
 export type RunUnderWay = {
   readonly key: string;
   readonly signal: AbortSignal;
+  /** There where it is a renewal. */
+  readonly renewal: AbortSignal | undefined;
   readonly succeed: (value?: string) => void;
   readonly fail: (error: Error) => void;
 };
@@ -39,7 +41,7 @@ export class CallerUnderTest {
       readonly hasWaiting?: () => boolean;
     } = {},
   ) {
-    const run: Run = (_query, { parameters, signal }) =>
+    const run: Run = (_query, { parameters, signal, renewal }) =>
       new Promise((resolve, reject) => {
         this.runCount += 1;
         const key = String(parameters.get('key'));
@@ -47,6 +49,7 @@ export class CallerUnderTest {
         const run: RunUnderWay = {
           key,
           signal: signal!,
+          renewal,
           succeed: (value = key) => {
             end();
             const release = (): void => void this.releaseCount++;

@@ -220,6 +220,25 @@ test('one renewal is under way at a time, the oldest answers first, and the othe
   assert.equal(under.runs.length, 0);
 });
 
+test('a renewal is run as a call as soon as a caller waits for it', async () => {
+  const under = await withDue(['a']);
+  under.caller.tick();
+  await settle();
+  const [run] = under.runs;
+  assert.equal(run?.renewal?.aborted, false);
+  // The kept answer's time is over.
+  under.clock.ms += 60_000;
+  under.caller.tick();
+  const call = under.call('a');
+  await settle();
+  assert.equal(run?.renewal?.aborted, true);
+  run?.succeed();
+  await call;
+  void under.call('b');
+  await settle();
+  assert.equal(under.runs[0]?.renewal, undefined);
+});
+
 test('renewals take a tenth of the time together, and what is left of it when they begin', async () => {
   const under = await withDue(['a', 'b', 'c', 'd']);
   under.caller.tick();

@@ -171,7 +171,7 @@ test('a query that waits while its segments are merged is answered at its first 
       const abort = new AbortController();
       const endless = engine.run(engine.prepare(ENDLESS, []), { ...RUN, signal: abort.signal });
       const ended = assert.rejects(endless, isCancelled);
-      await until(() => engine.stats().queryTasksRunning === 1);
+      await until(() => engine.stats().work.call.running === 1);
       const scans = snapshots;
       const waiting = engine.run(engine.prepare(COUNT, []), RUN);
       assert.equal(engine.stats().queriesWaiting, 1);
