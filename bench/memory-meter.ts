@@ -32,11 +32,12 @@ export class MemoryMeter {
     this.#peakBytes = Math.max(this.#peakBytes, peakBytes);
     const metrics = await readMetrics(this.#client);
     const of = (name: string): number => metrics.get(`weir_memory_${name}`) ?? Number.NaN;
+    const segmentBytes = of('bytes{part="blocks"}') + of('bytes{part="unstored"}');
     const exceeded = of('exceeded') === 1 ? ', more than may be' : '';
     console.log(
       `${stage}: ${megabytes(peakBytes)} resident at most, ` +
         `${megabytes(this.#service.residentBytes())} at the end; of sealed segments ` +
-        `${megabytes(of('segment_bytes'))} of ${megabytes(of('segment_limit_bytes'))} in memory` +
+        `${megabytes(segmentBytes)} of ${megabytes(of('segment_limit_bytes'))} in memory` +
         `${exceeded}; so far ${of('evicted_blocks_total')} blocks evicted, ` +
         `${megabytes(of('evicted_bytes_total'))}, and ${megabytes(of('passing_bytes_total'))} read for ` +
         'one query alone',

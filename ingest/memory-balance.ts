@@ -80,7 +80,8 @@ export class MemoryBalance {
   }
 
   stats(): MemoryStats {
-    return this.#budget.stats(this.#residentCount);
+    const stats = this.#budget.stats(this.#residentCount);
+    return { ...stats, held: { ...stats.held, ...this.#heldBeside() } };
   }
 
   /** Has garbage collected when there is more of it than that, or than the budget can bear. */

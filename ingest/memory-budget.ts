@@ -52,6 +52,8 @@ export type MemoryStats = {
   /** Bytes that sealed segments may take at present, and do. */
   readonly segmentBytesMax: number;
   readonly segmentBytes: number;
+  /** What there is of logs, in parts; `blocks` and `unstored` are those sealed segments. */
+  readonly held: HeldMemory;
   /** Stored segments of which anything is in memory. */
   readonly residentCount: number;
   readonly evictedBlocks: number;
@@ -78,6 +80,7 @@ export class MemoryBudget {
   #ticksToStep = USE_CLOCK_TICKS;
   #segmentBytesMax: number;
   #segmentBytes = 0;
+  #held: HeldMemory = { blocks: 0, unstored: 0, open: 0, queued: 0, index: 0 };
   /** KiB that the gauge said. */
   #residentSet = 0;
   #passingSeen = 0;
@@ -158,6 +161,7 @@ export class MemoryBudget {
     this.#segmentBytesMax = this.#restOf(held);
     Atomics.store(this.gauge, GAUGE_LIMIT, Math.floor(this.#segmentBytesMax / KIB));
     this.#segmentBytes = held.blocks + held.unstored;
+    this.#held = held;
     this.#residentSet = Math.min(Math.ceil(this.#segmentBytes / KIB), 2 ** 31 - 1);
     // What threads read meanwhile is added to this, and so makes `hasGrown` true.
     Atomics.add(this.gauge, GAUGE_RESIDENT, this.#residentSet - readBefore);
@@ -187,10 +191,13 @@ export class MemoryBudget {
   }
 
   stats(residentCount: number): MemoryStats {
+    const segmentBytes = this.residentKib * KIB;
     return {
       memoryBytesMax: this.#memoryBytesMax,
       segmentBytesMax: this.#segmentBytesMax,
-      segmentBytes: this.residentKib * KIB,
+      segmentBytes,
+      // With what threads have read since it was measured.
+      held: { ...this.#held, blocks: Math.max(0, segmentBytes - this.#held.unstored) },
       residentCount,
       evictedBlocks: this.#evictedBlocks,
       evictedBytes: this.#evictedBytes,

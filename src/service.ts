@@ -27,6 +27,7 @@ import { InstanceKey } from './instance-key.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { divideMemory } from './memory-shares.ts';
+import type { RequestMemory } from './metrics/memory-parts.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
 import { Readiness } from './readiness.ts';
@@ -129,7 +130,9 @@ async function startIn(
     const { intake } = backend;
     const memory = divideMemory(settings);
     const followers = openFollowers(backend, clock, instanceKey, memory.shares.followed);
-    metrics = createMetrics({ backend, caller, followers, readiness, definitions });
+    // Nobody asks before it listens.
+    const requests = () => ({ ...app.memory(), followed: followers.heldBytes });
+    metrics = createMetrics({ backend, caller, followers, readiness, definitions, requests });
     const app = createApp({
       memory,
       ...{ profile, catalogue, definitions, caller, intake, followers, tokens, quotas },
@@ -189,14 +192,16 @@ function createMetrics(parts: {
   readonly followers: Followers;
   readonly readiness: Readiness;
   readonly definitions: Definitions;
+  readonly requests: () => RequestMemory;
 }): Metrics {
-  const { backend, caller, followers, readiness, definitions } = parts;
+  const { backend, caller, followers, readiness, definitions, requests } = parts;
   return new Metrics({
     version: packageVersion(),
     hasEndpoint: (name) => definitions.catalogue.find(name) !== undefined,
     read: () => ({
       backend: backend.stats(),
       calls: caller.stats(),
+      requests: requests(),
       followerCount: followers.count,
       damagedPlaces: readiness.damagedPlaces,
       definitions: definitions.stats(),

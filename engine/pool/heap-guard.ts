@@ -96,7 +96,7 @@ export class HeapGuard {
    * calls `forget`, which releases what the thread keeps for later tasks.
    */
   endTask(forget: () => void): void {
-    if (this.#slot !== undefined) this.#memory.note(this.#slot, 0);
+    this.#noteEnd();
     if (this.#keptBytes() <= this.#keptLookBytes) return;
     this.#collect();
     if (this.#keptBytes() > this.#keptLookBytes) {
@@ -106,7 +106,13 @@ export class HeapGuard {
       const keptBytesMax = this.#keptBytesMax;
       this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
     }
-    if (this.#slot !== undefined) this.#memory.note(this.#slot, 0);
+    this.#noteEnd();
+  }
+
+  #noteEnd(): void {
+    if (this.#slot === undefined) return;
+    this.#memory.note(this.#slot, 0);
+    this.#memory.noteKept(this.#slot, measure().bytes);
   }
 
   #keptBytes(): number {

@@ -1,7 +1,10 @@
 const KIB = 1024;
 
-/** Integers of a slot: the id of its thread, 0 while it is free, and the KiB that the thread holds. */
-const SLOT_LENGTH = 2;
+/**
+ * Integers of a slot: the id of its thread, 0 while it is free, the KiB that its task holds, and those that the thread keeps
+ * between two tasks.
+ */
+const SLOT_LENGTH = 3;
 
 /** What threads need to share a `HeldMemory`; it can be sent to them. */
 export type SharedMemoryUse = {
@@ -15,10 +18,10 @@ export type SharedMemoryUse = {
  * `bytesMax`; queries that run at the same time share it.
  *
  * ```
- *  slot 0              slot 1
- * ┌─────────┬─────────┬─────────┬─────────┬─
- * │ thread  │ KiB     │ thread  │ KiB     │ …    32 bits each
- * └─────────┴─────────┴─────────┴─────────┴─
+ *  slot 0                         slot 1
+ * ┌─────────┬─────────┬──────────┬─────────┬─
+ * │ thread  │ KiB     │ KiB kept │ thread  │ …    32 bits each
+ * └─────────┴─────────┴──────────┴─────────┴─
  * ```
  *
  * A slot is written by its thread. The pool frees the slots of threads that have ended.
@@ -44,11 +47,12 @@ export class HeldMemory {
 
   /** Of all threads. */
   get heldBytes(): number {
-    let kib = 0;
-    for (let at = 1; at < this.#slots.length; at += SLOT_LENGTH) {
-      kib += Atomics.load(this.#slots, at);
-    }
-    return kib * KIB;
+    return this.#sum(1);
+  }
+
+  /** Of all threads, beside what their tasks hold. */
+  get keptBytes(): number {
+    return this.#sum(2);
   }
 
   /** Takes a free slot for a thread; `undefined` when there is none. */
@@ -61,6 +65,11 @@ export class HeldMemory {
 
   note(slot: number, bytes: number): void {
     Atomics.store(this.#slots, slot * SLOT_LENGTH + 1, Math.max(0, Math.ceil(bytes / KIB)));
+  }
+
+  /** What a thread keeps between two tasks, its code among it. */
+  noteKept(slot: number, bytes: number): void {
+    Atomics.store(this.#slots, slot * SLOT_LENGTH + 2, Math.ceil(bytes / KIB));
   }
 
   /** Whether no other thread holds more; of equals the first is the largest. */
@@ -79,7 +88,16 @@ export class HeldMemory {
       const threadId = Atomics.load(this.#slots, at);
       if (threadId === 0 || threadIds.includes(threadId)) continue;
       Atomics.store(this.#slots, at + 1, 0);
+      Atomics.store(this.#slots, at + 2, 0);
       Atomics.store(this.#slots, at, 0);
     }
+  }
+
+  #sum(place: number): number {
+    let kib = 0;
+    for (let at = place; at < this.#slots.length; at += SLOT_LENGTH) {
+      kib += Atomics.load(this.#slots, at);
+    }
+    return kib * KIB;
   }
 }

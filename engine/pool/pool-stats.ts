@@ -17,6 +17,10 @@ export type PoolStats = {
   readonly workersLost: number;
   /** Threads ended by force, for what they ran did not stop in time. */
   readonly workersEnded: number;
+  /** Bytes that tasks hold: heaps and arrays, as measured last. */
+  readonly queriesBytes: number;
+  /** … and that threads keep beside, their code among it. */
+  readonly threadsBytes: number;
   /** Queries that were answered. */
   readonly queriesSucceeded: number;
   /** Queries that were not, by code. Those refused and those whose caller had gone are among them. */
@@ -38,7 +42,14 @@ export type PoolStats = {
 
 type Counts = Omit<
   PoolStats,
-  'workers' | 'workersAlive' | 'workersLost' | 'workersEnded' | 'queriesWaiting' | 'work'
+  | 'workers'
+  | 'workersAlive'
+  | 'workersLost'
+  | 'workersEnded'
+  | 'queriesBytes'
+  | 'threadsBytes'
+  | 'queriesWaiting'
+  | 'work'
 >;
 
 /** Counts what ends. */

@@ -338,6 +338,8 @@ export class QueryPool {
       workersAlive: sum(({ aliveCount }) => aliveCount),
       workersLost: sum(({ lostCount }) => lostCount),
       workersEnded: sum(({ endedCount }) => endedCount),
+      queriesBytes: sum(({ memory }) => memory.heldBytes),
+      threadsBytes: sum(({ memory }) => memory.keptBytes),
       queriesWaiting: this.queriesWaiting,
       work: this.#scheduler.stats(),
     };

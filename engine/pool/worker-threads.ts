@@ -96,6 +96,11 @@ export class WorkerThreads {
     return this.#piscina.threads.length;
   }
 
+  /** Bytes that their tasks hold, and that they keep beside. */
+  get memory(): Pick<HeldMemory, 'heldBytes' | 'keptBytes'> {
+    return this.#memory;
+  }
+
   /** Threads that died of themselves. */
   get lostCount(): number {
     return this.#lostCount;

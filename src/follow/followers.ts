@@ -99,6 +99,11 @@ export class Followers {
     this.#events.whenPublished((source) => this.#published(source));
   }
 
+  /** Bytes of pages on their way. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   get count(): number {
     return this.#places.size;
   }

@@ -12,6 +12,11 @@ export class AnswerBudget {
     this.#budget = new FairBudget(() => bytesMax);
   }
 
+  /** Bytes on their way now. */
+  get heldBytes(): number {
+    return this.#budget.heldBytes;
+  }
+
   /**
    * Counts the bytes of an answer from before it is sent until it has left, or there is no one to take it.
    *

@@ -23,6 +23,7 @@ import { CALL_BODIES_BYTES_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { LogThrottle, StackThrottle } from '../log-throttle.ts';
 import type { MemoryDivision } from '../memory-shares.ts';
+import type { RequestMemory } from '../metrics/memory-parts.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Profile } from '../profile.ts';
 import type { Readiness } from '../readiness.ts';
@@ -74,6 +75,8 @@ const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 export type ServiceApp = ServedApp & {
   readonly listener: Express;
   readonly routes: readonly Route[];
+  /** What requests under way hold. */
+  readonly memory: () => Omit<RequestMemory, 'followed'>;
 };
 
 export function createApp(options: AppOptions): ServiceApp {
@@ -87,27 +90,24 @@ export function createApp(options: AppOptions): ServiceApp {
   const fail = failing(options);
   const nowMs = () => clock.monotonicMs();
   const turns = new WorkTurns(nowMs);
-  const routes = serviceRoutes({
-    ...options,
-    version: packageVersion(),
-    turns,
-    bodies:
-      options.bodies ??
-      new BodyReader({
-        nowMs,
-        turns,
-        durableMs: () => intake.durableMs(),
-        heldBytesMax: memory?.shares.bodies,
-        largeBytesMax: memory?.largeBodiesBytesMax,
-      }),
-    answers: new AnswerBudget(memory?.answersBytesMax),
-    callBodies: new BodyReader({
+  const bodies =
+    options.bodies ??
+    new BodyReader({
       nowMs,
       turns,
-      heldBytesMax: memory?.shares.callBodies ?? CALL_BODIES_BYTES_MAX,
-      refusal: 'overloaded',
-    }),
+      durableMs: () => intake.durableMs(),
+      heldBytesMax: memory?.shares.bodies,
+      largeBytesMax: memory?.largeBodiesBytesMax,
+    });
+  const callBodies = new BodyReader({
+    nowMs,
+    turns,
+    heldBytesMax: memory?.shares.callBodies ?? CALL_BODIES_BYTES_MAX,
+    refusal: 'overloaded',
   });
+  const answers = new AnswerBudget(memory?.answersBytesMax);
+  const shared = { bodies, callBodies, answers, turns };
+  const routes = serviceRoutes({ ...options, version: packageVersion(), ...shared });
   const refusedTokens = new RefusedTokens({
     nowMs,
     waitMs: options.refusedTokenWaitMs,
@@ -127,7 +127,12 @@ export function createApp(options: AppOptions): ServiceApp {
     );
   };
   app.use(failElsewhere);
-  return { listener: app, messages: useExpressMessages(app), routes };
+  const requestMemory = () => ({
+    bodies: bodies.heldBytes,
+    callBodies: callBodies.heldBytes,
+    answers: answers.heldBytes,
+  });
+  return { listener: app, messages: useExpressMessages(app), routes, memory: requestMemory };
 }
 
 /** Logs what should be known here, and tells the caller. */

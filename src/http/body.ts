@@ -104,6 +104,11 @@ export class BodyReader {
     });
   }
 
+  /** Bytes of all bodies that are held now. */
+  get heldBytes(): number {
+    return this.#budget.heldBytes;
+  }
+
   /**
    * Reads and inflates the body of a request, at most `bytesMax` bytes of it, and gives it to
    * `work`, in pieces; the body counts as held until that is done, and from before it is read where it tells its

@@ -101,13 +101,8 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
     read: (s) => s.scans.rowsFromMemo,
   },
   {
-    name: 'weir_memo_bytes',
-    help: 'Memory of remembered partial states of sealed segments',
-    read: (s) => s.memo.bytes,
-  },
-  {
     name: 'weir_memo_bytes_max',
-    help: 'The most that they may take: MEMO_LIMIT',
+    help: 'The most that remembered partial states of sealed segments may take: MEMO_LIMIT',
     read: (s) => s.memo.bytesMax,
   },
   {

@@ -8,6 +8,7 @@ import { type BackendStats, DAMAGE_KINDS, type DamageKind } from '../store/backe
 import type { IngestCount } from '../store/ingest-counts.ts';
 import { ENGINE_METRICS } from './engine-metrics.ts';
 import type { Delays } from './event-loop-delay.ts';
+import { type RequestMemory, readMemoryParts } from './memory-parts.ts';
 import { addReadMetric, type Reading, type StatsMetric } from './read-metric.ts';
 
 /** Everything that is known at the moment of a scrape. */
@@ -15,6 +16,8 @@ export type Snapshot = {
   readonly backend: BackendStats;
   readonly calls: CallStats;
   /** Places of damage found so far, by kind; left out where nobody looks for any. */
+  /** What requests under way hold; nothing where left out. */
+  readonly requests?: RequestMemory;
   /** Who follows sources at this moment. */
   readonly followerCount?: number;
   readonly damagedPlaces?: ReadonlyMap<DamageKind, number>;
@@ -34,6 +37,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(CALLS, ({ calls }) => calls);
   add(SOURCES, ({ backend }) => backend.sources);
   add(INGEST, ({ backend }) => backend);
+  add(MEMORY_PARTS, (all) => all);
   add(MEMORY, ({ backend }) => backend.memory);
   add(LOG, ({ backend }) => backend.log);
   add(FOLLOWERS, ({ followerCount }) => followerCount);
@@ -49,7 +53,6 @@ const CALLS: readonly StatsMetric<CallStats>[] = [
     read: (s) => s.runsUnderWay,
   },
   { name: 'weir_cache_answers', help: 'Answers kept', read: (s) => s.cache.entryCount },
-  { name: 'weir_cache_bytes', help: 'Bytes of the answers kept', read: (s) => s.cache.byteSize },
   {
     name: 'weir_cache_lookups_total',
     help: 'Calls that may be answered from the cache: hit; miss, and a run begun; collapsed, and a run of another waited for',
@@ -137,10 +140,15 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
     labels: ['source'],
     read: ({ ingest }) => bySource(ingest, ({ repairs }) => repairs),
   },
+];
+
+const MEMORY_PARTS: readonly StatsMetric<Snapshot>[] = [
   {
-    name: 'weir_ingest_queue_bytes',
-    help: 'Bytes of posts that wait to become events',
-    read: ({ queuedBytes }) => queuedBytes,
+    name: 'weir_memory_bytes',
+    help: 'Bytes that the service counts, by who has them; process_resident_memory_bytes has garbage, code and what the allocator keeps besides',
+    labels: ['part'],
+    read: ({ backend, calls, requests }) =>
+      readMemoryParts({ backend, calls, requests, heapBytes: process.memoryUsage().heapTotal }),
   },
 ];
 
@@ -152,13 +160,8 @@ const MEMORY: readonly StatsMetric<MemoryStats>[] = [
   },
   {
     name: 'weir_memory_segment_limit_bytes',
-    help: 'Bytes of sealed segments that may be in memory at present: what all else leaves of the limit',
+    help: 'Bytes of sealed segments (blocks and unstored) that may be in memory at present: what all else leaves of the limit',
     read: (s) => s.segmentBytesMax,
-  },
-  {
-    name: 'weir_memory_segment_bytes',
-    help: 'Bytes of sealed segments that are in memory',
-    read: (s) => s.segmentBytes,
   },
   {
     name: 'weir_memory_segments',

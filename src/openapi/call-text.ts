@@ -62,7 +62,8 @@ export const CALL_TEXT: OperationText = {
         'Cache-Control': 'How long a browser may keep it',
         'Cache-Status': 'Whether it was kept (RFC 9211)',
         ETag: 'Of these bytes',
-        'Server-Timing': 'Milliseconds of the steps it took, and what the threads ran while it waited for one',
+        'Server-Timing':
+          'Milliseconds of the steps it took, and what the threads ran while it waited for one',
         [WARNINGS_HEADER]: 'Of which days rows or values are missing, where damage has cost some',
       },
     },

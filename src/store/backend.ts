@@ -14,8 +14,8 @@ export type BackendStats = {
   readonly sources: readonly SourceStats[];
   /** By the name of the source; those that have had a post since the start. */
   readonly ingest: ReadonlyMap<string, IngestCount>;
-  /** Bytes of posts that wait to become events. */
-  readonly queuedBytes: number;
+  /** Bytes of arrays that bodies were decoded in, kept for the next ones. */
+  readonly pooledBytes: number;
   readonly memory: MemoryStats;
   /** The log on disk; `undefined` before it has been read. */
   readonly log?: LogStats | undefined;

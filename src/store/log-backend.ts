@@ -95,7 +95,7 @@ export function openBackend(options: {
       engine: engine.stats(),
       sources: store.stats(),
       ingest: counts.bySource(),
-      queuedBytes: store.queuedBytes,
+      pooledBytes: intake.pooledBytes,
       memory: store.memoryStats(),
       log: durable.logStats(),
       heldBackClock: durable.heldBackClock,

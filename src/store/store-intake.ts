@@ -72,6 +72,11 @@ export class StoreIntake implements LogIntake {
     return this.#directory.sources;
   }
 
+  /** Bytes of arrays that bodies were decoded in, kept for the next ones. */
+  get pooledBytes(): number {
+    return this.#decoding.pool.freeBytes;
+  }
+
   sizes(): ReturnType<LogIntake['sizes']> {
     const stats = this.#store.stats();
     return new Map(

@@ -9,7 +9,9 @@ test('adds up what threads noted last, in whole KiB', () => {
   const [first, second] = [memory.join(7), memory.join(8)];
   memory.note(first!, 10 * KIB);
   memory.note(second!, 1);
-  assert.equal(memory.heldBytes, 11 * KIB);
+  memory.noteKept(first!, 5 * KIB);
+  memory.noteKept(second!, 7 * KIB);
+  assert.deepEqual([memory.heldBytes, memory.keptBytes], [11 * KIB, 12 * KIB]);
   memory.note(first!, 2 * KIB);
   assert.equal(memory.heldBytes, 3 * KIB);
 });
@@ -29,9 +31,10 @@ test('what a thread held is free once it has ended, and so is its slot', () => {
   const [ended, other] = [memory.join(7)!, memory.join(8)!];
   memory.note(ended, 5 * KIB);
   memory.note(other, 3 * KIB);
+  memory.noteKept(ended, 5 * KIB);
   assert.equal(memory.join(9), undefined);
   memory.forgetAllBut([8]);
-  assert.equal(memory.heldBytes, 3 * KIB);
+  assert.deepEqual([memory.heldBytes, memory.keptBytes], [3 * KIB, 0]);
   assert.equal(memory.join(9), ended);
 });
 

@@ -212,6 +212,32 @@ test('the cache shows its hits and misses', async () => {
   );
 });
 
+test('the parts of memory are what each part of the service counts, and add up to less than the limit', async () => {
+  const project = 'memory';
+  await post(app, '/api/logs?source_name=cloudflare.logs.prod', [{ project, metadata: {} }]);
+  await ask(app, { path: `/api/endpoints/usage.api-counts?project=${project}&interval=daily` });
+  const { backend } = services[0]!;
+  const { engine, memory } = backend.stats();
+  const samples = await scrape(app);
+  const parts = new Map<string, number>();
+  for (const [name, value] of samples) {
+    const [, part] = /^weir_memory_bytes\{part="(\w+)"\}$/.exec(name) ?? [];
+    if (part !== undefined) parts.set(part, value);
+  }
+  for (const [part, bytes] of Object.entries({ ...memory.held, memo: engine.memo.bytes })) {
+    assert.equal(parts.get(part), bytes, part);
+  }
+  for (const part of ['bodies', 'call_bodies', 'answers', 'followed', 'queries', 'queued']) {
+    assert.equal(parts.get(part), 0, `nothing is under way: ${part}`);
+  }
+  for (const part of ['heap', 'threads', 'kept_answers', 'open', 'decoding']) {
+    assert.ok(parts.get(part)! > 0, part);
+  }
+  const total = [...parts.values()].reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(total <= samples.get('weir_memory_limit_bytes')!);
+  assert.equal(parts.size, 15);
+});
+
 test('services in one process count for themselves', async () => {
   const name = 'weir_calls_total{endpoint="logs.all",status="200",code="ok"}';
   const before = (await scrape(other)).get(name) ?? 0;
