@@ -41,6 +41,7 @@ import {
 } from './covered-run.ts';
 import { DrainRate } from './drain-rate.ts';
 import { type FragmentShare, fragmentShares } from './fragment-shares.ts';
+import type { Waited } from './job.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
@@ -59,7 +60,7 @@ import {
   type TaskStats,
   taskStatsOf,
 } from './task.ts';
-import { TaskScheduler, type Waited } from './task-scheduler.ts';
+import { TaskScheduler } from './task-scheduler.ts';
 import { newTaskSignal } from './task-signal.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
 import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';

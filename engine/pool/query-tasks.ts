@@ -1,7 +1,8 @@
 import { QueryError } from '../query-error.ts';
+import type { Job, Lane, Parking, Waited } from './job.ts';
 import { RunTimer } from './run-timer.ts';
 import type { DoneAnswer, QueryPartTask } from './task.ts';
-import type { Job, Lane, Parking, TaskScheduler, Waited } from './task-scheduler.ts';
+import type { TaskScheduler } from './task-scheduler.ts';
 import { parkTask, resumeTask, stopTask } from './task-signal.ts';
 import type { Tenant } from './tenant-sets.ts';
 import type { WorkKind } from './work-shares.ts';

@@ -1,5 +1,5 @@
+import type { Waited } from './job.ts';
 import type { TaskStats } from './task.ts';
-import type { Waited } from './task-scheduler.ts';
 
 /** What a run did, and how long each part of it took. */
 export type RunStats = Omit<TaskStats, 'profile'> & {

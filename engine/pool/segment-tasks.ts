@@ -1,7 +1,8 @@
 import { assert } from '../assert.ts';
+import type { Parking } from './job.ts';
 import { RunTimer } from './run-timer.ts';
 import type { DoneAnswer, SegmentWork } from './task.ts';
-import type { Parking, TaskScheduler } from './task-scheduler.ts';
+import type { TaskScheduler } from './task-scheduler.ts';
 import { newTaskSignal, parkTask, resumeTask, type TaskSignal } from './task-signal.ts';
 import type { WorkKind } from './work-shares.ts';
 import { unreadableError, type WorkerThreads } from './worker-threads.ts';

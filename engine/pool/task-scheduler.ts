@@ -1,39 +1,16 @@
 import { assert, must } from '../assert.ts';
 import { PARKING_LOOK_MS, STARVED_MS_MAX, TURN_MS_MIN } from '../limits.ts';
 import { FairQueue } from './fair-queue.ts';
+import type { Job, Lane, Parking, Waited } from './job.ts';
 import { NO_TENANT, type Tenant } from './tenant-sets.ts';
-import { type MsByKind, noMsByKind, WORK_KINDS, type WorkKind, WorkShares } from './work-shares.ts';
-
-/** Something that takes one thread from `start` until its promise settles. It never rejects. */
-export type Job = {
-  /** `waited` goes on while the job is parked. */
-  readonly start: (waited: Waited) => Promise<void>;
-  /** A call where left out. */
-  readonly kind?: WorkKind | undefined;
-  /** Whose time it takes. */
-  readonly tenant?: Tenant | undefined;
-  /** There where the job can be parked. */
-  readonly parking?: Parking | undefined;
-};
-
-/** How long a job has waited for a thread, and what the threads ran meanwhile. */
-export type Waited = { ms: number; readonly besideMs: MsByKind };
-
-/** Steers a job that has started and not ended. The methods return at once; the job obeys at its next checkpoint. */
-export interface Parking {
-  /** The job pauses, and keeps its thread and its memory. */
-  park(): void;
-  /** The job, which is parked, goes on; it has run for so long in all. */
-  resume(ranMs: number): void;
-  /** The job ends, parked or not: others need its place. Absent where none of its kind is ended. */
-  end?(): void;
-}
-
-/**
- * Whose turn it is among those of a kind. `ahead` jobs go first: the last task of a query that has had its turn, whose
- * partial states hold memory.
- */
-export type Lane = 'ahead' | 'turn';
+import {
+  copyMsByKind,
+  type MsByKind,
+  noMsByKind,
+  WORK_KINDS,
+  type WorkKind,
+  WorkShares,
+} from './work-shares.ts';
 
 /** The clock of a scheduler. */
 export type SchedulerTime = {
@@ -160,9 +137,14 @@ export class TaskScheduler {
     this.#charge();
     const { kind = 'call' } = job;
     this.#states.set(job, {
-      ...{ kind, claim: kind, sinceMs: this.#time.nowMs(), chargedMs: 0, ranMs: 0 },
-      ...{ isEnding: false, ranMsBefore: { ...this.#ranMs } },
+      kind,
+      claim: kind,
       waited: { ms: 0, besideMs: noMsByKind() },
+      ranMsBefore: copyMsByKind(this.#ranMs),
+      sinceMs: this.#time.nowMs(),
+      chargedMs: 0,
+      ranMs: 0,
+      isEnding: false,
     });
     const tenant = this.#tenants.get(tenantOf(job)) ?? { jobCount: 0, ranMs: 0 };
     tenant.jobCount += 1;
@@ -258,7 +240,7 @@ export class TaskScheduler {
   /** Charges kinds and tenants for what their jobs have run until now, so that turns go by what each has had. */
   #charge(): void {
     const nowMs = this.#time.nowMs();
-    const ranMs = new Map<WorkKind, number>();
+    const ranMs = noMsByKind();
     for (const job of this.#running) {
       const state = this.#stateOf(job);
       const turnMs = nowMs - state.sinceMs;
@@ -266,14 +248,17 @@ export class TaskScheduler {
       this.#queues[state.kind].turn.charge(turnMs, job.tenant, state.chargedMs);
       this.#tenantOf(job).ranMs += moreMs;
       this.#ranMs[state.kind] += moreMs;
-      ranMs.set(state.claim, (ranMs.get(state.claim) ?? 0) + moreMs);
+      ranMs[state.claim] += moreMs;
       state.chargedMs = turnMs;
     }
-    this.#queues.call.turn.advance(tenantsOf(this.#runningOf('call')));
-    this.#shares.note(ranMs, (kind) => this.#isWaiting(kind));
+    this.#queues.call.turn.advance(this.#callingTenants());
+    // Most jobs find a thread free for them.
+    if (!this.#isAnyWaiting && !this.#shares.isAnyOwed) return;
+    this.#shares.note(ranMs, (kind) => this.#isWaiting(kind) || this.#isClaimed(kind));
   }
 
   #startNext(): void {
+    if (!this.#isAnyWaiting) return;
     while (this.#shares.order().some((kind) => this.#isWaiting(kind) && this.#startOf(kind))) {}
     this.#endLongest();
     this.#lookLater();
@@ -435,7 +420,7 @@ export class TaskScheduler {
     const state = this.#stateOf(job);
     state.ranMs += state.chargedMs;
     state.sinceMs = this.#time.nowMs();
-    state.ranMsBefore = { ...this.#ranMs };
+    state.ranMsBefore = copyMsByKind(this.#ranMs);
     state.chargedMs = 0;
     this.#running.delete(job);
     this.#parked.add(job);
@@ -450,7 +435,8 @@ export class TaskScheduler {
    * that waits: shorter ones end of themselves, however slow the machine is.
    */
   #endLongest(): void {
-    if (this.parkedMax === 0 || this.#count(this.#parked, isForeground) < this.parkedMax) return;
+    if (this.parkedMax === 0 || this.#parked.size < this.parkedMax) return;
+    if (this.#count(this.#parked, isForeground) < this.parkedMax) return;
     const begun = this.#begun().filter((job) => isForeground(this.#stateOf(job).kind));
     if (begun.some((job) => this.#stateOf(job).isEnding)) return;
     const starvedRanMs = this.#leastRanMsOfStarved(begun);
@@ -480,7 +466,7 @@ export class TaskScheduler {
 
   /** Looks again while something waits for what runs to have had more. */
   #lookLater(): void {
-    if (this.#isLookDue || !WORK_KINDS.some((kind) => this.#isWaiting(kind))) return;
+    if (this.#isLookDue || !this.#isAnyWaiting) return;
     if (![...this.#running].some(({ parking }) => parking !== undefined)) return;
     this.#isLookDue = true;
     this.#time.wakeIn(PARKING_LOOK_MS, () => {
@@ -497,6 +483,20 @@ export class TaskScheduler {
     this.#waitMs[kind] += ms;
     waited.ms += ms;
     for (const each of WORK_KINDS) waited.besideMs[each] += this.#ranMs[each] - ranMsBefore[each];
+  }
+
+  /** Whether any job waits, or is parked. */
+  get #isAnyWaiting(): boolean {
+    return this.#states.size > this.#running.size;
+  }
+
+  #isClaimed(kind: WorkKind): boolean {
+    for (const job of this.#running) if (this.#stateOf(job).claim === kind) return true;
+    return false;
+  }
+
+  *#callingTenants(): Iterable<Tenant> {
+    for (const job of this.#running) if (this.#stateOf(job).kind === 'call') yield tenantOf(job);
   }
 
   #isWaiting(kind: WorkKind): boolean {

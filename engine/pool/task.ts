@@ -9,7 +9,7 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
-import type { Waited } from './task-scheduler.ts';
+import type { Waited } from './job.ts';
 import type { TaskSignal } from './task-signal.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */

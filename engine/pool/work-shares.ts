@@ -14,6 +14,11 @@ export function noMsByKind(): MsByKind {
   return { call: 0, seal: 0, merge: 0, states: 0, renewal: 0 };
 }
 
+/** Field by field: where an object is spread V8 makes a hidden class each time. */
+export function copyMsByKind({ call, seal, merge, states, renewal }: MsByKind): MsByKind {
+  return { call, seal, merge, states, renewal };
+}
+
 /**
  * The part of the time of all threads that each kind has at the least while it waits, so that none starves under a
  * lasting load of calls. With two workers sealing has half a thread, and merging a fifth of one: a day's merges
@@ -45,6 +50,8 @@ export class WorkShares {
   readonly #turnMs: number;
   readonly #isSealUrgent: () => boolean;
   readonly #owedMs = noMsByKind();
+  #isAnyOwed = false;
+  #isAnyDue = false;
 
   /** `isSealUrgent`: whether posts are about to be refused, as sealing is behind. */
   constructor(turnMs: number, isSealUrgent: () => boolean) {
@@ -53,19 +60,27 @@ export class WorkShares {
   }
 
   /**
-   * Takes note of time that has gone by. `ranMs`: how long threads have run on the claim of each kind that has any,
-   * since it was last noted.
+   * Takes note of time that has gone by. `ranMs`: how long threads have run on the claim of each kind since it was last
+   * noted. `hasWork`: whether a kind waits, or runs on its claim.
    */
-  note(ranMs: ReadonlyMap<WorkKind, number>, isWaiting: (kind: WorkKind) => boolean): void {
+  note(ranMs: MsByKind, hasWork: (kind: WorkKind) => boolean): void {
     let totalMs = 0;
-    for (const ms of ranMs.values()) totalMs += ms;
+    for (const kind of WORK_KINDS) totalMs += ranMs[kind];
+    this.#isAnyOwed = false;
+    this.#isAnyDue = false;
     for (const kind of WORK_KINDS) {
-      const hadMs = ranMs.get(kind);
-      const isHere = hadMs !== undefined || isWaiting(kind);
-      const owedMs = isHere ? this.#owedMs[kind] + this.#partOf(kind, totalMs) - (hadMs ?? 0) : 0;
+      const moreMs = this.#partOf(kind, totalMs) - ranMs[kind];
+      const owedMs = hasWork(kind) ? this.#owedMs[kind] + moreMs : 0;
       // What it had while nobody else wanted it is not held against it.
       this.#owedMs[kind] = Math.min(Math.max(owedMs, 0), OWED_TURNS_MAX * this.#turnMs);
+      this.#isAnyOwed ||= owedMs > 0;
+      this.#isAnyDue ||= owedMs >= this.#turnMs;
     }
+  }
+
+  /** Whether any kind is owed anything: else there is nothing to note while none waits. */
+  get isAnyOwed(): boolean {
+    return this.#isAnyOwed;
   }
 
   /** Whether it may keep a thread that a kind before it wants. */
@@ -80,7 +95,7 @@ export class WorkShares {
 
   /** All kinds, in the order in which they go now: of those that are due the one that has waited longest for its share. */
   order(): readonly WorkKind[] {
-    if (!WORK_KINDS.some((kind) => this.isDue(kind))) return WORK_KINDS;
+    if (!this.#isAnyDue) return WORK_KINDS;
     const waitedMs = (kind: WorkKind): number => this.#owedMs[kind] / WORK_SHARES[kind];
     const due = WORK_KINDS.filter((kind) => this.isDue(kind));
     const others = WORK_KINDS.filter((kind) => !this.isDue(kind));
