@@ -13,6 +13,13 @@ import type {
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 
+/** Gives some rows of a segment apart, where it is better not to read them with all others; else `undefined`. */
+export type SegmentExtracts = {
+  readonly ofProject: (projectKey: string) => Segment | undefined;
+  /** Those outside of which none holds all of the texts. */
+  readonly withTexts: (texts: readonly NeededText[]) => readonly Segment[] | undefined;
+};
+
 /**
  * A sealed segment that need not be in memory: what a scan asks first is known of it, and the segment
  * itself is opened when the first row is asked for. `open` gives the same reader again, or another
@@ -24,23 +31,22 @@ export class BackedSegment implements Segment {
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
   readonly #open: () => SealedSegmentReader;
-  readonly #extract: (projectKey: string) => Segment | undefined;
+  readonly #extracts: SegmentExtracts;
 
-  /** `extract` gives the rows of a project apart, where it is better not to read them with all others. */
-  constructor(
-    backing: SegmentBacking,
-    open: () => SealedSegmentReader,
-    extract: (projectKey: string) => Segment | undefined,
-  ) {
+  constructor(backing: SegmentBacking, open: () => SealedSegmentReader, extracts: SegmentExtracts) {
     this.rowCount = backing.rowCount;
     this.timestampUsMin = backing.timestampUsMin;
     this.timestampUsMax = backing.timestampUsMax;
     this.#open = open;
-    this.#extract = extract;
+    this.#extracts = extracts;
   }
 
   ofProject(projectKey: string): Segment {
-    return this.#extract(projectKey) ?? this;
+    return this.#extracts.ofProject(projectKey) ?? this;
+  }
+
+  partsWith(texts: readonly NeededText[]): readonly Segment[] {
+    return this.#extracts.withTexts(texts) ?? [this];
   }
 
   runs(projectKey: string | undefined): readonly RowRun[] {

@@ -31,6 +31,7 @@ import { SkeletonTable } from './skeleton-table.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { StringTable } from './string-table.ts';
+import { withTextColumns } from './text-columns.ts';
 
 /**
  * The rows of several sealed segments of one source as one: what sealing them at once would have
@@ -112,7 +113,12 @@ class Merger {
     this.#checkpoint();
     const timestampsUs = encodeNumbers(this.#sink, this.#perRow('timestampsUs'), rowCount);
     const arrivals = encodeNumbers(this.#sink, this.#perRow('arrivals'), rowCount, 'picked');
-    const { keys, skeletons, paths } = encodeSkeletons(this.#sink, names, used.tokens, plan);
+    const { keys, skeletons, paths, arrays } = encodeSkeletons(
+      this.#sink,
+      names,
+      used.tokens,
+      plan,
+    );
     const byPlace = new PlaceReader(this.#sources, this.#order, plan, used.ofRow);
     const leaves = this.#leaves(plan, byPlace).map(
       (leaf, column): LeafFooter => ({
@@ -136,7 +142,7 @@ class Merger {
       ids: this.#declared('id', 'text'),
       messages: this.#declared('event_message', 'message'),
       projects: this.#declared('project', 'text'),
-      leaves,
+      leaves: withTextColumns(leaves, arrays, plan.slotColumns),
       residual: this.#residual(byPlace),
     };
     return writeSegment(this.#sink, footer);

@@ -50,6 +50,13 @@ export function rangesOfRows(rows: Int32Array): RowRanges {
   return bounds.subarray(0, size);
 }
 
+/** How many rows there are. */
+export function countOfRanges(ranges: RowRanges): number {
+  let count = 0;
+  for (let at = 0; at < ranges.length; at += 2) count += ranges[at + 1]! - ranges[at]!;
+  return count;
+}
+
 /** The rows of ranges that are of one row each, and the other ranges. */
 export function partedByLength(ranges: RowRanges): {
   readonly alone: Int32Array;

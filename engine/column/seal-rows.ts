@@ -15,6 +15,7 @@ import {
 import type { OpenSegmentHandle } from './segment.ts';
 import { encodeSkeletons } from './skeleton-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
+import { withTextColumns } from './text-columns.ts';
 
 /**
  * Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. Calls `checkpoint` before
@@ -203,11 +204,11 @@ class Sealer {
     const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length);
     const encoded = encoder.encode(plan.columns, columns, this.#checkpoint);
     const encodedSkeletons = encodeSkeletons(this.#sink, this.#strings, skeletons, plan);
-    const leaves = plan.columns.map((leaf, index): LeafFooter => {
-      const path = encodedSkeletons.paths[index]!;
-      return { path, leafClass: leaf.leafClass, ...encoded[index]! };
+    const { keys, skeletons: footer, paths, arrays } = encodedSkeletons;
+    const leaves = plan.columns.map(({ leafClass }, index): LeafFooter => {
+      return { path: paths[index]!, leafClass, ...encoded[index]! };
     });
-    return { keys: encodedSkeletons.keys, skeletons: encodedSkeletons.skeletons, leaves };
+    return { keys, skeletons: footer, leaves: withTextColumns(leaves, arrays, plan.slotColumns) };
   }
 
   #residual(plan: LeafPlan, column: ColumnValues, isString: Uint8Array): ResidualFooter {

@@ -78,6 +78,11 @@ export type LeafFooter = {
   readonly positions: PositionsFooter;
   readonly numbers: NumbersFooter | null;
   readonly strings: StringsFooter | null;
+  /**
+   * Of a column with a signature: all columns in which strings lie that SQL may read at its path. Absent where there may
+   * be such outside of columns with signatures, and in segments made before there was any.
+   */
+  readonly textColumns?: readonly number[] | undefined;
 };
 
 export type ResidualFooter = {

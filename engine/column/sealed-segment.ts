@@ -2,11 +2,13 @@ import { must, unreachable } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
 import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
 import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
-import type { ReadSlice } from './extract/slice-bytes.ts';
+import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { NumberValues } from './number-values.ts';
 import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
 import {
+  countOfRanges,
+  intersectionOf,
   partedByLength,
   RangeCollector,
   type RowRanges,
@@ -88,9 +90,9 @@ export class SealedSegmentReader implements Segment {
       footer &&
       whenAsked(
         () =>
-          new TextIndex(source, footer, {
-            skeletons: structure().skeletons,
-            rowSkeletons: this.#rowSkeletons(),
+          new TextIndex(first, footer, {
+            structure,
+            rowSkeletons: this.#rowSkeletons,
             entriesOf: (column) => slots().entries(column),
           }),
       );
@@ -125,22 +127,52 @@ export class SealedSegmentReader implements Segment {
    * The rows of a project as a segment of their own, in memory of its own; `undefined` where there are none, more than
    * `rowsMax`, or where they do not lie together.
    */
-  extractOf(
-    projectKey: string,
-    { imageSize, read, rowsMax }: ExtractFrom,
-  ): SegmentOfExtract | undefined {
-    const footer = must(this.#footer, 'nothing is taken out of an extract');
+  extractOf(projectKey: string, from: ExtractFrom): SegmentOfExtract | undefined {
     const [run, ...others] = this.runs(projectKey);
     if (run === undefined || others.length > 0 || !run.hasProjectKey) return undefined;
-    if (run.count > rowsMax) return undefined;
-    const before = run.start % ENTRY_ALIGNMENT;
-    const rows = { start: run.start - before, end: run.start + run.count };
-    const extract = new SegmentExtract(footer, imageSize, read, rows);
+    if (run.count > from.rowsMax) return undefined;
+    return this.#extract({ start: run.start, end: run.start + run.count }, from);
+  }
+
+  /**
+   * The rows that may hold some texts, with others near to them, as segments of their own; `undefined` where there is no
+   * telling, or these are more than `rowsMax`, or lie far apart in many places.
+   */
+  extractsWith(
+    texts: readonly NeededText[],
+    from: ExtractFrom,
+  ): readonly SegmentOfExtract[] | undefined {
+    const rows = this.#rowsNear(texts);
+    if (rows === undefined) return undefined;
+    const near = new RangeCollector(EXTRACT_GAP_MAX);
+    for (let at = 0; at < rows.length; at += 2) near.add(rows[at]!, rows[at + 1]!);
+    const ranges = near.ranges();
+    if (ranges.length > 2 * EXTRACTS_MAX || countOfRanges(ranges) > from.rowsMax) return undefined;
+    return Array.from({ length: ranges.length / 2 }, (_, range) =>
+      this.#extract({ start: ranges[2 * range]!, end: ranges[2 * range + 1]! }, from),
+    );
+  }
+
+  #rowsNear(texts: readonly NeededText[]): RowRanges | undefined {
+    let rows: RowRanges | undefined;
+    for (const needed of texts) {
+      const found = this.#texts?.().rowsNear(needed);
+      if (found === undefined) continue;
+      rows = rows === undefined ? found : intersectionOf(rows, found);
+    }
+    return rows;
+  }
+
+  /** Rows [start, end), of which those alone are in runs; some before them may be taken out with them. */
+  #extract({ start, end }: Bounds, { imageSize, read }: ExtractFrom): SegmentOfExtract {
+    const footer = must(this.#footer, 'nothing is taken out of an extract');
+    const before = start % ENTRY_ALIGNMENT;
+    const extract = new SegmentExtract(footer, imageSize, read, { start: start - before, end });
     const { rowCount, columns, source } = extract;
     const { timestampUsMin, timestampUsMax } = this;
     const segment = new SealedSegmentReader({
       extent: { rowCount, timestampUsMin, timestampUsMax },
-      groups: Groups.ofOne(projectKey, before, rowCount),
+      groups: this.#groups.within({ start, end }, before),
       columns,
       first: source,
       source,
@@ -299,6 +331,15 @@ type ReaderParts = {
   readonly footer: SealedFooter | undefined;
 };
 
+/**
+ * Rows between two that may hold a text, at most, with which both are taken out together: about as many as a few blocks of
+ * the file have of each column.
+ */
+const EXTRACT_GAP_MAX = 512;
+
+/** Extracts of one segment: of more the columns that they lie in are read as quickly. */
+const EXTRACTS_MAX = 8;
+
 /** Where an extract is taken from. */
 export type ExtractFrom = {
   /** Bytes of the whole segment in memory. */
@@ -342,12 +383,21 @@ class Groups {
     return new Groups(footer, names, source.unsigned32(footer.starts));
   }
 
-  /** Of rows from `rowStart` to `rowEnd` that have one project key; those before have none. */
-  static ofOne(projectKey: string, rowStart: number, rowEnd: number): Groups {
-    const bytes = encodedKey(projectKey);
-    const starts = rowStart === 0 ? [0, rowEnd] : [0, rowStart, rowEnd];
-    const names = { bytes, offsets: Uint32Array.of(0, bytes.length) };
-    return new Groups({ hasNone: rowStart > 0, hasMixed: false }, names, Uint32Array.from(starts));
+  /** Of the rows [start, end) alone, where the first of them is row `first`. */
+  within({ start, end }: Bounds, first: number): Groups {
+    const starts = this.#starts;
+    const groupCount = starts.length - 1;
+    const from = firstAtLeast(starts, 0, starts.length, start + 1) - 1;
+    const to = firstAtLeast(starts, 0, starts.length, end);
+    const { hasNone, hasMixed } = this.#ends;
+    const { bytes, offsets } = this.#names;
+    const nameFrom = Math.max(0, from - this.#firstNamed);
+    const nameEnd = Math.min(this.#nameCount, to - this.#firstNamed);
+    return new Groups(
+      { hasNone: hasNone && from === 0, hasMixed: hasMixed && to === groupCount },
+      { bytes, offsets: offsets.subarray(nameFrom, Math.max(nameFrom, nameEnd) + 1) },
+      starts.slice(from, to + 1).map((row) => Math.min(Math.max(row, start), end) - start + first),
+    );
   }
 
   get #nameCount(): number {
@@ -367,7 +417,7 @@ class Groups {
   ): RowRanges {
     const ranges = new RangeCollector();
     const starts = this.#starts;
-    const wanted = among ?? Int32Array.of(0, starts[starts.length - 1]!);
+    const wanted = among ?? Int32Array.of(starts[0]!, starts[starts.length - 1]!);
     let group = 0;
     for (let at = 0; at < wanted.length; at += 2) {
       const start = wanted[at]!;
@@ -398,9 +448,10 @@ class Groups {
   #newRuns(projectKey: string | undefined): readonly RowRun[] {
     const groupCount = this.#starts.length - 1;
     if (projectKey === undefined) {
-      const count = this.#starts[groupCount]!;
+      const start = this.#starts[0]!;
+      const count = this.#starts[groupCount]! - start;
       const isTimeOrdered = groupCount === 1;
-      return [{ count, start: 0, rows: undefined, isTimeOrdered, hasProjectKey: true }];
+      return [{ count, start, rows: undefined, isTimeOrdered, hasProjectKey: true }];
     }
     // As `runsOf`, of one key.
     const name = this.#find(encodedKey(projectKey));

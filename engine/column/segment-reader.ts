@@ -14,7 +14,7 @@ import {
   OpenSegmentReader,
   skeletonArraysOf,
 } from './open-segment-reader.ts';
-import { SealedSegmentReader } from './sealed-segment.ts';
+import { type ExtractFrom, SealedSegmentReader, type SegmentOfExtract } from './sealed-segment.ts';
 import type { SealedSegmentHandle, Segment, SegmentHandle } from './segment.ts';
 import {
   GAUGE_CLOCK,
@@ -90,11 +90,15 @@ export function readSegment(handle: SegmentHandle): Segment {
     taskHandles.add(handle);
     taskMemory.size += backing.imageSize;
     taskMemory.gauge = backing.gauge;
-    return new BackedSegment(
-      backing,
-      () => openSealed(handle).reader,
-      (projectKey) => extractOf(handle, backing, projectKey),
-    );
+    return new BackedSegment(backing, () => openSealed(handle).reader, {
+      ofProject: (projectKey) =>
+        extracted(handle, backing, (reader, from) => {
+          const taken = reader.extractOf(projectKey, from);
+          return taken && [taken];
+        })?.[0],
+      withTexts: (texts) =>
+        extracted(handle, backing, (reader, from) => reader.extractsWith(texts, from)),
+    });
   }
   const memory = openMemories.get(handle.id) ?? memoryOf(handle);
   rememberOpen(handle.id, memory);
@@ -119,7 +123,7 @@ export function isReadingPassing(): boolean {
  */
 export function endReading(): void {
   for (const [id, { image }] of passingReaders) letGo(passingReaders, id, image.passingSize);
-  leaveExtract();
+  leaveExtracts();
   taskHandles.clear();
   taskMemory.size = 0;
   taskMemory.gauge = undefined;
@@ -172,16 +176,16 @@ export function forgetReaders(): void {
 }
 
 /**
- * The rows of a project in a segment that is not in memory: taken out of it, as long as that is less to read than the
+ * Some rows of a segment that is not in memory: taken out of it, as long as that is less to read than the
  * columns they lie in. What has been read in this way from a segment counts; whenever it has come to as much as the
  * segment itself, columns are read whole once, and stay where there is room: whoever rents pays at most twice what buying
  * would have cost.
  */
-function extractOf(
+function extracted(
   handle: SealedSegmentHandle,
   backing: SegmentBacking,
-  projectKey: string,
-): Segment | undefined {
+  take: (reader: SealedSegmentReader, from: ExtractFrom) => readonly SegmentOfExtract[] | undefined,
+): readonly Segment[] | undefined {
   const { imageSize, rowCount } = backing;
   if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
   const { image, reader } = openSealed(handle);
@@ -191,20 +195,20 @@ function extractOf(
     return undefined;
   }
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  const taken = reader.extractOf(projectKey, { imageSize, read: image.read, rowsMax });
+  const taken = take(reader, { imageSize, read: image.read, rowsMax });
   if (taken === undefined) return undefined;
-  leaveExtract();
-  lastExtract = taken.extract;
-  return taken.segment;
+  leaveExtracts();
+  lastExtracts = taken.map(({ extract }) => extract);
+  return taken.map(({ segment }) => segment);
 }
 
 /** The rows that were taken out last. */
-let lastExtract: SegmentExtract | undefined;
+let lastExtracts: readonly SegmentExtract[] = [];
 
 /** The scan at hand goes on with other rows, or has ended. */
-function leaveExtract(): void {
-  garbageSize += lastExtract?.size ?? 0;
-  lastExtract = undefined;
+function leaveExtracts(): void {
+  for (const { size } of lastExtracts) garbageSize += size;
+  lastExtracts = [];
   collectWhatWasLetGo();
 }
 

@@ -23,6 +23,11 @@ export interface Segment {
    */
   ofProject?(projectKey: string): Segment;
   /**
+   * The segments to read all rows from that may hold all of some texts, in the order of the rows: this one, or others that
+   * have few other rows, and number them in their own ways; absent: this one.
+   */
+  partsWith?(texts: readonly NeededText[]): readonly Segment[];
+  /**
    * The rows known to have one of these project keys, and no others: none of mixed projects, none of no
    * project. Runs do not overlap.
    */

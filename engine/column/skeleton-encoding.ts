@@ -1,6 +1,7 @@
 import type { LeafPlan } from './leaf-plan.ts';
 import { encodeNumbers } from './number-values.ts';
 import type { SealedFooter } from './sealed-layout.ts';
+import type { SkeletonArrays } from './skeleton.ts';
 import type { SliceSink } from './slice.ts';
 import type { StringEncoder } from './string-encoding.ts';
 import { KIND_BITS, KIND_MASK, NODE_HEADER_SIZE, RECORD, RECORD_LIST } from './token.ts';
@@ -9,6 +10,7 @@ import { KIND_BITS, KIND_MASK, NODE_HEADER_SIZE, RECORD, RECORD_LIST } from './t
 export type EncodedSkeletons = Pick<SealedFooter, 'keys' | 'skeletons'> & {
   /** Of each column of the plan. */
   readonly paths: readonly (readonly number[])[];
+  readonly arrays: SkeletonArrays;
 };
 
 /** `skeletons`: tokens of each; their keys, and those of the plan, are string codes of `strings`. */
@@ -29,10 +31,15 @@ export function encodeSkeletons(
     keys.renumber(tokens, starts[index]!);
   });
   const paths = plan.columns.map((leaf) => leaf.path.map((key) => keys.numberOf(key)));
-  const codes = Float64Array.from(keys.codes);
+  const block = strings.blockOf(Int32Array.from(keys.codes));
+  const { bytes, offsets } = block;
   return {
     paths,
-    keys: strings.encodeBlock(codes, codes.length, new Int32Array(codes.length)),
+    arrays: {
+      ...{ tokens, starts, placeStarts: plan.slotStarts, keys: block },
+      count: skeletons.length,
+    },
+    keys: { count: keys.codes.length, bytes: sink.add(bytes), offsets: sink.add(offsets) },
     skeletons: {
       tokens: sink.add(tokens),
       starts: sink.add(starts),

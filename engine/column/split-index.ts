@@ -4,6 +4,7 @@ import { firstAtLeast } from './positions.ts';
 import { RangeCollector, type RowRanges, rangesOfRows, unionOf } from './row-ranges.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { SoughtText } from './sought-text.ts';
+import type { SplitTables } from './split-tables.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 
 /**
@@ -40,6 +41,39 @@ export function splitStringsWith(
   const generation = findingsGeneration();
   lastTold.set(split, { text: text.text, generation, strings: { ranges, among, isExact } });
   return ranges;
+}
+
+/**
+ * As `splitStringsWith`, by tables alone: strings outside of which none holds the text, perhaps with others. Where the
+ * text is in a word or a shape these are those of the blocks.
+ */
+export function tabledStringsWith(
+  tables: SplitTables,
+  { isOfWord, needle }: SoughtText,
+  blocks: RowRanges,
+): RowRanges {
+  if (!isOfWord || blocks.length === 0) return blocks;
+  const isInTable = [tables.words, tables.shapes].some((table) => isHeld(table, needle));
+  return isInTable
+    ? blocks
+    : unionOf(runsInBlocks(tables, needle, blocks), textsInBlocks(tables, blocks));
+}
+
+function isHeld(block: StringBlock, needle: ByteNeedle): boolean {
+  return entriesWith(block, needle).length > 0;
+}
+
+/** The strings with text that is in no table. */
+function textsInBlocks({ textEntries }: SplitTables, blocks: RowRanges): RowRanges {
+  const ranges = new RangeCollector();
+  const { length } = textEntries;
+  for (let at = 0; at < blocks.length; at += 2) {
+    let entry = firstAtLeast(textEntries, 0, length, blocks[at]!);
+    for (; entry < length && textEntries[entry]! < blocks[at + 1]!; entry++) {
+      ranges.add(textEntries[entry]!, textEntries[entry]! + 1);
+    }
+  }
+  return ranges.ranges();
 }
 
 /** Some strings, [start, end). */
@@ -223,7 +257,7 @@ function runsWith(split: SplitBlock, needle: ByteNeedle, blocks: RowRanges): Row
 
 /** Those among blocks. */
 function runsInBlocks(
-  { heads, headStarts, headCodes, shapeCodes }: SplitBlock,
+  { heads, headStarts, headCodes }: SplitTables,
   needle: ByteNeedle,
   blocks: RowRanges,
 ): RowRanges {
@@ -237,7 +271,7 @@ function runsInBlocks(
     for (; run < headStarts.length && headStarts[run]! < end; run++) {
       const head = headCodes[run]!;
       if (needle.find(bytes, offsets[head]!, offsets[head + 1]!) < 0) continue;
-      ranges.add(headStarts[run]!, headStarts[run + 1] ?? shapeCodes.length);
+      ranges.add(headStarts[run]!, headStarts[run + 1] ?? end);
     }
     next = run;
   }

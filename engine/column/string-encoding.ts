@@ -174,6 +174,11 @@ export class StringEncoder {
     };
   }
 
+  /** Some strings end to end, in a block of their own that is not part of the segment yet. */
+  blockOf(codes: Int32Array): StringBlock {
+    return this.#join(codes, 0, codes.length);
+  }
+
   /** The distinct codes in order of first appearance; `entries[i]` becomes the place of `codes[i]`. */
   #number(codes: Float64Array, count: number, entries: Int32Array): Int32Array {
     const entryOfCode = this.#entryOfCode;

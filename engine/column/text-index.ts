@@ -7,11 +7,14 @@ import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-r
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
 import type { SkeletonArrays } from './skeleton.ts';
-import type { Slice, SliceSource } from './slice.ts';
+import type { SliceSource } from './slice.ts';
 import { type SoughtText, soughtTexts } from './sought-text.ts';
-import { splitStringsWith } from './split-index.ts';
+import type { SplitFooter } from './split-footer.ts';
+import { type StringSpan, splitStringsWith, tabledStringsWith } from './split-index.ts';
+import { openSplitTables, type SplitTables } from './split-tables.ts';
 import type { StringEntries } from './string-entries.ts';
-import { TextPath, UNSURE } from './text-path.ts';
+import { columnsAtPath, signedStringsOf } from './text-columns.ts';
+import { TextPath } from './text-path.ts';
 import { type SignatureFooter, TextSignature } from './text-signature.ts';
 import type { SplitBlock } from './vector.ts';
 
@@ -29,9 +32,14 @@ const UNSURE_GAP_MAX = 128;
 const ROWS_READ = 2048;
 
 export type TextIndexParts = {
-  readonly skeletons: SkeletonArrays;
+  /** What tells fields apart: for old segments, and paths whose strings may lie in other columns, too. */
+  readonly structure: () => {
+    readonly skeletons: SkeletonArrays;
+    /** Column of each place: see `SealedFooter`. */
+    readonly slotColumns: Uint16Array;
+  };
   /** Skeleton of each row. */
-  readonly rowSkeletons: NumberValues;
+  readonly rowSkeletons: () => NumberValues;
   /** The strings of a leaf column, the same object for all that read them. */
   readonly entriesOf: (column: number) => StringEntries;
 };
@@ -40,15 +48,15 @@ export type TextIndexParts = {
  * Tells of a sealed segment which rows may hold a text at a path, by the signatures of its columns, and
  * by heads and words of those that are taken apart.
  *
- * A column stands for one spelling of a path and one class of kinds, and rare leaves stand in none;
- * so the skeletons are asked, once for each path, which columns the strings of their rows lie in.
+ * A column stands for one spelling of a path and one class of kinds, and rare leaves stand in none.
+ * Where the footer does not say in which columns all strings at a path lie, the skeletons are asked, once for each path.
  * Rows whose skeleton says anything else than "in these" are *unsure*, and always among the answer.
  */
 export class TextIndex {
   readonly #rowCount: number;
   readonly #source: SliceSource;
-  /** Column of each place: see `SealedFooter`. */
-  readonly #slotColumns: Slice;
+  /** Keys of the paths of columns. */
+  readonly #keys: SealedFooter['keys'];
   readonly #parts: TextIndexParts;
   /** By the index of the leaf column. */
   readonly #columns: ReadonlyMap<number, SignedColumn>;
@@ -60,10 +68,11 @@ export class TextIndex {
     | undefined;
   readonly #last = new LastRanges<Asked, RowRanges | undefined>(isSame);
 
+  /** `source`: of what tells rows apart. */
   constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
     this.#rowCount = footer.rowCount;
     this.#source = source;
-    this.#slotColumns = footer.skeletons.slotColumns;
+    this.#keys = footer.keys;
     this.#parts = parts;
     this.#columns = signedColumns(source, footer, parts.entriesOf);
   }
@@ -76,7 +85,15 @@ export class TextIndex {
     needed: NeededText,
     among: RowSpan = { start: 0, count: this.#rowCount },
   ): RowRanges | undefined {
-    return this.#last.of({ needed, among }, () => this.#find(needed, among));
+    const find = () =>
+      this.#find(needed, (column, text) => this.#rowsOf(column, text, among, withStrings));
+    return this.#last.of({ needed, among }, find);
+  }
+
+  /** As `rowsWith` of all rows, perhaps with more rows, without reading what takes bytes for each string. */
+  rowsNear(needed: NeededText): RowRanges | undefined {
+    const all = { start: 0, count: this.#rowCount };
+    return this.#find(needed, (column, text) => this.#rowsOf(column, text, all, withTables));
   }
 
   /** The strings at a path where all of them are taken apart and lie in columns of their own; else `undefined`. */
@@ -87,7 +104,10 @@ export class TextIndex {
     return splits.length === sight.columns.length ? splits : undefined;
   }
 
-  #find(needed: NeededText, among: RowSpan): RowRanges | undefined {
+  #find(
+    needed: NeededText,
+    rowsOf: (column: SignedColumn, text: SoughtText) => RowRanges,
+  ): RowRanges | undefined {
     if (this.#columns.size === 0) return undefined;
     const sight = this.#sight(needed.path);
     if (sight === undefined) return undefined;
@@ -95,7 +115,7 @@ export class TextIndex {
     if (texts.some(({ grams }) => grams.length === 0)) return undefined;
     let rows = sight.unsure;
     for (const column of sight.columns) {
-      for (const one of texts) rows = unionOf(rows, this.#rowsOf(column, one, among));
+      for (const one of texts) rows = unionOf(rows, rowsOf(column, one));
     }
     return rows;
   }
@@ -113,36 +133,37 @@ export class TextIndex {
   }
 
   #see(path: readonly string[]): PathSight | undefined {
-    const { skeletons } = this.#parts;
-    const places = new TextPath(skeletons, path);
-    const signed = [...this.#columns.values()];
-    if (!signed.some((column) => places.isSame(column.path))) return undefined;
-    const slotColumns = this.#source.unsigned16(this.#slotColumns);
-    const columns = new Set<number>();
-    const isUnsure = new Uint8Array(skeletons.count);
-    let unsureCount = 0;
-    for (let skeleton = 0; skeleton < skeletons.count; skeleton++) {
-      for (const place of places.of(skeleton)) {
-        const column = place === UNSURE ? UNSURE : slotColumns[place]!;
-        if (this.#columns.has(column)) columns.add(column);
-        else isUnsure[skeleton] = 1;
-      }
-      unsureCount += isUnsure[skeleton]!;
-    }
-    if (columns.size === 0) return undefined;
-    return {
-      columns: Array.from(columns, (column) => this.#columns.get(column)!),
-      unsure: unsureCount === 0 ? new Int32Array(0) : this.#rowsWhere(isUnsure),
+    const keys = {
+      bytes: this.#source.bytes(this.#keys.bytes),
+      offsets: this.#source.unsigned32(this.#keys.offsets),
     };
+    const places = new TextPath(keys, path);
+    const signed = [...this.#columns.values()].find((column) => places.isSame(column.path));
+    if (signed === undefined) return undefined;
+    if (signed.textColumns !== undefined) {
+      return { columns: this.#signed(signed.textColumns), unsure: NO_ROWS };
+    }
+    const isSigned = (column: number): boolean => this.#columns.has(column);
+    const found = columnsAtPath(places, { ...this.#parts.structure(), isSigned });
+    if (found.columns.length === 0) return undefined;
+    return {
+      columns: this.#signed(found.columns),
+      unsure: found.unsureCount === 0 ? NO_ROWS : this.#rowsWhere(found.isUnsure),
+    };
+  }
+
+  #signed(columns: readonly number[]): readonly SignedColumn[] {
+    return columns.map((column) => must(this.#columns.get(column)));
   }
 
   /** The rows of some skeletons, and rows that lie between such. */
   #rowsWhere(isWanted: Uint8Array): RowRanges {
     const wanted = new RangeCollector(UNSURE_GAP_MAX);
+    const rowSkeletons = this.#parts.rowSkeletons();
     for (let start = 0; start < this.#rowCount; start += ROWS_READ) {
       const count = Math.min(ROWS_READ, this.#rowCount - start);
       const rows = Int32Array.from({ length: count }, (_, index) => start + index);
-      const skeletons = this.#parts.rowSkeletons.gatherIntegers(rows, count);
+      const skeletons = rowSkeletons.gatherIntegers(rows, count);
       for (let i = 0; i < count; i++) {
         if (isWanted[skeletons[i]!] === 1) wanted.add(start + i, start + i + 1);
       }
@@ -151,12 +172,17 @@ export class TextIndex {
   }
 
   /** The rows with values in a column that may hold a text, and perhaps others that are not `among` these. */
-  #rowsOf(column: SignedColumn, text: SoughtText, among: RowSpan): RowRanges {
-    const { signature, split, valueCount } = column;
+  #rowsOf(
+    column: SignedColumn,
+    text: SoughtText,
+    among: RowSpan,
+    narrowed: typeof withStrings,
+  ): RowRanges {
+    const { signature, valueCount } = column;
     const [start, end] = column.valuesOf(among);
     const all = signature.valuesWith(text.grams, valueCount);
     const blocks = intersectionOf(all, Int32Array.of(start, end));
-    const values = (split && splitStringsWith(split, text, blocks, { start, end })) ?? blocks;
+    const values = narrowed(column, text, blocks, { start, end });
     const { positions, isInEveryRow } = column;
     if (isInEveryRow) return values;
     const rows = new RangeCollector();
@@ -180,6 +206,23 @@ export class TextIndex {
   }
 }
 
+const NO_ROWS: RowRanges = new Int32Array(0);
+
+/** Of the values in some blocks those that may hold a text, by the strings of the column. */
+function withStrings(
+  { split }: SignedColumn,
+  text: SoughtText,
+  blocks: RowRanges,
+  among: StringSpan,
+): RowRanges {
+  return (split && splitStringsWith(split, text, blocks, among)) ?? blocks;
+}
+
+/** The same by what these have in common. */
+function withTables({ tables }: SignedColumn, text: SoughtText, blocks: RowRanges): RowRanges {
+  return tables === undefined ? blocks : tabledStringsWith(tables, text, blocks);
+}
+
 /** What an index was asked. */
 type Asked = {
   readonly needed: NeededText;
@@ -194,10 +237,6 @@ function isSame(one: Asked, other: Asked): boolean {
   return one.among.start === among.start && one.among.count === among.count;
 }
 
-/**
- * The columns with signatures. A column whose strings lie in another's, value by value, has that one's:
- * what is not in the whole is not in its end.
- */
 function signedColumns(
   source: SliceSource,
   { leaves }: SealedFooter,
@@ -205,12 +244,12 @@ function signedColumns(
 ): Map<number, SignedColumn> {
   const signed = new Map<number, SignedColumn>();
   leaves.forEach((leaf, column) => {
-    const packing = leaf.strings?.packing;
-    const isIn = packing?.kind === 'suffix' || packing?.kind === 'excerpt';
-    const whole = isIn ? leaves[packing.column]!.strings : leaf.strings;
-    if (whole?.signature === undefined) return;
+    const strings = signedStringsOf(leaf, leaves);
+    if (strings === undefined) return;
     const entries = () => entriesOf(column);
-    signed.set(column, new SignedColumn(source, leaf, { signature: whole.signature, entries }));
+    const { signature, packing } = strings;
+    const split = packing.kind === 'split' ? packing : undefined;
+    signed.set(column, new SignedColumn(source, leaf, { signature, split, entries }));
   });
   return signed;
 }
@@ -222,22 +261,39 @@ class SignedColumn {
   readonly #signatureFooter: SignatureFooter;
   #positions: Positions | undefined;
   #signature: TextSignature | undefined;
+  readonly #splitFooter: SplitFooter | undefined;
+  #tables: SplitTables | undefined;
   readonly #entries: () => StringEntries;
 
   constructor(
     source: SliceSource,
     leaf: LeafFooter,
-    { signature, entries }: { signature: SignatureFooter; entries: () => StringEntries },
+    {
+      signature,
+      split,
+      entries,
+    }: {
+      readonly signature: SignatureFooter;
+      /** Of strings, or of those that they lie in, that are taken apart. */
+      readonly split: SplitFooter | undefined;
+      readonly entries: () => StringEntries;
+    },
   ) {
     this.#source = source;
     this.#leaf = leaf;
     this.#signatureFooter = signature;
+    this.#splitFooter = split;
     this.#entries = entries;
   }
 
   /** Keys from the root down. */
   get path(): readonly number[] {
     return this.#leaf.path;
+  }
+
+  /** See `LeafFooter`. */
+  get textColumns(): readonly number[] | undefined {
+    return this.#leaf.textColumns;
   }
 
   get valueCount(): number {
@@ -256,6 +312,12 @@ class SignedColumn {
     const kind = this.#leaf.strings?.packing.kind;
     if (kind !== 'split' && kind !== 'excerpt') return undefined;
     return this.#entries().split;
+  }
+
+  /** Of a column that is taken apart, or lies in one that is. */
+  get tables(): SplitTables | undefined {
+    this.#tables ??= this.#splitFooter && openSplitTables(this.#source, this.#splitFooter);
+    return this.#tables;
   }
 
   /** Where the values of some rows are. */

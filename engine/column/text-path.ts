@@ -9,6 +9,7 @@ import {
   RECORD_LIST,
   TEXT,
 } from './token.ts';
+import type { StringBlock } from './vector.ts';
 
 /** Among places: what is there only a text inside of the row can tell. */
 export const UNSURE = -1;
@@ -23,15 +24,16 @@ const SAME_KEY = 2;
  * the name or with other case. That is more than any one reading finds, and never less.
  */
 export class TextPath {
-  readonly #skeletons: SkeletonArrays;
+  readonly #names: StringBlock;
   readonly #patterns: readonly KeyPattern[];
   /** For each name of the path what is known of each key: compared once, however many skeletons. */
   readonly #keys: readonly Uint8Array[];
   readonly #found: number[] = [];
 
-  constructor(skeletons: SkeletonArrays, path: readonly string[]) {
-    const keyCount = skeletons.keys.offsets.length - 1;
-    this.#skeletons = skeletons;
+  /** `keys`: of the tokens that it is asked of. */
+  constructor(keys: StringBlock, path: readonly string[]) {
+    const keyCount = keys.offsets.length - 1;
+    this.#names = keys;
     this.#patterns = path.map((name) => new KeyPattern(name));
     this.#keys = path.map(() => new Uint8Array(keyCount));
   }
@@ -44,16 +46,15 @@ export class TextPath {
   }
 
   /** Places of a skeleton with strings at the path, UNSURE among them; good until the next call. */
-  of(skeleton: number): readonly number[] {
-    const { starts, placeStarts } = this.#skeletons;
+  of({ tokens, starts, placeStarts }: SkeletonArrays, skeleton: number): readonly number[] {
     this.#found.length = 0;
-    this.#walk(starts[skeleton]!, 0, placeStarts === undefined ? 0 : placeStarts[skeleton]!);
+    const place = placeStarts === undefined ? 0 : placeStarts[skeleton]!;
+    this.#walk(tokens, starts[skeleton]!, 0, place);
     return this.#found;
   }
 
   /** Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens. */
-  #walk(node: number, depth: number, place: number): void {
-    const { tokens } = this.#skeletons;
+  #walk(tokens: Int32Array, node: number, depth: number, place: number): void {
     const kind = tokens[node]! & KIND_MASK;
     const isAtEnd = depth === this.#patterns.length;
     if (kind === JSON_TEXT) this.#found.push(UNSURE);
@@ -62,9 +63,9 @@ export class TextPath {
     const end = endOfNode(tokens, node);
     let placeBelow = place;
     for (let at = node + NODE_HEADER_SIZE; at < end; at = endOfNode(tokens, at)) {
-      if (kind === RECORD_LIST) this.#walk(at, depth, placeBelow);
+      if (kind === RECORD_LIST) this.#walk(tokens, at, depth, placeBelow);
       else if (this.#isNamed(tokens[at]! >>> KIND_BITS, depth)) {
-        this.#walk(at, depth + 1, placeBelow);
+        this.#walk(tokens, at, depth + 1, placeBelow);
       }
       placeBelow += slotCount(tokens, at);
     }
@@ -73,7 +74,7 @@ export class TextPath {
   #isNamed(key: number, depth: number): boolean {
     const known = this.#keys[depth]!;
     if (known[key] === UNKNOWN_KEY) {
-      const { bytes, offsets } = this.#skeletons.keys;
+      const { bytes, offsets } = this.#names;
       const match = this.#patterns[depth]!.match(bytes, offsets[key]!, offsets[key + 1]!);
       known[key] = match === 'none' ? OTHER_KEY : SAME_KEY;
     }

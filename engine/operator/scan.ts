@@ -113,12 +113,23 @@ export function scanSegments(
     options.counters.segmentsScanned += Number(isFirst);
     if (isFirst) options.onSegment?.(whole);
     options.checkpoint();
-    const segment = segmentOf(whole, options);
-    const texts = new TextRows(segment, options.texts ?? []);
-    for (const run of runsOf(segment, options)) {
-      const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
-      if (!scanRun({ segment, run, texts, options, sink, chunkSize })) return false;
+    const scan = { options, sinks, chunkSize };
+    const parts = partsOf(whole, options);
+    for (const segment of isNewestFirst ? parts.toReversed() : parts) {
+      if (!scanSegment(segment, scan)) return false;
     }
+  }
+  return true;
+}
+
+type SegmentScan = Pick<RunScan, 'options' | 'chunkSize'> & { readonly sinks: ScanSinks };
+
+/** Pushes the rows of a segment; false when the sink wants no more. */
+function scanSegment(segment: Segment, { options, sinks, chunkSize }: SegmentScan): boolean {
+  const texts = new TextRows(segment, options.texts ?? []);
+  for (const run of runsOf(segment, options)) {
+    const sink = (run.hasProjectKey ? sinks.keyedRows : undefined) ?? sinks.rows;
+    if (!scanRun({ segment, run, texts, options, sink, chunkSize })) return false;
   }
   return true;
 }
@@ -154,11 +165,24 @@ export function countScannedRows(
   return count;
 }
 
-/** The segment to read the rows of a scan from: where it is of one project, one of this project alone perhaps. */
-function segmentOf(segment: Segment, { projectKey, reach }: ScanOptions): Segment {
+/**
+ * The segments to read the rows of a scan from: where it is of one project, one of this project alone perhaps; where texts
+ * are needed of any rows, some with the rows that may hold them.
+ */
+function partsOf(
+  segment: Segment,
+  { projectKey, reach, texts = [], slice = WHOLE, counters }: ScanOptions,
+): readonly Segment[] {
   const ofOne = reach?.length === 1 ? reach[0] : undefined;
   const wanted = reach === undefined ? projectKey : ofOne;
-  return (wanted !== undefined && segment.ofProject?.(wanted)) || segment;
+  if (wanted !== undefined) return [segment.ofProject?.(wanted) ?? segment];
+  // Of slices of a segment each must count the same rows.
+  if (reach !== undefined || texts.length === 0 || slice.count > 1) return [segment];
+  const parts = segment.partsWith?.(texts);
+  if (parts === undefined) return [segment];
+  const runs = parts.flatMap((part) => part.runs(undefined));
+  counters.rowsSkipped += segment.rowCount - runs.reduce((sum, { count }) => sum + count, 0);
+  return parts;
 }
 
 /** The one place where rows are taken from a segment: what is out of reach goes no further. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ENTRY_ALIGNMENT } from '../../engine/column/extract/positions-extract.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { type ExtractFrom, SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { RowRun, SegmentColumn } from '../../engine/column/segment.ts';
 import type { Vector } from '../../engine/column/vector.ts';
 import { budgetOf, runsOf } from '../support/budget.ts';
@@ -35,20 +35,30 @@ function extracted(buffer: SharedArrayBuffer, projectKey: string): Extracted | u
   const whole = SealedSegmentReader.open(buffer);
   const run = whole.runs(projectKey).find(({ hasProjectKey }) => hasProjectKey);
   if (run === undefined) return undefined;
-  let readBytes = 0;
-  const taken = whole.extractOf(projectKey, {
-    imageSize: buffer.byteLength,
-    rowsMax: Number.POSITIVE_INFINITY,
-    read: ([offset], from, to) => {
-      readBytes += to - from;
-      return new Uint8Array(buffer, offset + from, to - from);
-    },
-  });
+  const from = new From(buffer);
+  const taken = whole.extractOf(projectKey, from);
   if (taken === undefined) return undefined;
   const reader = taken.segment;
   const result = { whole, run, reader, start: run.start % ENTRY_ALIGNMENT };
   expectSame(result);
-  return { ...result, readBytes };
+  return { ...result, readBytes: from.readBytes };
+}
+
+class From implements ExtractFrom {
+  readonly imageSize: number;
+  readonly rowsMax = Number.POSITIVE_INFINITY;
+  readBytes = 0;
+  readonly #buffer: SharedArrayBuffer;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.imageSize = buffer.byteLength;
+    this.#buffer = buffer;
+  }
+
+  readonly read: ExtractFrom['read'] = ([offset], from, to) => {
+    this.readBytes += to - from;
+    return new Uint8Array(this.#buffer, offset + from, to - from);
+  };
 }
 
 const COLUMNS: readonly SegmentColumn[] = [
@@ -123,6 +133,59 @@ test('so are URLs that were taken apart, their paths and their queries', () => {
     }),
     { numRuns: runsOf(60) },
   );
+});
+
+const URL_PATH = ['metadata', 'request', 'url'];
+
+/** Events of some projects, each with the project in its URL, or with a text in its place. */
+function requests(count: number, placeOf: (n: number) => string | undefined): TestEvent[] {
+  return Array.from({ length: count }, (_, n) => {
+    const project = `reference${n % 7}zz`;
+    const place = placeOf(n);
+    const url =
+      place === 'elsewhere'
+        ? { request: { URL: `https://x.example.com/needle/${n}` } }
+        : {
+            request: { url: `https://${project}.example.com/rest/${place ?? 'todos'}?id=eq.${n}` },
+          };
+    return { timestampUs: n, project, metadata: url };
+  });
+}
+
+test('rows that may hold a text are taken out, each once, with few others', () => {
+  const place = fc.constantFrom('needle', 'needle/x', `${'n'.repeat(300)}needle`, 'elsewhere');
+  const places = fc.array(fc.tuple(fc.nat(3_999), place), { maxLength: 6 });
+  let takenCount = 0;
+  fc.assert(
+    fc.property(places, fc.constantFrom('needle', 'reference3zz', 'nowhere'), (odd, text) => {
+      const placeOf = new Map(odd);
+      const buffer = sealed(requests(4_000, (n) => placeOf.get(n)));
+      const whole = SealedSegmentReader.open(buffer);
+      const extracts = whole.extractsWith([{ path: URL_PATH, text }], new From(buffer));
+      if (extracts === undefined) return;
+      takenCount++;
+      const arrivals = extracts.flatMap(({ segment }) => {
+        const [run, ...others] = segment.runs(undefined);
+        ok(run !== undefined && others.length === 0);
+        const here = rowsFrom(run.start, run.count);
+        const taken = textsOf(segment.arrivals(here, run.count));
+        const start = textsOf(whole.arrivals(rowsFrom(0, 4_000), 4_000)).indexOf(taken[0]!);
+        expectSame({
+          ...{ whole, run: { ...run, start }, reader: segment, start: run.start },
+        });
+        return taken;
+      });
+      equal(new Set(arrivals).size, arrivals.length);
+      const wanted = textsOf(whole.roots(rowsFrom(0, 4_000), 4_000)).flatMap((root, row) =>
+        JSON.stringify(root).includes(text) ? [row] : [],
+      );
+      const all = textsOf(whole.arrivals(rowsFrom(0, 4_000), 4_000));
+      for (const row of wanted) ok(arrivals.includes(all[row]!), `row ${row}`);
+      ok(arrivals.length <= wanted.length + 600 * (odd.length + 1), `${arrivals.length} rows`);
+    }),
+    { numRuns: runsOf(30) },
+  );
+  ok(takenCount > 0);
 });
 
 /** Of a hundred projects. */
