@@ -82,6 +82,30 @@ test('of a text that is one word the rows alone are told where strings are taken
   assert.deepEqual([...rowsWith(sealedOf(lists))], [700, 701]);
 });
 
+/** A segment as it was made before footers said which columns have the strings of a path. */
+function withoutTextColumns(buffer: SharedArrayBuffer): SharedArrayBuffer {
+  const footer = readFooter(buffer);
+  const leaves = footer.leaves.map(({ textColumns: _, ...leaf }) => leaf);
+  const text = Buffer.from(JSON.stringify({ ...footer, leaves }));
+  const [, , end = 0] = new Uint32Array(buffer, 0, 4);
+  const old = new SharedArrayBuffer(end + text.length);
+  new Uint8Array(old).set(new Uint8Array(buffer, 0, end));
+  new Uint8Array(old).set(text, end);
+  new Uint32Array(old, 0, 4)[3] = text.length;
+  return old;
+}
+
+test('footers say which columns have all strings at a path, where that can be said', () => {
+  const known = sealedOf(eventsWith(new Map([[700, { request: { URL: 'a' } }]])));
+  const columnsOf = (buffer: SharedArrayBuffer) =>
+    readFooter(buffer).leaves.flatMap(({ textColumns }) => textColumns ?? []);
+  // The other spelling is in no column of its own.
+  assert.deepEqual(columnsOf(known), []);
+  assert.deepEqual(columnsOf(sealedOf(eventsWith(new Map()))), [0]);
+  const text = eventsWith(new Map([[700, { request: { other: 'a' } }]]));
+  assert.equal(columnsOf(sealedOf(text)).length, 1);
+});
+
 test('there is no telling for a short text, another path, or an open segment', () => {
   const events = eventsWith(new Map());
   const reader = SealedSegmentReader.open(sealedOf(events));
@@ -205,9 +229,11 @@ test('no row that has a text at the path is left out, whatever else is there', (
       const events = eventsWith(new Map(odd));
       const parts = [events.slice(0, cut), events.slice(cut)].filter((part) => part.length > 0);
       const buffers = parts.map((part, index) => sealedOf(part, index === 0 ? 0 : cut));
-      const reader = SealedSegmentReader.open(mergeSegments(buffers));
+      const merged = mergeSegments(buffers);
+      const reader = SealedSegmentReader.open(merged);
       const ranges = reader.rowsWith({ path: URL_PATH, text: 'needle' });
       assert.ok(ranges !== undefined);
+      assert.deepEqual(rowsWith(withoutTextColumns(merged)), ranges);
       for (const [row] of odd) assert.ok(holds(ranges, row));
       const among = { start, count: Math.floor((ROWS - start) / 2) };
       const some = reader.rowsWith({ path: URL_PATH, text: 'needle' }, among);

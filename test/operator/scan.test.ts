@@ -123,6 +123,23 @@ test('the slices of a scan have each of its rows once, and one of them counts th
   );
 });
 
+test('where texts are needed of any rows those parts of a segment are read that may hold them', () => {
+  const needed: NeededText = { path: ['a'], text: 'text' };
+  const times = [10, 20, 30, 40, 50, 60];
+  const parts = [segmentOf('first', [10, 20]), segmentOf('second', [40])];
+  const whole = { ...segmentOf('s', times), partsWith: () => parts };
+  const counters = newScanCounters();
+  const texts = [needed];
+  assert.deepEqual(idsOf([whole], { texts, counters }), ['first 0', 'first 1', 'second 0']);
+  assert.deepEqual([counters.rowsScanned, counters.rowsSkipped], [3, 3]);
+  const newestFirst = idsOf([whole], { texts, direction: 'newest-first' });
+  assert.deepEqual(newestFirst, ['second 0', 'first 0', 'first 1']);
+  // Slices have the rows of the whole divided among them, and without a text all are wanted.
+  const sliced = idsOf([whole], { texts, slice: { index: 0, count: 2 } });
+  assert.deepEqual(sliced, ['s 0', 's 1', 's 2']);
+  assert.equal(idsOf([whole], {}).length, times.length);
+});
+
 test('reads runs that list their rows, in order of time or not', () => {
   const rows = Int32Array.of(0, 2, 3);
   const window = { startUs: 30, endUs: 60 };
