@@ -1,10 +1,13 @@
 import { must } from '../assert.ts';
+import { consecutivePositions } from './chunk.ts';
 import { NumberValues } from './number-values.ts';
-import { openPositions, type Positions } from './positions.ts';
+import { openPositions, type Positions, rangeStart } from './positions.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
+import type { RowSpan } from './segment.ts';
 import type { SliceSource } from './slice.ts';
 import type { StringEntries } from './string-entries.ts';
 import { PlainStrings, StringValues } from './string-values.ts';
+import { dictionaryVector, type Vector } from './vector.ts';
 
 /** A column of one class of leaves. Exactly one of `numbers` and `strings` is there. */
 export type LeafColumn = {
@@ -12,6 +15,27 @@ export type LeafColumn = {
   readonly numbers: NumberValues | undefined;
   readonly strings: StringValues | undefined;
 };
+
+/** The only value of each of some consecutive rows, as they lie; `undefined` where some have several. */
+export function rangeOfColumn(
+  column: LeafColumn,
+  start: number,
+  count: number,
+): Vector | undefined {
+  const { positions, numbers, strings } = column;
+  const first = rangeStart(positions, start, count);
+  if (first < 0) return undefined;
+  if (strings !== undefined) return strings.range(first, count);
+  return must(numbers).range({ start: first, count, isAscending: false });
+}
+
+/** The first value of each of some rows, all of which have one. */
+export function firstsOfColumn(column: LeafColumn, rows: Int32Array, count: number): Vector {
+  const { positions, numbers, strings } = column;
+  const located = positions.locate(rows, count);
+  if (strings === undefined) return must(numbers).take(located, count);
+  return dictionaryVector(strings.gather(located, count), count, strings.entries);
+}
 
 /** The rare leaves, all in one. */
 export type Residual = {
@@ -45,6 +69,15 @@ export class LeafColumns {
   column(index: number): LeafColumn {
     this.#columns[index] ??= this.#open(must(this.#footer.leaves[index]));
     return this.#columns[index];
+  }
+
+  /** The first value of each of some rows, all of which have one. */
+  firsts(index: number, rows: Int32Array | RowSpan): Vector {
+    const column = this.column(index);
+    if (rows instanceof Int32Array) return firstsOfColumn(column, rows, rows.length);
+    const { start, count } = rows;
+    const range = rangeOfColumn(column, start, count);
+    return range ?? firstsOfColumn(column, consecutivePositions(start, start + count), count);
   }
 
   get residual(): Residual {

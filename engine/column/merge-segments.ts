@@ -2,6 +2,7 @@ import { assert, must } from '../assert.ts';
 import type { PartRows } from './divide-rows.ts';
 import type { Cut } from './excerpt-strings.ts';
 import type { EncodedLeaf } from './leaf-encoding.ts';
+import { withPlacesTold } from './leaf-places.ts';
 import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { type MergeInput, type SegmentRows, wholeInput } from './merge-input.ts';
 import { type MergeOrder, mergeOrder } from './merge-order.ts';
@@ -31,7 +32,6 @@ import { SkeletonTable } from './skeleton-table.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { StringTable } from './string-table.ts';
-import { withTextColumns } from './text-columns.ts';
 
 /**
  * The rows of several sealed segments of one source as one: what sealing them at once would have
@@ -142,7 +142,7 @@ class Merger {
       ids: this.#declared('id', 'text'),
       messages: this.#declared('event_message', 'message'),
       projects: this.#declared('project', 'text'),
-      leaves: withTextColumns(leaves, arrays, plan.slotColumns),
+      leaves: withPlacesTold(leaves, arrays, plan),
       residual: this.#residual(byPlace),
     };
     return writeSegment(this.#sink, footer);

@@ -1,5 +1,6 @@
 import { MIXED_PROJECTS, NO_STRING } from './batch.ts';
 import { type ColumnValues, emptyColumn, LeafEncoder } from './leaf-encoding.ts';
+import { withPlacesTold } from './leaf-places.ts';
 import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { encodeNumbers } from './number-values.ts';
 import { encodePositions, type PositionsFooter } from './positions.ts';
@@ -15,7 +16,6 @@ import {
 import type { OpenSegmentHandle } from './segment.ts';
 import { encodeSkeletons } from './skeleton-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
-import { withTextColumns } from './text-columns.ts';
 
 /**
  * Some rows of an open segment, at least one, as one sealed segment. `rows` is sorted in place. Calls `checkpoint` before
@@ -208,7 +208,7 @@ class Sealer {
     const leaves = plan.columns.map(({ leafClass }, index): LeafFooter => {
       return { path: paths[index]!, leafClass, ...encoded[index]! };
     });
-    return { keys, skeletons: footer, leaves: withTextColumns(leaves, arrays, plan.slotColumns) };
+    return { keys, skeletons: footer, leaves: withPlacesTold(leaves, arrays, plan) };
   }
 
   #residual(plan: LeafPlan, column: ColumnValues, isString: Uint8Array): ResidualFooter {

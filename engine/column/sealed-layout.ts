@@ -83,6 +83,11 @@ export type LeafFooter = {
    * be such outside of columns with signatures, and in segments made before there was any.
    */
   readonly textColumns?: readonly number[] | undefined;
+  /**
+   * Where each row has its first value in this column at the path, through records and lists of one record: at which depths
+   * of the path these lists are. Absent where some rows have not, and in segments made before there was any.
+   */
+  readonly listDepths?: readonly number[] | undefined;
 };
 
 export type ResidualFooter = {

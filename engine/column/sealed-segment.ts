@@ -1,9 +1,12 @@
 import { must, unreachable } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
+import { type CommonRecord, commonFieldsOf } from './common-fields.ts';
+import { CommonSource, type RowsRead } from './common-source.ts';
 import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
 import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
+import { LeafColumns } from './leaf-columns.ts';
 import { NumberValues } from './number-values.ts';
 import { openPositions, type Positions, rangeStart } from './positions.ts';
 import { Groups } from './row-groups.ts';
@@ -56,8 +59,9 @@ export class SealedSegmentReader implements Segment {
   readonly #messages: () => StringColumn;
   readonly #projects: () => StringColumn;
   readonly #rowSkeletons: () => NumberValues;
-  /** Opened when fields are first asked for: what tells these apart may be a tenth of a segment. */
-  readonly #source: () => TokenSource;
+  /** Fields that all rows of the segment have in common; of the whole one where this is an extract. */
+  readonly #common: () => CommonRecord<string>;
+  readonly #roots: () => CommonSource;
   /** `undefined` where there is no index. */
   readonly #texts: (() => TextIndex) | undefined;
   readonly #lastInside = new LastRanges<AskedInside, RowRanges>(isSameWindow);
@@ -65,7 +69,7 @@ export class SealedSegmentReader implements Segment {
   /** Of the whole segment; `undefined` of an extract. */
   readonly #footer: SealedFooter | undefined;
 
-  private constructor({ extent, groups, columns, first, source, footer }: ReaderParts) {
+  private constructor({ extent, groups, columns, first, source, footer, common }: ReaderParts) {
     this.rowCount = extent.rowCount;
     this.timestampUsMin = extent.timestampUsMin;
     this.timestampUsMax = extent.timestampUsMax;
@@ -78,8 +82,18 @@ export class SealedSegmentReader implements Segment {
     this.#projects = whenAsked(() => new StringColumn(source, columns.projects));
     this.#rowSkeletons = whenAsked(() => new NumberValues(source, columns.rowSkeletons));
     const structure = whenAsked(() => openStructure(first, columns));
-    const slots = whenAsked(() => new SealedSlotStore(source, columns, structure()));
-    this.#source = whenAsked(() => new TokenSource(new Skeletons(structure().skeletons), slots()));
+    const leaves = whenAsked(() => new LeafColumns(source, columns));
+    const slots = whenAsked(() => new SealedSlotStore(source, columns, structure(), leaves()));
+    // Opened when a field is asked for that not all rows have: skeletons may be a tenth of a segment.
+    const tokens = whenAsked(() => new TokenSource(new Skeletons(structure().skeletons), slots()));
+    this.#common = common;
+    this.#roots = whenAsked(() => {
+      const skeletons = {
+        roots: (rows: RowsRead) => this.#rootsOf(rows, tokens()),
+        source: tokens,
+      };
+      return new CommonSource(common(), (column, rows) => leaves().firsts(column, rows), skeletons);
+    });
     this.#texts =
       footer &&
       whenAsked(
@@ -87,7 +101,7 @@ export class SealedSegmentReader implements Segment {
           new TextIndex(first, footer, {
             structure,
             rowSkeletons: this.#rowSkeletons,
-            entriesOf: (column) => slots().entries(column),
+            entriesOf: (column) => must(leaves().column(column).strings).entries,
           }),
       );
   }
@@ -114,6 +128,11 @@ export class SealedSegmentReader implements Segment {
       first,
       source,
       footer,
+      common: whenAsked(() => {
+        const { bytes, offsets } = footer.keys;
+        const keys = { bytes: first.bytes(bytes), offsets: first.unsigned32(offsets) };
+        return commonFieldsOf(footer.leaves, keys);
+      }),
     });
   }
 
@@ -171,6 +190,7 @@ export class SealedSegmentReader implements Segment {
       first: source,
       source,
       footer: undefined,
+      common: this.#common,
     });
     return { segment, extract };
   }
@@ -224,8 +244,15 @@ export class SealedSegmentReader implements Segment {
   }
 
   roots(rows: Int32Array, count: number): NestedVector {
-    const skeletons = this.#rowSkeletons().gatherIntegers(rows, count);
-    return this.#source().roots(rows, skeletons, count);
+    return this.#roots().roots(rows.length === count ? rows : rows.slice(0, count));
+  }
+
+  #rootsOf(rows: RowsRead, tokens: TokenSource): NestedVector {
+    const skeletons = this.#rowSkeletons();
+    if (!(rows instanceof Int32Array)) {
+      return tokens.rootsOfRange(rows.start, rows.count, skeletons);
+    }
+    return tokens.roots(rows, skeletons.gatherIntegers(rows, rows.length), rows.length);
   }
 
   range(column: SegmentColumn, { start, count, isTimeOrdered }: RowRange): Vector | undefined {
@@ -241,7 +268,7 @@ export class SealedSegmentReader implements Segment {
       case 'project':
         return this.#projects().range(start, count);
       case 'root':
-        return this.#source().rootsOfRange(start, count, this.#rowSkeletons());
+        return this.#roots().roots({ start, count });
       default:
         return unreachable(column);
     }
@@ -323,6 +350,7 @@ type ReaderParts = {
   /** Of the columns. */
   readonly source: SliceSource;
   readonly footer: SealedFooter | undefined;
+  readonly common: () => CommonRecord<string>;
 };
 
 /**

@@ -3,15 +3,13 @@ import { FlatRows } from './flat-rows.ts';
 import { type JsonBuffer, numberText } from './json-buffer.ts';
 import type { JsonTemplate } from './json-template.ts';
 import type { JsonWriter } from './json-writer.ts';
-import { type LeafColumn, LeafColumns } from './leaf-columns.ts';
+import { firstsOfColumn, type LeafColumn, LeafColumns, rangeOfColumn } from './leaf-columns.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { NumberValues } from './number-values.ts';
-import { rangeStart } from './positions.ts';
 import type { SealedFooter } from './sealed-layout.ts';
 import type { RowSpan } from './segment.ts';
 import type { SliceSource } from './slice.ts';
 import type { ByteRange, ListedPlaces, SlotStore } from './slot-store.ts';
-import type { StringEntries } from './string-entries.ts';
 import { TEXT } from './token.ts';
 import { dictionaryVector, type Vector, valueVector } from './vector.ts';
 
@@ -41,20 +39,17 @@ export class SealedSlotStore implements SlotStore {
   readonly #slotOrdinals: NumberValues;
   readonly #rows: FlatRows;
 
+  /** `leaves`: of the same columns, where others read them, too. */
   constructor(
     source: SliceSource,
     columns: Pick<SealedFooter, 'leaves' | 'residual'>,
     places: SlotPlaces,
+    leaves: LeafColumns = new LeafColumns(source, columns),
   ) {
-    this.#leaves = new LeafColumns(source, columns);
+    this.#leaves = leaves;
     this.#slotColumns = places.slotColumns;
     this.#slotOrdinals = places.slotOrdinals;
-    this.#rows = new FlatRows(this.#leaves, source, columns.leaves, places);
-  }
-
-  /** The strings of a leaf column that has strings. */
-  entries(column: number): StringEntries {
-    return must(this.#leaves.column(column).strings).entries;
+    this.#rows = new FlatRows(leaves, source, columns.leaves, places);
   }
 
   numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array {
@@ -94,21 +89,12 @@ export class SealedSlotStore implements SlotStore {
 
   range({ start, count }: RowSpan, places: Int32Array, placeCount: number): Vector | undefined {
     const column = this.#columnOfFirsts(places, placeCount);
-    if (column === undefined) return undefined;
-    const { positions, numbers, strings } = column;
-    const first = rangeStart(positions, start, count);
-    if (first < 0) return undefined;
-    if (strings !== undefined) return strings.range(first, count);
-    return must(numbers).range({ start: first, count, isAscending: false });
+    return column && rangeOfColumn(column, start, count);
   }
 
   list({ rows, count, places, placeCount }: ListedPlaces): Vector | undefined {
     const column = this.#columnOfFirsts(places, placeCount);
-    if (column === undefined) return undefined;
-    const { positions, numbers, strings } = column;
-    const located = positions.locate(rows, count);
-    if (strings === undefined) return must(numbers).take(located, count);
-    return dictionaryVector(strings.gather(located, count), count, strings.entries);
+    return column && firstsOfColumn(column, rows, count);
   }
 
   number(row: number, place: number): number {
