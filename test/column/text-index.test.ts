@@ -10,6 +10,7 @@ import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { runsOf } from '../support/budget.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
+import { asOldSegment } from './old-segment.ts';
 
 const URL_PATH = ['metadata', 'request', 'url'];
 const ROWS = 2400;
@@ -81,19 +82,6 @@ test('of a text that is one word the rows alone are told where strings are taken
   );
   assert.deepEqual([...rowsWith(sealedOf(lists))], [700, 701]);
 });
-
-/** A segment as it was made before footers said which columns have the strings of a path. */
-function withoutTextColumns(buffer: SharedArrayBuffer): SharedArrayBuffer {
-  const footer = readFooter(buffer);
-  const leaves = footer.leaves.map(({ textColumns: _, ...leaf }) => leaf);
-  const text = Buffer.from(JSON.stringify({ ...footer, leaves }));
-  const [, , end = 0] = new Uint32Array(buffer, 0, 4);
-  const old = new SharedArrayBuffer(end + text.length);
-  new Uint8Array(old).set(new Uint8Array(buffer, 0, end));
-  new Uint8Array(old).set(text, end);
-  new Uint32Array(old, 0, 4)[3] = text.length;
-  return old;
-}
 
 test('footers say which columns have all strings at a path, where that can be said', () => {
   const known = sealedOf(eventsWith(new Map([[700, { request: { URL: 'a' } }]])));
@@ -233,7 +221,7 @@ test('no row that has a text at the path is left out, whatever else is there', (
       const reader = SealedSegmentReader.open(merged);
       const ranges = reader.rowsWith({ path: URL_PATH, text: 'needle' });
       assert.ok(ranges !== undefined);
-      assert.deepEqual(rowsWith(withoutTextColumns(merged)), ranges);
+      assert.deepEqual(rowsWith(asOldSegment(merged)), ranges);
       for (const [row] of odd) assert.ok(holds(ranges, row));
       const among = { start, count: Math.floor((ROWS - start) / 2) };
       const some = reader.rowsWith({ path: URL_PATH, text: 'needle' }, among);
