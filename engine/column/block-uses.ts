@@ -43,6 +43,10 @@ export function isFrequent({ useCounts }: BlockUses, block: number): boolean {
   return must(useCounts[block]) >= FREQUENT_USES;
 }
 
+export function wasNeeded({ useCounts }: BlockUses, block: number): boolean {
+  return must(useCounts[block]) > 0;
+}
+
 /** Takes note that some blocks are needed now. */
 export function noteUse(backing: SegmentBacking, { first, end }: BlockRange): void {
   const { usedAt, useCounts } = backing.uses;

@@ -15,7 +15,7 @@ const UNUSED_BYTES = 65 * 1024 * 1024;
  */
 const COLLECTING_MAIN_MS_MAX = 2_000;
 
-let collect: (() => void) | undefined;
+let collect: ((options?: { readonly type: 'minor' }) => void) | undefined;
 
 /**
  * Collects all garbage of this thread now; takes some 10 ms. V8 also forgets the shapes of classes without an
@@ -23,11 +23,25 @@ let collect: (() => void) | undefined;
  * to be made again: for whoever cannot go on without the memory.
  */
 export function collectGarbage(): void {
+  collector()();
+}
+
+/**
+ * Collects the garbage among new objects of this thread, with the arrays that they hold: most of what a task leaves, in
+ * about a millisecond, and what is compiled stays.
+ */
+export function collectNewGarbage(): void {
+  collector()({ type: 'minor' });
+  // Arrays that one collection finds are given back by the next.
+  collector()({ type: 'minor' });
+}
+
+function collector(): NonNullable<typeof collect> {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as () => void;
+    collect = runInNewContext('gc') as NonNullable<typeof collect>;
   }
-  collect();
+  return collect;
 }
 
 let last: Promise<void> = Promise.resolve();

@@ -64,7 +64,7 @@ export type SegmentBacking = {
   readonly states: Int32Array;
   /** Of each block, and last of the frame. */
   readonly uses: BlockUses;
-  /** What was read of the segment in parts, a block at a time, and is not in the buffer: KiB. */
+  /** What was read of the segment in parts, a block at a time, since its columns were last read whole: KiB. */
   readonly readInParts: Int32Array;
   readonly gauge: MemoryGauge;
 };

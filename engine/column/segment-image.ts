@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
-import { noteUse } from './block-uses.ts';
+import { noteUse, wasNeeded } from './block-uses.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
+import { measureFile, readAt } from './opened-file.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
@@ -234,31 +234,58 @@ export class SegmentImage {
     if (backing === undefined) return new Uint8Array(shared, ...bytes);
     readAhead = undefined;
     const range = blocksWith(backing.blocks, bytes);
-    noteUse(backing, range);
-    if (shared.byteLength > 0 && areResident(backing, range))
+    if (shared.byteLength > 0 && areResident(backing, range)) {
+      noteUse(backing, range);
       return new Uint8Array(shared, ...bytes);
+    }
+    if (range.end === range.first + 1) return this.#partOf(range.first, range.end, bytes);
     const joined = new Uint8Array(end - start);
-    for (let block = range.first; block < range.end; block++) {
-      const [blockOffset, size] = placeOf(backing, block);
-      const from = Math.max(bytes[0], blockOffset);
-      const to = Math.min(bytes[0] + bytes[1], blockOffset + size);
-      const part = this.#unpackedBlock(block, range.end).subarray(
-        from - blockOffset,
-        to - blockOffset,
-      );
-      joined.set(part, from - bytes[0]);
+    for (let block = range.first, at = 0; block < range.end; block++) {
+      const part = this.#partOf(block, range.end, bytes);
+      joined.set(part, at);
+      at += part.length;
     }
     return joined;
   };
+
+  /** Those of some bytes of the segment that are in a block. */
+  #partOf(block: number, end: number, [offset, size]: Slice): Uint8Array {
+    const backing = this.#backing!;
+    const [blockOffset, blockSize] = placeOf(backing, block);
+    const from = Math.max(offset, blockOffset);
+    const to = Math.min(offset + size, blockOffset + blockSize);
+    if (this.#isShared(block, end)) return new Uint8Array(this.buffer, from, to - from);
+    return this.#unpackedBlock(block, end).subarray(from - blockOffset, to - blockOffset);
+  }
+
+  /**
+   * Whether a block is in the buffer that all threads share. One that was needed before comes there, if there is room: what
+   * the rows of all projects have in common, and the rows of a project that is asked for again.
+   */
+  #isShared(block: number, end: number): boolean {
+    const { states, uses } = this.#backing!;
+    const isNeededAgain = wasNeeded(uses, block);
+    noteUse(this.#backing!, { first: block, end: block + 1 });
+    if (this.buffer !== this.#handle.buffer) return false;
+    if (Atomics.load(states, block) === RESIDENT) return true;
+    if (!isNeededAgain || this.#unpackedBlocks.has(block)) return false;
+    const [, size] = placeOf(this.#backing!, block);
+    if (!hasRoom(this.#backing!, size)) return false;
+    this.#loadShared(block, end);
+    countReadInParts(this.#backing!, size);
+    return true;
+  }
 
   /** The bytes of a block that is not in memory; the last few are kept. */
   #unpackedBlock(block: number, end: number): Uint8Array {
     const known = this.#unpackedBlocks.get(block);
     if (known !== undefined) return known;
     checkLoading();
-    const bytes = this.#read(block, end).slice();
+    const read = this.#read(block, end);
+    // What is stored as it is lies where the next block is read to.
+    const bytes = this.#isPacked(block) ? read : read.slice();
     const isBeside = this.buffer === this.#own?.buffer;
-    if (!isBeside) Atomics.add(this.#backing!.readInParts, 0, Math.ceil(bytes.length / KIB));
+    if (!isBeside) countReadInParts(this.#backing!, bytes.length);
     if (this.#unpackedBlocks.size === UNPACKED_BLOCKS_MAX) {
       for (const oldest of this.#unpackedBlocks.keys()) {
         this.#unpackedBlocks.delete(oldest);
@@ -267,6 +294,17 @@ export class SegmentImage {
     }
     this.#unpackedBlocks.set(block, bytes);
     return bytes;
+  }
+
+  #isPacked(block: number): boolean {
+    const { size, storedSize } = storedBlockAt(this.#backing!.blocks, block);
+    return storedSize < size;
+  }
+
+  /** Whether there is room for all of the segment where all threads share it. */
+  get hasRoomForAll(): boolean {
+    const backing = this.#backing;
+    return backing === undefined || hasRoom(backing, backing.imageSize - this.residentSize);
   }
 
   /** Whether all of the segment is in the buffer that all threads share: nothing leaves it. */
@@ -371,35 +409,23 @@ export class SegmentImage {
   #readFile(offset: number, size: number, sizeWanted: number): Uint8Array {
     const { path } = this.#backing!;
     const bytes = storedBytes(sizeWanted);
-    let file: number | undefined;
     try {
-      file = openSync(path, 'r');
-      let read = 0;
-      while (read < sizeWanted) {
-        const count = readSync(file, bytes, read, sizeWanted - read, offset + read);
-        if (count === 0) {
-          if (read < size) return this.#endedEarly(file, offset, size);
-          break;
-        }
-        read += count;
-      }
-      return bytes.subarray(0, read);
+      const read = readAt(path, bytes, offset);
+      return read < size ? this.#endedEarly(offset, size) : bytes.subarray(0, read);
     } catch (error) {
       const code = codeOf(error);
       if (code === undefined) throw error;
       if (code === 'ENOENT') throw new SegmentGoneError(path);
       throw new SegmentReadError(this.#handle.id, path, code);
-    } finally {
-      if (file !== undefined) closeSync(file);
     }
   }
 
   /** The end of a file is where its size says. */
-  #endedEarly(file: number, offset: number, size: number): never {
-    if (fstatSync(file).size < offset + size) {
+  #endedEarly(offset: number, size: number): never {
+    const { path } = this.#backing!;
+    if (measureFile(path) < offset + size) {
       this.#fail(`it ends before the block at ${offset} does`);
     }
-    const { path } = this.#backing!;
     throw new SegmentReadError(this.#handle.id, path, 'the disk gives less than the file has');
   }
 
@@ -414,7 +440,8 @@ export class SegmentImage {
       return this.#fail('a block cannot be unpacked');
     }
     if (size !== undefined && bytes.length !== size) this.#fail('a block is not as long as it was');
-    return bytes;
+    // `slice` of a Buffer copies nothing.
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   #fail(reason: string): never {
@@ -473,6 +500,10 @@ function becameResident({ states, gauge }: SegmentBacking, index: number, size: 
 
 function hasFrame({ states }: SegmentBacking): boolean {
   return Atomics.load(states, states.length - 1) === RESIDENT;
+}
+
+function countReadInParts({ readInParts }: SegmentBacking, size: number): void {
+  Atomics.add(readInParts, 0, Math.ceil(size / KIB));
 }
 
 /** Bytes that were read of a segment in parts. */

@@ -14,6 +14,7 @@ import {
   OpenSegmentReader,
   skeletonArraysOf,
 } from './open-segment-reader.ts';
+import { closeFile } from './opened-file.ts';
 import { type ExtractFrom, SealedSegmentReader, type SegmentOfExtract } from './sealed-segment.ts';
 import type { SealedSegmentHandle, Segment, SegmentHandle } from './segment.ts';
 import {
@@ -127,6 +128,7 @@ export function endReading(): void {
   taskHandles.clear();
   taskMemory.size = 0;
   taskMemory.gauge = undefined;
+  closeFile();
   collectWhatWasLetGo();
 }
 
@@ -178,8 +180,8 @@ export function forgetReaders(): void {
 /**
  * Some rows of a segment that is not in memory: taken out of it, as long as that is less to read than the
  * columns they lie in. What has been read in this way from a segment counts; whenever it has come to as much as the
- * segment itself, columns are read whole once, and stay where there is room: whoever rents pays at most twice what buying
- * would have cost.
+ * segment itself, and there is room for that, columns are read whole once, and stay: whoever rents pays at most twice what
+ * buying would have cost.
  */
 function extracted(
   handle: SealedSegmentHandle,
@@ -192,7 +194,7 @@ function extracted(
   if (image.isWhole) return undefined;
   if (bytesReadInParts(backing) >= imageSize) {
     forgetReadInParts(backing);
-    return undefined;
+    if (image.hasRoomForAll) return undefined;
   }
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
   const taken = take(reader, { imageSize, read: image.read, rowsMax });

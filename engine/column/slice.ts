@@ -59,14 +59,19 @@ export type SliceFinder = (slice: Slice) => SharedArrayBuffer;
 
 /** Opens slices of one sealed segment. */
 export class SliceSource {
-  readonly #buffer: SharedArrayBuffer;
+  #buffer: ArrayBufferLike;
   readonly #need: SliceFinder | undefined;
   #hasApart = false;
 
   /** `need` brings a slice into memory before it is opened, and tells where it is. */
-  constructor(buffer: SharedArrayBuffer, need?: SliceFinder) {
+  constructor(buffer: ArrayBufferLike, need?: SliceFinder) {
     this.#buffer = buffer;
     this.#need = need;
+  }
+
+  /** All slices are in a longer buffer, too: from now on they are opened there. */
+  moveTo(buffer: ArrayBufferLike): void {
+    this.#buffer = buffer;
   }
 
   /** Bytes of the segment. */
@@ -125,7 +130,7 @@ export class SliceSource {
     return width === 2 ? this.unsigned16(slice) : this.unsigned32(slice);
   }
 
-  #find(slice: Slice): SharedArrayBuffer {
+  #find(slice: Slice): ArrayBufferLike {
     if (this.#need === undefined) return this.#buffer;
     const buffer = this.#need(slice);
     if (buffer !== this.#buffer) this.#hasApart = true;

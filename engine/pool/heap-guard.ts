@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
-import { collectGarbage } from '../column/garbage.ts';
+import { collectGarbage, collectNewGarbage } from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
 import { HeldMemory, type SharedMemoryUse } from './held-memory.ts';
@@ -92,11 +92,13 @@ export class HeapGuard {
   }
 
   /**
-   * To be called at the end of a task. Collects garbage when this thread keeps more than it may; if it still does,
-   * calls `forget`, which releases what the thread keeps for later tasks.
+   * To be called at the end of a task. Collects garbage, that of new objects first, when this thread keeps more than it
+   * may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
    */
   endTask(forget: () => void): void {
     this.#noteEnd();
+    if (this.#keptBytes() <= this.#keptLookBytes) return;
+    collectNewGarbage();
     if (this.#keptBytes() <= this.#keptLookBytes) return;
     this.#collect();
     if (this.#keptBytes() > this.#keptLookBytes) {

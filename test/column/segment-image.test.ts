@@ -148,6 +148,19 @@ test('rows of a project are taken out of a large segment, and little else is rea
     assert.ok(readBytes < buffer.byteLength / 3);
     // Nearly all of the rows, and none of them.
     assert.equal(segment.ofProject!('nobody'), segment);
+
+    // What the rows of several projects need comes where all threads share it, if there is room.
+    const roomy = await stored(folder, buffer, newMemoryGauge(ROOM_FOR_ALL));
+    const readOfEach = ['p3', 'p90', 'p170', 'p240'].map((project) => {
+      const before = bytesReadInParts(roomy.backing!);
+      assert.deepEqual(
+        rowsOfProject(readSegment(roomy).ofProject!(project), project),
+        rowsOfProject(whole, project),
+      );
+      return bytesReadInParts(roomy.backing!) - before;
+    });
+    assert.ok(readOfEach[3]! < 0.75 * readOfEach[0]!, `${readOfEach} bytes`);
+    assert.ok(residentCount(roomy) < roomy.backing!.states.length / 3);
   });
 });
 
@@ -286,6 +299,7 @@ test('a file that is cut off is damaged, one that has gone is gone', async () =>
     const bytes = await readFile(handle.path);
     await writeFile(handle.path, bytes.subarray(0, bytes.length >> 2));
     assert.throws(() => rowsOf(readSegment(handle)), SegmentDamagedError);
+    endReading();
     await rm(handle.path);
     const other = { ...handle, id: newSegmentId() };
     assert.throws(() => rowsOf(readSegment(other)), SegmentGoneError);

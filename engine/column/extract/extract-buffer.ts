@@ -1,42 +1,41 @@
-import { growSegmentBuffer, newSegmentBuffer } from '../segment-buffer.ts';
 import { ALIGNMENT, type Slice, SliceSource } from '../slice.ts';
 
-/** Takes arrays in, one behind the other, and opens them. */
+/** What is taken out beside rows: shapes, words, and small arrays of each column. */
+const FIRST_SIZE_MIN = 64 * 1024;
+
+/**
+ * Takes arrays in, one behind the other, and opens them. Its memory is that of the thread, so V8 gives it back with
+ * other new objects; where it is full it is moved to one twice as long, and arrays that were opened stay good.
+ */
 export class ExtractBuffer {
   readonly source: SliceSource;
-  readonly #buffer: SharedArrayBuffer;
+  #bytes: Uint8Array;
   #end = 0;
-  /** Arrays for which the buffer has no addresses, each in one of its own. */
-  readonly #apart = new Map<Slice, SharedArrayBuffer>();
-  #apartSize = 0;
 
-  /** `sizeMax`: of most arrays together; what is not taken in takes no memory. */
-  constructor(sizeMax: number) {
-    this.#buffer = newSegmentBuffer(0, sizeMax);
-    this.source = new SliceSource(this.#buffer, (slice) => this.#apart.get(slice) ?? this.#buffer);
+  /** `sizeExpected`: of all arrays together, about. */
+  constructor(sizeExpected: number) {
+    this.#bytes = new Uint8Array(Math.max(FIRST_SIZE_MIN, sizeExpected));
+    this.source = new SliceSource(this.#bytes.buffer);
   }
 
-  /** Bytes taken in. */
+  /** Bytes of memory. */
   get size(): number {
-    return this.#end + this.#apartSize;
+    return this.#bytes.length;
   }
 
   add(array: ArrayBufferView): Slice {
+    const slice: Slice = [this.#end, array.byteLength];
+    this.#end += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT;
+    if (this.#end > this.#bytes.length) this.#move();
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    const slice: Slice = [this.#end, bytes.length];
-    const end = this.#end + Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT;
-    if (!growSegmentBuffer(this.#buffer, end)) return this.#addApart(bytes);
-    this.#end = end;
-    new Uint8Array(this.#buffer, ...slice).set(bytes);
+    this.#bytes.set(bytes, slice[0]);
     return slice;
   }
 
-  #addApart(bytes: Uint8Array): Slice {
-    const slice: Slice = [0, bytes.length];
-    const buffer = newSegmentBuffer(bytes.length);
-    new Uint8Array(buffer, ...slice).set(bytes);
-    this.#apart.set(slice, buffer);
-    this.#apartSize += bytes.length;
-    return slice;
+  #move(): void {
+    const longer = new Uint8Array(Math.max(2 * this.#bytes.length, this.#end));
+    longer.set(this.#bytes);
+    this.#bytes = longer;
+    this.source.moveTo(longer.buffer);
   }
 }

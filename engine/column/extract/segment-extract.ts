@@ -21,9 +21,6 @@ import { ValuesExtract } from './values-extract.ts';
  */
 export const EXTRACT_IMAGE_BYTES_MIN = 4 * 1024 * 1024;
 
-/** Bytes beside those of the segment itself: of each leaf column a few arrays more, and the positions of all rows. */
-const COLUMN_SIZE_MAX = 256;
-
 /** What a footer says of the rows of a segment, and of what tells their fields apart. */
 export type RowColumns = Pick<
   SealedFooter,
@@ -59,8 +56,7 @@ export class SegmentExtract {
       'rows are taken out from where entries begin that are packed together',
     );
     this.rowCount = end - start;
-    const positionsSize = 4 * (this.rowCount + 1) + COLUMN_SIZE_MAX;
-    this.#buffer = new ExtractBuffer(imageSize + footer.leaves.length * positionsSize);
+    this.#buffer = new ExtractBuffer(Math.ceil((imageSize * this.rowCount) / footer.rowCount));
     this.columns = new ExtractColumns(footer, {
       bytes: new SliceBytes(read),
       buffer: this.#buffer,
