@@ -22,6 +22,9 @@ const USED_PART = 9 / 16;
 /** Part of what may be held by which a thread's own must have grown for its garbage to be collected again. */
 const GROWN_PART = 1 / 16;
 
+/** What collects garbage at the end of a task, until little enough is left: arrays that one finds the next gives back. */
+const COLLECTIONS = [collectNewGarbage, collectGarbage, collectGarbage] as const;
+
 /** Thrown when a query holds too much; a kind of its own, as a part of a query may be run again as a whole. */
 export class HeldTooMuchError extends RunStoppedError {}
 
@@ -97,10 +100,10 @@ export class HeapGuard {
    */
   endTask(forget: () => void): void {
     this.#noteEnd();
-    if (this.#keptBytes() <= this.#keptLookBytes) return;
-    collectNewGarbage();
-    if (this.#keptBytes() <= this.#keptLookBytes) return;
-    this.#collect();
+    for (const collect of COLLECTIONS) {
+      if (this.#keptBytes() <= this.#keptLookBytes) return;
+      collect();
+    }
     if (this.#keptBytes() > this.#keptLookBytes) {
       forget();
       this.#collect();

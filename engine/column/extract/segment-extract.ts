@@ -1,4 +1,4 @@
-import { assert } from '../../assert.ts';
+import { assert, must } from '../../assert.ts';
 import type { NumbersFooter } from '../number-values.ts';
 import type { PositionsFooter } from '../positions.ts';
 import type {
@@ -86,7 +86,8 @@ class ExtractColumns implements RowColumns {
   readonly #footer: SealedFooter;
   readonly #from: From;
   readonly #values: ValuesExtract;
-  readonly #takenLeaves = new Map<string, TakenLeaf>();
+  /** By the first of the leaves that are one column. */
+  readonly #takenLeaves = new Map<number, TakenLeaf>();
   readonly #keys = whenAsked(() => this.#takeBlock(this.#footer.keys));
   readonly #skeletons = whenAsked(() => this.#takeSkeletons());
   readonly #timestampsUs = whenAsked(() => this.#takeNumbers('timestampsUs'));
@@ -100,7 +101,10 @@ class ExtractColumns implements RowColumns {
     this.#footer = footer;
     this.#from = from;
     this.#values = new ValuesExtract(from.bytes, from.buffer);
-    this.leaves = footer.leaves.map((leaf) => new ExtractLeaf(leaf, () => this.#takeLeaf(leaf)));
+    const firsts = firstLeavesOf(footer);
+    this.leaves = footer.leaves.map((leaf, column) => {
+      return new ExtractLeaf(leaf, () => this.#takeLeaf(leaf, must(firsts[column])));
+    });
   }
 
   get keys(): BlockFooter {
@@ -166,11 +170,9 @@ class ExtractColumns implements RowColumns {
   }
 
   /** Leaves that are one column there are one here. */
-  #takeLeaf(leaf: LeafFooter): TakenLeaf {
-    const { positions, numbers, strings } = leaf;
-    const origin = JSON.stringify([positions, numbers, strings]);
-    const taken = this.#takenLeaves.get(origin) ?? this.#takeNewLeaf(leaf);
-    this.#takenLeaves.set(origin, taken);
+  #takeLeaf(leaf: LeafFooter, first: number): TakenLeaf {
+    const taken = this.#takenLeaves.get(first) ?? this.#takeNewLeaf(leaf);
+    this.#takenLeaves.set(first, taken);
     return taken;
   }
 
@@ -191,6 +193,23 @@ class ExtractColumns implements RowColumns {
     const copied = (slice: Slice): Slice => this.#from.buffer.add(this.#from.bytes.bytes(slice));
     return { count, bytes: copied(bytes), offsets: copied(offsets) };
   }
+}
+
+const firstLeaves = new WeakMap<SealedFooter, readonly number[]>();
+
+/** Of each leaf the first one that is the same column; found once for a segment that is open. */
+function firstLeavesOf(footer: SealedFooter): readonly number[] {
+  const known = firstLeaves.get(footer);
+  if (known !== undefined) return known;
+  const firstOf = new Map<string, number>();
+  const firsts = footer.leaves.map(({ positions, numbers, strings }, column) => {
+    const origin = JSON.stringify([positions, numbers, strings]);
+    const first = firstOf.get(origin) ?? column;
+    firstOf.set(origin, first);
+    return first;
+  });
+  firstLeaves.set(footer, firsts);
+  return firsts;
 }
 
 type TakenLeaf = Pick<LeafFooter, 'positions' | 'numbers' | 'strings'>;

@@ -47,8 +47,8 @@ export function extractSkeletons(
 /** Where some of many lists lie, of which `starts` has the first entry of each, and the end. */
 function boundsOf(bytes: SliceBytes, starts: Slice, lists: Int32Array): Bounds[] {
   return Array.from(lists, (list) => {
-    const [start, end] = bytes.unsigned32(starts, list, list + 2);
-    return { start: must(start), end: must(end) };
+    const [start, end] = bytes.pair32(starts, list);
+    return { start, end };
   });
 }
 

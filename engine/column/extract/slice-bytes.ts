@@ -6,6 +6,12 @@ export type Bounds = { readonly start: number; readonly end: number };
 /** Gives bytes [start, end) of a slice; good until the next call. */
 export type ReadSlice = (slice: Slice, start: number, end: number) => Uint8Array;
 
+type TextSlices = { readonly bytes: Slice; readonly offsets: Slice };
+
+/** To read a block's worth of bytes at once takes less than to ask for a few of them one by one. */
+const NEAR_BYTES_MAX = 4 * 1024;
+const NEAR_ENTRIES_MAX = NEAR_BYTES_MAX / 4;
+
 /** Arrays of a segment, read in pieces: what is given has the bytes that were asked for, and no others. */
 export class SliceBytes {
   readonly #read: ReadSlice;
@@ -32,17 +38,49 @@ export class SliceBytes {
     return width === 2 ? this.unsigned16(slice, start, end) : this.unsigned32(slice, start, end);
   }
 
+  /** Entries `index` and `index + 1` of an array of 32 bits: where a string begins and ends. */
+  pair32(slice: Slice, index: number): readonly [number, number] {
+    const bytes = this.#read(slice, 4 * index, 4 * index + 8);
+    return [entryAt(bytes, 0), entryAt(bytes, 4)];
+  }
+
+  /** Some strings of a block, ascending. Those that lie near each other are read at once. */
+  texts({ bytes, offsets }: TextSlices, entries: UnsignedArray): Uint8Array[] {
+    const [first, last] = [entries[0]!, entries[entries.length - 1]!];
+    if (entries.length === 0 || last - first > NEAR_ENTRIES_MAX) {
+      return Array.from(entries, (entry) => this.bytes(bytes, ...this.pair32(offsets, entry)));
+    }
+    const bounds = this.unsigned32(offsets, first, last + 2);
+    const boundsOf = (entry: number) =>
+      [bounds[entry - first]!, bounds[entry - first + 1]!] as const;
+    const [start, end] = [bounds[0]!, bounds[bounds.length - 1]!];
+    if (end - start > NEAR_BYTES_MAX) {
+      return Array.from(entries, (entry) => this.bytes(bytes, ...boundsOf(entry)));
+    }
+    const all = this.bytes(bytes, start, end);
+    return Array.from(entries, (entry) => {
+      const [from, to] = boundsOf(entry);
+      return all.subarray(from - start, to - start);
+    });
+  }
+
   /** The first entry of an ascending array of 32 bits that is `least` or more; their number where none is. */
   firstAtLeast(slice: Slice, least: number): number {
     let low = 0;
     let high = slice[1] / 4;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.unsigned32(slice, middle, middle + 1)[0]! < least) low = middle + 1;
+      if (entryAt(this.#read(slice, 4 * middle, 4 * middle + 4), 0) < least) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+}
+
+/** Little-endian; as a DataView reads it, without one for each. */
+function entryAt(bytes: Uint8Array, at: number): number {
+  const high = bytes[at + 3]! * 2 ** 24;
+  return high + (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16));
 }
 
 export function sumOf(values: UnsignedArray): number {
@@ -54,4 +92,14 @@ export function sumOf(values: UnsignedArray): number {
 /** Each entry less a number. */
 export function less(values: Uint32Array, base: number): Uint32Array {
   return values.map((value) => value - base);
+}
+
+/** Each value once, ascending. */
+export function distinctOf<T extends Uint8Array | Uint32Array>(values: T): T {
+  const sorted = values.slice().sort() as T;
+  let count = 0;
+  for (let index = 0; index < sorted.length; index++) {
+    if (index === 0 || sorted[index] !== sorted[count - 1]) sorted[count++] = sorted[index]!;
+  }
+  return sorted.subarray(0, count) as T;
 }

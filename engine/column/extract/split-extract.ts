@@ -1,15 +1,16 @@
 import { assert, must } from '../../assert.ts';
-import type { BlockFooter } from '../slice.ts';
+import { firstAtLeast } from '../positions.ts';
+import type { BlockFooter, UnsignedArray } from '../slice.ts';
 import { Postings } from '../split-encoding.ts';
-import { PART_BLOCK_ENTRIES, type SplitFooter } from '../split-footer.ts';
+import { PART_BLOCK_ENTRIES, SHAPES_MAX, type SplitFooter } from '../split-footer.ts';
 import { isHole, isInline, PartReader, WORD } from '../split-shape.ts';
 import type { StringBlock } from '../vector.ts';
 import type { ExtractBuffer } from './extract-buffer.ts';
-import { type Bounds, less, type SliceBytes, sumOf } from './slice-bytes.ts';
+import { type Bounds, distinctOf, less, type SliceBytes, sumOf } from './slice-bytes.ts';
 
 /**
- * Entries [start, end) of strings taken apart. Shapes and words stay those of the column; which entries hold a word is
- * found anew in the parts, which is less to read than the lists of all words.
+ * Entries [start, end) of strings taken apart, with the shapes that they have alone. Words stay those of the column; which
+ * entries hold a word is found anew in the parts, which is less to read than the lists of all words.
  */
 export function extractSplit(
   split: SplitFooter,
@@ -22,17 +23,18 @@ export function extractSplit(
     bytes: buffer.add(bytes.bytes(block.bytes)),
     offsets: buffer.add(bytes.bytes(block.offsets)),
   });
-  const shapes = {
-    bytes: bytes.bytes(split.shapes.bytes),
-    offsets: bytes.unsigned32(split.shapes.offsets),
-  };
-  const shapeCodes = bytes.bytes(split.shapeCodes, start, end);
+  const codes = bytes.bytes(split.shapeCodes, start, end);
+  const met = distinctOf(codes);
+  const shapes = pickedFrom(split.shapes, met, bytes);
+  const shapeOf = new Uint8Array(SHAPES_MAX);
+  for (const [shape, code] of met.entries()) shapeOf[code] = shape;
+  const shapeCodes = codes.map((code) => must(shapeOf[code]));
   const parts = partsOf(split, { start, end }, bytes);
   const index = indexOf({ shapes, shapeCodes, parts: parts.parts }, split.words.count);
   return {
     ...split,
     ...headsOf(split, { start, end }, bytes, buffer),
-    shapes: copied(split.shapes),
+    shapes: addBlock(shapes, buffer),
     shapeCodes: buffer.add(shapeCodes),
     parts: buffer.add(parts.parts),
     partSizes: buffer.add(parts.partSizes),
@@ -55,27 +57,27 @@ function headsOf(
   const first = bytes.firstAtLeast(split.headStarts, start + 1) - 1;
   const last = bytes.firstAtLeast(split.headStarts, end);
   const starts = bytes.unsigned32(split.headStarts, first, last);
-  const headOf = new Map<number, number>();
-  const codes = bytes.unsigned32(split.headCodes, first, last).map((code) => {
-    const head = headOf.get(code) ?? headOf.size;
-    headOf.set(code, head);
-    return head;
-  });
-  const offsets = new Uint32Array(headOf.size + 1);
-  const texts = Array.from(headOf, ([code, head]) => {
-    const [from, to] = bytes.unsigned32(split.heads.offsets, code, code + 2);
-    offsets[head + 1] = must(offsets[head]) + must(to) - must(from);
-    return bytes.bytes(split.heads.bytes, must(from), must(to));
-  });
+  const codes = bytes.unsigned32(split.headCodes, first, last);
+  const met = distinctOf(codes);
   return {
-    heads: {
-      count: texts.length,
-      bytes: buffer.add(Buffer.concat(texts)),
-      offsets: buffer.add(offsets),
-    },
+    heads: addBlock(pickedFrom(split.heads, met, bytes), buffer),
     headStarts: buffer.add(starts.map((entry) => Math.max(0, entry - start))),
-    headCodes: buffer.add(codes),
+    headCodes: buffer.add(codes.map((code) => firstAtLeast(met, 0, met.length, code))),
   };
+}
+
+/** Some strings of a block, ascending. */
+function pickedFrom(block: BlockFooter, codes: UnsignedArray, bytes: SliceBytes): StringBlock {
+  const texts = bytes.texts(block, codes);
+  const offsets = new Uint32Array(texts.length + 1);
+  for (const [index, text] of texts.entries()) {
+    offsets[index + 1] = must(offsets[index]) + text.length;
+  }
+  return { bytes: Buffer.concat(texts), offsets };
+}
+
+function addBlock({ bytes, offsets }: StringBlock, buffer: ExtractBuffer): BlockFooter {
+  return { count: offsets.length - 1, bytes: buffer.add(bytes), offsets: buffer.add(offsets) };
 }
 
 function partsOf(split: SplitFooter, { start, end }: Bounds, bytes: SliceBytes) {

@@ -2,11 +2,12 @@ import { inflateRawSync } from 'node:zlib';
 import { assert, must, unreachable } from '../../assert.ts';
 import type { NumbersFooter } from '../number-values.ts';
 import { UUID_BYTES } from '../packed-digits.ts';
+import { firstAtLeast } from '../positions.ts';
 import type { UnsignedArray } from '../slice.ts';
 import type { PackingFooter, StringsFooter } from '../string-footer.ts';
 import { Triples } from '../triples.ts';
 import type { ExtractBuffer } from './extract-buffer.ts';
-import { type Bounds, less, type SliceBytes, sumOf } from './slice-bytes.ts';
+import { type Bounds, distinctOf, less, type SliceBytes, sumOf } from './slice-bytes.ts';
 import { extractSplit } from './split-extract.ts';
 
 /** Takes the values at some positions out of columns. */
@@ -63,12 +64,12 @@ export class ValuesExtract {
     const bytes = this.#bytes.bytes(slice, start * width, end * width);
     const codes = width === 3 ? undefined : arrayOf(bytes, width);
     const triples = new Triples(bytes);
-    const met = Uint32Array.from({ length: end - start }, (_, index) =>
-      codes === undefined ? triples.at(index) : must(codes[index]),
-    );
-    const dictionary = Uint32Array.from(new Set(met)).sort();
-    const entryOf = new Map(Array.from(dictionary, (code, entry) => [code, entry]));
-    const entries = met.map((code) => must(entryOf.get(code)));
+    const met = new Uint32Array(end - start);
+    for (let index = 0; index < met.length; index++) {
+      met[index] = codes === undefined ? triples.at(index) : codes[index]!;
+    }
+    const dictionary = distinctOf(met);
+    const entries = met.map((code) => firstAtLeast(dictionary, 0, dictionary.length, code));
     const packed =
       width === 3 ? Triples.pack(entries) : arrayOf(new Uint8Array(width * entries.length), width);
     if (width !== 3) packed.set(entries);
@@ -131,16 +132,11 @@ export class ValuesExtract {
     };
   }
 
-  /** Some entries of a dictionary, in the order given. */
+  /** Some entries of a dictionary, ascending. */
   #picked(packing: PackingFooter, entries: Uint32Array): PackingFooter {
     switch (packing.kind) {
       case 'plain':
-        return this.#plain(
-          Array.from(entries, (entry) => {
-            const [start, end] = this.#bytes.unsigned32(packing.offsets, entry, entry + 2);
-            return this.#bytes.bytes(packing.bytes, must(start), must(end));
-          }),
-        );
+        return this.#plain(this.#bytes.texts(packing, entries));
       case 'hex':
       case 'uuid': {
         const size = entrySizeOf(packing);
@@ -201,8 +197,8 @@ class InflatedBlock {
 
   #inflate(index: number): void {
     const { blockEntries, sizes, sizeWidth } = this.#packing;
-    const [start, end] = this.#bytes.unsigned32(this.#packing.blockOffsets, index, index + 2);
-    this.#inflated = inflateRawSync(this.#bytes.bytes(this.#packing.bytes, must(start), must(end)));
+    const [start, end] = this.#bytes.pair32(this.#packing.blockOffsets, index);
+    this.#inflated = inflateRawSync(this.#bytes.bytes(this.#packing.bytes, start, end));
     const count = sizes[1] / sizeWidth;
     const first = index * blockEntries;
     const last = Math.min(first + blockEntries, count);
