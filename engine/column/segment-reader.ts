@@ -7,7 +7,7 @@ import {
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
 import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
-import { arrayBytes, collectGarbage, collectGarbageBeside } from './garbage.ts';
+import { arrayBytes, collectGarbage, collectGarbageBeside, collectNewGarbage } from './garbage.ts';
 import {
   memoryOf,
   type OpenSegmentMemory,
@@ -277,6 +277,8 @@ let readersBytesMax = 0;
  * of the arrays are theirs only shows when they are gone, a little after the garbage was collected.
  */
 function boundReaders(): void {
+  // Most arrays that a task makes are garbage soon.
+  if (arrayBytes() > readersBytesMax && mayWait()) collectNewGarbage();
   const bytes = arrayBytes();
   const bytesMore = bytes + bounds.readersBytesMax / 2;
   readersBytesMax = Math.max(bounds.readersBytesMax, Math.min(readersBytesMax, bytesMore));
