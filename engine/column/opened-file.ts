@@ -28,7 +28,7 @@ export function measureFile(path: string): number {
   return fstatSync(openFile(path)).size;
 }
 
-/** Closes the file that was read last. To be called at the end of a task. */
+/** Closes the file that was read last. To be called at the end of a task, and of what reads a segment beside tasks. */
 export function closeFile(): void {
   if (opened === undefined) return;
   const { file } = opened;

@@ -2,7 +2,7 @@ import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
 import { noteUse, wasNeeded } from './block-uses.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
-import { measureFile, readAt } from './opened-file.ts';
+import { closeFile, measureFile, readAt } from './opened-file.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
@@ -180,7 +180,11 @@ export class SegmentImage {
     const image = new SegmentImage(handle, true, () => {});
     readAhead = undefined;
     const blockCount = backing.blocks.length / BLOCK_NUMBERS;
-    for (let block = 0; block < blockCount; block++) image.#loadOwn(block, blockCount);
+    try {
+      for (let block = 0; block < blockCount; block++) image.#loadOwn(block, blockCount);
+    } finally {
+      closeFile();
+    }
     return image.buffer;
   }
 
