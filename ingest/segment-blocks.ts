@@ -20,7 +20,7 @@ export type SegmentBlocks = {
 };
 
 /** Blocks of a segment file, and its frame. */
-export function stateCountOf({ envelope }: SegmentFile): number {
+function stateCountOf({ envelope }: SegmentFile): number {
   return envelope.blocks.length / BLOCK_NUMBERS + 1;
 }
 

@@ -17,9 +17,7 @@ import { decodeWtf8 } from './wtf8.ts';
  * A field that all records have at one place, each in the same way: a value in a leaf column, of which its row has no
  * other before it; a record, or a list of one record, with the fields that all of these have.
  */
-type CommonField<Key> =
-  | { readonly kind: 'leaf'; readonly column: number }
-  | CommonRecord<Key>;
+type CommonField<Key> = { readonly kind: 'leaf'; readonly column: number } | CommonRecord<Key>;
 
 export type CommonRecord<Key> = {
   readonly kind: 'record' | 'list';

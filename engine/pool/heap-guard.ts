@@ -99,25 +99,22 @@ export class HeapGuard {
    * may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
    */
   endTask(forget: () => void): void {
-    this.#noteEnd();
-    for (const collect of COLLECTIONS) {
-      if (this.#keptBytes() <= this.#keptLookBytes) return;
-      collect();
-    }
-    if (this.#keptBytes() > this.#keptLookBytes) {
-      forget();
-      this.#collect();
-      // What `forget` cannot release must not make each later task collect again.
-      const keptBytesMax = this.#keptBytesMax;
-      this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
-    }
-    this.#noteEnd();
-  }
-
-  #noteEnd(): void {
+    if (this.#keptBytes() > this.#keptLookBytes) this.#collectKept(forget);
     if (this.#slot === undefined) return;
     this.#memory.note(this.#slot, 0);
     this.#memory.noteKept(this.#slot, measure().bytes);
+  }
+
+  #collectKept(forget: () => void): void {
+    for (const collect of COLLECTIONS) {
+      collect();
+      if (this.#keptBytes() <= this.#keptLookBytes) return;
+    }
+    forget();
+    this.#collect();
+    // What `forget` cannot release must not make each later task collect again.
+    const keptBytesMax = this.#keptBytesMax;
+    this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
   }
 
   #keptBytes(): number {
