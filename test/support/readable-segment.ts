@@ -2,6 +2,7 @@ import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { closeFile } from '../../engine/column/opened-file.ts';
 import type { SealedSegmentHandle } from '../../engine/column/segment.ts';
 import { RESIDENT } from '../../engine/column/segment-backing.ts';
 import { SegmentGoneError } from '../../engine/column/segment-image.ts';
@@ -34,6 +35,8 @@ export async function withReadable<T>(
   try {
     return read({ ...handle, backing: { ...backing, path: scratchPath } });
   } finally {
+    // As at the end of a task.
+    closeFile();
     unlinkSync(scratchPath);
   }
 }
