@@ -3,7 +3,15 @@ import type { JsonWriter } from './json-writer.ts';
 import { NOWHERE, type RingText, TextRing } from './text-ring.ts';
 
 /** The texts of all segments that this thread reads. */
-const threadRing = new TextRing(ROW_TEXTS_BYTES_MAX);
+let threadRing = new TextRing(ROW_TEXTS_BYTES_MAX);
+
+/** Part of what a thread may keep that texts may take: the rest is for open segments, and garbage until it is collected. */
+const TEXTS_PART = 1 / 3;
+
+/** To be called before the first task of a thread. `keptBytesMax`: what it may keep of tasks that have ended. */
+export function boundRowTexts(keptBytesMax: number): void {
+  threadRing = new TextRing(Math.min(ROW_TEXTS_BYTES_MAX, Math.floor(TEXTS_PART * keptBytesMax)));
+}
 
 /**
  * The JSON of records of one segment as this thread has written it to answers lately: the newest rows

@@ -8,6 +8,7 @@ import { JsonBuffer } from '../column/json-buffer.ts';
 import { SegmentRows } from '../column/merge-input.ts';
 import { mergePart, mergeSegments } from '../column/merge-segments.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
+import { boundRowTexts } from '../column/row-texts.ts';
 import { sealSegment } from '../column/seal.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle } from '../column/segment.ts';
 import {
@@ -74,6 +75,7 @@ const data = workerData as ThreadData | null | undefined;
 
 const bounds = data?.bounds ?? THREAD_BOUNDS;
 boundReading(bounds);
+boundRowTexts(bounds.keptBytesMax);
 
 const guard = new HeapGuard(data?.memory, bounds.keptBytesMax);
 
