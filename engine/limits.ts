@@ -287,7 +287,7 @@ export const TEMPLATE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Bytes of records that a thread keeps as the text it wrote to answers: some 2,800 events of 3 KB, so
- * the newest page of some dozens of projects. The service counts them among what a thread takes.
+ * the newest page of some dozens of projects. Where a thread may keep less, they have a third of that.
  */
 export const ROW_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
 
