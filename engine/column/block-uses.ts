@@ -59,9 +59,9 @@ export function noteUse(backing: SegmentBacking, { first, end }: BlockRange): vo
   }
 }
 
-/** Takes note that a block leaves memory. */
-export function noteLeaving({ uses, gauge }: SegmentBacking, block: number): void {
-  uses.leftAt[block] = must(gauge[GAUGE_EVICTED]);
+/** Takes note that a block leaves memory; of one that is not there nothing changes. */
+export function noteLeaving({ uses, states, gauge }: SegmentBacking, block: number): void {
+  if (states[block] === RESIDENT) uses.leftAt[block] = must(gauge[GAUGE_EVICTED]);
 }
 
 /** More than the memory holds has left since the block did. */

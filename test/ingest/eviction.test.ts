@@ -5,6 +5,7 @@ import { noteLeaving, noteUse } from '../../engine/column/block-uses.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
+  GAUGE_EVICTED,
   KIB,
   newMemoryGauge,
   RESIDENT,
@@ -172,6 +173,16 @@ test('a scan of ten times the memory does not push out what others come back for
     }
   }
   assert.equal(missedCount, 0);
+});
+
+test('a block that is not in memory does not leave it once more', () => {
+  const { backing } = holder('store', [{ size: KIB, usedAt: 1, isAbsent: true }]).blocks;
+  backing.gauge[GAUGE_EVICTED] = 7;
+  noteLeaving(backing, 0);
+  assert.equal(backing.uses.leftAt[0], 0);
+  backing.states[0] = RESIDENT;
+  noteLeaving(backing, 0);
+  assert.equal(backing.uses.leftAt[0], 7);
 });
 
 test('what is not in memory neither leaves nor counts', () => {
