@@ -2,7 +2,7 @@ import { must } from '../assert.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/packed-digits.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { StringBlock } from '../column/vector.ts';
-import { decodeWtf8 } from '../column/wtf8.ts';
+import { textAt } from '../column/wtf8.ts';
 import { fromPortable, type PortableValue } from './portable-value.ts';
 import { type PatternedTexts, textOfKey } from './text-patterns.ts';
 
@@ -53,10 +53,8 @@ export function distinctValue(values: PlacedValues, ref: number): SqlValue {
   switch (formOf(ref)) {
     case NUMBER_FORM:
       return must(values.numbers)[place]!;
-    case TEXT_FORM: {
-      const { bytes, offsets } = must(values.texts);
-      return decodeWtf8(bytes, offsets[place]!, offsets[place + 1]!);
-    }
+    case TEXT_FORM:
+      return textAt(must(values.texts), place);
     case PATTERN_FORM: {
       const { patterns, keys } = must(values.patterned);
       return textOfKey(patterns, keys[place]!);

@@ -1,5 +1,5 @@
 import type { LeafFooter } from './sealed-layout.ts';
-import { endOfNode, type SkeletonArrays, slotCount } from './skeleton.ts';
+import { endOfNode, firstPlaceOf, type SkeletonArrays, slotCount } from './skeleton.ts';
 import {
   FLOAT,
   INTEGER,
@@ -11,7 +11,7 @@ import {
   TEXT,
 } from './token.ts';
 import type { StringBlock } from './vector.ts';
-import { decodeWtf8 } from './wtf8.ts';
+import { textAt } from './wtf8.ts';
 
 /**
  * A field that all records have at one place, each in the same way: a value in a leaf column, of which its row has no
@@ -27,15 +27,14 @@ export type CommonRecord<Key> = {
 /** The common fields of all roots by their names, as footers have them (`listDepths`). */
 export function commonFieldsOf(
   leaves: readonly LeafFooter[],
-  { bytes, offsets }: StringBlock,
+  keys: StringBlock,
 ): CommonRecord<string> {
-  const nameOf = (key: number): string => decodeWtf8(bytes, offsets[key]!, offsets[key + 1]!);
   const root: CommonRecord<string> = { kind: 'record', fields: new Map() };
   leaves.forEach(({ path, listDepths }, column) => {
     if (listDepths === undefined) return;
     let { fields } = root;
     path.forEach((key, depth) => {
-      const name = nameOf(key);
+      const name = textAt(keys, key);
       if (depth === path.length - 1) {
         fields.set(name, { kind: 'leaf', column });
         return;
@@ -84,8 +83,8 @@ class CommonFields {
   }
 
   ofAll(): CommonRecord<number> {
-    const { starts, count, placeStarts } = this.#skeletons;
-    const placeOf = (skeleton: number): number => placeStarts?.[skeleton] ?? 0;
+    const { starts, count } = this.#skeletons;
+    const placeOf = (skeleton: number): number => firstPlaceOf(this.#skeletons, skeleton);
     const root = this.#record('record', starts[0]!, placeOf(0));
     for (let skeleton = 1; skeleton < count && root.fields.size > 0; skeleton++) {
       this.#narrow(root, starts[skeleton]!, placeOf(skeleton));

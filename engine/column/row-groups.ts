@@ -5,7 +5,7 @@ import type { GroupsFooter } from './sealed-layout.ts';
 import type { RowRun } from './segment.ts';
 import type { SliceSource } from './slice.ts';
 import type { StringBlock } from './vector.ts';
-import { decodeWtf8, encodedKey } from './wtf8.ts';
+import { encodedKey, textAt } from './wtf8.ts';
 
 /** Which ends of a segment have rows of no project, and of mixed ones. */
 type GroupEnds = Pick<GroupsFooter, 'hasNone' | 'hasMixed'>;
@@ -120,11 +120,10 @@ export class Groups {
 
   projectsWith(rowsMin: number): readonly string[] {
     const projects: string[] = [];
-    const { bytes, offsets } = this.#names;
     const first = this.#firstNamed;
     for (let name = 0; name < this.#nameCount; name++) {
       const rowCount = this.#starts[first + name + 1]! - this.#starts[first + name]!;
-      if (rowCount >= rowsMin) projects.push(decodeWtf8(bytes, offsets[name]!, offsets[name + 1]!));
+      if (rowCount >= rowsMin) projects.push(textAt(this.#names, name));
     }
     return projects;
   }

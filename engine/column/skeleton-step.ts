@@ -1,6 +1,6 @@
 import { carvedInt32 } from './carved-arrays.ts';
 import { KeyPattern } from './key-pattern.ts';
-import { FIELD_IN_TEXT, type Found, NOTHING, type Skeletons } from './skeleton.ts';
+import { FIELD_IN_TEXT, type Found, firstPlaceOf, NOTHING, type Skeletons } from './skeleton.ts';
 import { HUGE_NUMBER, KIND_MASK, NULL_KIND } from './token.ts';
 
 /** A bit among the kinds beyond all of theirs: the field must be looked for in a text. */
@@ -117,11 +117,8 @@ export class RootStep extends SkeletonStep {
   }
 
   protected override find(skeleton: number): Found {
-    const { starts, placeStarts } = this.skeletons.arrays;
-    return {
-      node: starts[skeleton]!,
-      place: placeStarts === undefined ? 0 : placeStarts[skeleton]!,
-    };
+    const { arrays } = this.skeletons;
+    return { node: arrays.starts[skeleton]!, place: firstPlaceOf(arrays, skeleton) };
   }
 }
 

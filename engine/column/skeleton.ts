@@ -32,6 +32,11 @@ export type SkeletonArrays = {
   readonly keys: StringBlock;
 };
 
+/** The place of the first slot of a skeleton. */
+export function firstPlaceOf({ placeStarts }: SkeletonArrays, skeleton: number): number {
+  return placeStarts === undefined ? 0 : placeStarts[skeleton]!;
+}
+
 /** In place of a field's node: the record has no such field. */
 const NO_FIELD = -1;
 /** … or only the text of the record knows. */
@@ -178,9 +183,9 @@ export class Skeletons {
 
   /** The place of a node nobody came to from above: steps down to it from its root. */
   #findPlace(node: number): number {
-    const { tokens, placeStarts } = this.#arrays;
+    const { tokens } = this.#arrays;
     const skeleton = this.skeletonOf(node);
-    let place = placeStarts === undefined ? 0 : placeStarts[skeleton]!;
+    let place = firstPlaceOf(this.#arrays, skeleton);
     let at = this.#arrays.starts[skeleton]!;
     while (at !== node) {
       const end = endOfNode(tokens, at);

@@ -4,7 +4,10 @@ import type { SplitInput } from './split-input.ts';
 import { ShapePicker } from './split-picker.ts';
 import { forEachWord, Template } from './split-template.ts';
 
-/** Strings that are looked at to choose words and shapes: four times as many take longer than splitting a segment, and save 0.3 % of it. */
+/**
+ * Strings that are looked at to choose words and shapes. With four times as many, choosing takes longer than splitting the
+ * strings of a small segment, and the segment is 0.3 % smaller.
+ */
 const SAMPLE_ENTRIES = 1024;
 /** Distinct words of the sample that are counted: all but random ones are among the first. */
 const WORDS_COUNTED_MAX = 32_768;

@@ -1,7 +1,7 @@
 import { assert, must } from '../assert.ts';
 import { isHole } from './split-shape.ts';
 import type { SplitBlock } from './vector.ts';
-import { decodeWtf8 } from './wtf8.ts';
+import { textAt } from './wtf8.ts';
 
 /**
  * How some strings begin, and how many of them do so: scheme and host of a URL with the byte behind, such as
@@ -20,10 +20,9 @@ export function prefixesOf(split: SplitBlock, countMax: number): StringPrefixes 
   if (split.hasHeads !== true || split.heads.offsets.length - 1 > countMax) return undefined;
   const firsts = firstBytesOf(split);
   const { heads, headStarts, headCodes, shapeCodes } = split;
-  const { bytes, offsets } = heads;
   const counts = new Map<string, number>();
   for (const [run, head] of headCodes.entries()) {
-    const text = decodeWtf8(bytes, offsets[head]!, offsets[head + 1]!);
+    const text = textAt(heads, head);
     const ofBytes = new Map<number, number>();
     const end = headStarts[run + 1] ?? shapeCodes.length;
     for (let code = headStarts[run]!; code < end; code++) {

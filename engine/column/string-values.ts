@@ -14,7 +14,7 @@ import { type RangedStrings, StringRange } from './string-range.ts';
 import { Triples } from './triples.ts';
 import { constantVector, type StringBlock, type Vector } from './vector.ts';
 import { WORD_FORMS, type WordForm } from './word-forms.ts';
-import { decodeWtf8 } from './wtf8.ts';
+import { decodeWtf8, textAt } from './wtf8.ts';
 
 /** A dictionary up to this size keeps the JavaScript strings it has made. */
 const CACHED_ENTRIES_MAX = 4096;
@@ -143,8 +143,7 @@ export class PlainStrings implements StringEntries {
   value(code: number): string {
     const known = this.#cache?.[code];
     if (known !== undefined) return known;
-    const { bytes, offsets } = this.strings;
-    const text = decodeWtf8(bytes, offsets[code]!, offsets[code + 1]!);
+    const text = textAt(this.strings, code);
     if (this.#cache !== undefined) this.#cache[code] = text;
     return text;
   }

@@ -3,7 +3,7 @@ import type { SkeletonArrays } from './skeleton.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { TextPath, UNSURE } from './text-path.ts';
 import type { SignatureFooter } from './text-signature.ts';
-import { decodeWtf8 } from './wtf8.ts';
+import { textAt } from './wtf8.ts';
 
 /** Columns in which strings at a path lie, and the skeletons whose rows may have such elsewhere. */
 export type PathColumns = {
@@ -41,8 +41,8 @@ export function columnsAtPath(
 }
 
 /**
- * The strings whose signature tells of a leaf column: a column whose strings lie in another's, value by value, has that
- * one's, for what is not in the whole is not in its end. `undefined` where there is no signature.
+ * The strings whose signature a leaf column has; `undefined` where it has none. A column whose values are parts of another
+ * column's has the signature of that column: a text that is not in the whole is in no part of it.
  */
 export function signedStringsOf(
   { strings }: LeafFooter,
@@ -65,11 +65,12 @@ export function withTextColumns(
   const signed = leaves.map((leaf) => signedStringsOf(leaf, leaves) !== undefined);
   const isSigned = (column: number): boolean => signed[column] === true;
   const { keys } = skeletons;
-  const nameOf = (key: number): string =>
-    decodeWtf8(keys.bytes, keys.offsets[key]!, keys.offsets[key + 1]!);
   return leaves.map((leaf, column) => {
     if (!isSigned(column)) return leaf;
-    const path = new TextPath(keys, leaf.path.map(nameOf));
+    const path = new TextPath(
+      keys,
+      leaf.path.map((key) => textAt(keys, key)),
+    );
     const { columns, unsureCount } = columnsAtPath(path, { skeletons, slotColumns, isSigned });
     return unsureCount > 0 ? leaf : { ...leaf, textColumns: columns };
   });

@@ -1,5 +1,5 @@
 import { KeyPattern } from './key-pattern.ts';
-import { endOfNode, type SkeletonArrays, slotCount } from './skeleton.ts';
+import { endOfNode, firstPlaceOf, type SkeletonArrays, slotCount } from './skeleton.ts';
 import {
   JSON_TEXT,
   KIND_BITS,
@@ -46,10 +46,10 @@ export class TextPath {
   }
 
   /** Places of a skeleton with strings at the path, UNSURE among them; good until the next call. */
-  of({ tokens, starts, placeStarts }: SkeletonArrays, skeleton: number): readonly number[] {
+  of(skeletons: SkeletonArrays, skeleton: number): readonly number[] {
+    const { tokens, starts } = skeletons;
     this.#found.length = 0;
-    const place = placeStarts === undefined ? 0 : placeStarts[skeleton]!;
-    this.#walk(tokens, starts[skeleton]!, 0, place);
+    this.#walk(tokens, starts[skeleton]!, 0, firstPlaceOf(skeletons, skeleton));
     return this.#found;
   }
 

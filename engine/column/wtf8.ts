@@ -3,6 +3,8 @@
  * (WTF-8, https://simonsapin.github.io/wtf-8/). Every JavaScript string has exactly one such form.
  */
 
+import type { StringBlock } from './vector.ts';
+
 const REPLACEMENT = '\ufffd';
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT, 'utf8');
 
@@ -29,6 +31,11 @@ export function encodedKey(text: string): Uint8Array {
 export function decodeWtf8(bytes: Uint8Array, start: number, end: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
   return text.includes(REPLACEMENT) ? decodeUnits(bytes, start, end) : text;
+}
+
+/** One of some strings that lie end to end, as `encodeWtf8` gives them. */
+export function textAt({ bytes, offsets }: StringBlock, index: number): string {
+  return decodeWtf8(bytes, offsets[index]!, offsets[index + 1]!);
 }
 
 /** Whether the three bytes at `at` are a lone surrogate. */

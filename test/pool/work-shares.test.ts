@@ -230,7 +230,7 @@ test('a renewal that a caller waits for goes as a call', async () => {
   deepEqual([stats.waiting, stats.runMs, call.parked], [0, 0, 0]);
 });
 
-test('a job is told how long it waited, and what ran meanwhile; kinds add up to the time of all threads', async () => {
+test('each job gets the time that it waited and what ran meanwhile; the times of all kinds add up to that of all threads', async () => {
   const threads = new Threads();
   threads.add('merge', 100);
   threads.add('seal', 300);

@@ -1,4 +1,6 @@
+import { must } from '../../assert.ts';
 import type { Slice, UnsignedArray } from '../slice.ts';
+import type { StringBlock } from '../vector.ts';
 
 /** Rows, or positions of a column: [start, end). */
 export type Bounds = { readonly start: number; readonly end: number };
@@ -46,8 +48,9 @@ export class SliceBytes {
 
   /** Some strings of a block, ascending. Those that lie near each other are read at once. */
   texts({ bytes, offsets }: TextSlices, entries: UnsignedArray): Uint8Array[] {
+    if (entries.length === 0) return [];
     const [first, last] = [entries[0]!, entries[entries.length - 1]!];
-    if (entries.length === 0 || last - first > NEAR_ENTRIES_MAX) {
+    if (last - first > NEAR_ENTRIES_MAX) {
       return Array.from(entries, (entry) => this.bytes(bytes, ...this.pair32(offsets, entry)));
     }
     const bounds = this.unsigned32(offsets, first, last + 2);
@@ -92,6 +95,15 @@ export function sumOf(values: UnsignedArray): number {
 /** Each entry less a number. */
 export function less(values: Uint32Array, base: number): Uint32Array {
   return values.map((value) => value - base);
+}
+
+/** Texts end to end. */
+export function joinedTexts(texts: readonly Uint8Array[]): StringBlock {
+  const offsets = new Uint32Array(texts.length + 1);
+  for (const [index, text] of texts.entries()) {
+    offsets[index + 1] = must(offsets[index]) + text.length;
+  }
+  return { bytes: Buffer.concat(texts), offsets };
 }
 
 /** Each value once, ascending. */

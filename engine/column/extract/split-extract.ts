@@ -1,12 +1,19 @@
 import { assert, must } from '../../assert.ts';
 import { firstAtLeast } from '../positions.ts';
-import type { BlockFooter, UnsignedArray } from '../slice.ts';
+import type { BlockFooter } from '../slice.ts';
 import { Postings } from '../split-encoding.ts';
 import { PART_BLOCK_ENTRIES, SHAPES_MAX, type SplitFooter } from '../split-footer.ts';
 import { isHole, isInline, PartReader, WORD } from '../split-shape.ts';
 import type { StringBlock } from '../vector.ts';
 import type { ExtractBuffer } from './extract-buffer.ts';
-import { type Bounds, distinctOf, less, type SliceBytes, sumOf } from './slice-bytes.ts';
+import {
+  type Bounds,
+  distinctOf,
+  joinedTexts,
+  less,
+  type SliceBytes,
+  sumOf,
+} from './slice-bytes.ts';
 
 /**
  * Entries [start, end) of strings taken apart, with the shapes that they have alone. Words stay those of the column; which
@@ -25,7 +32,7 @@ export function extractSplit(
   });
   const codes = bytes.bytes(split.shapeCodes, start, end);
   const met = distinctOf(codes);
-  const shapes = pickedFrom(split.shapes, met, bytes);
+  const shapes = joinedTexts(bytes.texts(split.shapes, met));
   const shapeOf = new Uint8Array(SHAPES_MAX);
   for (const [shape, code] of met.entries()) shapeOf[code] = shape;
   const shapeCodes = codes.map((code) => must(shapeOf[code]));
@@ -60,20 +67,10 @@ function headsOf(
   const codes = bytes.unsigned32(split.headCodes, first, last);
   const met = distinctOf(codes);
   return {
-    heads: addBlock(pickedFrom(split.heads, met, bytes), buffer),
+    heads: addBlock(joinedTexts(bytes.texts(split.heads, met)), buffer),
     headStarts: buffer.add(starts.map((entry) => Math.max(0, entry - start))),
     headCodes: buffer.add(codes.map((code) => firstAtLeast(met, 0, met.length, code))),
   };
-}
-
-/** Some strings of a block, ascending. */
-function pickedFrom(block: BlockFooter, codes: UnsignedArray, bytes: SliceBytes): StringBlock {
-  const texts = bytes.texts(block, codes);
-  const offsets = new Uint32Array(texts.length + 1);
-  for (const [index, text] of texts.entries()) {
-    offsets[index + 1] = must(offsets[index]) + text.length;
-  }
-  return { bytes: Buffer.concat(texts), offsets };
 }
 
 function addBlock({ bytes, offsets }: StringBlock, buffer: ExtractBuffer): BlockFooter {

@@ -7,7 +7,14 @@ import type { UnsignedArray } from '../slice.ts';
 import type { PackingFooter, StringsFooter } from '../string-footer.ts';
 import { Triples } from '../triples.ts';
 import type { ExtractBuffer } from './extract-buffer.ts';
-import { type Bounds, distinctOf, less, type SliceBytes, sumOf } from './slice-bytes.ts';
+import {
+  type Bounds,
+  distinctOf,
+  joinedTexts,
+  less,
+  type SliceBytes,
+  sumOf,
+} from './slice-bytes.ts';
 import { extractSplit } from './split-extract.ts';
 
 /** Takes the values at some positions out of columns. */
@@ -160,14 +167,8 @@ export class ValuesExtract {
   }
 
   #plain(texts: readonly Uint8Array[]): PackingFooter {
-    const offsets = new Uint32Array(texts.length + 1);
-    for (const [index, text] of texts.entries())
-      offsets[index + 1] = must(offsets[index]) + text.length;
-    return {
-      kind: 'plain',
-      bytes: this.#buffer.add(Buffer.concat(texts)),
-      offsets: this.#buffer.add(offsets),
-    };
+    const { bytes, offsets } = joinedTexts(texts);
+    return { kind: 'plain', bytes: this.#buffer.add(bytes), offsets: this.#buffer.add(offsets) };
   }
 }
 
