@@ -36,6 +36,13 @@ const PROCESS_BYTES = 120 * MEBIBYTE;
 /** Bytes of a thread that has run nothing yet, apart from its new objects and what it keeps of tasks. */
 const THREAD_BYTES = 8 * MEBIBYTE;
 
+/**
+ * Bytes of the heap of a worker, at least. V8 collects at once, and throws compiled code away, whenever arrays have grown by
+ * half as much since it last did: 64 MiB grow before it collects of itself, and a task makes some more meanwhile. What
+ * queries hold is bounded apart.
+ */
+const WORKER_HEAP_BYTES_MIN = 192 * MEBIBYTE;
+
 /** What the thread that decodes large bodies takes for 12 MB of usual logs: 32 MiB of heap and 64 MiB of arrays. */
 const DECODING_BYTES = 96 * MEBIBYTE;
 
@@ -164,7 +171,10 @@ export function divideMemory(of: {
     shares,
     workerCount,
     poolLimits: {
-      heapBytesMax: Math.min(WORKER_HEAP_BYTES_MAX, queries + 64 * MEBIBYTE),
+      heapBytesMax: Math.min(
+        WORKER_HEAP_BYTES_MAX,
+        Math.max(WORKER_HEAP_BYTES_MIN, queries + 64 * MEBIBYTE),
+      ),
       newObjectsBytesMax,
       queriesBytesMax: queries,
       parkedMax,

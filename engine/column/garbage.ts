@@ -1,3 +1,4 @@
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
@@ -5,7 +6,8 @@ import { COLLECTING_MS_MAX } from '../limits.ts';
 
 /**
  * V8 counts what arrays have outside of its heap, and begins to collect once there are 64 MiB more than when it
- * last did (`kExternalAllocationSoftLimit`). An array as long that nobody writes to takes no memory.
+ * last did (`kExternalAllocationSoftLimit`). An array as long that nobody writes to takes no memory. It must be less than
+ * half of the heap that a thread may have: beyond that V8 collects at once, and throws compiled code away.
  */
 const UNUSED_BYTES = 65 * 1024 * 1024;
 
@@ -14,6 +16,9 @@ const UNUSED_BYTES = 65 * 1024 * 1024;
  * holds up all callers for a tenth of a second and more; nothing on this thread waits for the memory.
  */
 const COLLECTING_MAIN_MS_MAX = 2_000;
+
+/** Milliseconds between two looks whether V8 has ended. */
+const LOOK_MS = 1;
 
 let collect: ((options?: { readonly type: 'minor' }) => void) | undefined;
 
@@ -44,32 +49,58 @@ function collector(): NonNullable<typeof collect> {
   return collect;
 }
 
+/** Whether V8 has begun to collect for us and has not been seen to end. */
+let isCollecting = false;
+
+const ended = new FinalizationRegistry(() => {
+  isCollecting = false;
+});
+
+/**
+ * Makes V8 collect all garbage of this thread beside its other work, as it does of itself: what is compiled stays. It ends
+ * some 10 ms later where the thread comes to wait (`letCollect`), else after half a second of work. Does nothing while one is
+ * under way.
+ */
+export function beginCollecting(): void {
+  if (isCollecting) return;
+  isCollecting = true;
+  // Marking starts with the array: it would find the array itself in use.
+  ended.register({}, undefined);
+  void new ArrayBuffer(UNUSED_BYTES);
+}
+
+/** To be awaited between tasks: lets V8 end what it has begun to collect. Takes some microseconds when it has not come to its end. */
+export async function letCollect(): Promise<void> {
+  if (isCollecting) await turn();
+}
+
 let last: Promise<void> = Promise.resolve();
 
 /**
- * Collects all garbage of this thread beside its other work, as V8 does of itself: within some 10 ms, and what is
- * compiled stays. Resolves once it is done. V8 does not count shared memory when it decides whether to collect, and
- * shared memory is freed when the last thread has collected what named it: so whoever lets much of it go must ask.
+ * Collects all garbage of this thread beside its other work. Resolves once it is done. V8 does not count shared memory when
+ * it decides whether to collect, and shared memory is freed when the last thread has collected what named it: so whoever
+ * lets much of it go must ask.
  */
 export function collectGarbageBeside(): Promise<void> {
-  // What is let go of while V8 collects is found by the next time only.
   last = last.then(collecting);
   return last;
 }
 
-const found = new FinalizationRegistry((resolve: () => void) => resolve());
-
 async function collecting(): Promise<void> {
-  const isCollected = await new Promise<boolean>((resolve) => {
-    found.register({}, () => resolve(true));
-    const msMax = isMainThread ? COLLECTING_MAIN_MS_MAX : COLLECTING_MS_MAX;
-    setTimeout(() => resolve(false), msMax).unref();
-    void new ArrayBuffer(UNUSED_BYTES);
-  });
-  if (!isCollected) collectGarbage();
+  // What is let go of while V8 collects is found by the next collection only.
+  if (isCollecting) await collected();
+  beginCollecting();
+  await collected();
+}
+
+async function collected(): Promise<void> {
+  const msMax = isMainThread ? COLLECTING_MAIN_MS_MAX : COLLECTING_MS_MAX;
+  for (let ms = 0; isCollecting && ms < msMax; ms += LOOK_MS) await wait(LOOK_MS);
+  if (isCollecting) collectGarbage();
 }
 
 /** Bytes of arrays that this thread has outside of its heap, shared ones left out; takes about a microsecond. */
 export function arrayBytes(): number {
-  return getHeapStatistics().external_memory;
+  const { external_memory } = getHeapStatistics();
+  return isCollecting ? Math.max(0, external_memory - UNUSED_BYTES) : external_memory;
 }

@@ -7,7 +7,13 @@ import {
 } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
 import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
-import { arrayBytes, collectGarbage, collectGarbageBeside, collectNewGarbage } from './garbage.ts';
+import {
+  arrayBytes,
+  collectGarbage,
+  collectGarbageBeside,
+  collectNewGarbage,
+  letCollect,
+} from './garbage.ts';
 import {
   memoryOf,
   type OpenSegmentMemory,
@@ -81,6 +87,7 @@ function garbageBytesMax(): number {
 /** At the start of a task: collects the garbage that those before have left, when it is much. */
 export async function beginReading(): Promise<void> {
   if (leftSize >= garbageBytesMax()) await releaseGarbage();
+  await letCollect();
 }
 
 /** The segment behind a handle, as this thread reads it. */
@@ -207,11 +214,16 @@ function extracted(
 /** The rows that were taken out last. */
 let lastExtracts: readonly SegmentExtract[] = [];
 
-/** The scan at hand goes on with other rows, or has ended. */
+/** Bytes of extracts that were left since new garbage was last collected. */
+let extractsSize = 0;
+
+/** The scan at hand goes on with other rows, or has ended. An extract lies in plain arrays, which are new objects mostly. */
 function leaveExtracts(): void {
-  for (const { size } of lastExtracts) garbageSize += size;
+  for (const { size } of lastExtracts) extractsSize += size;
   lastExtracts = [];
-  collectWhatWasLetGo();
+  if (extractsSize < garbageBytesMax() || !mayWait()) return;
+  collectNewGarbage();
+  extractsSize = 0;
 }
 
 function openSealed(handle: SealedSegmentHandle): OpenedSegment {

@@ -1,6 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
-import { collectGarbage, collectNewGarbage } from '../column/garbage.ts';
+import {
+  arrayBytes,
+  beginCollecting,
+  collectGarbage,
+  collectNewGarbage,
+} from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
 import { HeldMemory, type SharedMemoryUse } from './held-memory.ts';
@@ -22,8 +27,14 @@ const USED_PART = 9 / 16;
 /** Part of what may be held by which a thread's own must have grown for its garbage to be collected again. */
 const GROWN_PART = 1 / 16;
 
-/** What collects garbage at the end of a task, until little enough is left: arrays that one finds the next gives back. */
-const COLLECTIONS = [collectNewGarbage, collectGarbage, collectGarbage] as const;
+/**
+ * Part of what a thread may keep by which it may keep more until V8 has collected garbage beside its next work. To collect
+ * at once throws compiled code away; what a query has left was counted as held by it.
+ */
+const UNCOLLECTED_PART = 1 / 2;
+
+/** Part by which a thread must keep more than the least since V8 was last made to collect, for it to be worth it. */
+const KEPT_MORE_PART = 1 / 8;
 
 /** Thrown when a query holds too much; a kind of its own, as a part of a query may be run again as a whole. */
 export class HeldTooMuchError extends RunStoppedError {}
@@ -39,6 +50,8 @@ export class HeapGuard {
   readonly #keptBytesMax: number;
   /** Bytes kept at the end of a task from which they are looked at. */
   #keptLookBytes: number;
+  /** The least kept at the end of a task since V8 was last made to collect. */
+  #keptLeastBytes = Number.POSITIVE_INFINITY;
   /** Held before the first task. */
   readonly #firstBytes: number;
   /** … and when the one at hand began. */
@@ -95,21 +108,38 @@ export class HeapGuard {
   }
 
   /**
-   * To be called at the end of a task. Collects garbage, that of new objects first, when this thread keeps more than it
-   * may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
+   * To be called at the end of a task. Has garbage collected, that of new objects first, when this thread keeps more than
+   * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
    */
-  endTask(forget: () => void): void {
-    if (this.#keptBytes() > this.#keptLookBytes) this.#collectKept(forget);
+  collectKept(forget: () => void): void {
+    this.#keptLeastBytes = Math.min(this.#keptLeastBytes, this.#keptBytes());
+    if (!this.keepsTooMuch) return;
+    collectNewGarbage();
+    const keptBytes = this.#keptBytes();
+    this.#keptLeastBytes = Math.min(this.#keptLeastBytes, keptBytes);
+    if (keptBytes > this.#keptLookBytes + UNCOLLECTED_PART * this.#keptBytesMax) {
+      this.#collectNow(forget);
+    } else if (keptBytes > this.#keptLeastBytes + KEPT_MORE_PART * this.#keptBytesMax) {
+      this.#keptLeastBytes = keptBytes;
+      beginCollecting();
+    }
+  }
+
+  /** To be called when a task has ended. */
+  endTask(): void {
     if (this.#slot === undefined) return;
     this.#memory.note(this.#slot, 0);
     this.#memory.noteKept(this.#slot, measure().bytes);
   }
 
-  #collectKept(forget: () => void): void {
-    for (const collect of COLLECTIONS) {
-      collect();
-      if (this.#keptBytes() <= this.#keptLookBytes) return;
-    }
+  /** Whether this thread keeps more of tasks that have ended than it may. */
+  get keepsTooMuch(): boolean {
+    return this.#keptBytes() > this.#keptLookBytes;
+  }
+
+  #collectNow(forget: () => void): void {
+    this.#collect();
+    if (!this.keepsTooMuch) return;
     forget();
     this.#collect();
     // What `forget` cannot release must not make each later task collect again.
@@ -158,8 +188,8 @@ type Measured = {
 };
 
 function measure(): Measured {
-  const { used_heap_size, external_memory } = getHeapStatistics();
-  return { heapBytes: used_heap_size, bytes: used_heap_size + external_memory };
+  const { used_heap_size } = getHeapStatistics();
+  return { heapBytes: used_heap_size, bytes: used_heap_size + arrayBytes() };
 }
 
 function tooMuch(bytesMax: number, ownBytes: number, othersBytes: number): HeldTooMuchError {

@@ -94,13 +94,27 @@ const answerBlocks = new AnswerBlocks(bounds.answerBlockBytesMax);
  * threw it were called on, so it has to be gone before what the thread keeps is measured.
  */
 export async function runTask(task: Task): Promise<TaskAnswer> {
-  await beginReading();
+  const isUrgent = !isOfSegments(task);
+  await (isUrgent ? beginReading() : beginUnhurried());
   guard.beginTask();
   const answered = await answerOrFailure(task);
   if (isReadingPassing()) preparedPlans.forget();
   endReading();
-  guard.endTask(forgetAll);
+  if (isUrgent) guard.collectKept(forgetAll);
+  guard.endTask();
   return answered;
+}
+
+/** Before work that nobody waits for: the garbage of the work before is collected beside, so that code stays compiled. */
+async function beginUnhurried(): Promise<void> {
+  if (!guard.keepsTooMuch) return beginReading();
+  await releaseGarbage();
+  if (guard.keepsTooMuch) forgetAll();
+}
+
+/** Whether a task works on segments, or releases them: no caller waits for it. */
+function isOfSegments({ kind }: Task): boolean {
+  return !(kind === 'query' || kind === 'fragment' || kind === 'pieces' || kind === 'finish');
 }
 
 async function answerOrFailure(task: Task): Promise<TaskAnswer> {

@@ -1,9 +1,15 @@
 /**
- * Does the same work again and again, with garbage collected in between, `now` or `beside`: run with
- * `--trace-deopt`, V8 tells of the code that it throws away. Prints how much shared memory was freed of each kind.
+ * Does the same work again and again, with garbage collected in between: `now`, `beside`, or `begun` in one round and ended
+ * in the next. Run with `--trace-deopt`, V8 tells which code it throws away. Prints how many pieces of shared memory were freed.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { collectGarbage, collectGarbageBeside } from '../../engine/column/garbage.ts';
+import {
+  arrayBytes,
+  beginCollecting,
+  collectGarbage,
+  collectGarbageBeside,
+  letCollect,
+} from '../../engine/column/garbage.ts';
 
 const ROUNDS = 6;
 const PIECES = 300;
@@ -36,6 +42,9 @@ const shared = new FinalizationRegistry(() => {
   freed += 1;
 });
 
+const [, , how] = process.argv;
+const bytesMax = arrayBytes() + 8 * 2 ** 20;
+
 for (let round = 0; round < ROUNDS; round++) {
   for (let part = 0; part < 2; part++) {
     work();
@@ -44,8 +53,15 @@ for (let round = 0; round < ROUNDS; round++) {
   }
   shared.register(new SharedArrayBuffer(1024), undefined);
   await wait(0);
-  if (process.argv[2] === 'beside') await collectGarbageBeside();
+  if (how === 'begun') {
+    beginCollecting();
+    if (arrayBytes() > bytesMax) throw new Error('what begins it counts as an array in use');
+    work();
+    await letCollect();
+  } else if (how === 'beside') await collectGarbageBeside();
   else collectGarbage();
   await wait(0);
 }
+if (how === 'begun') await collectGarbageBeside();
+await wait(0);
 console.log(`freed ${freed} of ${ROUNDS}`);
