@@ -6,8 +6,13 @@ export type ClockState = {
   readonly trustedUs: number;
   /** What the clock said last, since the epoch. */
   readonly clockUs: number;
-  /** How long the clock has run on since it left the trusted time; 0 while it is trusted. */
+  /**
+   * How long the clock has run on since it left the trusted time, or, while that is provisional, since the first
+   * reading; else 0.
+   */
   readonly heldUs: number;
+  /** Whether nothing shows yet that the trusted time was ever right. */
+  readonly isProvisional: boolean;
 };
 
 /** One reading of both clocks. */
@@ -33,6 +38,10 @@ export type ClockReading = {
  * 4. A clock that is further away, ahead or behind, is trusted once it has run on for CLOCK_HELD_US_MIN. Only
  *    time counts that passed on both clocks, so one that stands still is never trusted. When it leaps
  *    ahead once more by over CLOCK_AHEAD_US_MAX, the time counts from zero again.
+ * 5. In a new folder the trusted time is *provisional*: there was nothing to hold the first reading against.
+ *    Until the clock is trusted by rule 4, nothing is deleted, and a clock that is further behind is trusted in its
+ *    place. Otherwise a clock that is years ahead at each start, until it is set, would delete at the
+ *    second start what was stored since the first.
  *
  * `state` is to be kept on disk, and the next process goes on from it. Between two processes the trusted
  * time stands still and the wait of rule 4 too, as nothing tells how long the service was down. So a service
@@ -45,6 +54,7 @@ export class RetentionClock {
   #trustedUs: number;
   #clockUs: number;
   #heldUs: number;
+  #isProvisional: boolean;
   /** Of the last reading; `undefined` before the first of this process. */
   #monotonicMs: number | undefined;
 
@@ -52,10 +62,12 @@ export class RetentionClock {
     this.#trustedUs = state.trustedUs;
     this.#clockUs = state.clockUs;
     this.#heldUs = state.heldUs;
+    this.#isProvisional = state.isProvisional;
   }
 
   get state(): ClockState {
-    return { trustedUs: this.#trustedUs, clockUs: this.#clockUs, heldUs: this.#heldUs };
+    const [trustedUs, clockUs, heldUs] = [this.#trustedUs, this.#clockUs, this.#heldUs];
+    return { trustedUs, clockUs, heldUs, isProvisional: this.#isProvisional };
   }
 
   /** Whether the clock is too far ahead to delete by. */
@@ -76,16 +88,33 @@ export class RetentionClock {
     this.#trustedUs += elapsedUs;
     if (stepUs - elapsedUs > CLOCK_AHEAD_US_MAX) this.#heldUs = 0;
     else this.#heldUs += Math.max(0, Math.min(stepUs, elapsedUs));
-    const awayUs = Math.abs(nowUs - this.#trustedUs);
-    if (awayUs <= CLOCK_AHEAD_US_MAX || this.#heldUs >= CLOCK_HELD_US_MIN) {
+    const isWaitOver = this.#heldUs >= CLOCK_HELD_US_MIN;
+    if (isWaitOver) this.#isProvisional = false;
+    if (isWaitOver || this.#isFollowed()) {
       this.#trustedUs = nowUs;
-      this.#heldUs = 0;
+      if (!this.#isProvisional) this.#heldUs = 0;
     }
-    return this.isHeldBack ? Number.NEGATIVE_INFINITY : nowUs;
+    return this.isHeldBack || this.#isProvisional ? Number.NEGATIVE_INFINITY : nowUs;
   }
+
+  /** Whether the clock is trusted without a wait. */
+  #isFollowed(): boolean {
+    if (this.#isProvisional) return !this.isHeldBack;
+    return !isLeap(this.#trustedUs, this.#clockUs);
+  }
+}
+
+/** Whether one of the times is further from the other than a clock may be to be trusted. */
+export function isLeap(fromUs: number, toUs: number): boolean {
+  return Math.abs(toUs - fromUs) > CLOCK_AHEAD_US_MAX;
 }
 
 /** The state of a clock that is trusted as it is. */
 export function trustedState(nowUs: number): ClockState {
-  return { trustedUs: nowUs, clockUs: nowUs, heldUs: 0 };
+  return { trustedUs: nowUs, clockUs: nowUs, heldUs: 0, isProvisional: false };
+}
+
+/** The state of a clock that is provisionally trusted as it is. */
+export function provisionalState(nowUs: number): ClockState {
+  return { ...trustedState(nowUs), isProvisional: true };
 }

@@ -15,7 +15,8 @@ export const CLOCK = folderCommand({
 
 When the clock of the machine leaps ahead by more than a day, weir deletes nothing by age until it
 has run for 24 hours, as the clock may be wrong. A service that was down for more than a day waits,
-too. Meanwhile /health says clock_ahead.
+too. Meanwhile /health says clock_ahead. In a new folder weir also waits for 24 hours before it
+deletes anything by age.
 
 Without --trust the last trusted time is shown, with how much of the wait is over; nothing is
 changed, and the folder may be that of a running weir. With --trust the time of this machine is
@@ -52,9 +53,9 @@ async function stateText(file: ClockFile): Promise<string> {
   const state = await file.read();
   if (state === 'damaged') throw new CommandFailure(`${file.path} is damaged; --trust replaces it`);
   if (state === 'missing') return 'trusted time  none is kept yet\n';
-  const { trustedUs, heldUs } = state;
+  const { trustedUs, heldUs, isProvisional } = state;
   const lines = [`trusted time  ${timeText(trustedUs)}`];
-  if (heldUs > 0)
+  if (isProvisional || heldUs > 0)
     lines.push(`wait          ${hours(heldUs)} of ${hours(CLOCK_HELD_US_MIN)} h are over`);
   return `${lines.join('\n')}\n`;
 }

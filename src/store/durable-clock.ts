@@ -1,13 +1,18 @@
 import { ClockFile } from '../../ingest/clock-file.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { CLOCK_HELD_US_MIN, CLOCK_WRITE_MS } from '../../ingest/limits.ts';
-import { type ClockReading, RetentionClock, trustedState } from '../../ingest/retention-clock.ts';
+import {
+  type ClockReading,
+  isLeap,
+  provisionalState,
+  RetentionClock,
+} from '../../ingest/retention-clock.ts';
 import type { Log } from '../log.ts';
 import type { HeldBackClock } from './backend.ts';
 
 /**
  * The retention clock of a data folder, and its state on disk: read at the start, written about once a
- * minute, whenever the clock is held back or trusted again, and at the end.
+ * minute, whenever the clock leaps, is held back or is trusted again, and at the end.
  */
 export class DurableClock {
   readonly #file: ClockFile;
@@ -16,7 +21,7 @@ export class DurableClock {
   /** `undefined` until it is known what the trusted time is. */
   #clock: RetentionClock | undefined;
   #isHeldBack = false;
-  /** Whether the clock was held back or trusted again since the last write began. */
+  /** Whether the clock leapt, was held back or was trusted again since the last write began. */
   #isDue = false;
   /** When the last write began, on the monotonic clock. */
   #writtenMs = Number.NEGATIVE_INFINITY;
@@ -44,7 +49,8 @@ export class DurableClock {
   async recover(nowUs: number): Promise<number> {
     const state = await this.#file.read();
     if (state === 'damaged') {
-      const reason = 'the newest stored event counts as the last trusted time';
+      const reason =
+        'the newest stored event counts as the last trusted time, and nothing is deleted by age until the service has run for 24 hours';
       this.#log({ level: 'error', event: 'clock_damaged', file: this.#file.path, reason });
     }
     if (state === 'damaged' || state === 'missing') return Number.NEGATIVE_INFINITY;
@@ -54,10 +60,10 @@ export class DurableClock {
 
   /**
    * To be called once all was read: from now on `tick` gives the time, and the state is written. Where none
-   * was found, the newest stored event counts as the last trusted time, or `nowUs` where it is earlier.
+   * was found, the newest stored event counts provisionally as the last trusted time, or `nowUs` where it is earlier.
    */
   begin(nowUs: number, newestStoredUs: number | undefined): void {
-    this.#clock ??= new RetentionClock(trustedState(Math.min(nowUs, newestStoredUs ?? nowUs)));
+    this.#clock ??= new RetentionClock(provisionalState(Math.min(nowUs, newestStoredUs ?? nowUs)));
     this.tick(nowUs);
   }
 
@@ -67,6 +73,7 @@ export class DurableClock {
     if (clock === undefined) return Number.NEGATIVE_INFINITY;
     const wasHeldBack = this.#isHeldBack;
     const reading = this.#readingAt(nowUs);
+    this.#isDue ||= isLeap(clock.state.clockUs, nowUs);
     const retentionNowUs = this.#advance(clock, reading);
     this.#isDue ||= this.#isHeldBack !== wasHeldBack;
     if (this.#isDue || reading.monotonicMs - this.#writtenMs >= CLOCK_WRITE_MS) this.#write(clock);

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CLOCK_AHEAD_US_MAX, CLOCK_HELD_US_MIN } from '../../ingest/limits.ts';
-import { type ClockState, RetentionClock, trustedState } from '../../ingest/retention-clock.ts';
+import {
+  type ClockState,
+  isLeap,
+  provisionalState,
+  RetentionClock,
+  trustedState,
+} from '../../ingest/retention-clock.ts';
 
 const START = 1_768_478_400_000_000;
 const MINUTE_US = 60_000_000;
@@ -25,6 +31,10 @@ class Machine {
 
   get state(): ClockState {
     return this.#clock.state;
+  }
+
+  get isHeldBack(): boolean {
+    return this.#clock.isHeldBack;
   }
 
   tick(): number {
@@ -147,6 +157,29 @@ test('a clock that stands still is never trusted by waiting', () => {
   }
 });
 
+test('in a new folder nothing is deleted until the service has run for a day, over restarts', () => {
+  const machine = new Machine(provisionalState(START));
+  assert.equal(machine.tick(), NOTHING);
+  assert.equal(machine.run(10 * HOUR_US), NOTHING);
+  assert.equal(machine.restart(10 * HOUR_US), NOTHING);
+  assert.equal(machine.run(14 * HOUR_US - 1), NOTHING);
+  assert.equal(machine.run(1), machine.trueUs);
+  assert.deepEqual(machine.state, trustedState(machine.trueUs));
+});
+
+test('in a new folder a clock that goes back is trusted at once, and coming forward again is a leap', () => {
+  const machine = new Machine(provisionalState(START + 1000 * DAY_US));
+  machine.wrongUs = 1000 * DAY_US;
+  machine.run(HOUR_US);
+  machine.wrongUs = 0;
+  assert.equal(machine.tick(), NOTHING);
+  assert.equal(machine.state.trustedUs, machine.trueUs);
+  machine.wrongUs = 1000 * DAY_US;
+  assert.equal(machine.restart(HOUR_US), NOTHING);
+  assert.equal(machine.run(CLOCK_HELD_US_MIN - 1), NOTHING);
+  assert.notEqual(machine.run(1), NOTHING);
+});
+
 /** What may happen to a machine. Wrong times are off by whole double days: no small leap hides among them. */
 const EVENT = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('run'), us: fc.nat(8 * HOUR_US) }) },
@@ -159,19 +192,29 @@ const EVENT = fc.oneof(
   fc.record({ kind: fc.constant('set'), us: fc.constant(0) }),
 );
 
+/** A clock that is right in a folder with a trusted time, and any clock in a new folder. */
+const FIRST_STATE = fc.oneof(
+  fc.constant({ wrongUs: 0, state: trustedState(START) }),
+  fc.constantFrom(-10 * DAY_US, 0, 10 * DAY_US, 1000 * DAY_US).map((wrongUs) => {
+    return { wrongUs, state: provisionalState(START + wrongUs) };
+  }),
+);
+
 test('nothing younger than the retention is deleted while a wrong clock runs for less than a day', () => {
   let heldCount = 0;
   fc.assert(
-    fc.property(fc.array(EVENT, { maxLength: 40 }), (events) => {
-      const machine = new Machine();
-      // On disk: of a minute ago, or of when the clock was last held back or trusted again.
+    fc.property(FIRST_STATE, fc.array(EVENT, { maxLength: 40 }), ({ wrongUs, state }, events) => {
+      const machine = new Machine(state);
+      machine.wrongUs = wrongUs;
+      // On disk: of a minute ago, or of when the clock last leapt, was held back or was trusted again.
       let written = machine.state;
       let wasHeldBack = false;
       // How long the service has run since the clock was last right.
       let wrongRunUs = 0;
       const check = (retentionNowUs: number): void => {
-        const isHeldBack = retentionNowUs === NOTHING;
-        if (isHeldBack !== wasHeldBack) written = machine.state;
+        const { isHeldBack } = machine;
+        const hasLeapt = isLeap(written.clockUs, machine.state.clockUs);
+        if (hasLeapt || isHeldBack !== wasHeldBack) written = machine.state;
         wasHeldBack = isHeldBack;
         if (isHeldBack) heldCount++;
         assert.ok(retentionNowUs <= machine.trueUs, 'retention is measured from a time that was');

@@ -7,7 +7,7 @@ import { ClockFile } from '../../../ingest/clock-file.ts';
 import { findStorePath } from '../../../ingest/data-folder.ts';
 import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
 import { LockFile } from '../../../ingest/lock-file.ts';
-import { trustedState } from '../../../ingest/retention-clock.ts';
+import { provisionalState, trustedState } from '../../../ingest/retention-clock.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 
 const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
@@ -21,7 +21,8 @@ async function inFolder(work: (weir: Weir, path: string) => Promise<void>): Prom
   try {
     await mkdir(join(path, 'store-1', 'segments'), { recursive: true });
     await (await fileIn(path)).write({
-      ...{ trustedUs: NOW_US - 25 * HOUR_US, clockUs: NOW_US, heldUs: 1.5 * HOUR_US },
+      ...trustedState(NOW_US),
+      ...{ trustedUs: NOW_US - 25 * HOUR_US, heldUs: 1.5 * HOUR_US },
     });
     await work((...words) => runWeir(['clock', path, ...words], { nowUs: NOW_US }), path);
   } finally {
@@ -48,6 +49,8 @@ test('the trusted time is shown with the wait, and nothing is changed', async ()
     });
     deepEqual(await (await fileIn(path)).read(), before);
     deepEqual((await readdir(join(path, 'store-1'))).sort(), ['clock', 'segments']);
+    await (await fileIn(path)).write(provisionalState(NOW_US));
+    match((await weir()).out, /^wait {10}0 of 24 h are over$/m);
     await rm(join(path, 'store-1', 'clock'));
     match((await weir()).out, /^trusted time {2}none is kept yet$/m);
   });

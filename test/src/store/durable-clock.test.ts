@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { writeChecked } from '../../../ingest/checked-file.ts';
 import { ClockFile } from '../../../ingest/clock-file.ts';
 import { CLOCK_WRITE_MS } from '../../../ingest/limits.ts';
-import { trustedState } from '../../../ingest/retention-clock.ts';
+import { provisionalState, trustedState } from '../../../ingest/retention-clock.ts';
 import type { LogEntry } from '../../../src/log.ts';
 import { DurableClock } from '../../../src/store/durable-clock.ts';
 import { diskError, MemoryDisk } from '../../ingest/memory-disk.ts';
@@ -12,6 +13,13 @@ const HOUR_US = 3_600_000_000;
 const LEAPT_US = NOW_US + 2400 * HOUR_US;
 const NOTHING = Number.NEGATIVE_INFINITY;
 const PATH = '/data/clock';
+
+/** A disk on which a process found the clock trusted. */
+async function trustedDisk(): Promise<MemoryDisk> {
+  const disk = new MemoryDisk();
+  await new ClockFile(disk, '/data').write(trustedState(NOW_US));
+  return disk;
+}
 
 /** The clock of one process on a disk; `run` moves the monotonic clock. */
 class Process {
@@ -45,9 +53,9 @@ class Process {
 }
 
 test('the wait is on disk: it begins once, goes on over restarts and ends once', async () => {
-  const disk = new MemoryDisk();
+  const disk = await trustedDisk();
   const first = new Process(disk);
-  assert.deepEqual(await first.start(NOW_US), [NOTHING, NOW_US]);
+  assert.deepEqual(await first.start(NOW_US), [NOW_US, NOW_US]);
   await first.clock.close();
   const second = new Process(disk);
   // The newest event was stamped by the wrong clock: it does not count.
@@ -100,15 +108,41 @@ test('a start that does not come to its end changes nothing on disk', async () =
   assert.deepEqual(disk.steps, []);
 });
 
-test('without a state the newest stored event counts as the last trusted time', async () => {
-  const near = new Process(new MemoryDisk());
-  assert.deepEqual(await near.start(NOW_US, NOW_US - 24 * HOUR_US), [NOTHING, NOW_US]);
-  const far = new Process(new MemoryDisk());
-  assert.deepEqual(await far.start(NOW_US, NOW_US - 25 * HOUR_US), [NOTHING, NOTHING]);
+test('without a state nothing is deleted for a day, and the newest stored event tells whether the clock is ahead', async () => {
+  for (const [newestStoredUs, events] of [
+    [undefined, []],
+    [NOW_US - 24 * HOUR_US, []],
+    [NOW_US - 25 * HOUR_US, ['clock_ahead']],
+    [LEAPT_US, []],
+  ] as const) {
+    const process = new Process(new MemoryDisk());
+    assert.deepEqual(await process.start(NOW_US, newestStoredUs), [NOTHING, NOTHING]);
+    assert.deepEqual(process.events, events);
+    assert.equal(process.run(24 * HOUR_US - 1000, NOW_US + 24 * HOUR_US - 1000), NOTHING);
+    assert.equal(process.run(1000, NOW_US + 24 * HOUR_US), NOW_US + 24 * HOUR_US);
+  }
   // An event of the future does not make a leap to it right.
   const early = new Process(new MemoryDisk());
-  assert.deepEqual(await early.start(NOW_US, LEAPT_US), [NOTHING, NOW_US]);
+  await early.start(NOW_US, LEAPT_US);
   assert.equal(early.run(1000, LEAPT_US), NOTHING);
+  assert.deepEqual(early.events, ['clock_ahead']);
+});
+
+test('a clock that goes back in a new folder is on disk at once', async () => {
+  const disk = new MemoryDisk();
+  const process = new Process(disk);
+  await process.start(LEAPT_US);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.run(1000, NOW_US);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(await new ClockFile(disk, '/data').read(), provisionalState(NOW_US));
+});
+
+test('the trusted time of a file of an older version is not provisional', async () => {
+  const disk = new MemoryDisk();
+  const { isProvisional: _, ...state } = trustedState(NOW_US);
+  await writeChecked(disk, PATH, JSON.stringify(state));
+  assert.deepEqual(await new ClockFile(disk, '/data').read(), trustedState(NOW_US));
 });
 
 test('a damaged state is logged and counts as none, whichever byte is wrong', async () => {
@@ -132,7 +166,7 @@ test('a damaged state is logged and counts as none, whichever byte is wrong', as
 });
 
 test('a write that fails is logged once, and what a crash left half written is no hindrance', async () => {
-  const disk = new MemoryDisk();
+  const disk = await trustedDisk();
   disk.put(`${PATH}.tmp`, Buffer.from('{'));
   const process = new Process(disk);
   disk.before = (step) => {

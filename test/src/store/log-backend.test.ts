@@ -111,6 +111,26 @@ test('a clock that leaps ahead deletes nothing, until the service has run for a 
   });
 });
 
+test('a clock that is years ahead at each start, until it is set, deletes nothing, in a new folder either', async () => {
+  await onMachine(async (machine) => {
+    machine.nowUs += 1000 * DAY_US;
+    await machine.open(async ({ backend }) => {
+      machine.nowUs -= 1000 * DAY_US;
+      machine.run(backend, 1000);
+      // One in a segment file, one in the log alone.
+      await post(backend, machine.nowUs);
+      await seal(machine, backend);
+      await post(backend, machine.nowUs);
+    });
+    machine.nowUs += 1000 * DAY_US;
+    await machine.open(async ({ backend, entries }) => {
+      machine.run(backend, 1000);
+      assert.equal(countOf(backend), 2);
+      assert.deepEqual(eventsOf(entries), ['clock_ahead']);
+    });
+  });
+});
+
 test('an event that a wrong clock stamped does not make a restart delete the others', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend }) => {
