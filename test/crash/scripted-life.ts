@@ -7,10 +7,12 @@
  */
 import { AssertionError } from 'node:assert/strict';
 import { writeSync } from 'node:fs';
+import { ClockFile } from '../../ingest/clock-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
+import { trustedState } from '../../ingest/retention-clock.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { allRows, type OpenedStore, openStore } from './opened-store.ts';
 import { batchOfPost, LIFE_SEED, StoreLedger } from './store-ledger.ts';
@@ -82,6 +84,8 @@ async function look(opened: OpenedStore): Promise<void> {
 }
 
 try {
+  // In a new folder no day would go, as no time passes here on the monotonic clock.
+  await new ClockFile(new NodeDisk(), dataDir).write(trustedState(nowUs));
   await live(4);
   await live(2);
   nowUs += PARTITION_US;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { ClockFile } from '../../ingest/clock-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { OverloadError, StorageError } from '../../ingest/ingest-error.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
+import { trustedState } from '../../ingest/retention-clock.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { manifestName, readManifest } from '../../ingest/segment-manifest.ts';
 import type { Random } from '../../src/demo/traffic/random.ts';
@@ -70,8 +72,11 @@ export type World = {
   readonly ledger: StoreLedger;
   readonly tally: Tally;
   nowUs: number;
-  /** Whether some process started with a clock that is years ahead. */
-  hadWrongClock: boolean;
+  /**
+   * Whether the folder had a trusted time when the world began. In a new one all rows stay: only a run of a day could show
+   * that the clock is right, and here no time passes on the monotonic clock.
+   */
+  readonly hasTrustedTime: boolean;
 };
 
 export function newWorld(random: Random, tally: Tally): World {
@@ -80,7 +85,7 @@ export function newWorld(random: Random, tally: Tally): World {
     tally,
     ledger: new StoreLedger(),
     nowUs: 20_000 * PARTITION_US + 14 * 3_600_000_000,
-    hadWrongClock: false,
+    hasTrustedTime: random.below(4) > 0,
   };
 }
 
@@ -95,6 +100,7 @@ type End = { readonly disk: ModelDisk; readonly world: World };
 export async function liveAndEnd(world: World): Promise<ModelDisk> {
   const { random, tally } = world;
   let disk = new ModelDisk(random);
+  if (world.hasTrustedTime) await new ClockFile(disk, DATA).write(trustedState(world.nowUs));
   for (let life = 1 + random.below(4); life > 0; life--) {
     const ends: End[] = [];
     const living = disk;
@@ -147,7 +153,7 @@ async function comeUp(found: ModelDisk, world: World): Promise<ModelDisk> {
     disk.crashNow();
     disk = afterEnd(disk, random);
   }
-  ledger.believe(world.nowUs);
+  believe(world);
   const segmentBytesMax = random.pick(SEGMENT_BYTES_MAX);
   const opened = await openStore({ disk, nowUs: world.nowUs, segmentBytesMax });
   ledger.check(await allRows(opened));
@@ -178,7 +184,7 @@ async function liveOnce(
 ): Promise<void> {
   const { random, ledger, tally } = world;
   const refused: Post[] = [];
-  ledger.believe(world.nowUs);
+  believe(world);
   const opened = await openStore({
     ...{ disk, nowUs: clockOf(world), segmentBytesMax: random.pick(SEGMENT_BYTES_MAX) },
     onEntry: ({ event }) => {
@@ -195,11 +201,7 @@ async function liveOnce(
   const { durable } = opened;
   ledger.check(await allRows(opened));
   disk.faults = random.pick(FAULTS);
-  // A clock that is wrong when there is nothing to hold it against is believed, and until it has been right for a day one
-  // that is less wrong is, too: here no time passes.
-  const isEmpty = durable.store.stats().every(({ rowCount }) => rowCount === 0);
-  const canLeap = !isEmpty && !world.hadWrongClock;
-  const leapUs = canLeap && random.below(8) === 0 ? 400 * PARTITION_US : 0;
+  const leapUs = random.below(8) === 0 ? 400 * PARTITION_US : 0;
   const pending: Promise<void>[] = [];
   for (let step = random.below(90); step > 0; step--) {
     const action = random.below(12);
@@ -209,7 +211,7 @@ async function liveOnce(
       }
     } else if (action < 7) {
       world.nowUs += random.pick([1e6, SEAL_AGE_US, SEAL_AGE_US, 3 * 3_600e6]);
-      if (leapUs === 0) ledger.believe(world.nowUs);
+      if (leapUs === 0) believe(world);
       durable.tick(world.nowUs + leapUs);
     } else if (action === 7) await Promise.all(pending);
     else if (action === 8) await durable.store.settled();
@@ -223,10 +225,13 @@ async function liveOnce(
 }
 
 /** Now and then a clock is years ahead when a process starts: nothing may be deleted by it. */
-function clockOf(world: World): number {
-  const isWrong = world.random.below(10) === 0;
-  world.hadWrongClock ||= isWrong;
-  return isWrong ? world.nowUs + 1000 * PARTITION_US : world.nowUs;
+function clockOf({ random, nowUs }: World): number {
+  return random.below(10) === 0 ? nowUs + 1000 * PARTITION_US : nowUs;
+}
+
+/** Days behind the retention may be gone from now on, where there is a trusted time to hold the clock against. */
+function believe({ ledger, nowUs, hasTrustedTime }: World): void {
+  if (hasTrustedTime) ledger.believe(nowUs);
 }
 
 async function post(
