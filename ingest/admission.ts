@@ -289,7 +289,7 @@ class Admission {
     const key = must(this.#projectKeys[this.#rowCount - 1], 'the last row has a project key');
     const named = key >= 0 ? this.#textOf(key) : undefined;
     if (named !== undefined && allowed.has(named)) return undefined;
-    let got = key === MIXED_PROJECTS ? 'several' : 'none';
+    let got = key === MIXED_PROJECTS ? 'several, or no text' : 'none';
     if (named !== undefined) got = JSON.stringify(named.slice(0, PROJECT_ECHO_LENGTH_MAX));
     const rule = this.#options.source.projectPath.join('.');
     return `${rule} must be one of the projects that the token is bound to; got ${got}`;

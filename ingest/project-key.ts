@@ -5,7 +5,14 @@ import {
   referenceLength,
   referenceOffset,
 } from '../engine/column/batch.ts';
-import { JSON_TEXT, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
+import {
+  JSON_TEXT,
+  KIND_HAS_TEXT,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+} from '../engine/column/token.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import type { KeyTable } from './key-table.ts';
@@ -20,8 +27,9 @@ type PathStep = { readonly name: string; readonly matches: Uint8Array };
 /**
  * Reads the project key out of root records, by a path that begins with `metadata`. It follows the
  * rules by which a query reads the same path, so that a row has the key exactly when the query's
- * comparison holds: a name matches exactly or else without case, only strings count, and a list of
- * one record is read as that record. Where queries could see several answers the row is *mixed*.
+ * comparison holds: a name matches exactly or else without case, and a list of one record is read as that
+ * record. Where queries could see several answers the row is *mixed*, and where a number or a boolean stands
+ * for a text.
  */
 export class ProjectKeyReader {
   readonly #text: BodyText;
@@ -51,7 +59,7 @@ export class ProjectKeyReader {
 
   /**
    * Of the root record at `root`, whose first slot is `slot`: a string reference, NO_STRING when no
-   * element of its metadata names a project, MIXED_PROJECTS when elements disagree.
+   * element of its metadata names a project, MIXED_PROJECTS when elements disagree, or name one by a number.
    */
   read(root: number, slot: number): number {
     if (!this.#findField(root, slot, 0)) return NO_STRING;
@@ -82,8 +90,10 @@ export class ProjectKeyReader {
     const tokens = this.#tokens;
     const field = this.#fieldAt;
     const kind = fieldKind(tokens, field);
-    if (depth === this.#path.length - 1)
-      return kind === TEXT ? this.#slots[this.#fieldSlot]! : NO_STRING;
+    if (depth === this.#path.length - 1) {
+      if (kind === TEXT) return this.#slots[this.#fieldSlot]!;
+      return KIND_HAS_TEXT[kind] === true ? MIXED_PROJECTS : NO_STRING;
+    }
     if (kind === RECORD) return this.#ofRecord(field, this.#fieldSlot, depth + 1);
     // A record below the depth kept as tokens, or a list with other values: read by no one here.
     if (kind === JSON_TEXT) return MIXED_PROJECTS;

@@ -5,11 +5,11 @@ import { arrayOf, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+import { orderedKind } from '../function/dynamic.ts';
 import { QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { orderedKind } from './dynamic-order.ts';
 import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import type { NumberCountsPartial } from './number-counts.ts';
 import { NumberCounts } from './number-counts.ts';
@@ -172,13 +172,17 @@ class QuantilesState implements AggregateState {
     const nulls = this.#nulls[group] ?? 0;
     const inPlace = nulls === 0 ? this.#numbers.sortedInPlace(group) : undefined;
     const numbers = inPlace ?? this.#numbers.sorted(group);
-    const kind = orderedKind(numbers.total > 0, this.#strings.has(group), falses + trues > 0);
+    const kind = orderedKind({
+      number: numbers.total > 0,
+      text: this.#strings.has(group),
+      BOOL: falses + trues > 0,
+    });
     switch (kind) {
       case 'number':
         return this.#pick(numbers, group);
-      case 'string':
+      case 'text':
         return this.#pick(this.#strings.sorted(group), group);
-      case 'boolean': {
+      case 'BOOL': {
         const sorted = { values: [false, true], counts: [falses, trues], total: falses + trues };
         return this.#pick(sorted, group);
       }

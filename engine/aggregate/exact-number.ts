@@ -20,6 +20,11 @@ export function exactDifference(left: ExactNumber, right: ExactNumber): ExactNum
   return exactSum(left, { units: -right.units, exponent: right.exponent });
 }
 
+/** Of a number without a fraction. */
+export function wholeOf({ units, exponent }: ExactNumber): bigint {
+  return exponent < 0 ? units >> BigInt(-exponent) : units << BigInt(exponent);
+}
+
 function unitsAt(number: ExactNumber, exponent: number): bigint {
   return number.units << BigInt(number.exponent - exponent);
 }

@@ -5,10 +5,10 @@ import { isInterval } from '../column/value.ts';
 import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
 import { numberVector, TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
+import { orderedKind } from '../function/dynamic.ts';
 import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { orderedKind } from './dynamic-order.ts';
 import { keepGreatest, keepLeast } from './extreme-kernels.ts';
 import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
@@ -171,12 +171,17 @@ export class ExtremeState implements AggregateState {
     const wide = this.#wide.get(group);
     const hasDouble = (saw & SAW_NUMBER) !== 0;
     const hasBoolean = (saw & (SAW_FALSE | SAW_TRUE)) !== 0;
-    switch (orderedKind(hasDouble || wide !== undefined, (saw & SAW_STRING) !== 0, hasBoolean)) {
+    const kind = orderedKind({
+      number: hasDouble || wide !== undefined,
+      text: (saw & SAW_STRING) !== 0,
+      BOOL: hasBoolean,
+    });
+    switch (kind) {
       case 'number':
         return this.#number(hasDouble ? this.#numbers[group]! : undefined, wide);
-      case 'string':
+      case 'text':
         return this.#strings.get(group)!;
-      case 'boolean':
+      case 'BOOL':
         return this.#side === 'least' ? (saw & SAW_FALSE) === 0 : (saw & SAW_TRUE) !== 0;
       case undefined:
         return this.#intervals.get(group) ?? null;

@@ -2,12 +2,14 @@ import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { numberVector, valueAt } from '../column/vector.ts';
+import { checkedInt64 } from '../function/number/int64.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import { type CodeSums, sumCodes } from './code-sums.ts';
 import { countPresent } from './count-kernels.ts';
 import { countRunRows } from './count-run-kernels.ts';
+import { exactInteger, exactSum, wholeOf } from './exact-number.ts';
 import type { ExactSumsPartial } from './exact-sums.ts';
 import { ExactSums } from './exact-sums.ts';
 import { comesInRuns } from './group-runs.ts';
@@ -24,15 +26,19 @@ const SAW_MINUS_INFINITY = 4;
 /** AVG divides in a range this many powers of two lower when the sum itself is beyond a double. */
 const AVG_SCALE = 64;
 
+/** So many bits of a larger integer are added at a time. */
+const PART_BITS = 48;
+
 type FloatSumPartial = {
   readonly integers: Float64Array;
   readonly counts: Float64Array;
   readonly specials: Uint8Array;
+  readonly fractions: Uint8Array;
   readonly exact: ExactSumsPartial | undefined;
 };
 
 /**
- * Sum of FLOAT64 per group: the exact sum, rounded once. So it is the same to the bit however rows
+ * Sum of FLOAT64 per group, or of NUMBER: the exact sum, rounded once. So it is the same to the bit however rows
  * are ordered, split and combined. A group's sum is `#integers[group]`, an integer below 2^53 in
  * magnitude that takes all integers while it can, plus its sum in `#exact`.
  */
@@ -45,10 +51,15 @@ export class FloatSumState implements AggregateState {
   #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
   #specials: Uint8Array<ArrayBuffer> = NO_UINT8;
   readonly #exact = new ExactSums();
+  /** 1 for each group with a number that is not whole, if the others stay INT64. */
+  #fractions: Uint8Array<ArrayBuffer> = NO_UINT8;
+  readonly #keepsInteger: boolean;
 
-  constructor(finish: 'sum' | 'avg') {
+  /** `keepsInteger`: whether a sum of whole numbers is an INT64. */
+  constructor(finish: 'sum' | 'avg', keepsInteger = false) {
     this.isCertain = finish === 'avg';
     this.#finish = finish;
+    this.#keepsInteger = keepsInteger;
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
@@ -87,6 +98,7 @@ export class FloatSumState implements AggregateState {
       this.#addNumber(group, theirs.integers[index]!);
       this.#counts[group]! += theirs.counts[index]!;
       this.#specials[group]! |= theirs.specials[index]!;
+      if (this.#keepsInteger) this.#fractions[group]! |= theirs.fractions[index]!;
     }
     if (theirs.exact !== undefined) {
       this.#exact.combine(theirs.exact, groups, this.#integers.length);
@@ -98,6 +110,7 @@ export class FloatSumState implements AggregateState {
       integers: this.#integers.slice(0, groupCount),
       counts: this.#counts.slice(0, groupCount),
       specials: this.#specials.slice(0, groupCount),
+      fractions: this.#fractions.slice(0, groupCount),
       exact: this.#exact.partial(groupCount),
     };
   }
@@ -107,6 +120,7 @@ export class FloatSumState implements AggregateState {
     if (count === 0) return null;
     const special = specialSum(this.#specials[group]!);
     if (special !== undefined) return special;
+    if (this.#keepsInteger && this.#fractions[group] === 0) return this.#integerSum(group);
     // `+ 0` makes 0 of the -0 that cancelling may leave.
     const sum = this.#sum(group, 0) + 0;
     if (this.#finish === 'avg') {
@@ -141,6 +155,12 @@ export class FloatSumState implements AggregateState {
     return numberVector(answers, groups.length, nulls);
   }
 
+  #integerSum(group: number): SqlValue {
+    const sum = exactSum(exactInteger(this.#integers[group]!), this.#exact.exact(group));
+    const total = wholeOf(sum);
+    return checkedInt64(total, () => `the sum ${total}`);
+  }
+
   /** The sum of all finite values times 2^`scale`, rounded once. */
   #sum(group: number, scale: number): number {
     if (this.#exact.isEmpty) return this.#integers[group]! * 2 ** scale;
@@ -153,6 +173,7 @@ export class FloatSumState implements AggregateState {
     this.#integers = grownFloat64(this.#integers, groupCount);
     this.#counts = grownFloat64(this.#counts, groupCount);
     this.#specials = grownUint8(this.#specials, groupCount);
+    if (this.#keepsInteger) this.#fractions = grownUint8(this.#fractions, groupCount);
   }
 
   #addSums({ sums, counts }: CodeSums): void {
@@ -168,19 +189,40 @@ export class FloatSumState implements AggregateState {
     const { groups, count, values } = numbers;
     const kernel = comesInRuns(groups, count) ? addIntegerRunsUntilMiss : addIntegersUntilMiss;
     let row = kernel(this.#integers, numbers, 0);
+    if (this.#keepsInteger) this.#noteFractions(numbers, row);
     while (row < count) {
       this.#addInexact(groups[row]!, values[row]!);
       row = this.#exact.addUntilMiss(numbers, row + 1, this.#integers.length);
     }
   }
 
-  /** A bigint is an integer of a DYNAMIC value beyond 2^53: FLOAT64 is the nearest double. */
+  /** Numbers before `start` were whole. */
+  #noteFractions({ groups, count, values, nulls }: GroupedNumbers, start: number): void {
+    for (let row = start; row < count; row++) {
+      if (nulls?.[row] !== 1 && !Number.isSafeInteger(values[row]!)) {
+        this.#fractions[groups[row]!] = 1;
+      }
+    }
+  }
+
+  /** A bigint is an INT64 beyond 2^53. */
   #addValues(groups: Int32Array, count: number, vector: Vector): void {
     for (let row = 0; row < count; row++) {
       const value = valueAt(vector, row);
-      if (typeof value !== 'number' && typeof value !== 'bigint') continue;
-      this.#addNumber(groups[row]!, Number(value));
+      if (typeof value === 'bigint') this.#addInteger(groups[row]!, value);
+      else if (typeof value === 'number') this.#addNumber(groups[row]!, value);
+      else continue;
       this.#counts[groups[row]!]!++;
+    }
+  }
+
+  /** In parts that doubles hold. */
+  #addInteger(group: number, value: bigint): void {
+    let rest = value;
+    for (let unit = 1; rest !== 0n; unit *= 2 ** PART_BITS) {
+      const part = BigInt.asIntN(PART_BITS, rest);
+      this.#exact.add(group, Number(part) * unit, this.#integers.length);
+      rest = (rest - part) >> BigInt(PART_BITS);
     }
   }
 
@@ -195,6 +237,7 @@ export class FloatSumState implements AggregateState {
   }
 
   #addInexact(group: number, value: number): void {
+    if (this.#keepsInteger && !Number.isSafeInteger(value)) this.#fractions[group] = 1;
     if (Number.isFinite(value)) this.#exact.add(group, value, this.#integers.length);
     else this.#specials[group]! |= specialBit(value);
   }

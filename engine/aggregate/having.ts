@@ -3,6 +3,7 @@ import { isInterval, isNested } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { takeVector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
+import { type Kind, kindOf, ORDERED_KINDS } from '../function/dynamic.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import { grownInt32, NO_INT32 } from './growth.ts';
 
@@ -161,17 +162,11 @@ function isNaNumber(value: SqlValue): boolean {
   return typeof value === 'number' && Number.isNaN(value);
 }
 
-/** Which kind of a DYNAMIC value counts before which; NULL and records never do. */
+/** Which values count before which: those of the first of `ORDERED_KINDS`, the others never. */
 function rankOf(value: SqlValue): number {
-  switch (typeof value) {
-    case 'number':
-    case 'bigint':
-      return 3;
-    case 'string':
-      return 2;
-    case 'boolean':
-      return 1;
-    default:
-      return isInterval(value) ? 4 : 0;
-  }
+  return isInterval(value) ? RANKS.size + 1 : (RANKS.get(kindOf(value)) ?? 0);
 }
+
+const RANKS: ReadonlyMap<Kind, number> = new Map(
+  ORDERED_KINDS.map((kind, index) => [kind, ORDERED_KINDS.length - index]),
+);

@@ -20,6 +20,7 @@ import { encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
 import { ByteIndex } from './byte-index.ts';
+import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './canonical-number.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import {
   type DistinctValues,
@@ -35,7 +36,6 @@ import {
   TEXT_FORM,
   UUID_FORM,
 } from './distinct-values.ts';
-import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { KeyStrings } from './key-strings.ts';
 import { NumberIndex } from './number-index.ts';

@@ -2,6 +2,7 @@ import { must } from '../assert.ts';
 import { UUID_BYTES } from '../column/packed-digits.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { ByteIndex } from './byte-index.ts';
+import { WIDE_NUMBER_MIN } from './canonical-number.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import {
   type DistinctValues,
@@ -12,7 +13,6 @@ import {
   TEXT_FORM,
   UUID_FORM,
 } from './distinct-values.ts';
-import { WIDE_NUMBER_MIN } from './dynamic-order.ts';
 import { gathered } from './gathered-entries.ts';
 import { NumberIndex } from './number-index.ts';
 import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';

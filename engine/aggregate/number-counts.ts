@@ -1,7 +1,7 @@
 import { EXACT_QUANTILE_VALUES_MAX } from '../limits.ts';
+import { orderNumbers } from './canonical-number.ts';
 import type { GroupedCounts } from './count-table.ts';
 import { CountTable } from './count-table.ts';
-import { orderNumbers } from './dynamic-order.ts';
 import { comesInRuns } from './group-runs.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';

@@ -1,20 +1,21 @@
 import type { SqlType } from '../column/type.ts';
-import { FLOAT64, INT64 } from '../column/type.ts';
+import { FLOAT64, INT64, NUMBER } from '../column/type.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { FloatSumState } from './float-sum.ts';
 import { IntegerSumState } from './integer-sum.ts';
 
 /**
  * SUM of INT64 is INT64 and fails beyond 64 bits; SUM of FLOAT64 is the exact sum rounded once and
- * fails beyond a double. Only the whole sum counts: what passes a bound on the way is no error.
- * NULLs are left out; the sum of nothing is NULL.
+ * fails beyond a double. SUM of numbers of events is the first where all are whole, else the second.
+ * Only the whole sum counts: what passes a bound on the way is no error. NULLs are left out; the sum of
+ * nothing is NULL.
  */
 export const SUM: AggregateFunction = {
   name: 'sum',
   overloads: [
     {
       parameters: ['number'],
-      result: (types) => (isInteger(types) ? INT64 : FLOAT64),
+      result: sumType,
       create: (types) => createSum(types, 'sum'),
     },
   ],
@@ -33,11 +34,14 @@ export const AVG: AggregateFunction = {
 };
 
 function createSum(types: readonly SqlType[], finish: 'sum' | 'avg'): AggregateState {
-  return isInteger(types) ? new IntegerSumState(finish) : new FloatSumState(finish);
+  const { kind } = sumType(types);
+  if (kind === 'INT64') return new IntegerSumState(finish);
+  return new FloatSumState(finish, kind === 'NUMBER' && finish === 'sum');
 }
 
 /** A bare NULL counts as INT64. */
-function isInteger(types: readonly SqlType[]): boolean {
+function sumType(types: readonly SqlType[]): SqlType {
   const kind = types[0]?.kind;
-  return kind === 'INT64' || kind === 'NULL';
+  if (kind === 'NUMBER') return NUMBER;
+  return kind === 'INT64' || kind === 'NULL' ? INT64 : FLOAT64;
 }

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../column/value.ts';
 import { dynamicKey } from '../function/dynamic.ts';
-import { canonicalNumber } from './dynamic-order.ts';
+import { canonicalNumber } from './canonical-number.ts';
 
 /** Bits of a hash: as many as a double has. */
 export const HASH_BITS = 53;

@@ -10,10 +10,6 @@ import type { JsonWriter } from './json-writer.ts';
 import type { Nested, SqlValue } from './value.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-/** `-9223372036854775808` has so many characters; a longer integer is beyond 64 bits. */
-const INT64_LENGTH_MAX = 20;
 const INTEGER_EXACT_MAX = 2 ** 53;
 
 const COMMA = 0x2c;
@@ -134,15 +130,11 @@ function readNumber(text: string): number | bigint | null {
   return /[.eE]/.test(text) ? readDouble(text) : readInteger(text);
 }
 
-/** Decimal digits, maybe with a minus: exact within 64 bits, else the nearest double. */
+/** Decimal digits, maybe with a minus: exact, in 64 bits or not, but NULL when no double is near. */
 export function readInteger(digits: string): number | bigint | null {
   const near = Number(digits);
   if (Math.abs(near) < INTEGER_EXACT_MAX) return near;
-  if (digits.length <= INT64_LENGTH_MAX) {
-    const exact = BigInt(digits);
-    if (exact >= INT64_MIN && exact <= INT64_MAX) return exact;
-  }
-  return readDouble(digits);
+  return Number.isFinite(near) ? BigInt(digits) : null;
 }
 
 function readDouble(text: string): number | null {

@@ -79,10 +79,10 @@ export type LeafFooter = {
   readonly numbers: NumbersFooter | null;
   readonly strings: StringsFooter | null;
   /**
-   * Of a column with a signature: all columns in which strings lie that SQL may read at its path. Absent where there may
-   * be such outside of columns with signatures, and in segments made before there was any.
+   * Of a column with a signature: all columns in which lies what SQL may read as a text at its path. Absent where there
+   * may be such outside of columns with signatures (a number, say), and in segments made before there was any.
    */
-  readonly textColumns?: readonly number[] | undefined;
+  readonly textSources?: readonly number[] | undefined;
   /**
    * Where each row has its first value in this column at the path, through records and lists of one record: at which depths
    * of the path these lists are. Absent where some rows have not, and in segments made before there was any.

@@ -56,8 +56,8 @@ export function signedStringsOf(
 
 type SignedStrings = StringsFooter & { readonly signature: SignatureFooter };
 
-/** Leaves of a segment in the making, with what `textColumns` says of each. */
-export function withTextColumns(
+/** Leaves of a segment in the making, with what `textSources` says of each. */
+export function withTextSources(
   leaves: readonly LeafFooter[],
   skeletons: SkeletonArrays,
   slotColumns: Uint16Array,
@@ -72,6 +72,6 @@ export function withTextColumns(
       leaf.path.map((key) => textAt(keys, key)),
     );
     const { columns, unsureCount } = columnsAtPath(path, { skeletons, slotColumns, isSigned });
-    return unsureCount > 0 ? leaf : { ...leaf, textColumns: columns };
+    return unsureCount > 0 ? leaf : { ...leaf, textSources: columns };
   });
 }

@@ -140,8 +140,8 @@ export class TextIndex {
     const places = new TextPath(keys, path);
     const signed = [...this.#columns.values()].find((column) => places.isSame(column.path));
     if (signed === undefined) return undefined;
-    if (signed.textColumns !== undefined) {
-      return { columns: this.#signed(signed.textColumns), unsure: NO_ROWS };
+    if (signed.textSources !== undefined) {
+      return { columns: this.#signed(signed.textSources), unsure: NO_ROWS };
     }
     const isSigned = (column: number): boolean => this.#columns.has(column);
     const found = columnsAtPath(places, { ...this.#parts.structure(), isSigned });
@@ -292,8 +292,8 @@ class SignedColumn {
   }
 
   /** See `LeafFooter`. */
-  get textColumns(): readonly number[] | undefined {
-    return this.#leaf.textColumns;
+  get textSources(): readonly number[] | undefined {
+    return this.#leaf.textSources;
   }
 
   get valueCount(): number {

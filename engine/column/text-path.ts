@@ -3,6 +3,7 @@ import { endOfNode, firstPlaceOf, type SkeletonArrays, slotCount } from './skele
 import {
   JSON_TEXT,
   KIND_BITS,
+  KIND_HAS_TEXT,
   KIND_MASK,
   NODE_HEADER_SIZE,
   RECORD,
@@ -11,7 +12,7 @@ import {
 } from './token.ts';
 import type { StringBlock } from './vector.ts';
 
-/** Among places: what is there only a text inside of the row can tell. */
+/** Among places: what is there is in no column of strings; a text inside of the row, a number or a boolean. */
 export const UNSURE = -1;
 
 const UNKNOWN_KEY = 0;
@@ -19,7 +20,7 @@ const OTHER_KEY = 1;
 const SAME_KEY = 2;
 
 /**
- * Where the strings lie that SQL may read at a path, in whatever way it comes there: by fields of
+ * Where that lies which SQL may read as a string at a path, in whatever way it comes there: by fields of
  * records, of the only record of a list, or of each that UNNEST makes of it; under a key spelled as
  * the name or with other case. That is more than any one reading finds, and never less.
  */
@@ -45,7 +46,7 @@ export class TextPath {
     );
   }
 
-  /** Places of a skeleton with strings at the path, UNSURE among them; good until the next call. */
+  /** Places of a skeleton with strings, or what is read as such, at the path, UNSURE among them; good until the next call. */
   of(skeletons: SkeletonArrays, skeleton: number): readonly number[] {
     const { tokens, starts } = skeletons;
     this.#found.length = 0;
@@ -57,7 +58,7 @@ export class TextPath {
   #walk(tokens: Int32Array, node: number, depth: number, place: number): void {
     const kind = tokens[node]! & KIND_MASK;
     const isAtEnd = depth === this.#patterns.length;
-    if (kind === JSON_TEXT) this.#found.push(UNSURE);
+    if (kind === JSON_TEXT || (isAtEnd && KIND_HAS_TEXT[kind] === true)) this.#found.push(UNSURE);
     if (kind === TEXT && isAtEnd) this.#found.push(place);
     if (isAtEnd || (kind !== RECORD && kind !== RECORD_LIST)) return;
     const end = endOfNode(tokens, node);

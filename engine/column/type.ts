@@ -1,6 +1,7 @@
 /**
- * The types of GoogleSQL that weir knows, and one of its own: `DYNAMIC`, the type of a value inside
- * `metadata` (or under a further top-level key of an event), whose kind only the data knows.
+ * The types of GoogleSQL that weir knows, and two of its own, which no text names: `DYNAMIC`, the type of a value
+ * inside `metadata` (or under a further top-level key of an event), whose kind only the data knows, and `NUMBER`,
+ * the type of what is computed of such values: an INT64 or a FLOAT64, as the value says.
  */
 export type ScalarKind =
   | 'BOOL'
@@ -22,6 +23,7 @@ export type SqlType =
   | { readonly kind: 'NULL' }
   /** A string, number, boolean, NULL, record or list, as the event was sent. */
   | { readonly kind: 'DYNAMIC' }
+  | { readonly kind: 'NUMBER' }
   | { readonly kind: 'ARRAY'; readonly element: SqlType }
   | { readonly kind: 'STRUCT'; readonly fields: readonly StructField[] };
 
@@ -37,6 +39,7 @@ export const INTERVAL: SqlType = { kind: 'INTERVAL' };
 export const BYTES: SqlType = { kind: 'BYTES' };
 export const NULL_TYPE: SqlType = { kind: 'NULL' };
 export const DYNAMIC: SqlType = { kind: 'DYNAMIC' };
+export const NUMBER: SqlType = { kind: 'NUMBER' };
 
 export function arrayOf(element: SqlType): SqlType {
   return { kind: 'ARRAY', element };

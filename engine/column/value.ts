@@ -16,7 +16,9 @@ import type { JsonWriter } from './json-writer.ts';
  * | TIME                | microseconds since midnight, `number`                              |
  * | INTERVAL            | an `Interval`                                                      |
  * | ARRAY, STRUCT       | an array of values, in order                                       |
- * | DYNAMIC             | any of the scalars, or a `Nested` record or list                   |
+ * | NUMBER              | as an INT64, or a FLOAT64 that none is                             |
+ * | DYNAMIC             | a boolean, string, number (a `bigint` may be beyond 64 bits), or a |
+ * |                     | `Nested` record or list                                            |
  */
 export type SqlValue =
   | null

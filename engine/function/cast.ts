@@ -4,7 +4,9 @@ import { typeName, typesEqual } from '../column/type.ts';
 import type { Interval, SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
+import { fitsDynamic, isWhole, scalarText } from './dynamic.ts';
 import { nestedText } from './json/json-text.ts';
+import { MadeList } from './made-list.ts';
 import { formatFloat64, parseFloat64, trimAscii } from './number/float-text.ts';
 import type { Int64 } from './number/int64.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
@@ -39,12 +41,12 @@ const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
   BYTES: ['STRING'],
 };
 
-/** Kinds that a DYNAMIC value has by itself. */
-const DYNAMIC_KINDS: readonly string[] = ['BOOL', 'INT64', 'FLOAT64', 'STRING'];
+/** What a NUMBER can be cast to: it is an INT64, or a FLOAT64. */
+const NUMBER_CASTS: readonly string[] = CASTS.INT64.concat('INT64');
 
 /**
  * Whether CAST knows a way. DYNAMIC can be cast to every scalar type (and fails by the value's
- * kind), and takes the scalars that it has kinds for.
+ * kind), and takes what it has kinds for.
  */
 export function canCast(from: SqlType, to: SqlType): boolean {
   if (typesEqual(from, to) || from.kind === 'NULL') return true;
@@ -57,7 +59,9 @@ export function canCast(from: SqlType, to: SqlType): boolean {
   }
   if (from.kind === 'DYNAMIC')
     return CASTS.STRING.includes(to.kind as ScalarKind) || to.kind === 'STRING';
-  if (to.kind === 'DYNAMIC') return DYNAMIC_KINDS.includes(from.kind);
+  if (to.kind === 'DYNAMIC') return fitsDynamic(from);
+  if (from.kind === 'NUMBER') return NUMBER_CASTS.includes(to.kind);
+  if (to.kind === 'NUMBER') return from.kind === 'INT64' || from.kind === 'FLOAT64';
   const kinds = CASTS[from.kind as ScalarKind] as readonly string[] | undefined;
   return kinds?.includes(to.kind) === true;
 }
@@ -78,8 +82,9 @@ export function castValue(value: SqlValue, from: SqlType, to: SqlType, safe: boo
 
 function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
   if (value === null) return null;
-  if (to.kind === 'DYNAMIC' || from.kind === to.kind) return castNested(value, from, to);
-  if (from.kind === 'DYNAMIC') return castDynamic(value, to);
+  if (to.kind === 'DYNAMIC') return Array.isArray(value) ? new MadeList(value) : value;
+  if (from.kind === to.kind) return castNested(value, from, to);
+  if (from.kind === 'DYNAMIC' || from.kind === 'NUMBER') return castDynamic(value, to);
   switch (to.kind) {
     case 'BOOL':
       return castToBool(value, from);
@@ -103,6 +108,8 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
       return parseInterval(value as string);
     case 'BYTES':
       return bytesOfText(value as string); // Of all types only a STRING is cast to BYTES.
+    case 'NUMBER':
+      return value;
     case 'NULL':
     case 'ARRAY':
     case 'STRUCT':
@@ -131,23 +138,22 @@ function castNested(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
   return value;
 }
 
-/** A DYNAMIC value has the type of its kind: a number without a fraction is an INT64. */
+/** A DYNAMIC value has the type of its kind: a whole number is an INT64. */
 function castDynamic(value: SqlValue, to: SqlType): SqlValue {
   if (isNested(value)) {
     if (to.kind === 'STRING') return nestedText(value);
     throw noCast(value, { kind: 'DYNAMIC' }, to);
   }
-  const from: SqlType = { kind: dynamicKind(value) };
+  const from: SqlType = { kind: scalarKindOf(value) };
   if (!canCast(from, to)) throw noCast(value, from, to);
-  // Integers of an event may be beyond 64 bits; those are text or doubles, but no INT64.
-  if (to.kind === 'INT64' && typeof value === 'bigint') return toInt64(value, from);
+  if (to.kind === 'STRING' && typeof value !== 'string') return scalarText(value);
   return cast(value, from, to);
 }
 
-function dynamicKind(value: SqlValue): ScalarKind {
+function scalarKindOf(value: SqlValue): ScalarKind {
   if (typeof value === 'string') return 'STRING';
   if (typeof value === 'boolean') return 'BOOL';
-  return typeof value === 'bigint' || Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64';
+  return isWhole(value) ? 'INT64' : 'FLOAT64';
 }
 
 function castToBool(value: SqlValue, from: SqlType): boolean {
@@ -205,8 +211,7 @@ function castToFloat64(value: SqlValue, from: SqlType): number {
 function castToString(value: SqlValue, from: SqlType): string {
   switch (from.kind) {
     case 'FLOAT64':
-      // A number of an event that is read as FLOAT64 may be an integer beyond doubles.
-      return formatFloat64(Number(value));
+      return formatFloat64(value as number);
     case 'TIMESTAMP':
       return formatTimestamp(value as Int64);
     case 'DATETIME':

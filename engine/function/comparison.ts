@@ -5,9 +5,9 @@ import { compareIntervals } from './time/interval.ts';
 
 /**
  * The order of ORDER BY, MIN, MAX and GROUP BY: negative, 0 or positive. Total over all values, so
- * it serves DYNAMIC, too: NULL, then booleans, then numbers, then strings, then INTERVALs (months of
- * 30 days, days of 24 hours), then ARRAY and STRUCT values by their elements, then records and lists of events by their JSON text. NaN is the
- * smallest number and equals itself; strings compare by code point.
+ * it serves DYNAMIC, too, by its `KINDS`: NULL, then booleans, then numbers, then strings, then INTERVALs (months of
+ * 30 days, days of 24 hours), then ARRAY and STRUCT values by their elements, then lists of events, then records, by
+ * their JSON text. NaN is the smallest number and equals itself; strings compare by code point.
  */
 export function compareValues(left: SqlValue, right: SqlValue): number {
   if (typeof left === 'number' && typeof right === 'number') return compareNumbers(left, right);
@@ -37,7 +37,8 @@ const NUMBER_RANK = 2;
 const STRING_RANK = 3;
 const INTERVAL_RANK = 4;
 const ELEMENTS_RANK = 5;
-const NESTED_RANK = 6;
+const LIST_RANK = 6;
+const RECORD_RANK = 7;
 
 function rankOf(value: SqlValue): number {
   switch (typeof value) {
@@ -51,7 +52,8 @@ function rankOf(value: SqlValue): number {
     default:
       if (value === null) return NULL_RANK;
       if (isInterval(value)) return INTERVAL_RANK;
-      return isNested(value) ? NESTED_RANK : ELEMENTS_RANK;
+      if (!isNested(value)) return ELEMENTS_RANK;
+      return value.isList ? LIST_RANK : RECORD_RANK;
   }
 }
 

@@ -1,80 +1,166 @@
-import { unreachable } from '../assert.ts';
-import type { SqlType } from '../column/type.ts';
+import type { ScalarKind, SqlType } from '../column/type.ts';
+import { DYNAMIC, NUMBER } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { isInterval, isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { nestedText } from './json/json-text.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
+import { formatFloat64 } from './number/float-text.ts';
+import type { Int64 } from './number/int64.ts';
+import { INT64_MAX, INT64_MIN } from './number/int64.ts';
 import { totalUs } from './time/interval.ts';
 import { parseInterval } from './time/interval-text.ts';
 import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './time/timestamp-text.ts';
 
 /**
- * A DYNAMIC value where `type` is wanted: values of other kinds are NULL, and nothing throws.
- *
- * | wanted              | read                                                                 |
- * |---------------------|----------------------------------------------------------------------|
- * | STRING, BOOL        | strings; booleans                                                    |
- * | FLOAT64             | numbers, as they are: an integer beyond 2^53 stays a bigint          |
- * | INT64               | numbers without a fraction that fit 64 bits                          |
- * | TIMESTAMP, DATETIME | strings written as one                                               |
- * | DATE, TIME, INTERVAL | strings written as one                                              |
- * | ARRAY               | lists, each element read in turn; a record as a list of itself       |
- * | DYNAMIC             | everything                                                           |
+ * All that is special about DYNAMIC, the type of a value inside an event, whose kind only the data knows:
+ * which kinds there are, as what a value is read where a type is wanted (`READINGS`), what it becomes beside a
+ * value of another type (`readingBeside`, `fitsDynamic`), and over which kind of a group aggregates go
+ * (`orderedKind`). The README has the table; `test/function/dynamic.test.ts` holds functions and document against it.
  */
+
+/** In the order of ORDER BY. A missing field is NULL. */
+export const KINDS = ['NULL', 'BOOL', 'number', 'text', 'list', 'record'] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/** Of a DYNAMIC value; no event holds an INTERVAL. */
+export function kindOf(value: SqlValue): Kind {
+  switch (typeof value) {
+    case 'boolean':
+      return 'BOOL';
+    case 'number':
+    case 'bigint':
+      return 'number';
+    case 'string':
+      return 'text';
+    default:
+      if (value === null) return 'NULL';
+      return isNested(value) && !value.isList ? 'record' : 'list';
+  }
+}
+
+type Reading = (value: SqlValue) => SqlValue;
+type Readings = Partial<Record<Kind, Reading>>;
+
+/**
+ * What a value of each kind is where a type is wanted, and nothing throws. A kind that is not named is NULL there.
+ * A list where an ARRAY is wanted has each element read in turn; a record is a list of itself.
+ */
+const READINGS: Readonly<Record<ScalarKind | 'NUMBER', Readings>> = {
+  BOOL: { BOOL: unchanged },
+  NUMBER: { number: readNumber },
+  INT64: { number: readInt64 },
+  FLOAT64: { number: Number },
+  STRING: { BOOL: String, number: scalarText, text: unchanged },
+  TIMESTAMP: { text: writtenAs(parseTimestamp) },
+  DATETIME: { text: writtenAs(parseDatetime) },
+  DATE: { text: writtenAs(parseDate) },
+  TIME: { text: writtenAs(parseTimeOfDay) },
+  INTERVAL: { text: writtenAs(parseInterval) },
+  BYTES: {},
+};
+
+/** A DYNAMIC value, or a NUMBER, where `type` is wanted. */
 export function readAs(value: SqlValue, type: SqlType): SqlValue {
-  if (value === null) return null;
   switch (type.kind) {
     case 'DYNAMIC':
       return value;
-    case 'STRING':
-      return typeof value === 'string' ? value : null;
-    case 'BOOL':
-      return typeof value === 'boolean' ? value : null;
-    case 'FLOAT64':
-      return typeof value === 'number' || typeof value === 'bigint' ? value : null;
-    case 'INT64':
-      return readInt64(value);
-    case 'TIMESTAMP':
-      return typeof value === 'string' ? orNull(() => parseTimestamp(value)) : null;
-    case 'DATETIME':
-      return typeof value === 'string' ? orNull(() => parseDatetime(value)) : null;
-    case 'DATE':
-      return typeof value === 'string' ? orNull(() => parseDate(value)) : null;
-    case 'TIME':
-      return typeof value === 'string' ? orNull(() => parseTimeOfDay(value)) : null;
-    case 'INTERVAL':
-      return typeof value === 'string' ? orNull(() => parseInterval(value)) : null;
-    case 'ARRAY': {
-      const elements = elementsOf(value);
-      return elements === null ? null : elements.map((element) => readAs(element, type.element));
-    }
+    case 'ARRAY':
+      return elementsOf(value)?.map((element) => readAs(element, type.element)) ?? null;
     case 'STRUCT':
     case 'NULL':
-    case 'BYTES':
       return null;
     default:
-      return unreachable(type);
+      return READINGS[type.kind][kindOf(value)]?.(value) ?? null;
   }
 }
 
+/** Whether some values of a kind are read as a type, which is no ARRAY, STRUCT, NULL or DYNAMIC. */
+export function isRead(kind: Kind, type: ScalarKind | 'NUMBER'): boolean {
+  return READINGS[type][kind] !== undefined;
+}
+
+/**
+ * As what a DYNAMIC operand of a comparison is read beside one of `type`: `undefined` when the two are not
+ * compared. Two DYNAMIC values are compared as they are, by kind and value.
+ */
+export function readingBeside(type: SqlType): SqlType | undefined {
+  switch (type.kind) {
+    case 'DYNAMIC':
+    case 'NULL':
+      return DYNAMIC;
+    case 'INT64':
+    case 'FLOAT64':
+    case 'NUMBER':
+      return NUMBER;
+    case 'BOOL':
+    case 'STRING':
+      return type;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Whether a value of `type` becomes DYNAMIC when it is brought together with one (COALESCE, IF, CASE, a list, a
+ * set operation and their kin), and keeps its kind: all that an event could hold.
+ */
+export function fitsDynamic(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return type.element.kind !== 'ARRAY' && fitsDynamic(type.element);
+  return readingBeside(type) !== undefined;
+}
+
+/**
+ * MIN, MAX, ANY_VALUE, HAVING MAX and APPROX_QUANTILES of a group are over the first of these kinds that it holds;
+ * values of the others are left out, so that one sender's mistake does not become the greatest of all.
+ */
+export const ORDERED_KINDS = ['number', 'text', 'BOOL'] as const;
+
+/** That kind; `undefined` where a group holds none of them. */
+export function orderedKind(
+  holds: Readonly<Record<(typeof ORDERED_KINDS)[number], boolean>>,
+): (typeof ORDERED_KINDS)[number] | undefined {
+  return ORDERED_KINDS.find((kind) => holds[kind]);
+}
+
+/** Whether a number counts as INT64: sent without fraction and exponent, or as good as that (`1.0`), in 64 bits. */
+export function isWhole(value: SqlValue): value is Int64 {
+  if (typeof value === 'bigint') return value >= INT64_MIN && value <= INT64_MAX;
+  return Number.isSafeInteger(value);
+}
+
+/** The text of a boolean or a number, as CAST writes it; a whole number has all its digits, in 64 bits or not. */
+export function scalarText(value: SqlValue): string {
+  return typeof value === 'number' && !isWhole(value) ? formatFloat64(value) : String(value);
+}
+
+function unchanged(value: SqlValue): SqlValue {
+  return value;
+}
+
+/** A whole number beyond 64 bits is the nearest FLOAT64. */
+function readNumber(value: SqlValue): SqlValue {
+  return typeof value === 'bigint' && !isWhole(value) ? Number(value) : value;
+}
+
+/** A number with a fraction, or beyond 64 bits, is NULL. */
 function readInt64(value: SqlValue): SqlValue {
-  if (typeof value === 'number') {
-    if (Number.isSafeInteger(value)) return value + 0;
-    if (!Number.isInteger(value)) return null;
-    return readInt64(BigInt(value));
-  }
-  if (typeof value !== 'bigint') return null;
-  return value < INT64_MIN || value > INT64_MAX ? null : canonicalInteger(value);
+  if (isWhole(value)) return typeof value === 'number' ? value + 0 : value;
+  if (typeof value !== 'number' || !Number.isInteger(value)) return null;
+  const exact = BigInt(value);
+  return isWhole(exact) ? exact : null;
 }
 
-function orNull(compute: () => SqlValue): SqlValue {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof QueryError) return null;
-    throw error;
-  }
+/** A text that is none of these is NULL. */
+function writtenAs(parse: (text: string) => SqlValue): Reading {
+  return (text) => {
+    try {
+      return parse(String(text));
+    } catch (error) {
+      if (error instanceof QueryError) return null;
+      throw error;
+    }
+  };
 }
 
 /**

@@ -59,8 +59,8 @@ export type ScalarOverload = {
 /**
  * What a parameter takes. A type: that type, or what GoogleSQL coerces to it (a literal string to
  * TIMESTAMP, INT64 to FLOAT64, DYNAMIC by use). `any`: everything as it is. `same`: like `any`, but
- * all `same` arguments are brought to one common supertype. `number`: INT64 or FLOAT64, brought to
- * a common one with the other `number` arguments; DYNAMIC is read as FLOAT64. `orderable`: as
+ * all `same` arguments are brought to one common supertype. `number`: INT64, FLOAT64 or NUMBER, brought to
+ * a common one with the other `number` arguments; DYNAMIC is read as NUMBER, or as FLOAT64 beside one. `orderable`: as
  * `same`, without records and lists. `element`: as `any`, without ARRAY, for no array holds another;
  * a bare NULL is an INT64. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought to one
  * common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the

@@ -12,6 +12,7 @@ export function vectorOfValues(values: readonly SqlValue[], type: SqlType): Vect
       return booleanVector(Uint8Array.from(values, truthOf), values.length);
     case 'INT64':
     case 'FLOAT64':
+    case 'NUMBER':
     case 'TIMESTAMP':
     case 'DATETIME':
     case 'DATE':

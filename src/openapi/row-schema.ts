@@ -26,6 +26,8 @@ function valueSchema(type: SqlType): Schema {
       return refTo('Int64');
     case 'FLOAT64':
       return refTo('Float64');
+    case 'NUMBER':
+      return { anyOf: [refTo('Int64'), refTo('Float64')] };
     case 'TIMESTAMP':
       return refTo('Timestamp');
     case 'DATETIME':

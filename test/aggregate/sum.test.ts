@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ExactSums } from '../../engine/aggregate/exact-sums.ts';
-import { FLOAT64, INT64 } from '../../engine/column/type.ts';
+import { FLOAT64, INT64, NUMBER } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Row } from './rows-of-groups.ts';
@@ -124,9 +124,17 @@ test('NaN and infinities sum as IEEE 754 has it, in each group for itself', () =
   );
 });
 
-test('integers beyond 2^53 in a FLOAT64 column count as their nearest doubles', () => {
-  expectAnswers(FLOATS, inOneGroup([2n ** 53n + 1n, 1]), [2 ** 53]);
-  expectAnswers(FLOATS, inOneGroup([2n ** 60n, 0.5, -(2n ** 60n)]), [0.5]);
+test('a sum of numbers of events is an INT64 while all are whole, else a FLOAT64', () => {
+  const numbers = maker('sum', NUMBER);
+  expectAnswers(numbers, inOneGroup([2n ** 53n, 1, null]), [2n ** 53n + 1n]);
+  expectAnswers(numbers, inOneGroup([2n ** 62n, 2n ** 62n - 1n]), [2n ** 63n - 1n]);
+  expectAnswers(numbers, inOneGroup([2n ** 62n, 2n ** 62n, -5]), [2n ** 63n - 5n]);
+  expectAnswers(numbers, inOneGroup([2 ** 53 - 1, 1, 1]), [2n ** 53n + 1n]);
+  expectAnswers(numbers, inOneGroup([1, 2]), [3]);
+  expectAnswers(numbers, inOneGroup([2n ** 53n, 1, 0.5, 0.5]), [2 ** 53 + 2]);
+  expectAnswers(numbers, inOneGroup([2n ** 60n, 0.5, -(2n ** 60n)]), [0.5]);
+  expectAnswers(numbers, inOneGroup([1e300, 1]), [1e300]);
+  expectAnswers(maker('avg', NUMBER), inOneGroup([2n ** 62n, -(2n ** 62n), 3]), [1]);
 });
 
 test('integer sums hand over to exact sums at 2^53', () => {

@@ -162,13 +162,14 @@ test('take leaves an empty buffer and bytes that stay as they are', () => {
   assert.equal(out.size, 6);
 });
 
-test('integers keep their digits up to 64 bits and are doubles beyond', () => {
+test('integers keep all their digits, to 64 bits and beyond, as long as a double is near', () => {
   assert.equal(readInteger('9007199254740991'), 9007199254740991);
   assert.equal(readInteger('9007199254740992'), 9007199254740992n);
   assert.equal(readInteger('-9223372036854775808'), -(2n ** 63n));
-  assert.equal(readInteger('-9223372036854775809'), -(2 ** 63));
+  assert.equal(readInteger('-9223372036854775809'), -(2n ** 63n) - 1n);
   assert.equal(readInteger('9223372036854775807'), 2n ** 63n - 1n);
-  assert.equal(readInteger('9223372036854775808'), 2 ** 63);
+  assert.equal(readInteger('18446744073709551615'), 2n ** 64n - 1n);
+  assert.equal(readInteger('9'.repeat(300)), 10n ** 300n - 1n);
   assert.equal(readInteger('9'.repeat(400)), null);
 });
 

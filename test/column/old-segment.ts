@@ -3,7 +3,7 @@ import { readFooter } from '../../engine/column/sealed-layout.ts';
 /** A segment as it was made before footers said where the values of paths lie. */
 export function asOldSegment(buffer: SharedArrayBuffer): SharedArrayBuffer {
   const footer = readFooter(buffer);
-  const leaves = footer.leaves.map(({ textColumns: _, listDepths: __, ...leaf }) => leaf);
+  const leaves = footer.leaves.map(({ textSources: _, listDepths: __, ...leaf }) => leaf);
   const text = Buffer.from(JSON.stringify({ ...footer, leaves }));
   const [, , end = 0] = new Uint32Array(buffer, 0, 4);
   const old = new SharedArrayBuffer(end + text.length);

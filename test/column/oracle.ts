@@ -86,8 +86,7 @@ function expectValue(actual: SqlValue, expected: EventValue): void {
 function scalarOf(value: EventValue): SqlValue | undefined {
   if (value instanceof HugeNumber) return null;
   if (typeof value === 'bigint') {
-    if (Number.isSafeInteger(Number(value))) return Number(value);
-    return BigInt.asIntN(64, value) === value ? value : Number(value);
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
   return value === null || typeof value !== 'object' ? value : undefined;
 }

@@ -107,6 +107,7 @@ test('strings that may be elsewhere are no strings of one column', () => {
     return `https://t${Math.floor(n / 300)}.example.com/orders/list?id=${n * 7919}&select=*`;
   });
   assert.equal(splitsOf(urls)?.length, 1);
-  assert.equal(splitsOf([...urls, null, 17])?.length, 1, 'what is no string is none of them');
+  assert.equal(splitsOf([...urls, null])?.length, 1, 'what is no string is none of them');
+  assert.equal(splitsOf([...urls, 17]), undefined, 'a number is read as a string');
   assert.equal(splitsOf([...urls, ['https://elsewhere.example.com/orders']]), undefined);
 });

@@ -86,7 +86,7 @@ test('of a text that is one word the rows alone are told where strings are taken
 test('footers say which columns have all strings at a path, where that can be said', () => {
   const known = sealedOf(eventsWith(new Map([[700, { request: { URL: 'a' } }]])));
   const columnsOf = (buffer: SharedArrayBuffer) =>
-    readFooter(buffer).leaves.flatMap(({ textColumns }) => textColumns ?? []);
+    readFooter(buffer).leaves.flatMap(({ textSources }) => textSources ?? []);
   // The other spelling is in no column of its own.
   assert.deepEqual(columnsOf(known), []);
   assert.deepEqual(columnsOf(sealedOf(eventsWith(new Map()))), [0]);
@@ -136,12 +136,26 @@ for (const [name, metadata] of HIDDEN) {
   });
 }
 
-test('numbers, truths, records and nothing at the path hold no text', () => {
-  const odd = [1, 1.5, true, null, {}, [], 2n ** 70n, { needle: 'needle' }, [{ needle: 1 }]];
+test('records and nothing at the path hold no text', () => {
+  const odd = [null, {}, [], { needle: 'needle' }, [{ needle: 1 }]];
   const events = eventsWith(
     new Map(odd.map((url, index) => [100 * index, { request: { url } }] as const)),
   );
   assert.equal(rowCountOf(rowsWith(sealedOf(events))), 0);
+});
+
+test('a number and a truth at the path are read as texts, which nothing tells of', () => {
+  const rows = [300, 700, 1100, 1500, 1900];
+  const values = [1, 1.5, true, false, 2n ** 70n];
+  const events = eventsWith(
+    new Map(values.map((url, index) => [rows[index]!, { request: { url } }] as const)),
+  );
+  for (const buffer of [sealedOf(events), asOldSegment(sealedOf(events))]) {
+    assert.deepEqual(
+      [...rowsWith(buffer)],
+      rows.flatMap((row) => [row, row + 1]),
+    );
+  }
 });
 
 test('the rows of a column that only some rows have, or that have several values', () => {

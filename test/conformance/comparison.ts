@@ -33,7 +33,7 @@ export function differenceOf(answer: WeirAnswer, golden: Golden): string | undef
 
 /** weir knows the types of fields by the data only, and gives a bare NULL a type of its own. */
 function isOpenType(type: string): boolean {
-  return /\b(?:DYNAMIC|NULL)\b/.test(type);
+  return /\b(?:DYNAMIC|NUMBER|NULL)\b/.test(type);
 }
 
 /** A whole number written beside a field is read as FLOAT64, whose JSON is the same. */

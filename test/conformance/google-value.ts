@@ -93,6 +93,7 @@ export function typeMessage(type: SqlType): TypeMessage {
       return { type_kind: 'TYPE_STRUCT', struct_type: { field } };
     }
     case 'DYNAMIC':
+    case 'NUMBER':
     case 'NULL':
       throw new Error(`Google's engine has no type ${type.kind}`);
     default:
@@ -148,6 +149,7 @@ export function valueMessage(value: GoogleInput, type: SqlType): ValueMessage {
     case 'BYTES':
     case 'INTERVAL':
     case 'DYNAMIC':
+    case 'NUMBER':
     case 'NULL':
       throw new Error(`Google's engine is given no ${type.kind}`);
     default:

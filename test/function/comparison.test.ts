@@ -146,14 +146,13 @@ test('records with a NULL inside may be neither equal nor different', () => {
 
 test('a DYNAMIC value of another kind than wanted is NULL', () => {
   assert.equal(readAs('200', INT64), null);
-  assert.equal(readAs(200, STRING), null);
   assert.equal(readAs('true', BOOL), null);
   assert.equal(readAs(1.5, INT64), null);
   assert.equal(readAs(1e3, INT64), 1000);
   assert.equal(readAs(1e18, INT64), 10n ** 18n);
   assert.equal(readAs(2 ** 63, INT64), null);
   assert.equal(readAs(2n ** 63n, INT64), null);
-  assert.equal(readAs(2n ** 63n, FLOAT64), 2n ** 63n);
+  assert.equal(readAs(2n ** 63n, FLOAT64), 2 ** 63);
   assert.equal(readAs(2n ** 63n, DYNAMIC), 2n ** 63n);
   assert.ok(Object.is(readAs(-0, INT64), 0));
   assert.equal(readAs('1970-01-01T00:00:01Z', TIMESTAMP), 1_000_000);

@@ -304,7 +304,8 @@ test('the project key is read from metadata by the rule of the source', async ()
   assert.equal(await key([{}, { project_ref: 'p' }]), 'MIXED');
   assert.equal(await key([{}, {}]), null);
   assert.equal(await key(undefined), null);
-  assert.equal(await key({ project_ref: 5 }), null);
+  assert.equal(await key({ project_ref: 5 }), 'MIXED', 'it is read as a text');
+  assert.equal(await key({ project_ref: true }), 'MIXED');
   assert.equal(await key({ project_ref: null }), null);
   assert.equal(await key({ project_ref: { project_ref: 'p' } }), null);
 });

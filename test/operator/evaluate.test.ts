@@ -11,6 +11,7 @@ import {
   FLOAT64,
   INT64,
   NULL_TYPE,
+  NUMBER,
   STRING,
   TIMESTAMP,
 } from '../../engine/column/type.ts';
@@ -322,9 +323,10 @@ test('reads DYNAMIC values by use, whatever the form; strings of a block are not
     return evaluate(expression, chunkWith(vector));
   };
   for (const [type, expected] of [
-    [FLOAT64, [1, 1.5, 2n ** 60n, null, null, null]],
+    [FLOAT64, [1, 1.5, 2 ** 60, null, null, null]],
+    [NUMBER, [1, 1.5, 2n ** 60n, null, null, null]],
     [INT64, [1, null, 2n ** 60n, null, null, null]],
-    [STRING, [null, null, null, 'x', null, null]],
+    [STRING, ['1', '1.5', '1152921504606846976', 'x', 'true', null]],
     [BOOL, [null, null, null, null, true, null]],
   ] as const) {
     assert.deepEqual(values(readAs(type, valueVector(mixed))), expected);
@@ -334,6 +336,9 @@ test('reads DYNAMIC values by use, whatever the form; strings of a block are not
   }
   const floats = numbers([1, 2.5, null]);
   assert.equal(readAs(FLOAT64, floats), floats);
+  assert.equal(readAs(NUMBER, floats), floats);
+  assert.deepEqual(values(readAs(STRING, floats)), ['1', '2.5', null]);
+  assert.equal(readAs(BOOL, floats).kind, 'constant');
   assert.deepEqual(values(readAs(INT64, floats)), [1, null, null]);
   const integers = numbers([1, null]);
   assert.equal(readAs(INT64, integers), integers);

@@ -8,14 +8,21 @@ test('arguments of DYNAMIC are read as the parameter wants them', () => {
     "regexp_contains(read(m#7.x as STRING), 'a')",
     'BOOL',
   );
-  expectExpression('ROUND(m.x, 2)', 'round(read(m#7.x as FLOAT64), 2)', 'FLOAT64');
+  expectExpression('ROUND(m.x, 2)', 'round(read(m#7.x as NUMBER), 2)', 'FLOAT64');
+  expectExpression('ABS(m.x)', 'abs(read(m#7.x as NUMBER))', 'NUMBER');
+  expectExpression('SQRT(m.x)', 'sqrt(read(m#7.x as FLOAT64))', 'FLOAT64');
   expectExpression('ARRAY_LENGTH(m.x)', 'array_length(m#7.x)', 'INT64');
 });
 
 test('arguments of one type are brought together, or stay DYNAMIC', () => {
   expectExpression('GREATEST(m.x, m.y)', 'greatest(m#7.x, m#7.y)', 'DYNAMIC');
-  expectExpression("LEAST(m.x, 'a')", "least(read(m#7.x as STRING), 'a')", 'STRING');
-  expectExpression("NULLIF(m.x, '')", "nullif(read(m#7.x as STRING), '')", 'STRING');
+  expectExpression("LEAST(m.x, 'a')", "least(m#7.x, 'a')", 'DYNAMIC');
+  expectExpression('NULLIF(m.x, m.y)', 'nullif(m#7.x, m#7.y)', 'DYNAMIC');
+  expectExpression(
+    "NULLIF(m.x, '')",
+    "case when (read(m#7.x as STRING) = '') then null else m#7.x end",
+    'DYNAMIC',
+  );
   expectExpression('GREATEST(1, 2.5)', 'greatest(1, 2.5)', 'FLOAT64');
   expectRefusal(
     'SELECT ^GREATEST([1], [2])',
@@ -114,7 +121,7 @@ test('aggregates read DYNAMIC as they need it', () => {
     `SELECT AVG(m.x) AS a, SUM(m.x) AS s, MIN(m.x) AS l, APPROX_QUANTILES(m.x, 100)[OFFSET(95)] AS q,
        COUNTIF(m.x >= 400) AS c FROM logs, UNNEST(metadata) AS m`,
     'project a#8 := avg#8, s#9 := sum#9, l#10 := min#10, q#13 := array_offset(approx_quantiles#11, 95), c#12 := countif#12',
-    '  aggregate compute avg#8 := avg(read(m#7.x as FLOAT64)), sum#9 := sum(read(m#7.x as FLOAT64)), min#10 := min(m#7.x), approx_quantiles#11 := approx_quantiles(m#7.x, 100), countif#12 := countif((read(m#7.x as FLOAT64) >= 400))',
+    '  aggregate compute avg#8 := avg(read(m#7.x as NUMBER)), sum#9 := sum(read(m#7.x as NUMBER)), min#10 := min(m#7.x), approx_quantiles#11 := approx_quantiles(m#7.x, 100), countif#12 := countif((read(m#7.x as NUMBER) >= 400))',
     '    unnest root#5.metadata as m#7',
     '      scan logs',
   );
@@ -193,7 +200,7 @@ test('what texts are joined with is cast to STRING', () => {
   expectExpression("CONCAT('a', 1)", "concat('a', cast(1 as STRING))", 'STRING');
   expectExpression('id || timestamp', '(id#1 || cast(timestamp#2 as STRING))', 'STRING');
   expectExpression("CONCAT(m.a, '-')", "concat(cast(m#7.a as STRING), '-')", 'STRING');
-  expectExpression("m.a || ['-']", "(read(m#7.a as ARRAY<STRING>) || ['-'])", 'ARRAY<STRING>');
+  expectExpression("m.a || ['-']", "(read(m#7.a as ARRAY<DYNAMIC>) || ['-'])", 'ARRAY<DYNAMIC>');
   expectRefusal(
     'SELECT ^CONCAT([1])',
     'CONCAT takes (STRING, STRING, …) or (BYTES, BYTES, …); got (ARRAY<INT64>)',

@@ -4,8 +4,8 @@ import { expectExpression, expectLimit, expectRefusal } from './bind-check.ts';
 test('a field is read as what it is compared with', () => {
   expectExpression("m.x = 'a'", "(read(m#7.x as STRING) = 'a')");
   expectExpression('m.x = @project', '(read(m#7.x as STRING) = @project)');
-  expectExpression('m.x >= 400', '(read(m#7.x as FLOAT64) >= 400)');
-  expectExpression('1.5 != m.x', '(1.5 != read(m#7.x as FLOAT64))');
+  expectExpression('m.x >= 400', '(read(m#7.x as NUMBER) >= 400)');
+  expectExpression('1.5 != m.x', '(1.5 != read(m#7.x as NUMBER))');
   expectExpression('m.x = @flag', '(read(m#7.x as BOOL) = @flag)');
   expectExpression('m.x = m.y', '(m#7.x = m#7.y)');
 });
@@ -85,20 +85,39 @@ test('what has no order between it cannot be compared', () => {
 
 test('lists of IN are brought to one type with what is looked for', () => {
   expectExpression("m.x IN ('a', 'b')", "in(read(m#7.x as STRING), 'a', 'b')");
-  expectExpression('m.x NOT IN (1, 2.5)', 'not(in(read(m#7.x as FLOAT64), 1, 2.5))');
+  expectExpression('m.x NOT IN (1, 2.5)', 'not(in(read(m#7.x as NUMBER), 1, 2.5))');
   expectExpression(
     "timestamp IN ('2026-01-15')",
     "in(timestamp#2, timestamp '2026-01-15 00:00:00')",
   );
+  expectRefusal("SELECT ^id IN ('a', 1) FROM logs", 'IN cannot compare STRING, INT64');
+});
+
+test('a field is compared with each value as that wants it', () => {
+  expectExpression(
+    "m.x IN (m.y, 'a', 1, NULL, 2.5)",
+    "(in(m#7.x, m#7.y, null) or in(read(m#7.x as STRING), 'a') or in(read(m#7.x as NUMBER), 1, 2.5))",
+  );
+  expectExpression(
+    "m.x BETWEEN m.y AND 'z'",
+    "((m#7.x >= m#7.y) and (read(m#7.x as STRING) <= 'z'))",
+  );
+  expectExpression(
+    "CASE m.x WHEN 'a' THEN 1 WHEN 2 THEN 2 END",
+    "case when (read(m#7.x as STRING) = 'a') then 1 when (read(m#7.x as NUMBER) = 2) then 2 else null end",
+  );
+  expectExpression("'a' IN (m.x, m.y)", "in('a', read(m#7.x as STRING), read(m#7.y as STRING))");
   expectRefusal(
-    "SELECT ^m.x IN ('a', 1) FROM logs, UNNEST(metadata) AS m",
-    'IN cannot compare DYNAMIC, STRING, INT64',
+    "SELECT ^m.x IN ('a', CURRENT_DATE()) FROM logs, UNNEST(metadata) AS m",
+    'IN cannot compare DYNAMIC, STRING, DATE',
   );
 });
 
 test('IN UNNEST takes a list, or a field that may be one', () => {
   expectExpression("m.x IN UNNEST(['a'])", "in_array(read(m#7.x as STRING), ['a'])");
-  expectExpression("'a' IN UNNEST(m.list)", "in_array('a', read(m#7.list as ARRAY<DYNAMIC>))");
+  expectExpression("'a' IN UNNEST(m.list)", "in_array('a', read(m#7.list as ARRAY<STRING>))");
+  expectExpression('1 IN UNNEST(m.list)', 'in_array(1, read(m#7.list as ARRAY<NUMBER>))');
+  expectExpression('m.x IN UNNEST(m.list)', 'in_array(m#7.x, read(m#7.list as ARRAY<DYNAMIC>))');
   expectExpression(
     "timestamp NOT IN UNNEST(['2026-01-15'])",
     "not(in_array(timestamp#2, [timestamp '2026-01-15 00:00:00']))",
@@ -113,7 +132,7 @@ test('IN UNNEST takes a list, or a field that may be one', () => {
 test('BETWEEN is two comparisons', () => {
   expectExpression(
     'm.x BETWEEN 200 AND 299',
-    '((read(m#7.x as FLOAT64) >= 200) and (read(m#7.x as FLOAT64) <= 299))',
+    '((read(m#7.x as NUMBER) >= 200) and (read(m#7.x as NUMBER) <= 299))',
   );
   expectExpression('1 NOT BETWEEN 2 AND 3', 'not(((1 >= 2) and (1 <= 3)))');
 });
@@ -147,15 +166,22 @@ test('signs are folded into numbers', () => {
   expectExpression('-1', '-1', 'INT64');
   expectExpression('- -1.5', '1.5', 'FLOAT64');
   expectExpression('-9223372036854775808', '-9223372036854775808', 'INT64');
-  expectExpression('-m.x', 'neg(read(m#7.x as FLOAT64))', 'FLOAT64');
+  expectExpression('-m.x', 'neg(read(m#7.x as NUMBER))', 'NUMBER');
   expectExpression('+@n', '@n', 'INT64');
   expectRefusal("SELECT ^+'a'", '+ takes INT64 or FLOAT64; got STRING');
 });
 
-test('arithmetic is over INT64, or over FLOAT64 once one side is', () => {
+test('arithmetic is over INT64, over FLOAT64 once one side is, else over the numbers of fields', () => {
   expectExpression('@n + 1', '(@n + 1)', 'INT64');
   expectExpression('@n * 0.5', '(@n * 0.5)', 'FLOAT64');
-  expectExpression('m.x - 1', '(read(m#7.x as FLOAT64) - 1)', 'FLOAT64');
+  expectExpression('m.x - 1', '(read(m#7.x as NUMBER) - 1)', 'NUMBER');
+  expectExpression('m.x - m.y', '(read(m#7.x as NUMBER) - read(m#7.y as NUMBER))', 'NUMBER');
+  expectExpression('m.x - 1.5', '(read(m#7.x as FLOAT64) - 1.5)', 'FLOAT64');
+  expectExpression(
+    'MOD(m.x + 1, 2)',
+    'mod(read((read(m#7.x as NUMBER) + 1) as INT64), 2)',
+    'INT64',
+  );
   expectExpression('1 / 2', '(1 / 2)', 'FLOAT64');
   expectExpression("m.x || 'a'", "(cast(m#7.x as STRING) || 'a')", 'STRING');
   expectRefusal("SELECT ^LOWER('a') + 1", 'got (STRING, INT64)');
@@ -195,8 +221,8 @@ test('branches are brought to one type', () => {
   );
   expectExpression(
     "CASE m.x WHEN 'a' THEN NULL WHEN 'b' THEN @project ELSE m.y END",
-    "case when (read(m#7.x as STRING) = 'a') then null when (read(m#7.x as STRING) = 'b') then @project else read(m#7.y as STRING) end",
-    'STRING',
+    "case when (read(m#7.x as STRING) = 'a') then null when (read(m#7.x as STRING) = 'b') then cast(@project as DYNAMIC) else m#7.y end",
+    'DYNAMIC',
   );
   expectExpression(
     "IF(@flag, timestamp, '2026-01-15')",
@@ -211,14 +237,18 @@ test('branches are brought to one type', () => {
   expectRefusal('SELECT ^IF(true, 1)', 'got 2 arguments');
 });
 
-test('COALESCE and IFNULL keep numbers with a fraction beside a whole number', () => {
+test('a field beside another type stays what it is', () => {
   expectExpression('COALESCE(m.x, m.y)', 'coalesce(m#7.x, m#7.y)', 'DYNAMIC');
-  expectExpression("IFNULL(m.x, '')", "coalesce(read(m#7.x as STRING), '')", 'STRING');
-  expectExpression('IFNULL(m.x, 0)', 'coalesce(read(m#7.x as FLOAT64), 0)', 'FLOAT64');
+  expectExpression("IFNULL(m.x, '')", "coalesce(m#7.x, '')", 'DYNAMIC');
+  expectExpression('IFNULL(m.x, 0)', 'coalesce(m#7.x, 0)', 'DYNAMIC');
+  expectExpression('IFNULL(m.x, @n)', 'coalesce(m#7.x, cast(@n as DYNAMIC))', 'DYNAMIC');
+  expectExpression('IFNULL(m.x, [])', 'coalesce(m#7.x, cast([] as DYNAMIC))', 'DYNAMIC');
+  expectExpression("COALESCE(['a'], [])", "coalesce(['a'], [])", 'ARRAY<STRING>');
+  expectExpression('COALESCE([], metadata)', 'coalesce([], root#5.metadata)', 'ARRAY<DYNAMIC>');
   expectExpression(
-    'IFNULL(m.x, @n)',
-    'coalesce(read(m#7.x as FLOAT64), cast(@n as FLOAT64))',
-    'FLOAT64',
+    'ARRAY_CONCAT(m.x, [])',
+    'array_concat(read(m#7.x as ARRAY<DYNAMIC>), [])',
+    'ARRAY<DYNAMIC>',
   );
   expectRefusal('SELECT ^IFNULL(1)', 'IFNULL takes two arguments of one type; got 1');
   expectRefusal('SELECT ^COALESCE()', 'COALESCE takes at least one argument of one type; got 0');
@@ -226,7 +256,7 @@ test('COALESCE and IFNULL keep numbers with a fraction beside a whole number', (
 
 test('lists have elements of one type', () => {
   expectExpression('[1, 2.5, NULL]', '[1, 2.5, null]', 'ARRAY<FLOAT64>');
-  expectExpression("[m.x, 'a']", "[read(m#7.x as STRING), 'a']", 'ARRAY<STRING>');
+  expectExpression("[m.x, 'a']", "[m#7.x, 'a']", 'ARRAY<DYNAMIC>');
   expectRefusal("SELECT ^[1, 'a']", 'a list needs values of one type; got INT64, STRING');
 });
 

@@ -46,12 +46,14 @@ test('columns of a set operation have the type all inputs can be brought to', ()
   expectOutput('SELECT NULL AS a UNION ALL SELECT id FROM logs', 'a STRING');
   expectOutput(
     'SELECT m.x FROM logs, UNNEST(metadata) AS m UNION ALL SELECT id FROM logs',
-    'x STRING',
+    'x DYNAMIC',
   );
   expectOutput(
     'SELECT m.x FROM logs, UNNEST(metadata) AS m UNION ALL SELECT m.y FROM logs, UNNEST(metadata) AS m',
     'x DYNAMIC',
   );
+  expectOutput("SELECT ['a'] AS x UNION ALL SELECT []", 'x ARRAY<STRING>');
+  expectOutput("SELECT [] AS x UNION ALL SELECT ['a']", 'x ARRAY<STRING>');
   expectOutput("SELECT timestamp FROM logs UNION ALL SELECT '2026-01-15'", 'timestamp TIMESTAMP');
   expectRefusal(
     "SELECT 1 AS a UNION ALL SELECT ^'x'",

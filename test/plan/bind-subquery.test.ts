@@ -19,7 +19,7 @@ test('only the field that is read is captured, and each but once', () => {
     'project s#12 := scalar(subquery of m#7.a, m#7.b.c)',
     '  unnest root#5.metadata as m#7',
     '    scan logs',
-    '  subquery: project f0_#9 := ((read(m.a#10 as FLOAT64) + read(m.b.c#11 as FLOAT64)) + read(m.a#10 as FLOAT64))',
+    '  subquery: project f0_#9 := ((read(m.a#10 as NUMBER) + read(m.b.c#11 as NUMBER)) + read(m.a#10 as NUMBER))',
     '    one-row',
   );
 });

@@ -78,7 +78,7 @@ test('LEFT JOIN UNNEST keeps rows without elements; ON TRUE is no condition', ()
   expectPlan(
     'SELECT 1 FROM logs LEFT JOIN UNNEST(metadata) AS m ON TRUE LEFT JOIN UNNEST(m.a) AS a LEFT JOIN UNNEST(m.b) AS b ON b.x = 1',
     'project f0_#10 := 1',
-    '  outer unnest m#7.b as b#9 on (read(b#9.x as FLOAT64) = 1)',
+    '  outer unnest m#7.b as b#9 on (read(b#9.x as NUMBER) = 1)',
     '    outer unnest m#7.a as a#8',
     '      outer unnest root#5.metadata as m#7',
     '        scan logs',

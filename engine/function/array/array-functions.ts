@@ -6,8 +6,9 @@ import type { Vector } from '../../column/vector.ts';
 import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { equalValues } from '../comparison.ts';
+import type { Evaluate } from '../definition.ts';
 import { scalarFunction, typed } from '../definition.ts';
-import { elementsOf } from '../dynamic.ts';
+import { elementsOf, readAs, readingBeside } from '../dynamic.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { checkTextSize } from '../text/text-size.ts';
@@ -51,13 +52,30 @@ export const arrayFunctions: readonly ScalarFunction[] = [
     parameters: ['list', 'any'],
     result: BOOL,
     nulls: 'propagate',
-    evaluate: typed((array: SqlValue, wanted: SqlValue) => {
-      const elements = elementsOf(array);
-      if (elements === null) return null;
-      return elements.some((each) => each !== null && equalValues(each, wanted) === true);
-    }),
+    evaluate: includes(DYNAMIC, DYNAMIC),
+    evaluateTyped: ([array, wanted]) => includes(elementType([array!]), wanted!),
   }),
 ];
+
+/** By the rules of `=`, by which a field and an element of unknown kind are read as what the other is. */
+function includes(element: SqlType, value: SqlType): Evaluate {
+  const readElement = reader(element, value);
+  const readValue = reader(value, element);
+  return typed((array: SqlValue, wanted: SqlValue) => {
+    const sought = readValue(wanted);
+    const elements = elementsOf(array);
+    if (elements === null || sought === null) return null;
+    return elements.some((each) => {
+      const compared = readElement(each);
+      return compared !== null && equalValues(compared, sought) === true;
+    });
+  });
+}
+
+function reader(type: SqlType, other: SqlType): (value: SqlValue) => SqlValue {
+  const reading = type.kind === 'DYNAMIC' ? readingBeside(other) : undefined;
+  return reading === undefined ? (value) => value : (value) => readAs(value, reading);
+}
 
 /**
  * `array[OFFSET(i)]` and its kin: counted from `base`; beyond the ends an error, or NULL when

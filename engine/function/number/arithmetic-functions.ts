@@ -1,8 +1,9 @@
 import type { SqlType } from '../../column/type.ts';
-import { FLOAT64, INT64 } from '../../column/type.ts';
+import { FLOAT64, INT64, NUMBER } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Evaluate } from '../definition.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import { isWhole } from '../dynamic.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import {
   intervalNegations,
@@ -84,8 +85,9 @@ function negateFloat64(value: Int64): number {
 }
 
 /**
- * INT64 of two INT64, else FLOAT64. FLOAT64 stands first and the mixed pairs are written out, so
- * that a DYNAMIC operand, which fits either, is read as FLOAT64 and keeps its fraction.
+ * INT64 of two INT64, else FLOAT64; of a NUMBER beside an INT64 or a NUMBER what the values say. FLOAT64 stands
+ * first and the mixed pairs are written out, so that a DYNAMIC operand, which fits either, is read as FLOAT64
+ * beside one, and keeps its fraction.
  */
 function binaryOverloads(
   operation: Exclude<Operation, '/'>,
@@ -108,7 +110,26 @@ function binaryOverloads(
       inPlace,
     }),
   );
-  return [...floats, { ...integerOverload(ofInt64), kernel: integerKernel(operation), inPlace }];
+  const ofIntegers = { ...integerOverload(ofInt64), kernel: integerKernel(operation), inPlace };
+  return [
+    ...floats,
+    ofIntegers,
+    { ...numberOverload(ofInt64, ofFloat64), kernel: ofIntegers.kernel, inPlace },
+  ];
+}
+
+/** Of values of events: exact where both are whole. The kernel of INT64 leaves the others to this, and -0. */
+function numberOverload(ofInt64: Binary, ofFloat64: Binary): ScalarOverload {
+  const compute: Binary = (left, right) => {
+    if (isWhole(left) && isWhole(right)) return ofInt64(left, right);
+    return Number(ofFloat64(left, right)) + 0;
+  };
+  return {
+    parameters: [NUMBER, NUMBER],
+    result: NUMBER,
+    nulls: 'propagate',
+    evaluate: typed(compute),
+  };
 }
 
 function integerOverload(evaluate: Binary): ScalarOverload {
@@ -124,6 +145,12 @@ function unaryOverloads(ofInt64: Unary, ofFloat64: Unary): readonly ScalarOverlo
   return [
     { parameters: [FLOAT64], result: FLOAT64, nulls: 'propagate', evaluate: typed(ofFloat64) },
     { parameters: [INT64], result: INT64, nulls: 'propagate', evaluate: typed(ofInt64) },
+    {
+      parameters: [NUMBER],
+      result: NUMBER,
+      nulls: 'propagate',
+      evaluate: typed((value: Int64) => (isWhole(value) ? ofInt64(value) : ofFloat64(value))),
+    },
   ];
 }
 

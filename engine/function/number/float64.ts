@@ -4,8 +4,8 @@ import { divisionByZero } from './int64.ts';
 
 /**
  * Arithmetic on FLOAT64. A finite result is wanted of finite operands: GoogleSQL raises an error
- * where IEEE 754 gives an infinity. Operands may be integers beyond 2^53, for a number of an event
- * read as FLOAT64 stays as it was sent; they are rounded here.
+ * where IEEE 754 gives an infinity. Operands may be integers beyond 2^53, of INT64 or NUMBER; they are
+ * rounded here.
  */
 export function addFloat64(left: Int64, right: Int64): number {
   const sum = Number(left) + Number(right);

@@ -3,6 +3,7 @@ import { DYNAMIC, STRING, typeName } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import { isWhole } from '../dynamic.ts';
 import { jsonTextOf, prettyJson } from '../json/json-value.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
@@ -76,10 +77,13 @@ function withNumbers(place: FormatPlace, queue: Iterator<Argument>): FixedPlace 
   };
 }
 
+/** Types whose values may be whole numbers. */
+const INTEGER_TYPES: ReadonlySet<string> = new Set(['INT64', 'NUMBER', 'DYNAMIC']);
+
 function starOf(queue: Iterator<Argument>, place: FormatPlace): number | null {
   const { value, type } = next(queue, place);
   if (value === null) return null;
-  if (type.kind !== 'INT64' && type.kind !== 'DYNAMIC') throw wrongType('*', type);
+  if (!INTEGER_TYPES.has(type.kind)) throw wrongType('*', type);
   return Number(value);
 }
 
@@ -121,16 +125,13 @@ function textOf(value: SqlValue, type: SqlType): string {
 }
 
 function integerOf(value: SqlValue, type: SqlType, letter: string): Int64 {
-  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value);
-  if (!isInteger || (type.kind !== 'INT64' && type.kind !== 'DYNAMIC')) {
-    throw wrongType(letter, type);
-  }
-  return value as Int64;
+  if (!isWhole(value) || !INTEGER_TYPES.has(type.kind)) throw wrongType(letter, type);
+  return value;
 }
 
 function floatOf(value: SqlValue, type: SqlType, letter: string): number {
   const isNumber = typeof value === 'bigint' || typeof value === 'number';
-  if (!isNumber || !['INT64', 'FLOAT64', 'DYNAMIC'].includes(type.kind)) {
+  if (!isNumber || !(type.kind === 'FLOAT64' || INTEGER_TYPES.has(type.kind))) {
     throw wrongType(letter, type);
   }
   return Number(value);

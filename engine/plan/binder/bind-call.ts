@@ -6,7 +6,7 @@ import { findWindowFunction } from '../../operator/window-functions.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { bindAggregate } from './bind-aggregate.ts';
-import { bindCoalesce, bindIf } from './bind-conditional.ts';
+import { bindCoalesce, bindIf, bindNullIf } from './bind-conditional.ts';
 import { asTexts, partLiteral } from './bind-operator.ts';
 import { bindCurrentTime, intervalArguments } from './bind-time.ts';
 import { bindWindowCall } from './bind-window.ts';
@@ -48,6 +48,10 @@ export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expres
       return bindCoalesce('COALESCE', syntax.arguments, syntax.span, context);
     case 'ifnull':
       return bindCoalesce('IFNULL', syntax.arguments, syntax.span, context);
+    case 'nullif':
+      return (
+        bindNullIf(syntax.arguments, syntax.span, context) ?? bindScalar(name, syntax, context)
+      );
     default:
       return bindCurrentTime(name, syntax, context) ?? bindScalar(name, syntax, context);
   }

@@ -10,6 +10,7 @@ import {
   typeName,
   typesEqual,
 } from '../../column/type.ts';
+import { readingBeside } from '../../function/dynamic.ts';
 import type { Span } from '../../query-error.ts';
 import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
@@ -21,6 +22,7 @@ import {
   coerceAll,
   commonType,
   comparable,
+  hasField,
   isNumber,
   isScalar,
   isTime,
@@ -91,6 +93,10 @@ export function equalities(
     return values.map((value) => comparison('=', operand, value, span, binding));
   }
   const all = [operand, ...values];
+  // A field is compared with each value as that wants it.
+  if (hasField([operand])) {
+    return values.map((value) => comparison('=', operand, value, span, binding));
+  }
   const operands = comparable(all, binding) ?? refuseComparison('CASE', distinctTypes(all), span);
   const [compared, ...wanted] = operands as readonly [Expression, ...Expression[]];
   return wanted.map((value) => ({
@@ -139,14 +145,21 @@ export function bindBetween(syntax: Kind<'between'>, context: ExpressionContext)
   const { binding } = context;
   const all = [syntax.input, syntax.low, syntax.high].map((each) => context.bind(each));
   binding.spendCopy(all[0]!, span);
-  const operands = comparable(all, binding) ?? refuseComparison('BETWEEN', all, span);
-  const [input, low, high] = operands as readonly [Expression, Expression, Expression];
-  const bounds: readonly Expression[] = [
-    { op: 'call', type: BOOL, name: '>=', arguments: [input, low], span },
-    { op: 'call', type: BOOL, name: '<=', arguments: [input, high], span },
-  ];
+  const bounds = hasField(all.slice(0, 1))
+    ? boundsOf(all, (operator, ...sides) => comparison(operator, ...sides, span, binding))
+    : boundsOf(
+        comparable(all, binding) ?? refuseComparison('BETWEEN', all, span),
+        (name, ...sides) => ({ op: 'call', type: BOOL, name, arguments: sides, span }),
+      );
   const result: Expression = { op: 'call', type: BOOL, name: 'and', arguments: bounds, span };
   return negated ? not(result, span) : result;
+}
+
+type Compare = (operator: '>=' | '<=', left: Expression, right: Expression) => Expression;
+
+function boundsOf(operands: readonly Expression[], compare: Compare): readonly Expression[] {
+  const [input, low, high] = operands as readonly [Expression, Expression, Expression];
+  return [compare('>=', input, low), compare('<=', input, high)];
 }
 
 /** `in(input, item, item, …)`, `in_array(input, array)` for IN UNNEST, or a subquery. */
@@ -182,12 +195,30 @@ function inList(
     const terms = items.map((item) => comparison('=', input, item, span, binding));
     return combined('or', terms, span);
   }
-  const all = [input, ...items];
-  const operands = comparable(all, context.binding);
-  if (operands === undefined) {
-    return refuseComparison('IN', distinctTypes(all), span);
+  const groups = hasField([input]) ? itemsByReading(items) : [items];
+  const terms = groups.map((group, index): Expression => {
+    if (index > 0) context.binding.spendCopy(input, span);
+    const operands = comparable([input, ...group], context.binding);
+    if (operands === undefined)
+      return refuseComparison('IN', distinctTypes([input, ...items]), span);
+    return { op: 'call', type: BOOL, name: 'in', arguments: operands, span };
+  });
+  return combined('or', terms, span);
+}
+
+/** Items beside which a field is read alike stand together; a NULL with any. */
+function itemsByReading(items: readonly Expression[]): readonly (readonly Expression[])[] {
+  const groups = new Map<string, Expression[]>();
+  const nulls = items.filter(({ type }) => type.kind === 'NULL');
+  for (const item of items) {
+    if (item.type.kind === 'NULL') continue;
+    const key = typeName(readingBeside(item.type) ?? item.type);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
   }
-  return { op: 'call', type: BOOL, name: 'in', arguments: operands, span };
+  const [first = [], ...others] = groups.values();
+  return [[...first, ...nulls], ...others];
 }
 
 /** The first expression of each type. */
@@ -203,21 +234,22 @@ function inArray(
 ): Expression {
   const { binding } = context;
   const bound = context.bind(syntax);
-  const array = bound.type.kind === 'ARRAY' ? bound : coerce(bound, arrayOf(DYNAMIC), binding);
-  if (array?.type.kind !== 'ARRAY') {
+  const element = bound.type.kind === 'ARRAY' ? bound.type.element : DYNAMIC;
+  if (bound.type.kind !== 'ARRAY' && coerce(bound, arrayOf(element), binding) === undefined) {
     return refuse(`IN UNNEST takes an ARRAY; got ${typeName(bound.type)}`, syntax.span);
   }
-  const operands = comparableWithElements(input, array, array.type.element, binding);
+  const operands = comparableWithElements(input, bound, element, binding);
   if (operands === undefined) {
+    const elements = typeName(arrayOf(element));
     return refuse(
-      `IN UNNEST cannot compare ${typeName(input.type)} with elements of ${typeName(array.type)}`,
+      `IN UNNEST cannot compare ${typeName(input.type)} with elements of ${elements}`,
       span,
     );
   }
   return { op: 'call', type: BOOL, name: 'in_array', arguments: operands, span };
 }
 
-/** Elements of DYNAMIC are compared by their kinds at run time; others by the rules of `=`. */
+/** By the rules of `=`, which a field or an element of unknown kind is read by. */
 function comparableWithElements(
   input: Expression,
   array: Expression,
@@ -225,12 +257,24 @@ function comparableWithElements(
   binding: Binding,
 ): readonly Expression[] | undefined {
   if (!isScalar(input.type) || !isScalar(element)) return undefined;
-  if (element.kind === 'DYNAMIC') return isTime(input.type) ? undefined : [input, array];
+  if (element.kind === 'DYNAMIC') {
+    const reading = readingBeside(input.type);
+    const read = reading && coerce(array, arrayOf(reading), binding);
+    return read && [input, read];
+  }
   if (typesEqual(input.type, element)) return [input, array];
-  const asElement = coerce(input, isNumber(element) ? FLOAT64 : element, binding);
+  const asElement =
+    input.type.kind === 'DYNAMIC'
+      ? fieldBeside(input, element, binding)
+      : coerce(input, isNumber(element) ? FLOAT64 : element, binding);
   if (asElement !== undefined) return [asElement, array];
   const asArray = coerce(array, arrayOf(input.type), binding);
   return asArray === undefined ? undefined : [input, asArray];
+}
+
+function fieldBeside(field: Expression, type: SqlType, binding: Binding): Expression | undefined {
+  const reading = readingBeside(type);
+  return reading && coerce(field, reading, binding);
 }
 
 export function bindLike(syntax: Kind<'like'>, context: ExpressionContext): Expression {

@@ -4,7 +4,7 @@ import type { Expression as Syntax, TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { equalities } from './bind-comparison.ts';
 import { castTo, namedType, scalarType } from './cast-type.ts';
-import { coerce, coerceAll, commonType, nullOf } from './coercion.ts';
+import { coerce, coerceAll, commonType, hasField, nullOf } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
@@ -81,6 +81,26 @@ export function bindCoalesce(
   const inputs = syntaxes.map((syntax) => context.bind(syntax));
   const { type, values } = unify(name, inputs, { span }, context);
   return { op: 'coalesce', type, arguments: values };
+}
+
+/**
+ * NULLIF of a field and what it is compared with, by the rules of `=`, which are those of IN: the field as it is,
+ * or NULL. `undefined` where no field stands beside another type.
+ */
+export function bindNullIf(
+  syntaxes: readonly Syntax[],
+  span: Span,
+  context: ExpressionContext,
+): Expression | undefined {
+  if (syntaxes.length !== 2) return undefined;
+  const { binding } = context;
+  const [value, other] = syntaxes.map((syntax) => context.bind(syntax)) as [Expression, Expression];
+  if (!hasField([value, other]) || value.type.kind === other.type.kind) return undefined;
+  const [when] = equalities(value, [other], span, binding);
+  binding.spendCopy(value, span);
+  const { type, values } = unify('NULLIF', [value, nullOf(NULL_TYPE), other], { span }, context);
+  const [kept, otherwise] = values as [Expression, Expression, Expression];
+  return { op: 'case', type, branches: [{ when: when!, then: otherwise }], otherwise: kept };
 }
 
 /** `[a, b]`: elements of one type; of INT64 where nothing tells their type, as in GoogleSQL. */

@@ -1,5 +1,5 @@
 import { must } from '../../assert.ts';
-import { BOOL, FLOAT64, INT64, STRING, typeName } from '../../column/type.ts';
+import { BOOL, INT64, NUMBER, STRING, typeName } from '../../column/type.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../function/number/int64.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { Span } from '../../query-error.ts';
@@ -42,7 +42,7 @@ export function bindUnary(syntax: Kind<'unary'>, context: ExpressionContext): Ex
 /** `+x` is x, as a number. */
 function signed(input: Expression, span: Span, context: ExpressionContext): Expression {
   if (isNumber(input.type)) return input;
-  const read = input.type.kind === 'DYNAMIC' ? coerce(input, FLOAT64, context.binding) : undefined;
+  const read = input.type.kind === 'DYNAMIC' ? coerce(input, NUMBER, context.binding) : undefined;
   return read ?? refuse(`+ takes INT64 or FLOAT64; got ${typeName(input.type)}`, span);
 }
 
@@ -105,7 +105,7 @@ export function asTexts(inputs: readonly Expression[], span: Span): readonly Exp
 }
 
 const TEXTUAL: ReadonlySet<string> = new Set([
-  ...['BOOL', 'INT64', 'FLOAT64'],
+  ...['BOOL', 'INT64', 'FLOAT64', 'NUMBER'],
   ...['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'INTERVAL'],
 ]);
 

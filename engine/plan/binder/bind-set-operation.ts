@@ -2,7 +2,7 @@ import { BOOL, INT64, type SqlType, typeName, typesEqual } from '../../column/ty
 import type { Span } from '../../query-error.ts';
 import type { QueryBody, SetOperation } from '../../sql/ast.ts';
 import type { Column, Expression } from '../expression.ts';
-import { columnReference } from '../expression-walk.ts';
+import { columnReference, isLiteral } from '../expression-walk.ts';
 import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 import { coerce, commonType, isScalar } from './coercion.ts';
@@ -71,12 +71,14 @@ function commonColumnType(name: string, inputs: readonly Input[], index: number)
   );
 }
 
-/** A column of an input; a constant that it selects is one here too, for constants coerce further. */
+/** A column of an input; a constant or list that it selects is one here too, for these coerce further. */
 function inputValue({ plan, columns }: Relation, index: number): Expression {
   const column = columns[index]!;
   const item = plan.op === 'project' ? plan.columns[index] : undefined;
-  const isItem = item?.column.id === column.id && item.expression.op === 'literal';
-  return isItem ? item.expression : columnReference(column);
+  if (item?.column.id !== column.id) return columnReference(column);
+  const { op, type } = item.expression;
+  const isOpen = op === 'literal' || (op === 'array' && item.expression.elements.every(isLiteral));
+  return isOpen && type.kind !== 'STRUCT' ? item.expression : columnReference(column);
 }
 
 /** An input whose columns have the types of the union's. */

@@ -1,5 +1,5 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
-import { INT64, type SqlType, typeName } from '../../column/type.ts';
+import { INT64, NUMBER, type SqlType, typeName } from '../../column/type.ts';
 import type { WindowFunction } from '../../operator/window-function.ts';
 import { findWindowFunction } from '../../operator/window-functions.ts';
 import type {
@@ -218,9 +218,7 @@ function rangeKey(
   const { type } = key.expression;
   if (isNumber(type)) return key;
   const number =
-    type.kind === 'DYNAMIC'
-      ? coerce(key.expression, { kind: 'FLOAT64' }, inside.binding)
-      : undefined;
+    type.kind === 'DYNAMIC' ? coerce(key.expression, NUMBER, inside.binding) : undefined;
   if (number !== undefined) return { ...key, expression: number };
   return refuse(
     `a RANGE with a number needs a number in ORDER BY; got ${typeName(type)}`,

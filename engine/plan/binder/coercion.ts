@@ -1,13 +1,14 @@
 import {
-  arrayOf,
   DYNAMIC,
   FLOAT64,
   INT64,
   NULL_TYPE,
+  NUMBER,
   type SqlType,
   typeName,
   typesEqual,
 } from '../../column/type.ts';
+import { fitsDynamic, readingBeside } from '../../function/dynamic.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
 import { type TimeKind, timeLiteral } from './time-literal.ts';
@@ -20,8 +21,11 @@ import { type TimeKind, timeLiteral } from './time-literal.ts';
 export function coercionCost(expression: Expression, type: SqlType): number | undefined {
   const from = expression.type;
   if (typesEqual(from, type)) return 0;
-  // A bare NULL among numbers is an INT64, as in GoogleSQL: half a step keeps it from FLOAT64.
-  if (from.kind === 'NULL') return type.kind === 'FLOAT64' ? 0.5 : 0;
+  // A bare NULL among numbers is an INT64, as in GoogleSQL: half a step keeps it from the others.
+  if (from.kind === 'NULL') return type.kind === 'FLOAT64' || type.kind === 'NUMBER' ? 0.5 : 0;
+  if (type.kind === 'NUMBER') return NUMBER_COSTS.get(from.kind);
+  if (from.kind === 'NUMBER') return isNumber(type) || type.kind === 'DYNAMIC' ? 1 : undefined;
+  if (type.kind === 'DYNAMIC') return fitsDynamic(from) ? 1 : undefined;
   if (from.kind === 'DYNAMIC') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'INT64' && type.kind === 'FLOAT64') return 1;
   if (from.kind === 'DATE' && type.kind === 'DATETIME') return 1;
@@ -29,6 +33,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (from.kind === 'ARRAY' && type.kind === 'ARRAY' && expression.op === 'array') {
     return costOfAll(expression.elements, () => type.element);
   }
+  if (isDynamicList(type)) return isList(from) && fitsDynamic(from) ? 1 : undefined;
   if (isDynamicList(from) && type.kind === 'ARRAY') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
     if (from.fields.length !== type.fields.length) return undefined;
@@ -37,6 +42,16 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   }
   return undefined;
 }
+
+/**
+ * The arithmetic of fields is that of NUMBER, where no FLOAT64 stands beside them: this is nearer to both than
+ * INT64 and FLOAT64 are.
+ */
+const NUMBER_COSTS: ReadonlyMap<string, number> = new Map([
+  ['DYNAMIC', 0.25],
+  ['INT64', 0.25],
+  ['FLOAT64', 2],
+]);
 
 /** The expression as a value of the type, the coercion written out; `undefined` if there is none. */
 export function coerce(
@@ -60,6 +75,8 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
   if (expression.op === 'literal') {
     if (expression.value === null) return nullOf(type);
     if (type.kind === 'FLOAT64') return { op: 'literal', type, value: Number(expression.value) };
+    if (type.kind === 'NUMBER') return { ...expression, type };
+    if (type.kind === 'DYNAMIC' && isScalar(from)) return { ...expression, type };
     if (from.kind === 'STRING' && isTime(type)) {
       return timeLiteral(String(expression.value), type.kind, binding.originOf(expression)?.span);
     }
@@ -69,7 +86,10 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     const elements = expression.elements.map((element) => inner(element, type.element));
     return { op: 'array', type, elements };
   }
-  if (isDynamicList(from)) return { op: 'read-as', type, input: expression };
+  const isField = from.kind === 'NUMBER' && type.kind !== 'DYNAMIC';
+  if (isField || (isDynamicList(from) && type.kind === 'ARRAY')) {
+    return { op: 'read-as', type, input: expression };
+  }
   if (expression.op === 'struct' && type.kind === 'STRUCT') {
     const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
     return { op: 'struct', type, fields };
@@ -81,30 +101,29 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
 }
 
 /**
- * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. All
- * DYNAMIC stays DYNAMIC. An INT64 beside DYNAMIC counts as FLOAT64, so that numbers of an event with
- * a fraction are not lost; in lists, too.
+ * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. What stands
+ * beside DYNAMIC becomes DYNAMIC, and keeps its kind; in lists, too.
  */
 export function commonType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
   const hasDynamic = expressions.some(({ type }) => type.kind === 'DYNAMIC');
   if (typed.length === 0) return hasDynamic ? DYNAMIC : NULL_TYPE;
-  if (typed.every(({ type }) => isNumber(type))) {
-    const isWhole = typed.every(({ type }) => type.kind === 'INT64');
-    return isWhole && !hasDynamic ? INT64 : FLOAT64;
-  }
-  const structs = typed.map(({ type }) => type);
-  if (!hasDynamic && structs.every((type) => type.kind === 'STRUCT')) {
-    return commonStruct(typed, structs);
-  }
-  const candidates = new Map(typed.map(({ type }) => [typeName(type), type]));
-  const whole = typeName(arrayOf(INT64));
-  if (candidates.has(whole) && typed.some(({ type }) => isDynamicList(type))) {
-    candidates.set(whole, arrayOf(FLOAT64));
-  }
+  const fits = typed.every(({ type }) => fitsDynamic(type));
+  if (hasDynamic) return fits ? DYNAMIC : undefined;
+  const types = typed.map(({ type }) => type);
+  if (types.every(isNumber)) return commonNumber(types);
+  if (types.every((type) => type.kind === 'STRUCT')) return commonStruct(typed, types);
+  const candidates = new Map(types.map((type) => [typeName(type), type]));
+  const list = types.find(isDynamicList);
+  if (list !== undefined) return fits && types.every(isList) ? list : undefined;
   return [...candidates.values()].find((candidate) =>
     expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
   );
+}
+
+function commonNumber(types: readonly SqlType[]): SqlType {
+  if (types.some(({ kind }) => kind === 'NUMBER')) return NUMBER;
+  return types.every(({ kind }) => kind === 'INT64') ? INT64 : FLOAT64;
 }
 
 /** Field by field; the names are those of the first. */
@@ -131,25 +150,26 @@ function commonStruct(
 
 /**
  * Operands of `=`, `<`, IN and the like, brought to where the run compares them; `undefined` when
- * they cannot be compared. INT64 beside FLOAT64 becomes FLOAT64, as in GoogleSQL; a number of an
- * event stays as it was sent, and is compared exactly.
+ * they cannot be compared. INT64 beside FLOAT64 becomes FLOAT64, as in GoogleSQL; a field is read as
+ * what stands beside it, and its number is compared exactly.
  */
 export function comparable(
   expressions: readonly Expression[],
   binding: Binding,
 ): readonly Expression[] | undefined {
-  const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
-  if (typed.length > 0 && typed.every(({ type }) => isNumber(type))) {
-    const isWhole = typed.every(({ type }) => type.kind === 'INT64');
-    return expressions.map((expression) =>
-      isWhole && expression.type.kind === 'INT64'
-        ? expression
-        : coerce(expression, FLOAT64, binding)!,
-    );
-  }
-  const type = commonType(expressions);
-  if (type === undefined || type.kind === 'ARRAY' || type.kind === 'STRUCT') return undefined;
-  return coerceAll(expressions, type, binding);
+  const type = commonType(expressions.filter((each) => each.type.kind !== 'DYNAMIC'));
+  if (type === undefined || !isScalar(type)) return undefined;
+  const reading = readingBeside(type);
+  const operands = expressions.flatMap((each) => {
+    const wanted = each.type.kind === 'DYNAMIC' ? reading : type;
+    return (wanted === undefined ? undefined : coerce(each, wanted, binding)) ?? [];
+  });
+  return operands.length === expressions.length ? operands : undefined;
+}
+
+/** Whether some operand is a field, which is compared with each of the others by itself. */
+export function hasField(expressions: readonly Expression[]): boolean {
+  return expressions.some(({ type }) => type.kind === 'DYNAMIC');
 }
 
 export function coerceAll(
@@ -172,7 +192,11 @@ export function nullOf(type: SqlType): Expression {
 }
 
 export function isNumber(type: SqlType): boolean {
-  return type.kind === 'INT64' || type.kind === 'FLOAT64';
+  return type.kind === 'INT64' || type.kind === 'FLOAT64' || type.kind === 'NUMBER';
+}
+
+function isList({ kind }: SqlType): boolean {
+  return kind === 'ARRAY';
 }
 
 /** A list made of values of events, as ARRAY_AGG and ARRAY_REVERSE make it. */

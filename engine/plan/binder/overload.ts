@@ -1,4 +1,12 @@
-import { FLOAT64, INT64, type SqlType, typeName } from '../../column/type.ts';
+import {
+  arrayOf,
+  DYNAMIC,
+  FLOAT64,
+  INT64,
+  NUMBER,
+  type SqlType,
+  typeName,
+} from '../../column/type.ts';
 import type { ParameterType } from '../../function/scalar-function.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
@@ -96,7 +104,7 @@ function wantedTypes(
   }
   const types = expressions.map((expression, index) => {
     const kind = kinds[index]!;
-    if (typeof kind === 'object') return kind;
+    if (typeof kind === 'object') return isTaken(expression.type, kind) ? kind : undefined;
     if (kind === 'any') return expression.type;
     if (kind === 'element') return elementType(expression.type);
     if (kind === 'list') return isList(expression.type) ? expression.type : undefined;
@@ -111,16 +119,27 @@ function orderableType(expressions: readonly Expression[]): SqlType | undefined 
   return type !== undefined && isScalar(type) ? type : undefined;
 }
 
+/** A list of an event beside an ARRAY is one of its own kinds. */
 function arrayType(expressions: readonly Expression[]): SqlType | undefined {
   const type = commonType(expressions);
-  return type?.kind === 'ARRAY' ? type : undefined;
+  if (type?.kind === 'ARRAY') return type;
+  const hasArray = expressions.some((each) => each.type.kind === 'ARRAY');
+  return type?.kind === 'DYNAMIC' && hasArray ? arrayOf(DYNAMIC) : undefined;
 }
 
-/** INT64 when all are; DYNAMIC counts as FLOAT64, and NULLs alone as INT64, as in GoogleSQL. */
+/** INT64 when all are, and NULLs alone, as in GoogleSQL; NUMBER when some are of events, and none FLOAT64. */
 function numberType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL');
   if (typed.some(({ type }) => !isNumber(type) && type.kind !== 'DYNAMIC')) return undefined;
-  return typed.every(({ type }) => type.kind === 'INT64') ? INT64 : FLOAT64;
+  if (typed.some(({ type }) => type.kind === 'FLOAT64')) return FLOAT64;
+  return typed.every(({ type }) => type.kind === 'INT64') ? INT64 : NUMBER;
+}
+
+/** What is no value of an event does not become one for a parameter's sake. */
+function isTaken(type: SqlType, parameter: SqlType): boolean {
+  if (parameter.kind === 'ARRAY')
+    return type.kind !== 'ARRAY' || isTaken(type.element, parameter.element);
+  return parameter.kind !== 'DYNAMIC' || type.kind === 'DYNAMIC' || type.kind === 'NULL';
 }
 
 function elementType(type: SqlType): SqlType | undefined {

@@ -133,7 +133,7 @@ function refuseUnknown(name: Name, names: readonly string[]): never {
 
 /** Whether a field of an event could hold such a value. */
 function isInEvents({ type }: Expression): boolean {
-  return ['DYNAMIC', 'STRING', 'INT64', 'FLOAT64', 'BOOL'].includes(type.kind);
+  return ['DYNAMIC', 'STRING', 'INT64', 'FLOAT64', 'NUMBER', 'BOOL'].includes(type.kind);
 }
 
 /** A field of a range variable by a path such as `t.id`. */

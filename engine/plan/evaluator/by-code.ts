@@ -8,6 +8,8 @@ import { QueryError } from '../../query-error.ts';
 import { evaluateWith } from './evaluate-with.ts';
 import type { LiftedFunction } from './lift.ts';
 
+const NUMBERS: ReadonlySet<string> = new Set(['INT64', 'FLOAT64', 'NUMBER']);
+
 /** A code costs as much as some rows: there should be fewer. */
 const ROWS_PER_CODE = 2;
 
@@ -32,7 +34,7 @@ export function computeByCode(
   if (lifted.type.kind === 'BOOL') {
     return computed?.kind === 'boolean' ? new CodedTruths(numbers, computed.values) : undefined;
   }
-  if (lifted.type.kind !== 'INT64' && lifted.type.kind !== 'FLOAT64') return undefined;
+  if (!NUMBERS.has(lifted.type.kind)) return undefined;
   const results =
     computed === undefined ? evaluateCodes(lifted, decoded, codeCount) : doublesOf(computed);
   return results && new CodedNumbers(numbers, results);

@@ -5,12 +5,12 @@ import { typesEqual } from '../../column/type.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, isOfStrings } from '../../column/vector.ts';
 import { castValue } from '../../function/cast.ts';
-import { readAs } from '../../function/dynamic.ts';
+import { isRead, type Kind, readAs } from '../../function/dynamic.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import { liftOverVectors } from './lift.ts';
 
-/** A DYNAMIC value where `type` is wanted, by the rules of `readAs`. */
+/** A DYNAMIC value, or a NUMBER, where `type` is wanted, by the rules of `readAs`. */
 export function readAsFunction(input: VectorFunction, type: SqlType): VectorFunction {
   const readEach = liftOverVectors(
     { type, nulls: 'propagate', evaluate: (value) => readAs(value, type) },
@@ -25,35 +25,44 @@ export function readAsFunction(input: VectorFunction, type: SqlType): VectorFunc
 /** The answer, where the vector's form alone tells it for all rows: unchanged, or all NULL. */
 function readByForm(vector: Vector, type: SqlType): Vector | undefined {
   if (type.kind === 'DYNAMIC') return vector;
-  const isList = type.kind === 'ARRAY';
-  const isWritten = isWrittenAsText(type);
+  const form = formOf(vector);
+  if (form === undefined) return undefined;
+  if (type.kind === 'ARRAY' && form === 'nested') return undefined;
+  const isScalar = type.kind !== 'ARRAY' && type.kind !== 'STRUCT' && type.kind !== 'NULL';
+  if (form === 'nested' || !isScalar || !isRead(form, type.kind)) {
+    return constantVector(null, vector.count);
+  }
+  return isUnchanged(vector, type) ? vector : undefined;
+}
+
+/** The kind of all values that are not NULL, by the form they lie in. */
+function formOf(vector: Vector): Kind | 'nested' | undefined {
   switch (vector.kind) {
     case 'number':
-      if (type.kind === 'FLOAT64') return vector;
-      if (type.kind === 'INT64') {
-        return vector instanceof PackedNumbers || isIntegral(vector) ? vector : undefined;
-      }
-      break;
+      return 'number';
     case 'boolean':
-      if (type.kind === 'BOOL') return vector;
-      break;
+      return 'BOOL';
+    case 'nested':
+      return 'nested';
     case 'dictionary':
       // A dictionary with a block of strings holds nothing else.
-      if (!isOfStrings(vector.dictionary) || isWritten) return undefined;
-      if (type.kind === 'STRING') return vector;
-      break;
-    case 'nested':
-      if (isList) return undefined;
-      break;
+      return isOfStrings(vector.dictionary) ? 'text' : undefined;
     default:
       return undefined;
   }
-  return constantVector(null, vector.count);
 }
 
-/** Whether strings of events are read as the type. */
-function isWrittenAsText({ kind }: SqlType): boolean {
-  return ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'INTERVAL'].includes(kind);
+/** Whether values that are read as the type are as they are read. */
+function isUnchanged(vector: Vector, { kind }: SqlType): boolean {
+  switch (vector.kind) {
+    case 'number':
+      if (kind !== 'INT64') return kind === 'NUMBER' || kind === 'FLOAT64';
+      return vector instanceof PackedNumbers || isIntegral(vector);
+    case 'boolean':
+      return kind === 'BOOL';
+    default:
+      return kind === 'STRING';
+  }
 }
 
 /** Whether all entries are safe integers, as INT64 has them in this form. */
@@ -86,6 +95,8 @@ export function castFunction(input: VectorFunction, cast: Cast): VectorFunction 
     },
     1,
   );
+  const isSame = to.kind === 'NUMBER' || (to.kind === 'DYNAMIC' && from.kind !== 'ARRAY');
+  if (isSame) return input;
   const isWidening = from.kind === 'INT64' && to.kind === 'FLOAT64';
   return (chunk) => {
     const vector = input(chunk);

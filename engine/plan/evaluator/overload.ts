@@ -1,6 +1,6 @@
 import { must } from '../../assert.ts';
 import type { SqlType } from '../../column/type.ts';
-import { typeName, typesEqual } from '../../column/type.ts';
+import { FLOAT64, INT64, NUMBER, typeName, typesEqual } from '../../column/type.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { ParameterType, ScalarOverload } from '../../function/scalar-function.ts';
 
@@ -39,11 +39,12 @@ function takes(overload: Parameters, types: readonly SqlType[], test: TypeTest):
 
 function takesType(parameter: ParameterType, type: SqlType, test: TypeTest): boolean {
   if (typeof parameter === 'object') return test(type, parameter);
-  if (parameter === 'number')
-    return test(type, { kind: 'INT64' }) || test(type, { kind: 'FLOAT64' });
+  if (parameter === 'number') return NUMBERS.some((number) => test(type, number));
   if (parameter === 'array') return type.kind === 'ARRAY';
   return true;
 }
+
+const NUMBERS: readonly SqlType[] = [INT64, FLOAT64, NUMBER];
 
 function isSame(type: SqlType, wanted: SqlType): boolean {
   return typesEqual(type, wanted) || type.kind === 'NULL';
@@ -55,5 +56,6 @@ function isWider(type: SqlType, wanted: SqlType): boolean {
   if (type.kind === 'ARRAY' && wanted.kind === 'ARRAY')
     return isWider(type.element, wanted.element);
   if (wanted.kind === 'FLOAT64') return type.kind === 'INT64';
+  if (wanted.kind === 'NUMBER') return type.kind === 'INT64' || type.kind === 'FLOAT64';
   return wanted.kind === 'DYNAMIC';
 }

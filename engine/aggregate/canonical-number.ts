@@ -2,28 +2,6 @@ import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { compareNumbers } from '../function/comparison.ts';
 
-/**
- * How aggregates read values of type DYNAMIC, whose kinds only the data knows.
- *
- * - **Order** (MIN, MAX, ANY_VALUE, APPROX_QUANTILES): a group that holds any number is a group of
- *   numbers, and all else in it is left out; else one that holds any string is a group of strings;
- *   else it is one of booleans. Records and lists have no order and never take part.
- * - **Equality** (keys of groups, DISTINCT): numbers are equal when their values are, however they
- *   were written (1 and 1.0); values of two kinds never are; records and lists are when their JSON is.
- */
-export type OrderedKind = 'number' | 'string' | 'boolean';
-
-/** The kind a group is ordered by, given the kinds it holds; `undefined` when it holds none. */
-export function orderedKind(
-  hasNumber: boolean,
-  hasString: boolean,
-  hasBoolean: boolean,
-): OrderedKind | undefined {
-  if (hasNumber) return 'number';
-  if (hasString) return 'string';
-  return hasBoolean ? 'boolean' : undefined;
-}
-
 /** Doubles from here on may equal a bigint; those below never do (`SqlValue`). */
 export const WIDE_NUMBER_MIN = 2 ** 53;
 
@@ -44,16 +22,21 @@ export function canonicalNumber(value: number | bigint): number | bigint {
   return BigInt(double) === value ? double : value;
 }
 
-/** One form for all values of a type that are equal as keys: 0 for -0, `canonicalNumber` of DYNAMIC. */
+/** One form for all values of a type that are equal as keys: 0 for -0, `canonicalNumber` of DYNAMIC and NUMBER. */
 export function canonicalValue(value: SqlValue, type: SqlType): SqlValue {
   if (typeof value === 'number') {
-    return type.kind === 'DYNAMIC' ? canonicalNumber(value + 0) : value + 0;
+    return mayBeWide(type) ? canonicalNumber(value + 0) : value + 0;
   }
   if (typeof value === 'bigint') return canonicalNumber(value);
   if (!Array.isArray(value)) return value;
   if (type.kind === 'ARRAY') return value.map((each) => canonicalValue(each, type.element));
   if (type.kind !== 'STRUCT') return value;
   return value.map((each, index) => canonicalValue(each, type.fields[index]!.type));
+}
+
+/** Whether a double and an INT64 of one value may stand beside each other. */
+function mayBeWide({ kind }: SqlType): boolean {
+  return kind === 'DYNAMIC' || kind === 'NUMBER';
 }
 
 /**

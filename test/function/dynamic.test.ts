@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventValue } from '../column/batch-of.ts';
+import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+
+const FROM = 'FROM logs, UNNEST(metadata) AS m';
+
+/** What the expressions come to over the fields of one event, open and sealed, optimised and not. */
+function answersOf(metadata: EventValue, expressions: readonly string[]): readonly string[] {
+  const events = [{ id: 'e', timestampUs: 0, metadata }];
+  return expressions.map((expression) => {
+    const sql = `SELECT ${expression} AS x ${FROM}`;
+    const answers = ([0, 1] as const).flatMap((sealedCount) =>
+      (['optimized', 'plain'] as const).map((form) =>
+        engineJson(sql, segmentsOfEvents(events, sealedCount), form),
+      ),
+    );
+    assert.equal(new Set(answers).size, 1, `${expression}: ${answers}`);
+    return answers[0]!.replace(/^\[\{"x":(.*)\}\]$/s, '$1');
+  });
+}
+
+function expectAnswers(metadata: EventValue, expected: Readonly<Record<string, string>>): void {
+  const expressions = Object.keys(expected);
+  const answers = answersOf(metadata, expressions);
+  const got = Object.fromEntries(expressions.map((each, index) => [each, answers[index]]));
+  assert.deepEqual(got, expected);
+}
+
+const EVENT: EventValue = { status: 200, ok: true, who: 'ann', tags: ['a', 'b'], list: [1, '2'] };
+
+test('no value disappears because one of another type stands beside it', () => {
+  expectAnswers(EVENT, {
+    "COALESCE(m.status, 'none')": '200',
+    "IFNULL(m.ok, 'none')": 'true',
+    'IFNULL(m.who, 0)': '"ann"',
+    'IFNULL(m.missing, 0)': '0',
+    "IF(m.status > 100, m.status, 'low')": '200',
+    "CASE WHEN m.status < 100 THEN 'low' ELSE m.status END": '200',
+    "NULLIF(m.status, 'x')": '200',
+    "NULLIF(m.status, '200')": 'null',
+    'NULLIF(m.status, 200)': 'null',
+    "NULLIF(m.missing, 'x')": 'null',
+    "[m.status, 'a']": '[200,"a"]',
+    "GREATEST(m.status, 'a')": '"a"',
+    'LEAST(m.status, m.ok, m.who)': 'true',
+    "IFNULL(m.status, '') = ''": 'false',
+    "ARRAY_LENGTH(ARRAY(SELECT m.status UNION ALL SELECT 'x'))": '2',
+    "ARRAY(SELECT m.status AS v UNION ALL SELECT 'x' ORDER BY v)": '[200,"x"]',
+  });
+});
+
+test('where a text is wanted a number or boolean is its JSON text', () => {
+  expectAnswers(EVENT, {
+    "m.status = '200'": 'true',
+    "'200' = m.status": 'true',
+    "m.status != '200'": 'false',
+    "m.status IN ('200')": 'true',
+    "m.status IN ('404', '200', NULL)": 'true',
+    "m.status IN (404, '200')": 'true',
+    "m.status IN UNNEST(['200'])": 'true',
+    "m.status BETWEEN '2' AND '3'": 'true',
+    "m.status < '3'": 'true',
+    "m.ok = 'true'": 'true',
+    "m.status LIKE '2%'": 'true',
+    'LEFT(m.status, 1)': '"2"',
+    'LENGTH(m.ok)': '4',
+    "REPLACE(m.status, '0', 'x')": '"2xx"',
+    "STARTS_WITH(m.status, '20')": 'true',
+    "REGEXP_CONTAINS(m.status, '^2..$')": 'true',
+    "REGEXP_EXTRACT(m.status, '^.')": '"2"',
+    "CASE m.status WHEN '200' THEN 'yes' ELSE 'no' END": '"yes"',
+    "m.status IS DISTINCT FROM '200'": 'false',
+    "'2' IN UNNEST(m.list)": 'true',
+    "'1' IN UNNEST(m.list)": 'true',
+    '1 IN UNNEST(m.list)': 'true',
+    '2 IN UNNEST(m.list)': 'null',
+    "ARRAY_TO_STRING(m.list, '-')": '"1-2"',
+    "ARRAY_INCLUDES(m.list, '1')": 'true',
+    "ARRAY_INCLUDES(['200'], m.status)": 'true',
+    "(SELECT STRING_AGG(e, '-') FROM UNNEST(m.list) AS e)": '"1-2"',
+  });
+});
+
+test('where a number is wanted another kind is NULL, and a condition takes only booleans', () => {
+  expectAnswers(EVENT, {
+    'm.who + 1': 'null',
+    'm.ok + 1': 'null',
+    'm.who > 1': 'null',
+    'm.ok = 1': 'null',
+    'SUM(m.who) OVER ()': 'null',
+    "IF(m.who, 'yes', 'no')": '"no"',
+    "IF(m.status, 'yes', 'no')": '"no"',
+    "IF(m.ok, 'yes', 'no')": '"yes"',
+    'm.tags = 1': 'null',
+    "m.tags = 'a'": 'null',
+  });
+});
+
+test('a list is what it is beside an untyped empty one', () => {
+  expectAnswers(EVENT, {
+    'COALESCE(m.tags, [])': '["a","b"]',
+    'COALESCE(m.missing, [])': '[]',
+    'IFNULL(m.tags, [])': '["a","b"]',
+    'IF(TRUE, m.tags, [])': '["a","b"]',
+    'CASE WHEN TRUE THEN m.tags ELSE [] END': '["a","b"]',
+    'ARRAY_CONCAT(m.tags, [])': '["a","b"]',
+    "ARRAY_CONCAT(m.tags, ['c'], [1])": '["a","b","c",1]',
+    "m.tags || ['c']": '["a","b","c"]',
+    'ARRAY_LENGTH(COALESCE(m.tags, []))': '2',
+    'COALESCE(m.tags, [])[OFFSET(1)]': '"b"',
+    "(SELECT STRING_AGG(t, '') FROM UNNEST(COALESCE(m.tags, [])) AS t)": '"ab"',
+    "(SELECT COUNT(*) FROM UNNEST(COALESCE(m.missing, ['x'])) AS t)": '1',
+    "COALESCE(m.missing, ['x', 'y'])": '["x","y"]',
+    "TO_JSON_STRING(COALESCE(m.missing, ['x', '\"']))": `"${'[\\"x\\",\\"\\\\\\"\\"]'}"`,
+    "COALESCE(m.missing, ['a', 'b']) = m.tags": 'true',
+    "COALESCE(['a'], [])": '["a"]',
+    'COALESCE(metadata, [])[OFFSET(0)].status': '200',
+  });
+});
+
+const WHOLE: EventValue = {
+  n1: 9_007_199_254_740_993n,
+  n2: 9_007_199_254_740_996n,
+  most: 2n ** 63n - 1n,
+  beyond: 2n ** 64n - 1n,
+  half: 0.5,
+};
+
+test('whole numbers are exact, and overflow is an error', () => {
+  expectAnswers(WHOLE, {
+    'm.n2 - m.n1': '3',
+    'm.n1 + 0': '"9007199254740993"',
+    'm.n1 * 1': '"9007199254740993"',
+    '-m.n1': '"-9007199254740993"',
+    '+m.n1': '"9007199254740993"',
+    'ABS(m.n1)': '"9007199254740993"',
+    'SIGN(m.n1)': '1',
+    'MOD(m.n1, 10)': '3',
+    'SUM(m.n1) OVER ()': '"9007199254740993"',
+    'm.n1': '9007199254740993',
+    'm.most': '9223372036854775807',
+    'm.beyond': '18446744073709551615',
+    'm.beyond + 0': '18446744073709552000',
+    'm.beyond = 18446744073709551616.0': 'true',
+    'm.n1 + 0.5': '9007199254740992',
+    'm.half + 1': '1.5',
+    'm.half + m.half': '1',
+    'm.n1 = 9007199254740993': 'true',
+    'm.n1 = 9007199254740992': 'false',
+    'SAFE_ADD(m.most, 1)': 'null',
+    'CAST(m.n1 + 1 AS STRING)': '"9007199254740994"',
+    "CONCAT(m.n1 + 1, '')": '"9007199254740994"',
+    'COALESCE(m.n1, 0) + 1': '"9007199254740994"',
+    'CAST(m.beyond AS STRING)': '"18446744073709551615"',
+  });
+  for (const sum of ['m.most + 1', 'm.most * 2', '-m.most - 2', 'SUM(m.most + 0) OVER () + 1']) {
+    assert.deepEqual(answersOf(WHOLE, [sum]), ['error'], sum);
+  }
+});
