@@ -101,6 +101,13 @@ export function readingBeside(type: SqlType): SqlType | undefined {
   }
 }
 
+/** What makes of a value of `type` what is compared with values of another; `undefined`: nothing does. */
+export function readerBeside(type: SqlType, other: SqlType): Reading | undefined {
+  const reading = type.kind === 'DYNAMIC' ? readingBeside(other) : undefined;
+  if (reading === undefined || reading.kind === 'DYNAMIC') return undefined;
+  return (value) => readAs(value, reading);
+}
+
 /**
  * Whether a value of `type` becomes DYNAMIC when it is brought together with one (COALESCE, IF, CASE, a list, a
  * set operation and their kin), and keeps its kind: all that an event could hold.
@@ -121,6 +128,18 @@ export function orderedKind(
   holds: Readonly<Record<(typeof ORDERED_KINDS)[number], boolean>>,
 ): (typeof ORDERED_KINDS)[number] | undefined {
   return ORDERED_KINDS.find((kind) => holds[kind]);
+}
+
+/** Some values without those that are left out, and without NULLs. */
+export function orderedValues(values: readonly SqlValue[]): readonly SqlValue[] {
+  const kinds = new Set(values.map(kindOf));
+  const kind = orderedKind({
+    number: kinds.has('number'),
+    text: kinds.has('text'),
+    BOOL: kinds.has('BOOL'),
+  });
+  if (kind !== undefined) return values.filter((value) => kindOf(value) === kind);
+  return values.filter((value) => value !== null && !isNested(value));
 }
 
 /** Whether a number counts as INT64: sent without fraction and exponent, or as good as that (`1.0`), in 64 bits. */

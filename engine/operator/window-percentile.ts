@@ -3,6 +3,7 @@ import { FLOAT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { valueAt, valueVector } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
+import { orderedValues } from '../function/dynamic.ts';
 import { QueryError } from '../query-error.ts';
 import type { WindowFunction, WindowKernel } from './window-function.ts';
 
@@ -41,7 +42,8 @@ function percentileKernel(fraction: number, pick: Pick): WindowKernel {
     for (let index = 0; index + 1 < partitions.length; index++) {
       const rows = order.subarray(partitions[index], partitions[index + 1]);
       const values = Array.from(rows, (row) => valueAt(vectors[0]!, row));
-      const counted = ignoresNulls ? values.filter((value) => value !== null) : values;
+      const nulls = ignoresNulls ? [] : values.filter((value) => value === null);
+      const counted = [...nulls, ...orderedValues(values)];
       const result = counted.length === 0 ? null : pick(counted.sort(compareValues), fraction);
       for (const row of rows) results[row] = result;
     }

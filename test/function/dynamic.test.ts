@@ -1,7 +1,24 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import type { SqlType } from '../../engine/column/type.ts';
+import {
+  arrayOf,
+  BOOL,
+  FLOAT64,
+  INT64,
+  NUMBER,
+  STRING,
+  typeName,
+} from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { readAs } from '../../engine/function/dynamic.ts';
 import type { EventValue } from '../column/batch-of.ts';
 import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { readText } from '../support/source-files.ts';
+import { fieldForms } from './field-forms.ts';
+import { kindsPage, readingRows } from './kinds-page.ts';
+import { jsonNested } from './nested.ts';
 
 const FROM = 'FROM logs, UNNEST(metadata) AS m';
 
@@ -157,4 +174,92 @@ test('whole numbers are exact, and overflow is an error', () => {
   for (const sum of ['m.most + 1', 'm.most * 2', '-m.most - 2', 'SUM(m.most + 0) OVER () + 1']) {
     assert.deepEqual(answersOf(WHOLE, [sum]), ['error'], sum);
   }
+});
+
+/** A field of each kind, by its name. */
+const FIELDS: Readonly<Record<string, { readonly sent: EventValue; readonly value: SqlValue }>> = {
+  missing: { sent: undefined as never, value: null },
+  nothing: { sent: null, value: null },
+  truth: { sent: true, value: true },
+  whole: { sent: 2, value: 2 },
+  wide: { sent: 2n ** 53n + 1n, value: 2n ** 53n + 1n },
+  fraction: { sent: 1.5, value: 1.5 },
+  text: { sent: 'ann', value: 'ann' },
+  digits: { sent: '2', value: '2' },
+  list: { sent: ['ann', 2], value: jsonNested(['ann', 2]) },
+  record: { sent: new Map([['a', 1]]), value: jsonNested({ a: 1 }) },
+};
+
+const READ_TYPES: ReadonlyMap<string, SqlType> = new Map(
+  [...[BOOL, INT64, FLOAT64, NUMBER, STRING], ...[STRING, INT64].map(arrayOf)].map((type) => [
+    typeName(type),
+    type,
+  ]),
+);
+
+/** A value that was read as a type, as a text that is of this type whatever stands beside it. */
+function literalOf(value: SqlValue, type: SqlType): string {
+  if (type.kind === 'ARRAY') {
+    if (value === null) return `IF(FALSE, ${typeName(type)}[], NULL)`;
+    const elements = (value as readonly SqlValue[]).map((each) => literalOf(each, type.element));
+    return `${typeName(type)}[${elements.join(', ')}]`;
+  }
+  const own = type.kind === 'NUMBER' ? 'INT64' : type.kind;
+  if (value === null) return `CAST(NULL AS ${own})`;
+  if (typeof value === 'string') return `'${value}'`;
+  return type.kind === 'FLOAT64' ? `CAST(${value} AS FLOAT64)` : String(value);
+}
+
+const EVENTS = [
+  {
+    id: 'e',
+    timestampUs: 0,
+    metadata: new Map(
+      Object.entries(FIELDS).flatMap(([name, { sent }]) =>
+        sent === undefined ? [] : [[name, sent] as const],
+      ),
+    ),
+  },
+];
+
+/** What some expressions come to, all of them at once where none fails. */
+function answersAtOnce(expressions: readonly string[]): readonly string[] {
+  const segments = segmentsOfEvents(EVENTS, 1);
+  const run = (items: readonly string[]) => {
+    const list = items.map((each, index) => `TO_JSON_STRING(STRUCT(${each})) AS x${index}`);
+    const json = engineJson(`SELECT ${list.join(', ')} ${FROM}`, segments, 'optimized');
+    return json === 'error' ? undefined : (Object.values(JSON.parse(json)[0]) as string[]);
+  };
+  return run(expressions) ?? expressions.map((each) => run([each])?.[0] ?? 'error');
+}
+
+test('a function of a field is that of what the field is read as, for each kind', () => {
+  const wrong: string[] = [];
+  const failing: string[] = [];
+  for (const { text, write, reading } of fieldForms()) {
+    const type = READ_TYPES.get(reading);
+    // NULLIF compares what it reads, and gives what stands there.
+    if (type === undefined || text.startsWith('NULLIF')) continue;
+    const names = Object.keys(FIELDS);
+    const got = answersAtOnce(names.map((name) => write(`m.${name}`)));
+    const wanted = answersAtOnce(
+      names.map((name) => write(literalOf(readAs(FIELDS[name]!.value, type), type))),
+    );
+    if (got.every((each) => each === 'error')) failing.push(text);
+    for (const [index, name] of names.entries()) {
+      if (got[index] === wanted[index]) continue;
+      wrong.push(`${text} of ${name}: ${got[index]}, not ${wanted[index]}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(failing, ['ERROR(·)']);
+});
+
+test('the README and KINDS.md have the table of readings, and the page each place of a field', () => {
+  const page = kindsPage(fieldForms());
+  const path = 'test/function/KINDS.md';
+  if (process.env['WEIR_UPDATE_GOLDEN'] === '1') writeFileSync(path, page);
+  assert.equal(readText(path), page);
+  const readme = readText('README.md');
+  for (const row of readingRows()) assert.ok(readme.includes(`\n${row}\n`), row);
 });

@@ -8,7 +8,7 @@ import { QueryError } from '../../query-error.ts';
 import { equalValues } from '../comparison.ts';
 import type { Evaluate } from '../definition.ts';
 import { scalarFunction, typed } from '../definition.ts';
-import { elementsOf, readAs, readingBeside } from '../dynamic.ts';
+import { elementsOf, readerBeside } from '../dynamic.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { checkTextSize } from '../text/text-size.ts';
@@ -59,22 +59,17 @@ export const arrayFunctions: readonly ScalarFunction[] = [
 
 /** By the rules of `=`, by which a field and an element of unknown kind are read as what the other is. */
 function includes(element: SqlType, value: SqlType): Evaluate {
-  const readElement = reader(element, value);
-  const readValue = reader(value, element);
+  const readElement = readerBeside(element, value);
+  const readValue = readerBeside(value, element);
   return typed((array: SqlValue, wanted: SqlValue) => {
-    const sought = readValue(wanted);
+    const sought = readValue === undefined ? wanted : readValue(wanted);
     const elements = elementsOf(array);
     if (elements === null || sought === null) return null;
     return elements.some((each) => {
-      const compared = readElement(each);
+      const compared = readElement === undefined ? each : readElement(each);
       return compared !== null && equalValues(compared, sought) === true;
     });
   });
-}
-
-function reader(type: SqlType, other: SqlType): (value: SqlValue) => SqlValue {
-  const reading = type.kind === 'DYNAMIC' ? readingBeside(other) : undefined;
-  return reading === undefined ? (value) => value : (value) => readAs(value, reading);
 }
 
 /**

@@ -2,12 +2,12 @@ import { assert } from '../../assert.ts';
 import { numberText } from '../../column/json-buffer.ts';
 import { readJson } from '../../column/json-nested.ts';
 import type { SqlType } from '../../column/type.ts';
-import { DYNAMIC, STRING } from '../../column/type.ts';
+import { DYNAMIC, FLOAT64, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { isNested } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { castValue } from '../cast.ts';
-import { elementsOf } from '../dynamic.ts';
+import { elementsOf, isWhole } from '../dynamic.ts';
 import { formatFloat64 } from '../number/float-text.ts';
 import type { Int64 } from '../number/int64.ts';
 import { base64OfBytes } from '../text/byte-text.ts';
@@ -66,6 +66,8 @@ export function jsonTextOf(value: SqlValue, type: SqlType): string {
     }
     case 'FLOAT64':
       return floatJson(Number(value));
+    case 'NUMBER':
+      return jsonTextOf(value, isWhole(value) ? INT64 : FLOAT64);
     case 'BYTES':
       return `"${base64OfBytes(value as string)}"`;
     case 'TIMESTAMP':

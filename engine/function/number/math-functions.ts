@@ -1,10 +1,10 @@
-import { BOOL, FLOAT64, INT64 } from '../../column/type.ts';
+import { BOOL, DYNAMIC, FLOAT64, INT64 } from '../../column/type.ts';
 
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { compareValues } from '../comparison.ts';
 import { scalarFunction, typed } from '../definition.ts';
-import { elementsOf } from '../dynamic.ts';
+import { elementsOf, readerBeside } from '../dynamic.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import type { Int64 } from './int64.ts';
 
@@ -50,6 +50,18 @@ export const mathFunctions: readonly ScalarFunction[] = [
     result: INT64,
     nulls: 'propagate',
     evaluate: typed(bucketOf),
+    evaluateTyped: ([point, list]) => {
+      const bound = list!.kind === 'ARRAY' ? list!.element : DYNAMIC;
+      const readPoint = readerBeside(point!, bound);
+      const readBound = readerBeside(bound, point!);
+      if (readPoint === undefined && readBound === undefined) return typed(bucketOf);
+      return typed((value: SqlValue, bounds: SqlValue) =>
+        bucketOf(
+          readPoint === undefined ? value : readPoint(value),
+          readBound === undefined ? bounds : (elementsOf(bounds)?.map(readBound) ?? null),
+        ),
+      );
+    },
   }),
 ];
 
@@ -130,7 +142,7 @@ function numberTest(name: string, test: (value: number) => boolean): ScalarFunct
 /** RANGE_BUCKET: how many of the ascending bounds are at most `point`. */
 function bucketOf(point: SqlValue, array: SqlValue): number | null {
   const bounds = elementsOf(array);
-  if (bounds === null || Number.isNaN(point)) return null;
+  if (bounds === null || point === null || Number.isNaN(point)) return null;
   for (const [index, bound] of bounds.entries()) {
     if (bound === null || (index > 0 && compareValues(bounds[index - 1]!, bound) > 0)) {
       throw new QueryError(
