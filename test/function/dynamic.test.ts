@@ -12,9 +12,11 @@ import {
   typeName,
 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { readAs } from '../../engine/function/dynamic.ts';
+import { compareValues } from '../../engine/function/comparison.ts';
+import { KINDS, kindOf, readAs } from '../../engine/function/dynamic.ts';
 import type { EventValue } from '../column/batch-of.ts';
-import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { type Exact, exactText, parseExact } from '../support/exact-json.ts';
 import { readText } from '../support/source-files.ts';
 import { fieldForms } from './field-forms.ts';
 import { kindsPage, readingRows } from './kinds-page.ts';
@@ -262,4 +264,150 @@ test('the README and KINDS.md have the table of readings, and the page each plac
   assert.equal(readText(path), page);
   const readme = readText('README.md');
   for (const row of readingRows()) assert.ok(readme.includes(`\n${row}\n`), row);
+});
+
+/** Rows of answers over one event for each value of `m.x`, in segments open, sealed and half and half. */
+function rowsOver(values: readonly EventValue[], sql: string): unknown {
+  const events = values.map((x, index) => ({
+    id: `e${index}`,
+    timestampUs: index,
+    metadata: new Map(x === undefined ? [] : [['x', x] as const]),
+  }));
+  const answers = [0, events.length >> 1, events.length].flatMap((sealedCount) => {
+    const segments = segmentsOfEvents(events, sealedCount);
+    const cut = (['segments', 'rows'] as const).map((by) => fragmentedJson(sql, segments, by));
+    return [engineJson(sql, segments, 'optimized'), engineJson(sql, segments, 'plain'), ...cut];
+  });
+  const known = answers.filter((each) => each !== undefined);
+  assert.equal(new Set(known).size, 1, `${sql}: ${known.join('\n')}`);
+  return parseExact(known[0]!);
+}
+
+function expectRows(values: readonly EventValue[], sql: string, rows: readonly string[]): void {
+  const got = rowsOver(values, sql) as readonly Exact[];
+  assert.deepEqual(
+    got.map((row) => exactText(row)),
+    rows,
+    sql,
+  );
+}
+
+const MIXED: readonly EventValue[] = [
+  ...[200, '200', true, 'true', 1.5, null, 200, 200.5, 'b', false],
+  ...[9_007_199_254_740_993n, 2n ** 64n - 1n, [2, 1], [1], new Map([['a', 1]]), [1]],
+];
+
+test('fields are grouped, told apart and joined by kind and value', () => {
+  expectRows(MIXED, `SELECT m.x, COUNT(*) AS n ${FROM} GROUP BY m.x ORDER BY m.x`, [
+    '{"x":null,"n":1}',
+    '{"x":false,"n":1}',
+    '{"x":true,"n":1}',
+    '{"x":1.5,"n":1}',
+    '{"x":200,"n":2}',
+    '{"x":200.5,"n":1}',
+    '{"x":9007199254740993,"n":1}',
+    '{"x":18446744073709551615,"n":1}',
+    '{"x":"200","n":1}',
+    '{"x":"b","n":1}',
+    '{"x":"true","n":1}',
+    '{"x":[1],"n":2}',
+    '{"x":[2,1],"n":1}',
+    '{"x":[{"a":1}],"n":1}',
+  ]);
+  expectRows(MIXED, `SELECT COUNT(DISTINCT m.x) AS n ${FROM}`, ['{"n":13}']);
+  expectRows(MIXED, `SELECT COUNT(*) AS n FROM (SELECT DISTINCT m.x ${FROM})`, ['{"n":14}']);
+  const pairs =
+    'FROM logs AS a, UNNEST(a.metadata) AS m JOIN (SELECT id, n.x FROM logs, UNNEST(metadata) AS n) AS b ON m.x = b.x';
+  expectRows(MIXED, `SELECT COUNT(*) AS n ${pairs} WHERE a.id < b.id`, ['{"n":2}']);
+  const texts = "FROM logs, UNNEST(metadata) AS m JOIN (SELECT '200' AS t) ON m.x = t";
+  expectRows(MIXED, `SELECT COUNT(*) AS n ${texts}`, ['{"n":3}']);
+  expectRows(
+    MIXED,
+    `SELECT COUNT(*) AS n FROM (SELECT m.x ${FROM} UNION DISTINCT SELECT '200' UNION DISTINCT SELECT 200)`,
+    ['{"n":14}'],
+  );
+  expectRows(MIXED, `SELECT m.x ${FROM} INTERSECT DISTINCT SELECT '200'`, ['{"x":"200"}']);
+  expectRows(MIXED, `SELECT x FROM (SELECT m.x ${FROM}) WHERE x IN (SELECT 200) LIMIT 1`, [
+    '{"x":200}',
+  ]);
+});
+
+test('what is computed of fields is grouped by its value', () => {
+  const values = [1, 1.5, 2n ** 53n, 2 ** 53, '1', null];
+  expectRows(values, `SELECT m.x + 1 AS y, COUNT(*) AS n ${FROM} GROUP BY y ORDER BY y`, [
+    '{"y":null,"n":2}',
+    '{"y":2,"n":1}',
+    '{"y":2.5,"n":1}',
+    '{"y":9007199254740992,"n":1}',
+    '{"y":"9007199254740993","n":1}',
+  ]);
+});
+
+test('the least, the greatest and quantiles of a group are over its numbers, else over its texts', () => {
+  const extremes = 'MIN(m.x) AS least, MAX(m.x) AS most, APPROX_QUANTILES(m.x, 2) AS middle';
+  const sql = (more: string) => `SELECT ${extremes}${more} ${FROM}`;
+  expectRows([5, 'z', true, 3, 4], sql(', SUM(m.x) AS sum, AVG(m.x) AS avg'), [
+    '{"least":3,"most":5,"middle":[3,4,5],"sum":12,"avg":4}',
+  ]);
+  expectRows(['z', true, 'a', [1]], sql(', SUM(m.x) AS sum'), [
+    '{"least":"a","most":"z","middle":["a","a","z"],"sum":null}',
+  ]);
+  expectRows([true, false, null], sql(''), [
+    '{"least":false,"most":true,"middle":[false,false,true]}',
+  ]);
+  const percentiles =
+    'PERCENTILE_DISC(m.x, 0) OVER () AS low, PERCENTILE_DISC(m.x, 1) OVER () AS high';
+  expectRows([5, 'z', 3, [1]], `SELECT DISTINCT ${percentiles} ${FROM}`, ['{"low":3,"high":5}']);
+  expectRows(['z', 'y', [1]], `SELECT DISTINCT ${percentiles} ${FROM}`, ['{"low":"y","high":"z"}']);
+});
+
+test('sums are exact while all numbers are whole, however rows are divided', () => {
+  const sums = `SELECT SUM(m.x) AS sum, AVG(m.x) AS avg ${FROM}`;
+  const most = 2n ** 63n - 1n;
+  expectRows([2n ** 53n, 1, 'x', null], sums, [
+    '{"sum":"9007199254740993","avg":4503599627370496}',
+  ]);
+  expectRows([2n ** 53n, 1, 0.5, 0.5], sums, ['{"sum":9007199254740994,"avg":2251799813685248.5}']);
+  expectRows([most, 1, -1], sums, ['{"sum":"9223372036854775807","avg":3074457345618258400}']);
+  expectRows([1, 2, 3], sums, ['{"sum":6,"avg":2}']);
+  assert.equal(engineJson(sums, segmentsOfEvents([], 0), 'optimized'), '[{"sum":null,"avg":null}]');
+});
+
+test('rows that are skipped by their texts are not those with numbers of this text', () => {
+  const urlOf = (index: number) => `https://project.example.com/rest/v1/orders?id=eq.${index}`;
+  const events = Array.from({ length: 2400 }, (_, index) => ({
+    id: `e${index}`,
+    timestampUs: index,
+    metadata: { path: index % 600 === 7 ? 4_000_000 + index : urlOf(index) },
+  }));
+  const ids = (condition: string, sealedCount: number) =>
+    engineJson(
+      `SELECT STRING_AGG(id, ' ' ORDER BY id) AS ids ${FROM} WHERE ${condition}`,
+      segmentsOfEvents(events, sealedCount),
+      'optimized',
+    );
+  for (const [condition, found] of [
+    ["m.path = '4000607'", 'e607'],
+    ["m.path LIKE '4000%'", 'e607 e7'],
+    ["m.path LIKE '%001207%'", 'e1207'],
+    ["STARTS_WITH(m.path, '40012')", 'e1207'],
+    ["ENDS_WITH(m.path, '000007')", 'e7'],
+    ["REGEXP_CONTAINS(m.path, '^4000[36]07$')", 'e607'],
+    [`m.path IN ('4000607', '${urlOf(8)}')`, 'e607 e8'],
+    ['m.path > 4000900', 'e1207 e1807'],
+  ] as const) {
+    for (const sealedCount of [0, events.length]) {
+      assert.equal(
+        ids(condition, sealedCount),
+        `[{"ids":"${found}"}]`,
+        `${condition} ${sealedCount}`,
+      );
+    }
+  }
+});
+
+test('kinds are ordered as they are named', () => {
+  const values: readonly SqlValue[] = [null, true, 2, 'ann', jsonNested([1]), jsonNested({ a: 1 })];
+  assert.deepEqual(values.map(kindOf), KINDS);
+  assert.deepEqual(values.toReversed().sort(compareValues), values);
 });
