@@ -98,8 +98,8 @@ export class Oracle {
       const bucketUs = truncate(event.timestampUs, stepUs);
       if (bucketUs < first || bucketUs > last) continue;
       for (const element of event.elements) {
-        if (field(element, 'project_ref') !== parameters['project']) continue;
-        if (functionId !== '' && field(element, 'function_id') !== functionId) continue;
+        if (asText(field(element, 'project_ref')) !== parameters['project']) continue;
+        if (functionId !== '' && asText(field(element, 'function_id')) !== functionId) continue;
         for (const response of listOf(field(element, 'response'))) {
           const bucket = buckets.get(bucketUs) ?? { ids: 0, errors: 0, times: [] };
           buckets.set(bucketUs, bucket);
@@ -136,13 +136,13 @@ export class Oracle {
       if (event.timestampUs < nowUs - window.windowUs) continue;
       for (const element of event.elements) {
         for (const request of listOf(field(element, 'request'))) {
-          const url = field(request, 'url');
-          if (typeof url !== 'string' || !expression.test(url)) continue;
+          const url = asText(field(request, 'url'));
+          if (url === undefined || !expression.test(url)) continue;
           const bucketUs = truncate(event.timestampUs, window.stepUs);
           const counts = buckets.get(bucketUs) ?? [0, 0, 0, 0];
           buckets.set(bucketUs, counts);
-          const path = field(request, 'path');
-          if (typeof path !== 'string') continue;
+          const path = asText(field(request, 'path'));
+          if (path === undefined) continue;
           for (const [index, word] of ['/rest', '/storage', '/auth', '/realtime'].entries()) {
             if (path.includes(word)) counts[index]! += 1;
           }
@@ -178,6 +178,12 @@ const COUNT_WINDOWS = new Map([
   ['daily', { windowUs: 7 * DAY_US, stepUs: DAY_US }],
   ['minutely', { windowUs: 60 * MINUTE_US, stepUs: MINUTE_US }],
 ]);
+
+/** Where a text is wanted, a number or boolean is its own; lists and records are none. */
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
 
 function truncate(timestampUs: number, stepUs: number): number {
   return Math.floor(timestampUs / stepUs) * stepUs;

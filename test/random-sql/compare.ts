@@ -61,7 +61,7 @@ const NOT_SAID_OF_WEIR = new RegExp(
     'neither grouped nor aggregated',
     // It takes no two records written alike for the same.
     'both DISTINCT and ORDER BY',
-    // Of two lists of numbers of events: weir reads any such number as FLOAT64.
+    // Of two lists of numbers of events: weir knows what such a number is by its value.
     'ARRAY_CONCAT for argument types: ARRAY<INT64>, ARRAY<FLOAT64>',
     'ARRAY_CONCAT for argument types: ARRAY<FLOAT64>, ARRAY<INT64>',
     'IN UNNEST for argument types: FLOAT64, ARRAY<INT64>',

@@ -135,7 +135,10 @@ function record(random: Random, shape: Shape, isMixed: boolean): EventValue {
   return Object.fromEntries(fields);
 }
 
-const ODD: readonly EventValue[] = ['one', '2', 2, 2.5, true, [], {}, [1, 'x'], { n: 1, k: 'y' }];
+const ODD: readonly EventValue[] = [
+  ...['one', '2', 2, 2.5, true, [], {}, [1, 'x'], { n: 1, k: 'y' }],
+  ...[2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 64n - 1n],
+];
 
 function fieldValue(
   random: Random,

@@ -95,8 +95,8 @@ function arithmetic(
 }
 
 /**
- * An INT64 beside a number of an event. Google's engine knows from its schema that the number is an
- * INT64, too, and computes with all digits; weir reads it as FLOAT64 and has no more than 53 bits.
+ * An INT64 beside a FLOAT64. Of a field weir knows by the value only that it is one, and computes with all digits
+ * where it is whole; Google's engine knows it from its schema, and has no more than 53 bits.
  */
 function exactNumber(value: bigint | number): number {
   const number = Number(value);

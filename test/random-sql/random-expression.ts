@@ -116,8 +116,8 @@ export function randomScalar(random: Random): Scalar {
 }
 
 /**
- * A record's scalar and list fields, and those of the records inside it. Arithmetic reads any number
- * in an event, and so is FLOAT64: where an INT64 is wanted, the text has to say so.
+ * A record's scalar and list fields, and those of the records inside it. What arithmetic gives of a number in
+ * an event is known by its value alone: where an INT64 is wanted, the text has to say so.
  */
 export function fieldsOf(record: Expression, shape: Shape): readonly Readable[] {
   return shape.fields.flatMap((field): readonly Readable[] => {

@@ -203,6 +203,34 @@ export const INVOCATION_STATS: readonly Script[] = [
     ],
   },
   {
+    name: 'takes a number or a boolean that names the project or the function for its text',
+    load: {
+      [RELAY]: [
+        invocation('2026-01-15T11:00:00Z', { project_ref: 7 }),
+        invocation('2026-01-15T11:00:01Z', { project_ref: '7', function_id: 12 }),
+        invocation('2026-01-15T11:00:02Z', { project_ref: 8 }),
+        invocation('2026-01-15T11:00:03Z', { project_ref: true }),
+      ],
+    },
+    calls: [
+      {
+        endpoint: 'functions.invocation-stats',
+        parameters: { project: '7' },
+        rows: [bucket('2026-01-15T11:00:00Z', 2)],
+      },
+      {
+        endpoint: 'functions.invocation-stats',
+        parameters: { project: '7', function_id: '12' },
+        rows: [bucket('2026-01-15T11:00:00Z', 1)],
+      },
+      {
+        endpoint: 'functions.invocation-stats',
+        parameters: { project: 'true' },
+        rows: [bucket('2026-01-15T11:00:00Z', 1)],
+      },
+    ],
+  },
+  {
     name: 'is not changed by what another project sends under the same names',
     load: {
       [RELAY]: [

@@ -151,7 +151,7 @@ function commonStruct(
 /**
  * Operands of `=`, `<`, IN and the like, brought to where the run compares them; `undefined` when
  * they cannot be compared. INT64 beside FLOAT64 becomes FLOAT64, as in GoogleSQL; a field is read as
- * what stands beside it, and its number is compared exactly.
+ * what stands beside it, and its number is compared exactly with each.
  */
 export function comparable(
   expressions: readonly Expression[],
@@ -160,7 +160,9 @@ export function comparable(
   const type = commonType(expressions.filter((each) => each.type.kind !== 'DYNAMIC'));
   if (type === undefined || !isScalar(type)) return undefined;
   const reading = readingBeside(type);
+  const areExact = hasField(expressions) && isNumber(type);
   const operands = expressions.flatMap((each) => {
+    if (areExact && isNumber(each.type)) return each;
     const wanted = each.type.kind === 'DYNAMIC' ? reading : type;
     return (wanted === undefined ? undefined : coerce(each, wanted, binding)) ?? [];
   });
