@@ -141,16 +141,27 @@ function orderedOf(values: readonly MixedValue[]): readonly MixedValue[] {
   return (kinds.find((each) => each.length > 0) ?? []).toSorted(compareKinds);
 }
 
-/** Fractions here are multiples of a quarter, so a sum of quarters is exact. */
+/** Fractions here have few bits, so a sum of such parts is exact. */
+const PART_BITS = 60;
+
 function sumOf(values: readonly MixedValue[]): MixedValue {
   const numbers = values.map(numberOf).filter((value) => value !== null);
   if (numbers.length === 0) return null;
-  const quarters = (value: bigint | number) =>
-    typeof value === 'bigint' ? value * 4n : BigInt(value * 4);
-  const sum = numbers.reduce((total: bigint, value) => total + quarters(value), 0n);
+  const parts = numbers.map((value) =>
+    Number.isInteger(value) || typeof value === 'bigint'
+      ? BigInt(value) << BigInt(PART_BITS)
+      : BigInt(value * 2 ** PART_BITS),
+  );
+  const sum = parts.reduce((total, part) => total + part, 0n);
   const isWhole = numbers.every((value) => typeof value === 'bigint');
-  if (!isWhole) return inRange(Number(sum) / 4) ?? null;
-  const whole = inRange(sum / 4n);
+  if (!isWhole) {
+    const parted = Number(sum);
+    const near = Number.isFinite(parted)
+      ? parted / 2 ** PART_BITS
+      : Number(sum >> BigInt(PART_BITS));
+    return inRange(near) ?? null;
+  }
+  const whole = inRange(sum >> BigInt(PART_BITS));
   if (whole === undefined) throw new Failure('overflow');
   return whole;
 }
