@@ -20,14 +20,11 @@ export class JsonNested implements Nested {
   readonly #bytes: Uint8Array;
   readonly #start: number;
   readonly #end: number;
-  readonly isPlain: boolean;
 
-  /** `isPlain`: no part of an event, but JSON that a query parsed. */
-  constructor(bytes: Uint8Array, start: number, end: number, isPlain = false) {
+  constructor(bytes: Uint8Array, start: number, end: number) {
     this.#bytes = bytes;
     this.#start = skipSpace(bytes, start);
     this.#end = end;
-    this.isPlain = isPlain;
     this.isList = bytes[this.#start] === LIST_START;
   }
 
@@ -59,10 +56,6 @@ export class JsonNested implements Nested {
 
   writeJson(out: JsonWriter): void {
     writeJsonText(out, this.#bytes, this.#start, this.#end, false);
-  }
-
-  plainJson(): string {
-    return decodeWtf8(this.#bytes, this.#start, this.#end);
   }
 
   #onlyRecord(): JsonNested | undefined {
@@ -102,18 +95,18 @@ export class JsonNested implements Nested {
   }
 
   #value(at: number): SqlValue {
-    return readJson(this.#bytes, at, endOfValue(this.#bytes, at, this.#end), this.isPlain);
+    return readJson(this.#bytes, at, endOfValue(this.#bytes, at, this.#end));
   }
 }
 
-/** The valid JSON value `bytes[start, end)`, without space around it. `isPlain` as of `JsonNested`. */
-export function readJson(bytes: Uint8Array, start: number, end: number, isPlain = false): SqlValue {
+/** The valid JSON value `bytes[start, end)`, without space around it. */
+export function readJson(bytes: Uint8Array, start: number, end: number): SqlValue {
   switch (bytes[start]) {
     case 0x22:
       return readString(bytes, start, end);
     case LIST_START:
     case MAP_START:
-      return new JsonNested(bytes, start, end, isPlain);
+      return new JsonNested(bytes, start, end);
     case 0x74:
       return true;
     case 0x66:

@@ -13,7 +13,8 @@ export type ScalarKind =
   | 'DATETIME'
   | 'DATE'
   | 'TIME'
-  | 'INTERVAL';
+  | 'INTERVAL'
+  | 'JSON';
 
 export type StructField = { readonly name?: string | undefined; readonly type: SqlType };
 
@@ -37,6 +38,7 @@ export const DATE: SqlType = { kind: 'DATE' };
 export const TIME: SqlType = { kind: 'TIME' };
 export const INTERVAL: SqlType = { kind: 'INTERVAL' };
 export const BYTES: SqlType = { kind: 'BYTES' };
+export const JSON_TYPE: SqlType = { kind: 'JSON' };
 export const NULL_TYPE: SqlType = { kind: 'NULL' };
 export const DYNAMIC: SqlType = { kind: 'DYNAMIC' };
 export const NUMBER: SqlType = { kind: 'NUMBER' };

@@ -15,6 +15,7 @@ import type { JsonWriter } from './json-writer.ts';
  * | DATE                | days since the epoch, `number`                                     |
  * | TIME                | microseconds since midnight, `number`                              |
  * | INTERVAL            | an `Interval`                                                      |
+ * | JSON                | its text in normal form (`normalJson`), a `string`; `'null'` is no NULL |
  * | ARRAY, STRUCT       | an array of values, in order                                       |
  * | NUMBER              | as an INT64, or a FLOAT64 that none is                             |
  * | DYNAMIC             | a boolean, string, number (a `bigint` may be beyond 64 bits), or a |
@@ -52,10 +53,6 @@ export interface Nested {
   field(name: string): SqlValue;
   /** The elements of a list; a record is a list of itself. */
   elements(): readonly SqlValue[];
-  /** Whether it is no part of an event but of JSON that a query parsed, which has its own text. */
-  readonly isPlain?: boolean;
-  /** That text, where `isPlain`. */
-  plainJson?(): string;
   /**
    * Writes the value as it was sent, each map that is a field's value as a one-element list. `isKept`:
    * whether its text may be kept for the next time.

@@ -39,6 +39,7 @@ const CASTS: Readonly<Record<ScalarKind, readonly ScalarKind[]>> = {
   TIME: ['STRING'],
   INTERVAL: ['STRING'],
   BYTES: ['STRING'],
+  JSON: [],
 };
 
 /** What a NUMBER can be cast to: it is an INT64, or a FLOAT64. */
@@ -113,6 +114,7 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
     case 'NULL':
     case 'ARRAY':
     case 'STRUCT':
+    case 'JSON':
       throw noCast(value, from, to);
     default:
       return unreachable(to);

@@ -54,7 +54,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction('greatest', extreme(1)),
   scalarFunction('least', extreme(-1)),
   scalarFunction('nullif', {
-    parameters: ['same', 'same'],
+    parameters: ['groupable', 'groupable'],
     result: firstType,
     nulls: 'handle',
     evaluate: typed((value: SqlValue, other: SqlValue) => {

@@ -58,6 +58,7 @@ const READINGS: Readonly<Record<ScalarKind | 'NUMBER', Readings>> = {
   TIME: { text: writtenAs(parseTimeOfDay) },
   INTERVAL: { text: writtenAs(parseInterval) },
   BYTES: {},
+  JSON: {},
 };
 
 /** A DYNAMIC value, or a NUMBER, where `type` is wanted. */

@@ -60,8 +60,9 @@ export type ScalarOverload = {
  * What a parameter takes. A type: that type, or what GoogleSQL coerces to it (a literal string to
  * TIMESTAMP, INT64 to FLOAT64, DYNAMIC by use). `any`: everything as it is. `same`: like `any`, but
  * all `same` arguments are brought to one common supertype. `number`: INT64, FLOAT64 or NUMBER, brought to
- * a common one with the other `number` arguments; DYNAMIC is read as NUMBER, or as FLOAT64 beside one. `orderable`: as
- * `same`, without records and lists. `element`: as `any`, without ARRAY, for no array holds another;
+ * a common one with the other `number` arguments; DYNAMIC is read as NUMBER, or as FLOAT64 beside one. `groupable`: as
+ * `same`, without JSON. `orderable`: as `same`, without JSON, records and lists. `element`: as `any`, without ARRAY, for
+ * no array holds another;
  * a bare NULL is an INT64. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought to one
  * common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the
  * function, passed to it as an upper-case STRING literal (`WEEK(MONDAY)` with its argument).
@@ -72,6 +73,7 @@ export type ParameterType =
   | 'element'
   | 'same'
   | 'number'
+  | 'groupable'
   | 'orderable'
   | 'list'
   | 'array'

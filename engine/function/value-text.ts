@@ -13,6 +13,7 @@ export function plainTextOf(value: SqlValue, type: SqlType): string {
   if (parts !== undefined) return parts;
   if (type.kind === 'FLOAT64') return floatText(value);
   if (type.kind === 'BYTES') return escaped(value as string, '');
+  if (type.kind === 'JSON') return value as string;
   return String(castValue(value, type, STRING, false));
 }
 
@@ -33,6 +34,8 @@ export function literalTextOf(value: SqlValue, type: SqlType): string {
     case 'DATE':
     case 'TIME':
       return `${type.kind} "${castValue(value, type, STRING, false)}"`;
+    case 'JSON':
+      return `JSON ${quoted(value as string, escapedText)}`;
     default:
       if (typeof value === 'string') return quoted(value, escapedText);
       return plainTextOf(value, type);

@@ -152,6 +152,7 @@ function fieldName(type: SqlType, index: number): string {
 /** A value as its type writes it. */
 export function literalText(value: SqlValue, type: SqlType): string {
   if (value === null) return 'null';
+  if (type.kind === 'JSON') return `json ${quoted(String(value))}`;
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'object') {
     if (isNested(value)) return 'nested';

@@ -132,7 +132,7 @@ function plainNumbers(vector: Vector, { kind }: SqlType): Float64Array {
 
 /** Strings go from the segment's bytes to the answer's; all else by way of its value. */
 function writeEntry(vector: Vector, row: number, type: SqlType, out: JsonBuffer): void {
-  if (vector.kind === 'dictionary') {
+  if (vector.kind === 'dictionary' && type.kind !== 'JSON') {
     const code = vector.codes[row]!;
     if (code >= 0 && vector.dictionary.writeJson !== undefined) {
       vector.dictionary.writeJson(code, out, mayKeep(out));
@@ -152,6 +152,9 @@ function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
     if (!value.isList) out.raw('[');
     value.writeJson(out, mayKeep(out));
     if (!value.isList) out.raw(']');
+  } else if (type.kind === 'JSON') {
+    const json = Buffer.from(value as string);
+    out.rawBytes(json, 0, json.length);
   } else if (typeof value === 'string') {
     out.string(type.kind === 'BYTES' ? base64OfBytes(value) : value);
   } else if (typeof value === 'boolean') {

@@ -161,11 +161,11 @@ export type Expression =
   | { readonly kind: 'string'; readonly span: Span; readonly value: string }
   /** `b'…'`, `rb'…'`: one character per byte, each below 256. */
   | { readonly kind: 'bytes'; readonly span: Span; readonly value: string }
-  /** `TIMESTAMP '…'`, `DATE '…'`: the word in upper case, and the text. */
+  /** `TIMESTAMP '…'`, `JSON '…'`: the word in upper case, and the text. */
   | {
       readonly kind: 'typed-literal';
       readonly span: Span;
-      readonly type: 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME';
+      readonly type: 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME' | 'JSON';
       readonly text: string;
     }
   /** `INTERVAL 5 MINUTE`, `INTERVAL '1-2' YEAR TO MONTH`. */

@@ -163,14 +163,13 @@ function parseTypedLiteral(cursor: TokenCursor): Expression {
   return { kind: 'typed-literal', span: cursor.spanFrom(start), type, text };
 }
 
-const LITERAL_TYPES = ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME'] as const;
+const LITERAL_TYPES = ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME', 'JSON'] as const;
 
 const UNSUPPORTED_LITERALS: ReadonlySet<string> = new Set([
   'NUMERIC',
   'DECIMAL',
   'BIGNUMERIC',
   'BIGDECIMAL',
-  'JSON',
 ]);
 
 /** A value, a row of several, or the value of a query. */

@@ -42,6 +42,8 @@ function valueSchema(type: SqlType): Schema {
       return { type: ['string', 'null'], contentEncoding: 'base64' };
     case 'NULL':
       return { type: 'null' };
+    case 'JSON':
+      return { description: 'A JSON value, as it is' };
     case 'DYNAMIC':
       return { description: 'As the event was sent; a record is a list of records' };
     case 'ARRAY':

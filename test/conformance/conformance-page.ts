@@ -12,6 +12,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['is_true', 'IS TRUE'],
   ['is_false', 'IS FALSE'],
   ['array_offset', '[OFFSET(…)], […]'],
+  ['json_field', 'json.name, json[…]'],
   ['array_safe_offset', '[SAFE_OFFSET(…)]'],
   ['array_ordinal', '[ORDINAL(…)]'],
   ['array_safe_ordinal', '[SAFE_ORDINAL(…)]'],
@@ -29,12 +30,8 @@ export const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['cot', 'csc', 'sec', 'coth', 'csch', 'sech'].map(
     (name) => [name, 'this engine lacks it'] as const,
   ),
-  ...['parse_json', 'json_type', 'json_keys', 'bool', 'int64', 'float64'].map(
-    (name) => [name, 'this engine gives no values of JSON back'] as const,
-  ),
-  ...['lax_bool', 'lax_int64', 'lax_float64', 'lax_string'].map(
-    (name) => [name, 'this engine gives no values of JSON back'] as const,
-  ),
+  ['json_keys', 'newer than this engine'],
+  ['json_of', 'of fields of events, whose kinds only the data knows'],
   ['approx_count_distinct', 'this engine lacks it; held against exact counts instead'],
   ['approx_top_count', 'this engine lacks it; held against exact counts instead'],
   ['approx_top_sum', 'this engine lacks it; held against exact sums instead'],

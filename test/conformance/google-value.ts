@@ -57,6 +57,7 @@ export type ValueMessage = {
   readonly date_value?: number;
   readonly time_value?: string;
   readonly interval_value?: Uint8Array;
+  readonly json_value?: string;
   readonly array_value?: { readonly element?: readonly ValueMessage[] };
   readonly struct_value?: { readonly field?: readonly ValueMessage[] };
 };
@@ -72,6 +73,7 @@ const KINDS = {
   TIME: 'TYPE_TIME',
   BYTES: 'TYPE_BYTES',
   INTERVAL: 'TYPE_INTERVAL',
+  JSON: 'TYPE_JSON',
 } as const;
 
 const KINDS_BACK: ReadonlyMap<string, keyof typeof KINDS> = new Map(
@@ -101,7 +103,7 @@ export function typeMessage(type: SqlType): TypeMessage {
   }
 }
 
-/** The type, or undefined when weir has none such (NUMERIC, JSON and others). */
+/** The type, or undefined when weir has none such (NUMERIC and others). */
 export function findType(message: TypeMessage): SqlType | undefined {
   if (message.array_type !== undefined) {
     const element = findType(message.array_type.element_type);
@@ -148,6 +150,7 @@ export function valueMessage(value: GoogleInput, type: SqlType): ValueMessage {
     case 'TIME':
     case 'BYTES':
     case 'INTERVAL':
+    case 'JSON':
     case 'DYNAMIC':
     case 'NUMBER':
     case 'NULL':
@@ -228,6 +231,7 @@ export function decodedValue(message: ValueMessage, type: SqlType): GoogleValue 
   if (message.date_value !== undefined) return dateText(message.date_value);
   if (message.time_value !== undefined) return timeText(BigInt(message.time_value));
   if (message.interval_value !== undefined) return intervalOfBytes(message.interval_value);
+  if (message.json_value !== undefined) return JSON.parse(message.json_value) as GoogleValue;
   return null;
 }
 

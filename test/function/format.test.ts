@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { call } from './call.ts';
+import { jsonNested } from './nested.ts';
 
 const format = (...values: readonly SqlValue[]) => call('format', ...values);
 
 test('a value of an event is written by its kind', () => {
-  const record = call('parse_json', '{"a": {"b": 1}}');
+  const record = jsonNested({ a: { b: 1 } });
   assert.equal(format('%s %d %.1f %t', 'a', 5, 5, true), 'a 5 5.0 true');
   assert.equal(format('%d', 2n ** 60n), '1152921504606846976');
   assert.equal(format('%p', record), '{"a":{"b":1}}');

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isNested } from '../../engine/column/value.ts';
-import { call, callAs } from './call.ts';
+import { must } from '../../engine/assert.ts';
+import { JsonNested } from '../../engine/column/json-nested.ts';
+import { BOOL, JSON_TYPE } from '../../engine/column/type.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
+import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-normal-form.ts';
+import { call, callAs, overloadOf } from './call.ts';
 import { jsonNested } from './nested.ts';
 
-const RECORD = call(
-  'parse_json',
+const BYTES = Buffer.from(
   '[{"request": [{"path": "/rest", "cf": {"country": "DE"}, "ports": [80, 443]}], "ok": true}]',
 );
+const RECORD = new JsonNested(BYTES, 0, BYTES.length);
 const ofRecord = (name: string, path: string) => callAs(name, 'DYNAMIC,STRING', RECORD, path);
 
 test('a record of an event is read by path, with and without the lists around its maps', () => {
@@ -31,62 +35,79 @@ test('a string inside an event is read as the JSON that it holds', () => {
   assert.equal(callAs('json_value', 'DYNAMIC', 5), '5');
 });
 
-test('parsed JSON is read by fields, and written as it was', () => {
-  const parsed = call('parse_json', '{ "a": {"b": [1, {"c": 9007199254740993}]} }');
-  assert.ok(isNested(parsed));
-  const text = '{"a":{"b":[1,{"c":9007199254740993}]}}';
-  assert.equal(call('to_json_string', parsed), text);
-  assert.equal(
-    callAs('json_query', 'DYNAMIC,STRING', parsed, '$.a.b[1]'),
-    '{"c":9007199254740993}',
-  );
-  assert.equal(callAs('json_value', 'DYNAMIC,STRING', parsed, '$.a.b[1].c'), '9007199254740993');
-  assert.equal(call('parse_json', '"x"'), 'x');
-  assert.equal(call('parse_json', 'null'), null);
-  assert.equal(call('parse_json', ' true '), true);
+const writeJson = must(overloadOf('to_json_string').evaluateTyped)([JSON_TYPE, BOOL]);
+
+test('JSON is held in one form: members by name, the first of one name, fractions as such', () => {
+  const forms = {
+    ' { "b" : [ 1 , 2 ] , "a" : "x" } ': '{"a":"x","b":[1,2]}',
+    '{"a":1,"a":2,"B":3}': '{"B":3,"a":1}',
+    '[1.0,1.50,1e3,1e20,1e-7,-0,-0.0]': '[1.0,1.5,1000.0,1e+20,1e-07,0,-0.0]',
+    '[9007199254740993,18446744073709551615]': '[9007199254740993,18446744073709551615]',
+    '[18446744073709551616,1e400,0.12345678901234567891]':
+      '[18446744073709551616,1e400,0.12345678901234567891]',
+    '"\\u00e9\\/\\ud800\\u2028"': '"é/\\ud800\u2028"',
+    '[[],{},null,true,false]': '[[],{},null,true,false]',
+  };
+  for (const [text, form] of Object.entries(forms)) assert.equal(call('parse_json', text), form);
   assert.throws(() => call('parse_json', '{'), /PARSE_JSON takes JSON; got "\{"/);
   assert.equal(call('safe.parse_json', '{'), null);
 });
 
-test('parsing what was written changes nothing, pretty or not', () => {
+test('a value of JSON has levels up to the limit', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  assert.equal(call('parse_json', nested(JSON_VALUE_DEPTH_MAX)), nested(JSON_VALUE_DEPTH_MAX));
+  assert.throws(() => call('parse_json', nested(JSON_VALUE_DEPTH_MAX + 1)), /at most 500 levels/);
+});
+
+test('parsing what was parsed changes nothing, nor does writing it, pretty or not', () => {
   fc.assert(
     fc.property(fc.json(), fc.boolean(), (json, isPretty) => {
-      const written = call('to_json_string', call('parse_json', json), isPretty) as string;
+      const parsed = call('parse_json', json);
+      assert.equal(call('parse_json', parsed), parsed);
+      const written = writeJson(parsed, isPretty) as string;
       assert.deepEqual(JSON.parse(written), JSON.parse(json));
     }),
   );
 });
 
+const ofField = (name: string, value: SqlValue) => callAs(name, 'DYNAMIC', value);
+const ofJson = (name: string, json: string) => callAs(name, 'JSON', json);
+
 test('the kind of a JSON value is told, and its value is of that kind or an error', () => {
-  assert.equal(call('json_type', RECORD), 'array');
-  assert.equal(call('json_type', jsonNested({})), 'object');
-  assert.equal(call('json_type', 2n ** 60n), 'number');
-  assert.equal(call('json_type', 'x'), 'string');
-  assert.equal(call('json_type', true), 'boolean');
-  assert.equal(call('int64', 5), 5);
-  assert.equal(call('float64', 2n ** 60n), 2 ** 60);
-  assert.equal(call('bool', false), false);
+  assert.equal(ofField('json_type', RECORD), 'array');
+  assert.equal(ofField('json_type', jsonNested({})), 'object');
+  assert.equal(ofField('json_type', 2n ** 60n), 'number');
+  assert.equal(ofField('json_type', 'x'), 'string');
+  assert.equal(ofField('json_type', true), 'boolean');
+  assert.equal(ofJson('json_type', 'null'), 'null');
+  assert.equal(ofJson('json_type', '"{}"'), 'string');
+  assert.equal(ofJson('int64', '5.0'), 5);
+  assert.throws(() => ofJson('int64', 'null'), /got a JSON null/);
+  assert.equal(ofField('int64', 5), 5);
+  assert.equal(ofField('float64', 2n ** 60n), 2 ** 60);
+  assert.equal(ofField('bool', false), false);
   assert.equal(callAs('string', 'DYNAMIC', 'x'), 'x');
-  assert.throws(() => call('int64', 'x'), /INT64 takes JSON of that kind; got a JSON string/);
-  assert.throws(() => call('int64', 1.5), /got a JSON number/);
-  assert.throws(() => call('bool', RECORD), /got a JSON array/);
+  assert.throws(() => ofField('int64', 'x'), /INT64 takes JSON of that kind; got a JSON string/);
+  assert.throws(() => ofField('int64', 1.5), /got a JSON number/);
+  assert.throws(() => ofField('bool', RECORD), /got a JSON array/);
 });
 
 test('LAX functions take what can be taken', () => {
-  assert.equal(call('lax_int64', '10.5'), 11);
-  assert.equal(call('lax_int64', '9007199254740993'), 9007199254740993n);
-  assert.equal(call('lax_int64', true), 1);
-  assert.equal(call('lax_int64', 'x'), null);
-  assert.equal(call('lax_float64', '1e2'), 100);
-  assert.equal(call('lax_float64', true), null);
-  assert.equal(call('lax_bool', 'TRUE'), true);
-  assert.equal(call('lax_bool', 0), false);
-  assert.equal(call('lax_string', 1.5), '1.5');
-  assert.equal(call('lax_string', RECORD), null);
+  assert.equal(ofJson('lax_int64', '"10.5"'), 11);
+  assert.equal(ofField('lax_int64', '10.5'), 11);
+  assert.equal(ofField('lax_int64', '9007199254740993'), 9007199254740993n);
+  assert.equal(ofField('lax_int64', true), 1);
+  assert.equal(ofField('lax_int64', 'x'), null);
+  assert.equal(ofField('lax_float64', '1e2'), 100);
+  assert.equal(ofField('lax_float64', true), null);
+  assert.equal(ofField('lax_bool', 'TRUE'), true);
+  assert.equal(ofField('lax_bool', 0), false);
+  assert.equal(ofField('lax_string', 1.5), '1.5');
+  assert.equal(ofField('lax_string', RECORD), null);
 });
 
 test('the keys of a record are told with the way to them', () => {
   const record = jsonNested({ b: { 'c d': 1, a: [] }, a: null });
-  assert.deepEqual(call('json_keys', record), ['a', 'b', 'b."c d"', 'b.a']);
-  assert.deepEqual(call('json_keys', jsonNested([])), []);
+  assert.deepEqual(ofField('json_keys', record), ['a', 'b', 'b."c d"', 'b.a']);
+  assert.deepEqual(ofField('json_keys', jsonNested([])), []);
 });

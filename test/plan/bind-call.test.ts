@@ -164,7 +164,7 @@ test('what stands beside the arguments of an aggregate is up to the function', (
     "SELECT STRING_AGG(DISTINCT m.a, '-' ORDER BY m.a DESC) AS a FROM logs, UNNEST(metadata) AS m",
     'a STRING',
   );
-  expectRefusal('SELECT SUM(1 HAVING MAX ^metadata) FROM logs', 'takes no lists or records');
+  expectRefusal('SELECT SUM(1 HAVING MAX ^metadata) FROM logs', 'takes no lists, records or JSON');
   expectRefusal('SELECT ^ARRAY_AGG(metadata) FROM logs', 'takes (any type but ARRAY)');
 });
 

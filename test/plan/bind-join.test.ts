@@ -43,7 +43,7 @@ test('USING names columns that both sides have', () => {
   );
   expectRefusal(
     'SELECT 1 AS x FROM (SELECT [1] AS k) JOIN (SELECT [1] AS k) USING (^k)',
-    'USING takes no lists or records; got ARRAY<INT64>',
+    'USING takes no lists, records or JSON; got ARRAY<INT64>',
   );
 });
 

@@ -145,7 +145,10 @@ test('aggregates are refused where there are no groups, and inside one another',
 test('lists and records are keys of groups, and not of an order', () => {
   expectOutput('SELECT 1 AS x FROM logs GROUP BY metadata', 'x INT64');
   expectOutput('SELECT DISTINCT id, metadata AS x FROM logs', 'id STRING, x ARRAY<DYNAMIC>');
-  expectRefusal('SELECT 1 FROM logs ORDER BY ^metadata', 'ORDER BY takes no lists or records');
+  expectRefusal(
+    'SELECT 1 FROM logs ORDER BY ^metadata',
+    'ORDER BY takes no lists, records or JSON',
+  );
 });
 
 test('the select list may name one alias twice, but not be grouped by it', () => {

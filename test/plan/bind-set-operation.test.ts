@@ -75,7 +75,7 @@ test('inputs of a set operation have as many columns', () => {
 test('rows of lists cannot be told apart', () => {
   expectRefusal(
     '^SELECT [1] AS a UNION DISTINCT SELECT [1]',
-    'takes no lists or records; a is ARRAY<INT64>',
+    'takes no lists, records or JSON; a is ARRAY<INT64>',
   );
 });
 

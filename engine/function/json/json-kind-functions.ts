@@ -1,55 +1,66 @@
+import { readInteger } from '../../column/json-nested.ts';
 import type { SqlType } from '../../column/type.ts';
-import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../column/type.ts';
+import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, JSON_TYPE, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import { isNested } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { castValue } from '../cast.ts';
 import { scalarFunction, typed } from '../definition.ts';
 import { readAs } from '../dynamic.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { jsonMembers } from './json-path.ts';
-import { nestedText } from './json-text.ts';
+import { dynamicJson } from './json-value.ts';
 
 /** What kind a JSON value is of, and its value as one of that kind. */
 export const jsonKindFunctions: readonly ScalarFunction[] = [
-  scalarFunction(
-    'json_type',
-    ofJson(STRING, (json) => kindOf(json)),
-  ),
-  scalarFunction('json_keys', ofJson(arrayOf(STRING), keysOf)),
-  scalarFunction('bool', asKind('BOOL', BOOL)),
-  scalarFunction('int64', asKind('INT64', INT64)),
-  scalarFunction('float64', asKind('FLOAT64', FLOAT64)),
-  scalarFunction(
-    'lax_bool',
-    ofJson(BOOL, (json) => laxly(json, BOOL)),
-  ),
-  scalarFunction('lax_int64', ofJson(INT64, laxInt64)),
-  scalarFunction(
-    'lax_float64',
-    ofJson(FLOAT64, (json) => laxly(json, FLOAT64)),
-  ),
-  scalarFunction(
-    'lax_string',
-    ofJson(STRING, (json) => laxly(json, STRING)),
-  ),
+  scalarFunction('json_type', ...ofJson(STRING, kindOf)),
+  scalarFunction('json_keys', ...ofJson(arrayOf(STRING), keysOf)),
+  scalarFunction('bool', ...asKind('BOOL', BOOL)),
+  scalarFunction('int64', ...asKind('INT64', INT64)),
+  scalarFunction('float64', ...asKind('FLOAT64', FLOAT64)),
+  scalarFunction('lax_bool', ...ofJson(BOOL, laxBool)),
+  scalarFunction('lax_int64', ...ofJson(INT64, laxInt64)),
+  scalarFunction('lax_float64', ...ofJson(FLOAT64, laxFloat64)),
+  scalarFunction('lax_string', ...ofJson(STRING, laxString)),
 ];
 
-function ofJson(result: SqlType, evaluate: (json: SqlValue) => SqlValue): ScalarOverload {
-  return { parameters: [DYNAMIC], result, nulls: 'propagate', evaluate: typed(evaluate) };
+/** Of a JSON value, and of a field of an event, where a record is an object: both as the JSON that they are. */
+function ofJson(
+  result: SqlType,
+  evaluate: (json: string) => SqlValue,
+): readonly [ScalarOverload, ScalarOverload] {
+  const overload = { result, nulls: 'propagate' } as const;
+  return [
+    { ...overload, parameters: [JSON_TYPE], evaluate: typed(evaluate) },
+    {
+      ...overload,
+      parameters: [DYNAMIC],
+      evaluate: (value) => evaluate(dynamicJson(value as SqlValue)),
+    },
+  ];
 }
 
-function kindOf(json: SqlValue): string {
-  if (json === null) return 'null';
-  if (isNested(json)) return json.isList ? 'array' : 'object';
-  if (typeof json === 'object') return 'array';
-  return typeof json === 'bigint' ? 'number' : typeof json;
+function kindOf(json: string): string {
+  switch (json[0]) {
+    case '{':
+      return 'object';
+    case '[':
+      return 'array';
+    case '"':
+      return 'string';
+    case 'n':
+      return 'null';
+    case 't':
+    case 'f':
+      return 'boolean';
+    default:
+      return 'number';
+  }
 }
 
 /** The names of the fields of a record, the inner ones with dots between, each once and in order. */
-function keysOf(json: SqlValue): readonly string[] {
+function keysOf(json: string): readonly string[] {
   const keys = new Set<string>();
-  if (isNested(json) && !json.isList) gatherKeys(nestedText(json), '', keys);
+  gatherKeys(json, '', keys);
   return [...keys].sort();
 }
 
@@ -62,27 +73,57 @@ function gatherKeys(json: string, prefix: string, keys: Set<string>): void {
 }
 
 /** INT64(json) and its kin: the value of that kind; another kind is an error, as in GoogleSQL. */
-export function asKind(name: string, type: SqlType): ScalarOverload {
+export function asKind(name: string, type: SqlType): readonly [ScalarOverload, ScalarOverload] {
   return ofJson(type, (json) => {
-    const value = readAs(json, type);
+    const value = readAs(scalarOf(json), type);
     if (value !== null) return type.kind === 'FLOAT64' ? Number(value) : value;
     const got = kindOf(json);
     throw new QueryError('query_failed', `${name} takes JSON of that kind; got a JSON ${got}`);
   });
 }
 
+/** The value of a scalar; NULL for a null, a record and a list. */
+function scalarOf(json: string): SqlValue {
+  switch (kindOf(json)) {
+    case 'string':
+      return JSON.parse(json) as string;
+    case 'boolean':
+      return json === 'true';
+    case 'number':
+      return isWhole(json) ? readInteger(json) : Number(json);
+    default:
+      return null;
+  }
+}
+
+function isWhole(number: string): boolean {
+  return !/[.eE]/.test(number);
+}
+
 /** Whatever CAST makes of it; NULL where it makes nothing. */
-function laxly(json: SqlValue, type: SqlType): SqlValue {
-  if (isNested(json)) return null;
-  if (type.kind === 'BOOL' && typeof json === 'number') return json !== 0;
-  if (type.kind === 'FLOAT64' && typeof json === 'boolean') return null;
-  return castValue(json, DYNAMIC, type, true);
+function laxly(value: SqlValue, type: SqlType): SqlValue {
+  return castValue(value, DYNAMIC, type, true);
+}
+
+function laxBool(json: string): SqlValue {
+  const value = scalarOf(json);
+  return typeof value === 'number' ? value !== 0 : laxly(value, BOOL);
+}
+
+function laxFloat64(json: string): SqlValue {
+  const value = scalarOf(json);
+  return typeof value === 'boolean' ? null : laxly(value, FLOAT64);
+}
+
+function laxString(json: string): SqlValue {
+  return kindOf(json) === 'number' && isWhole(json) ? json : laxly(scalarOf(json), STRING);
 }
 
 /** A number is rounded, also one that is written as text. */
-function laxInt64(json: SqlValue): SqlValue {
-  if (typeof json !== 'string') return laxly(json, INT64);
-  const number = castValue(json, STRING, FLOAT64, true);
-  const exact = castValue(json, STRING, INT64, true);
+function laxInt64(json: string): SqlValue {
+  const value = scalarOf(json);
+  if (typeof value !== 'string') return laxly(value, INT64);
+  const number = castValue(value, STRING, FLOAT64, true);
+  const exact = castValue(value, STRING, INT64, true);
   return exact ?? (number === null ? null : castValue(number, FLOAT64, INT64, true));
 }

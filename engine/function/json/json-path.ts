@@ -38,7 +38,11 @@ export function parseJsonPath(path: string): readonly JsonStep[] {
  * parsed value, for its integers may be beyond doubles.
  */
 export function findJson(json: string, steps: readonly JsonStep[]): string | undefined {
-  if (!isJson(json)) return undefined;
+  return isJson(json) ? findInJson(json, steps) : undefined;
+}
+
+/** The same of a text that is JSON, as each value of type JSON is. */
+export function findInJson(json: string, steps: readonly JsonStep[]): string | undefined {
   let at = skipSpace(json, 0);
   for (const step of steps) {
     const next =
@@ -116,14 +120,14 @@ function skipComma(json: string, at: number): number {
   return json[next] === ',' ? skipSpace(json, next + 1) : next;
 }
 
-function skipSpace(json: string, at: number): number {
+export function skipSpace(json: string, at: number): number {
   let next = at;
   while (next < json.length && json.charCodeAt(next) <= 0x20) next++;
   return next;
 }
 
 /** After the closing quote. */
-function skipString(json: string, at: number): number {
+export function skipString(json: string, at: number): number {
   let next = at + 1;
   while (json[next] !== '"') next += json[next] === '\\' ? 2 : 1;
   return next + 1;

@@ -2,11 +2,10 @@ import type { JsonWriter } from '../../column/json-writer.ts';
 import type { Nested } from '../../column/value.ts';
 
 /**
- * The record or list as JSON text: of an event each map that is a field's value as a one-element
- * list, as in answers; of JSON that a query parsed as it was.
+ * The record or list as JSON text, each map that is a field's value as a one-element list, as in
+ * answers; the record itself as an object.
  */
 export function nestedText(nested: Nested): string {
-  if (nested.isPlain === true && nested.plainJson !== undefined) return nested.plainJson();
   const out = new JsonText();
   nested.writeJson(out);
   return out.text();

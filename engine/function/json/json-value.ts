@@ -1,6 +1,5 @@
 import { assert } from '../../assert.ts';
 import { numberText } from '../../column/json-buffer.ts';
-import { readJson } from '../../column/json-nested.ts';
 import type { SqlType } from '../../column/type.ts';
 import { DYNAMIC, FLOAT64, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
@@ -12,20 +11,20 @@ import { formatFloat64 } from '../number/float-text.ts';
 import type { Int64 } from '../number/int64.ts';
 import { base64OfBytes } from '../text/byte-text.ts';
 import { datetimeIsoText } from '../time/timestamp-text.ts';
+import { doubleJson, normalJson } from './json-normal-form.ts';
 import type { JsonStep } from './json-path.ts';
-import { compactJson, findJson, isJson, jsonElements, jsonMembers } from './json-path.ts';
+import { findJson, isJson, jsonElements, jsonMembers } from './json-path.ts';
 import { nestedText } from './json-text.ts';
 
-/** PARSE_JSON: the value of a JSON text; a record and a list are read where they stand in it. */
-export function parseJson(text: string): SqlValue {
+/** PARSE_JSON. */
+export function parseJson(text: string): string {
   if (!isJson(text)) {
     throw new QueryError(
       'query_failed',
       `PARSE_JSON takes JSON; got ${JSON.stringify(text.slice(0, 256))}`,
     );
   }
-  const bytes = Buffer.from(compactJson(text));
-  return readJson(bytes, 0, bytes.length, true);
+  return normalJson(text);
 }
 
 /**
@@ -52,22 +51,49 @@ function findInRecord(record: SqlValue, steps: readonly JsonStep[]): string | un
   return at === null ? undefined : jsonTextOf(at, DYNAMIC);
 }
 
+/** TO_JSON: as TO_JSON_STRING, but whole numbers keep their digits, and a FLOAT64 shows that it is one. */
+export function jsonOf(value: SqlValue, type: SqlType): string {
+  return type.kind === 'JSON' && value !== null
+    ? (value as string)
+    : normalJson(textOf(value, type, exactNumber));
+}
+
 /** Up to here, 2^53, every integer is a double of its own. */
 const EXACT_MAX = 2n ** 53n;
 
 /** A value as TO_JSON_STRING writes it. */
 export function jsonTextOf(value: SqlValue, type: SqlType): string {
+  return textOf(value, type, plainNumber);
+}
+
+type NumberText = (value: number | bigint, kind: 'INT64' | 'FLOAT64') => string;
+
+/** For readers whose numbers are doubles. */
+function plainNumber(value: number | bigint, kind: 'INT64' | 'FLOAT64'): string {
+  if (kind === 'FLOAT64') return formatFloat64(Number(value));
+  const isExact = BigInt(value) <= EXACT_MAX && BigInt(value) >= -EXACT_MAX;
+  return isExact ? String(value) : `"${value}"`;
+}
+
+/** A FLOAT64 of -0 is 0, as everywhere in SQL. */
+function exactNumber(value: number | bigint, kind: 'INT64' | 'FLOAT64'): string {
+  return kind === 'FLOAT64' ? doubleJson(Number(value) + 0) : String(value);
+}
+
+function textOf(value: SqlValue, type: SqlType, numberOf: NumberText): string {
   if (value === null) return 'null';
   if (isNested(value)) return nestedText(value);
   switch (type.kind) {
-    case 'INT64': {
-      const isExact = BigInt(value as Int64) <= EXACT_MAX && BigInt(value as Int64) >= -EXACT_MAX;
-      return isExact ? String(value) : `"${value}"`;
+    case 'JSON':
+      return value as string;
+    case 'INT64':
+      return numberOf(value as Int64, type.kind);
+    case 'FLOAT64': {
+      const double = Number(value);
+      return Number.isFinite(double) ? numberOf(double, type.kind) : wordOf(double);
     }
-    case 'FLOAT64':
-      return floatJson(Number(value));
     case 'NUMBER':
-      return jsonTextOf(value, isWhole(value) ? INT64 : FLOAT64);
+      return textOf(value, isWhole(value) ? INT64 : FLOAT64, numberOf);
     case 'BYTES':
       return `"${base64OfBytes(value as string)}"`;
     case 'TIMESTAMP':
@@ -79,11 +105,11 @@ export function jsonTextOf(value: SqlValue, type: SqlType): string {
     case 'INTERVAL':
       return JSON.stringify(castValue(value, type, STRING, false));
     case 'ARRAY':
-      return `[${(value as readonly SqlValue[]).map((each) => jsonTextOf(each, type.element)).join(',')}]`;
+      return `[${(value as readonly SqlValue[]).map((each) => textOf(each, type.element, numberOf)).join(',')}]`;
     case 'STRUCT': {
       const fields = type.fields.map(
         ({ name, type: fieldType }, index) =>
-          `${quoted(name ?? '')}:${jsonTextOf((value as readonly SqlValue[])[index]!, fieldType)}`,
+          `${quoted(name ?? '')}:${textOf((value as readonly SqlValue[])[index]!, fieldType, numberOf)}`,
       );
       return `{${fields.join(',')}}`;
     }
@@ -99,15 +125,15 @@ function quoted(text: string): string {
   );
 }
 
-/** A value of the kind that it has by itself. */
-function dynamicJson(value: SqlValue): string {
+/** A value of the kind that it has by itself; a record as an object. */
+export function dynamicJson(value: SqlValue): string {
   if (value === null) return 'null';
   if (isNested(value)) return nestedText(value);
   switch (typeof value) {
     case 'string':
       return quoted(value);
     case 'number':
-      return Number.isFinite(value) ? numberText(value) : floatJson(value);
+      return Number.isFinite(value) ? numberText(value) : wordOf(value);
     case 'object':
       assert(Array.isArray(value), 'no DYNAMIC value is an INTERVAL');
       return `[${(value as readonly SqlValue[]).map(dynamicJson).join(',')}]`;
@@ -116,10 +142,10 @@ function dynamicJson(value: SqlValue): string {
   }
 }
 
-function floatJson(value: number): string {
+/** What is no finite number. */
+function wordOf(value: number): string {
   if (Number.isNaN(value)) return '"NaN"';
-  if (!Number.isFinite(value)) return value > 0 ? '"Infinity"' : '"-Infinity"';
-  return formatFloat64(value);
+  return value > 0 ? '"Infinity"' : '"-Infinity"';
 }
 
 /** The same JSON with a line for each element and member, two spaces deeper within each. */

@@ -35,6 +35,7 @@ function containing(type: SqlType): (value: SqlValue, wanted: string | null) => 
 function holds(value: SqlValue, type: SqlType, wanted: string): boolean | null {
   if (value === null) return null;
   if (isNested(value)) return holdsInTexts(scalarsIn(nestedText(value)), wanted);
+  if (type.kind === 'JSON') return holdsInTexts(scalarsIn(value as string), wanted);
   if (!Array.isArray(value)) {
     return holdsText(comparable(String(castValue(value, type, STRING, false))), wanted);
   }

@@ -1,7 +1,8 @@
-import { DYNAMIC, INT64, type SqlType, typeName } from '../../column/type.ts';
+import { DYNAMIC, INT64, JSON_TYPE, type SqlType, STRING, typeName } from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
-import { nullOf } from './coercion.ts';
+import { coerce, nullOf } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { indicesNamed } from './name-index.ts';
 import { hint, refuse } from './refusal.ts';
@@ -34,6 +35,10 @@ export function bindField(syntax: FieldSyntax, context: ExpressionContext): Expr
   const input = context.bind(syntax.input);
   const { type } = input;
   if (type.kind === 'DYNAMIC') return binding.at(dynamicField(input, field.text), span, text);
+  if (type.kind === 'JSON') {
+    const name: Expression = { op: 'literal', type: STRING, value: field.text };
+    return binding.at(jsonField(input, name, span), span, text);
+  }
   if (type.kind === 'STRUCT') {
     const index = fieldIndex(type, field.text, syntax);
     return binding.at({ ...structField(input, type.fields[index]!.type, index) }, span, text);
@@ -66,6 +71,7 @@ export function bindSubscript(syntax: SubscriptSyntax, context: ExpressionContex
   const input = context.bind(syntax.input);
   const { type } = input;
   if (type.kind === 'STRUCT') return fieldAt(syntax, input, type, context);
+  if (type.kind === 'JSON') return jsonAt(syntax, input, context);
   if (type.kind !== 'ARRAY' && type.kind !== 'DYNAMIC') {
     refuse(
       `${pathText(syntax.input)} is of type ${typeName(type)} and has no elements`,
@@ -87,6 +93,32 @@ export function bindSubscript(syntax: SubscriptSyntax, context: ExpressionContex
     arguments: [input, index],
     span: syntax.span,
   };
+}
+
+/** `json['name']` and `json[0]`. */
+function jsonAt(
+  syntax: SubscriptSyntax,
+  input: Expression,
+  context: ExpressionContext,
+): Expression {
+  if (syntax.mode !== 'plain') {
+    refuse(
+      `${syntax.mode.toUpperCase()} is for lists; an element of JSON is written [0], a member ['name']`,
+      syntax.index.span,
+    );
+  }
+  const step = context.bind(syntax.index);
+  if (step.type.kind === 'STRING') return jsonField(input, step, syntax.span);
+  const position = coerce(step, INT64, context.binding);
+  if (position !== undefined) return jsonField(input, position, syntax.span);
+  return refuse(
+    `JSON is read by the position of an element or the name of a member; got ${typeName(step.type)}`,
+    syntax.index.span,
+  );
+}
+
+function jsonField(input: Expression, step: Expression, span: Span): Expression {
+  return { op: 'call', type: JSON_TYPE, name: 'json_field', arguments: [input, step], span };
 }
 
 /** A row is taken apart before the run, so its position must be known by then. */

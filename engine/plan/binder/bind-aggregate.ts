@@ -10,7 +10,7 @@ import { columnsOf } from '../expression-walk.ts';
 import type { AggregateCall, SortKey } from '../logical-plan.ts';
 import type { CallSyntax } from './bind-call.ts';
 import { bindRowCount, sortKey } from './bind-order.ts';
-import { isScalar } from './coercion.ts';
+import { checkGroupable, isScalar } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { chooseOverload, type Signature } from './overload.ts';
 import { refuse } from './refusal.ts';
@@ -55,6 +55,9 @@ export function bindAggregateCall(
   });
   const rowCount = inputs.length - chosen.overload.constantCount;
   const perRow = chosen.arguments.slice(0, rowCount);
+  if (syntax.distinct) {
+    for (const { type } of perRow) checkGroupable(`${name}(DISTINCT …)`, type, span);
+  }
   const constants = chosen.arguments.slice(rowCount);
   checkConstants(name, constants, span);
   const call: AggregateCall = {
@@ -141,7 +144,7 @@ function bindHaving({ having }: CallSyntax, inside: ExpressionContext): Aggregat
   const expression = inside.bind(written);
   if (!isScalar(expression.type)) {
     refuse(
-      `HAVING ${extreme.toUpperCase()} takes no lists or records; got ${typeName(expression.type)}`,
+      `HAVING ${extreme.toUpperCase()} takes no lists, records or JSON; got ${typeName(expression.type)}`,
       written.span,
     );
   }

@@ -23,9 +23,11 @@ import {
   commonType,
   comparable,
   hasField,
+  isGroupable,
   isNumber,
   isScalar,
   isTime,
+  JSON_HELP,
 } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { refuse } from './refusal.ts';
@@ -111,8 +113,13 @@ export function equalities(
 function refuseComparison(what: string, operands: readonly Expression[], span: Span): never {
   const hasTime = operands.some(({ type }) => isTime(type));
   const hasDynamic = operands.some(({ type }) => type.kind === 'DYNAMIC');
+  const hasJson = operands.some(({ type }) => !isGroupable(type));
   const help =
-    hasTime && hasDynamic ? '; to read a metadata field as a time write TIMESTAMP(field)' : '';
+    hasTime && hasDynamic
+      ? '; to read a metadata field as a time write TIMESTAMP(field)'
+      : hasJson
+        ? `; ${JSON_HELP}`
+        : '';
   refuse(`${what} cannot compare ${typesText(operands)}${help}`, span);
 }
 
@@ -322,7 +329,9 @@ export function bindDistinctFrom(
   const type = commonType(bound);
   const operands =
     comparable(bound, context.binding) ??
-    (type === undefined ? undefined : coerceAll(bound, type, context.binding));
+    (type === undefined || !isGroupable(type)
+      ? undefined
+      : coerceAll(bound, type, context.binding));
   if (operands === undefined) return refuseComparison('IS DISTINCT FROM', bound, span);
   const result: Expression = {
     op: 'call',

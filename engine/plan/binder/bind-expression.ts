@@ -22,7 +22,7 @@ import { coerce } from './coercion.ts';
 import type { CommonTables } from './common-tables.ts';
 import type { ExpressionContext, Place } from './context.ts';
 import { refuse } from './refusal.ts';
-import { timeLiteral } from './time-literal.ts';
+import { textLiteral } from './text-literal.ts';
 
 /** Gives expressions of the syntax tree their meaning at one place of the query. */
 export class ExpressionBinder implements ExpressionContext {
@@ -70,7 +70,7 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     case 'string':
       return { op: 'literal', type: STRING, value: syntax.value };
     case 'typed-literal':
-      return timeLiteral(syntax.text, syntax.type, syntax.span);
+      return textLiteral(syntax.text, syntax.type, syntax.span);
     case 'interval':
       return bindInterval(syntax, context);
     case 'parameter':

@@ -32,7 +32,7 @@ export function sortKey(item: OrderItem, expression: Expression, binding: Bindin
   const { descending, nulls, span } = item;
   binding.spendCopy(expression, span);
   if (!isScalar(expression.type)) {
-    refuse(`ORDER BY takes no lists or records; got ${typeName(expression.type)}`, span);
+    refuse(`ORDER BY takes no lists, records or JSON; got ${typeName(expression.type)}`, span);
   }
   const nullsFirst = nulls === undefined ? !descending : nulls === 'first';
   return { expression, descending, nullsFirst };

@@ -11,6 +11,7 @@ import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
 import { structOfColumns } from './bind-struct.ts';
 import type { TableBinder } from './bind-table.ts';
 import type { Binding } from './binding.ts';
+import { checkGroupable } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
@@ -183,6 +184,7 @@ function impliedKeys(context: KeyContext): readonly SelectColumn[] {
   const { list, binding } = context;
   return list.filter(({ expression, span }) => {
     if (isComputedLater(expression, context) || columnsOf(expression).size === 0) return false;
+    checkGroupable('GROUP BY ALL', expression.type, span);
     binding.spendCopy(expression, span);
     return true;
   });
@@ -200,7 +202,9 @@ function bindKey(
         : undefined;
   if (column === undefined) {
     const binder = tables.expressionsAt({ text: 'GROUP BY', scope });
-    return { name: impliedName(syntax) ?? '', expression: binder.bind(syntax) };
+    const expression = binder.bind(syntax);
+    checkGroupable('GROUP BY', expression.type, syntax.span);
+    return { name: impliedName(syntax) ?? '', expression };
   }
   if (aggregates.areIn(column.expression)) {
     refuse(`GROUP BY cannot use ${column.name}, for it is computed by an aggregate`, syntax.span);
@@ -208,6 +212,7 @@ function bindKey(
   if (windows.areIn(column.expression)) {
     refuse(`GROUP BY cannot use ${column.name}, for it is computed over a window`, syntax.span);
   }
+  checkGroupable('GROUP BY', column.expression.type, syntax.span);
   binding.spendCopy(column.expression, syntax.span);
   return column;
 }
@@ -246,6 +251,7 @@ function groupStage(
 /** DISTINCT is a grouping by the whole list; above it only the list's values are left. */
 function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
   const keys = stage.list.map((column) => {
+    checkGroupable('SELECT DISTINCT', column.expression.type, column.span);
     return {
       column: binding.newColumn(column.name, column.expression.type),
       expression: column.expression,

@@ -28,7 +28,7 @@ export function bindSetOperation(
     ...column,
     type: commonColumnType(name, inputs, index),
   }));
-  if (!all) checkGroupable(name, columns, span);
+  if (!all) checkScalars(name, columns, span);
   const branches = inputs.map(({ relation }) => branchOf(relation, columns, binding));
   if (all) {
     const union = unionOf(branches, columns, span, binding);
@@ -53,10 +53,13 @@ function checkWidths(name: string, inputs: readonly Input[]): void {
 }
 
 /** Rows are told apart by values that can be grouped. */
-function checkGroupable(name: string, columns: readonly Column[], span: Span): void {
+function checkScalars(name: string, columns: readonly Column[], span: Span): void {
   const nested = columns.find(({ type }) => !isScalar(type));
   if (nested === undefined) return;
-  refuse(`${name} takes no lists or records; ${nested.name} is ${typeName(nested.type)}`, span);
+  refuse(
+    `${name} takes no lists, records or JSON; ${nested.name} is ${typeName(nested.type)}`,
+    span,
+  );
 }
 
 function commonColumnType(name: string, inputs: readonly Input[], index: number): SqlType {

@@ -265,7 +265,8 @@ export class TableBinder {
     if (array.type.kind === 'NULL') {
       return { op: 'literal', type: arrayOf({ kind: 'NULL' }), value: null };
     }
-    return refuse(`UNNEST takes an ARRAY; got ${typeName(array.type)}`, syntax.array.span);
+    const help = array.type.kind === 'JSON' ? '; of JSON make one with JSON_QUERY_ARRAY' : '';
+    return refuse(`UNNEST takes an ARRAY; got ${typeName(array.type)}${help}`, syntax.array.span);
   }
 
   #condition(syntax: Syntax, variables: readonly RangeVariable[]): Expression {

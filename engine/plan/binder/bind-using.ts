@@ -39,7 +39,10 @@ export function bindUsing(
     const values = scopes.map((scope) => {
       const value = { ...scope.value(name, binding) };
       if (isScalar(value.type)) return binding.at(value, name.span, name.text);
-      return refuse(`USING takes no lists or records; got ${typeName(value.type)}`, name.span);
+      return refuse(
+        `USING takes no lists, records or JSON; got ${typeName(value.type)}`,
+        name.span,
+      );
     }) as [Expression, Expression];
     terms.push(comparison('=', values[0], values[1], name.span, binding));
     merged.push({ name: name.text, expression: mergedValue(kind, values, name, binding) });

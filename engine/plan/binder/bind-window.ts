@@ -14,7 +14,7 @@ import type { AggregateCall, FrameBound, SortKey, WindowFrame } from '../logical
 import { bindAggregateCall } from './bind-aggregate.ts';
 import type { CallSyntax } from './bind-call.ts';
 import { sortKey } from './bind-order.ts';
-import { coerce, isNumber } from './coercion.ts';
+import { checkGroupable, coerce, isNumber } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames } from './function-names.ts';
 import { chooseOverload } from './overload.ts';
@@ -156,7 +156,11 @@ function bindRows(
   over: WindowSyntax,
   inside: ExpressionContext,
 ): { readonly rows: WindowRows; readonly frame: WindowFrame | undefined } {
-  const partitionBy = over.partitionBy.map((key) => inside.bind(key));
+  const partitionBy = over.partitionBy.map((key) => {
+    const bound = inside.bind(key);
+    checkGroupable('PARTITION BY', bound.type, key.span);
+    return bound;
+  });
   const orderBy = over.orderBy.map((item) =>
     sortKey(item, inside.bind(item.expression), inside.binding),
   );

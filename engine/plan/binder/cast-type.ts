@@ -7,6 +7,7 @@ import {
   FLOAT64,
   INT64,
   INTERVAL,
+  JSON_TYPE,
   type SqlType,
   STRING,
   TIME,
@@ -22,9 +23,10 @@ import { typedNull } from './coercion.ts';
 import { hint, refuse } from './refusal.ts';
 
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
-  [...[BOOL, INT64, FLOAT64, STRING, BYTES], ...[TIMESTAMP, DATETIME, DATE, TIME, INTERVAL]].map(
-    (type) => [type.kind, type],
-  ),
+  [
+    ...[BOOL, INT64, FLOAT64, STRING, BYTES],
+    ...[TIMESTAMP, DATETIME, DATE, TIME, INTERVAL, JSON_TYPE],
+  ].map((type) => [type.kind, type]),
 );
 
 /** The type that stands before a constructor: `ARRAY<STRUCT<a INT64>>`. */
@@ -69,7 +71,19 @@ export function castTo(
   if (typesEqual(input.type, type) && !(isGiven && type.kind === 'STRING')) return input;
   if (input.type.kind === 'NULL' && type.kind !== 'STRING') return typedNull(input, type);
   if (!canCast(input.type, type)) {
-    refuse(`CAST cannot make ${typeName(type)} of ${typeName(input.type)}`, at.span);
+    const help = helpWithJson(input.type, type);
+    refuse(`CAST cannot make ${typeName(type)} of ${typeName(input.type)}${help}`, at.span);
   }
   return { op: 'cast', type, input, safe: at.safe, span: at.span };
+}
+
+/** GoogleSQL casts nothing to JSON, and JSON to nothing. */
+function helpWithJson(from: SqlType, to: SqlType): string {
+  if (to.kind === 'JSON') {
+    return from.kind === 'STRING'
+      ? '; write PARSE_JSON for a text of JSON, TO_JSON for a JSON string'
+      : '; write TO_JSON';
+  }
+  if (from.kind !== 'JSON') return '';
+  return `; write ${to.kind === 'STRING' ? 'JSON_VALUE or TO_JSON_STRING' : `LAX_${to.kind}`}`;
 }

@@ -2,6 +2,7 @@ import {
   DYNAMIC,
   FLOAT64,
   INT64,
+  JSON_TYPE,
   NULL_TYPE,
   NUMBER,
   type SqlType,
@@ -9,9 +10,11 @@ import {
   typesEqual,
 } from '../../column/type.ts';
 import { fitsDynamic, readingBeside } from '../../function/dynamic.ts';
+import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { type TimeKind, timeLiteral } from './time-literal.ts';
+import { refuse } from './refusal.ts';
+import { type TimeKind, textLiteral } from './text-literal.ts';
 
 /**
  * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that
@@ -26,7 +29,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (type.kind === 'NUMBER') return NUMBER_COSTS.get(from.kind);
   if (from.kind === 'NUMBER') return isNumber(type) || type.kind === 'DYNAMIC' ? 1 : undefined;
   if (type.kind === 'DYNAMIC') return fitsDynamic(from) ? 1 : undefined;
-  if (from.kind === 'DYNAMIC') return isReadable(type) ? 1 : undefined;
+  if (from.kind === 'DYNAMIC') return isReadable(type) || type.kind === 'JSON' ? 1 : undefined;
   if (from.kind === 'INT64' && type.kind === 'FLOAT64') return 1;
   if (from.kind === 'DATE' && type.kind === 'DATETIME') return 1;
   if (from.kind === 'STRING' && isTime(type)) return isGiven(expression) ? 2 : undefined;
@@ -71,6 +74,9 @@ export function coerce(
 function writeCoercion(expression: Expression, type: SqlType, binding: Binding): Expression {
   const from = expression.type;
   if (from.kind === 'NULL') return typedNull(expression, type);
+  if (from.kind === 'DYNAMIC' && type.kind === 'JSON') {
+    return { op: 'call', type, name: 'json_of', arguments: [expression] };
+  }
   if (from.kind === 'DYNAMIC') return { op: 'read-as', type, input: expression };
   if (expression.op === 'literal') {
     if (expression.value === null) return nullOf(type);
@@ -78,7 +84,7 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     if (type.kind === 'NUMBER') return { ...expression, type };
     if (type.kind === 'DYNAMIC' && isScalar(from)) return { ...expression, type };
     if (from.kind === 'STRING' && isTime(type)) {
-      return timeLiteral(String(expression.value), type.kind, binding.originOf(expression)?.span);
+      return textLiteral(String(expression.value), type.kind, binding.originOf(expression)?.span);
     }
   }
   const inner = (input: Expression, wanted: SqlType) => coerce(input, wanted, binding)!;
@@ -102,15 +108,16 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
 
 /**
  * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. What stands
- * beside DYNAMIC becomes DYNAMIC, and keeps its kind; in lists, too.
+ * beside DYNAMIC becomes DYNAMIC, and keeps its kind; in lists, too. But JSON holds values of any kind.
  */
 export function commonType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
   const hasDynamic = expressions.some(({ type }) => type.kind === 'DYNAMIC');
   if (typed.length === 0) return hasDynamic ? DYNAMIC : NULL_TYPE;
   const fits = typed.every(({ type }) => fitsDynamic(type));
-  if (hasDynamic) return fits ? DYNAMIC : undefined;
   const types = typed.map(({ type }) => type);
+  if (hasDynamic && types.every(({ kind }) => kind === 'JSON')) return JSON_TYPE;
+  if (hasDynamic) return fits ? DYNAMIC : undefined;
   if (types.every(isNumber)) return commonNumber(types);
   if (types.every((type) => type.kind === 'STRUCT')) return commonStruct(typed, types);
   const candidates = new Map(types.map((type) => [typeName(type), type]));
@@ -211,9 +218,25 @@ export function isTime(type: SqlType): type is { readonly kind: TimeKind } {
   return ['TIMESTAMP', 'DATETIME', 'DATE', 'TIME'].includes(type.kind);
 }
 
-/** Whether GROUP BY, ORDER BY and comparisons take it. */
+/** Whether ORDER BY and comparisons take it. */
 export function isScalar(type: SqlType): boolean {
-  return type.kind !== 'ARRAY' && type.kind !== 'STRUCT';
+  return type.kind !== 'ARRAY' && type.kind !== 'STRUCT' && type.kind !== 'JSON';
+}
+
+/** Whether GROUP BY and DISTINCT take it: of JSON GoogleSQL does not say when two values are equal. */
+export function isGroupable(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return isGroupable(type.element);
+  if (type.kind === 'STRUCT') return type.fields.every((field) => isGroupable(field.type));
+  return type.kind !== 'JSON';
+}
+
+/** What to write where a JSON value cannot stand. */
+export const JSON_HELP = 'of JSON take a text with JSON_VALUE or TO_JSON_STRING';
+
+/** Refuses JSON, and lists and records of it, where rows are told apart by a value. */
+export function checkGroupable(what: string, type: SqlType, span: Span): void {
+  if (!isGroupable(type))
+    refuse(`${what} takes no JSON; got ${typeName(type)}; ${JSON_HELP}`, span);
 }
 
 /** Whether the value stands in the text or in the call, and not in a row. */

@@ -10,6 +10,7 @@ const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', ...CURRENT_TIME_NAMES];
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
   ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract', 'interval'],
   ...['is_null', 'is_true', 'is_false', 'is_distinct'],
+  ...['json_field', 'json_of'],
   ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
 ]);
 

@@ -11,7 +11,15 @@ import type { ParameterType } from '../../function/scalar-function.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { coerce, coercionCost, commonType, isNumber, isScalar, isTime } from './coercion.ts';
+import {
+  coerce,
+  coercionCost,
+  commonType,
+  isGroupable,
+  isNumber,
+  isScalar,
+  isTime,
+} from './coercion.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
 
@@ -98,6 +106,7 @@ function wantedTypes(
   for (const kind of new Set(kinds)) {
     const group = () => expressions.filter((_, index) => kinds[index] === kind);
     if (kind === 'same') common.set(kind, commonType(group()));
+    else if (kind === 'groupable') common.set(kind, groupableType(group()));
     else if (kind === 'orderable') common.set(kind, orderableType(group()));
     else if (kind === 'number') common.set(kind, numberType(group()));
     else if (kind === 'array') common.set(kind, arrayType(group()));
@@ -112,6 +121,11 @@ function wantedTypes(
     return common.get(kind);
   });
   return types.every((type) => type !== undefined) ? types : undefined;
+}
+
+function groupableType(expressions: readonly Expression[]): SqlType | undefined {
+  const type = commonType(expressions);
+  return type !== undefined && isGroupable(type) ? type : undefined;
 }
 
 function orderableType(expressions: readonly Expression[]): SqlType | undefined {
@@ -207,6 +221,7 @@ const PARAMETER_TEXTS = {
   element: 'any type but ARRAY',
   same: 'one type',
   number: 'INT64 or FLOAT64',
+  groupable: 'one type but JSON',
   orderable: 'one orderable type',
   list: 'ARRAY',
   array: 'ARRAY of one type',

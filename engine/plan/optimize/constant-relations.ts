@@ -78,7 +78,7 @@ function makesLongValues(expression: Expression): boolean {
 }
 
 /** Types whose values may be of any length. */
-const TYPES_LONG: ReadonlySet<string> = new Set(['STRING', 'BYTES', 'ARRAY', 'DYNAMIC']);
+const TYPES_LONG: ReadonlySet<string> = new Set(['STRING', 'BYTES', 'ARRAY', 'DYNAMIC', 'JSON']);
 
 function isConstant(plan: LogicalPlan): boolean {
   return plan.op === 'rows' || plan.op === 'one-row';

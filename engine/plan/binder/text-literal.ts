@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../column/value.ts';
+import { parseJson } from '../../function/json/json-value.ts';
 import {
   parseDate,
   parseDatetime,
@@ -8,18 +9,23 @@ import {
 import { QueryError, type Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 
-/** Reads a time written as text, by its type. */
-const PARSERS: Readonly<Record<TimeKind, (text: string) => SqlValue>> = {
+/** Reads a value written as text, by its type. */
+const PARSERS: Readonly<Record<TimeKind | 'JSON', (text: string) => SqlValue>> = {
   TIMESTAMP: parseTimestamp,
   DATETIME: parseDatetime,
   DATE: parseDate,
   TIME: parseTimeOfDay,
+  JSON: parseJson,
 };
 
 export type TimeKind = 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME';
 
-/** A time written as text; a text that is no such time is the query's mistake. */
-export function timeLiteral(text: string, kind: TimeKind, span: Span | undefined): Expression {
+/** A time or JSON written as text; a text that is none is the query's mistake. */
+export function textLiteral(
+  text: string,
+  kind: TimeKind | 'JSON',
+  span: Span | undefined,
+): Expression {
   try {
     return { op: 'literal', type: { kind }, value: PARSERS[kind](text) };
   } catch (error) {
