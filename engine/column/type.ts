@@ -22,8 +22,11 @@ export type SqlType =
   | { readonly kind: ScalarKind }
   /** A bare NULL: it takes the type of what it stands beside. */
   | { readonly kind: 'NULL' }
-  /** A string, number, boolean, NULL, record or list, as the event was sent. */
-  | { readonly kind: 'DYNAMIC' }
+  /**
+   * A string, number, boolean, NULL, record or list, as the event was sent. `isElement`: taken out of a
+   * list. An answer shows a record so taken as an object, and any other record as a list of one.
+   */
+  | { readonly kind: 'DYNAMIC'; readonly isElement?: true }
   | { readonly kind: 'NUMBER' }
   | { readonly kind: 'ARRAY'; readonly element: SqlType }
   | { readonly kind: 'STRUCT'; readonly fields: readonly StructField[] };
@@ -42,9 +45,20 @@ export const JSON_TYPE: SqlType = { kind: 'JSON' };
 export const NULL_TYPE: SqlType = { kind: 'NULL' };
 export const DYNAMIC: SqlType = { kind: 'DYNAMIC' };
 export const NUMBER: SqlType = { kind: 'NUMBER' };
+const DYNAMIC_ELEMENT: SqlType = { kind: 'DYNAMIC', isElement: true };
 
 export function arrayOf(element: SqlType): SqlType {
   return { kind: 'ARRAY', element };
+}
+
+/** Of what is taken out of an ARRAY, or out of a DYNAMIC value that is a list. */
+export function elementTypeOf(type: SqlType): SqlType {
+  const element = type.kind === 'ARRAY' ? type.element : type;
+  return element.kind === 'DYNAMIC' ? DYNAMIC_ELEMENT : element;
+}
+
+export function isElement(type: SqlType): boolean {
+  return type.kind === 'DYNAMIC' && type.isElement === true;
 }
 
 /** Structural equality; field names of structs compare without case, as GoogleSQL's do. */

@@ -5,7 +5,7 @@ import type { Interval, SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { fitsDynamic, isWhole, scalarText } from './dynamic.ts';
-import { nestedText } from './json/json-text.ts';
+import { shownText } from './json/json-text.ts';
 import { MadeList } from './made-list.ts';
 import { formatFloat64, parseFloat64, trimAscii } from './number/float-text.ts';
 import type { Int64 } from './number/int64.ts';
@@ -85,7 +85,7 @@ function cast(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
   if (value === null) return null;
   if (to.kind === 'DYNAMIC') return Array.isArray(value) ? new MadeList(value) : value;
   if (from.kind === to.kind) return castNested(value, from, to);
-  if (from.kind === 'DYNAMIC' || from.kind === 'NUMBER') return castDynamic(value, to);
+  if (from.kind === 'DYNAMIC' || from.kind === 'NUMBER') return castDynamic(value, from, to);
   switch (to.kind) {
     case 'BOOL':
       return castToBool(value, from);
@@ -141,10 +141,10 @@ function castNested(value: SqlValue, from: SqlType, to: SqlType): SqlValue {
 }
 
 /** A DYNAMIC value has the type of its kind: a whole number is an INT64. */
-function castDynamic(value: SqlValue, to: SqlType): SqlValue {
+function castDynamic(value: SqlValue, dynamic: SqlType, to: SqlType): SqlValue {
   if (isNested(value)) {
-    if (to.kind === 'STRING') return nestedText(value);
-    throw noCast(value, { kind: 'DYNAMIC' }, to);
+    if (to.kind === 'STRING') return shownText(value, dynamic);
+    throw noCast(value, dynamic, to);
   }
   const from: SqlType = { kind: scalarKindOf(value) };
   if (!canCast(from, to)) throw noCast(value, from, to);

@@ -1,9 +1,9 @@
 import type { SqlType } from '../column/type.ts';
-import { STRING } from '../column/type.ts';
+import { elementTypeOf, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { isNested } from '../column/value.ts';
 import { castValue } from './cast.ts';
-import { nestedText } from './json/json-text.ts';
+import { shownText } from './json/json-text.ts';
 import { formatFloat64 } from './number/float-text.ts';
 
 /** A value as `%t` of FORMAT writes it: as CAST to STRING does, the parts of others in brackets. */
@@ -46,7 +46,7 @@ type Write = (value: SqlValue, type: SqlType) => string;
 
 /** An ARRAY, a STRUCT or a record; `undefined` for a scalar. */
 function partsOf(value: SqlValue, type: SqlType, write: Write): string | undefined {
-  if (isNested(value)) return nestedText(value);
+  if (isNested(value)) return shownText(value, type);
   if (!Array.isArray(value)) return undefined;
   const parts = value as readonly SqlValue[];
   if (type.kind === 'STRUCT') {
@@ -55,7 +55,7 @@ function partsOf(value: SqlValue, type: SqlType, write: Write): string | undefin
       ? `STRUCT(${texts[0]})`
       : `(${texts.join(', ')})`;
   }
-  const element: SqlType = type.kind === 'ARRAY' ? type.element : { kind: 'DYNAMIC' };
+  const element = elementTypeOf(type);
   return `[${parts.map((part) => write(part, element)).join(', ')}]`;
 }
 

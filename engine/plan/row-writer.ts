@@ -1,6 +1,6 @@
 import type { Chunk } from '../column/chunk.ts';
 import type { JsonBuffer } from '../column/json-buffer.ts';
-import type { SqlType } from '../column/type.ts';
+import { elementTypeOf, isElement, type SqlType } from '../column/type.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { ASCII_COPY_SIZE, type ViewedBytes, viewed } from '../column/viewed-bytes.ts';
@@ -148,10 +148,10 @@ function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
     // As in BigQuery, an answer does not tell a NULL array from an empty one.
     out.raw(type.kind === 'ARRAY' ? '[]' : 'null');
   } else if (isNested(value)) {
-    // A record as a column's value is a list of one, like every nested record.
-    if (!value.isList) out.raw('[');
+    const isWrapped = !value.isList && !isElement(type);
+    if (isWrapped) out.raw('[');
     value.writeJson(out, mayKeep(out));
-    if (!value.isList) out.raw(']');
+    if (isWrapped) out.raw(']');
   } else if (type.kind === 'JSON') {
     const json = Buffer.from(value as string);
     out.rawBytes(json, 0, json.length);
@@ -205,12 +205,10 @@ function writeDouble(value: number, out: JsonBuffer): void {
 
 function writeComposite(values: readonly SqlValue[], type: SqlType, out: JsonBuffer): void {
   if (type.kind === 'STRUCT') {
-    out.raw('[');
     writeStruct(values, type, out);
-    out.raw(']');
     return;
   }
-  const element = type.kind === 'ARRAY' ? type.element : type;
+  const element = elementTypeOf(type);
   out.raw('[');
   for (const [index, value] of values.entries()) {
     if (index > 0) out.raw(',');
@@ -219,7 +217,6 @@ function writeComposite(values: readonly SqlValue[], type: SqlType, out: JsonBuf
   out.raw(']');
 }
 
-/** A record in a list stands there as it is: the list is the one around it. */
 function writeElement(value: SqlValue, type: SqlType, out: JsonBuffer): void {
   if (value === null) {
     throw new QueryError(
@@ -228,9 +225,7 @@ function writeElement(value: SqlValue, type: SqlType, out: JsonBuffer): void {
         'or a condition, or write another value in their place',
     );
   }
-  if (type.kind === 'STRUCT' && Array.isArray(value)) writeStruct(value, type, out);
-  else if (isNested(value)) value.writeJson(out);
-  else writeValue(value, type, out);
+  writeValue(value, type, out);
 }
 
 /** Fields without a name are called by their position, as BigQuery's JSON does. */

@@ -1,4 +1,4 @@
-import type { SqlType } from '../../engine/column/type.ts';
+import { elementTypeOf, isElement, type SqlType } from '../../engine/column/type.ts';
 import type { Column } from '../../engine/plan/expression.ts';
 import type { Schema } from './operation-text.ts';
 import { listOf, refTo } from './schemas.ts';
@@ -45,21 +45,23 @@ function valueSchema(type: SqlType): Schema {
     case 'JSON':
       return { description: 'A JSON value, as it is' };
     case 'DYNAMIC':
-      return { description: 'As the event was sent; a record is a list of records' };
+      return {
+        description: `As the event was sent; a record is ${isElement(type) ? 'an object' : 'a list of records'}`,
+      };
     case 'ARRAY':
-      return listOf(elementSchema(type.element));
+      return listOf(elementSchema(elementTypeOf(type)));
     case 'STRUCT':
-      return { type: ['array', 'null'], items: elementSchema(type), maxItems: 1 };
+      return { ...structSchema(type), type: ['object', 'null'] };
   }
 }
 
-/** A record in a list stands there as it is. */
+/** No element of a list in an answer is NULL. */
 function elementSchema(type: SqlType): Schema {
-  if (type.kind !== 'STRUCT') return valueSchema(type);
+  return type.kind === 'STRUCT' ? structSchema(type) : valueSchema(type);
+}
+
+function structSchema({ fields }: SqlType & { readonly kind: 'STRUCT' }): Schema {
   return recordSchema(
-    type.fields.map(({ name, type: field }, index) => [
-      name ?? `_field_${index + 1}`,
-      valueSchema(field),
-    ]),
+    fields.map(({ name, type }, index) => [name ?? `_field_${index + 1}`, valueSchema(type)]),
   );
 }

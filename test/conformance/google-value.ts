@@ -20,8 +20,7 @@ export type GoogleInput =
 /**
  * A value as it comes back, in the form that weir's answers give it: TIMESTAMP in microseconds, an
  * integer beyond 2^53 as its digits, DATETIME, DATE and TIME as ISO text, INTERVAL as its canonical
- * text, BYTES in base64, NaN and infinities by name, a NULL array as an empty one, and a record that
- * is no element of a list as a list of one.
+ * text, BYTES in base64, NaN and infinities by name, a NULL array as an empty one.
  */
 export type GoogleValue =
   | null
@@ -209,15 +208,9 @@ function floatValue(value: number): number | string {
 
 export function decodedValue(message: ValueMessage, type: SqlType): GoogleValue {
   if (type.kind === 'ARRAY') {
-    return (message.array_value?.element ?? []).map((item) =>
-      type.element.kind === 'STRUCT'
-        ? recordOf(item, type.element)
-        : decodedValue(item, type.element),
-    );
+    return (message.array_value?.element ?? []).map((item) => decodedValue(item, type.element));
   }
-  if (type.kind === 'STRUCT') {
-    return message.struct_value === undefined ? null : [recordOf(message, type)];
-  }
+  if (type.kind === 'STRUCT') return recordOf(message, type);
   if (message.bool_value !== undefined) return message.bool_value;
   if (message.int64_value !== undefined) return integerValue(BigInt(message.int64_value));
   if (message.double_value !== undefined) return floatValue(message.double_value);

@@ -174,7 +174,8 @@ test('a DYNAMIC value is cast by its own kind', () => {
     [true, 'INT64', 1],
     [2n ** 53n, 'FLOAT64', 2 ** 53],
     ['2026-01-15', 'TIMESTAMP', parseTimestamp('2026-01-15')],
-    [jsonNested({ a: [1] }), 'STRING', '{"a":[1]}'],
+    [jsonNested({ a: [1] }), 'STRING', '[{"a":[1]}]'],
+    [jsonNested([{ a: [1] }]), 'STRING', '[{"a":[1]}]'],
   ];
   for (const [value, to, wanted] of table) assert.equal(cast(value, 'DYNAMIC', to), wanted);
   const wrong: readonly [SqlValue, ScalarKind][] = [

@@ -11,8 +11,8 @@ test('a value of an event is written by its kind', () => {
   const record = jsonNested({ a: { b: 1 } });
   assert.equal(format('%s %d %.1f %t', 'a', 5, 5, true), 'a 5 5.0 true');
   assert.equal(format('%d', 2n ** 60n), '1152921504606846976');
-  assert.equal(format('%p', record), '{"a":{"b":1}}');
-  assert.equal(format('%P', record), '{\n  "a": {\n    "b": 1\n  }\n}');
+  assert.equal(format('%p', record), '[{"a":{"b":1}}]');
+  assert.equal(format('%P', record), '[\n  {\n    "a": {\n      "b": 1\n    }\n  }\n]');
   assert.throws(() => format('%d', 'x'), /FORMAT wants INT64 at %d/);
   assert.throws(() => format('%d', 1.5), /FORMAT wants INT64 at %d/);
 });

@@ -22,7 +22,8 @@ test('a record of an event is read by path, with and without the lists around it
   assert.equal(ofRecord('json_value', '$.ok'), 'true');
   assert.equal(ofRecord('json_value', '$.request'), null);
   assert.equal(ofRecord('json_value', '$[1].request'), null);
-  assert.equal(ofRecord('json_query', '$.request.cf'), '{"country":"DE"}');
+  assert.equal(ofRecord('json_query', '$.request.cf'), '[{"country":"DE"}]');
+  assert.equal(ofRecord('json_query', '$.request.cf[0]'), '{"country":"DE"}');
   assert.equal(ofRecord('json_query', '$.request.path'), '"/rest"');
   assert.deepEqual(ofRecord('json_value_array', '$.request.ports'), ['80', '443']);
   assert.deepEqual(ofRecord('json_query_array', '$.request.cf.country'), null);

@@ -1,6 +1,6 @@
 import { NumberLists } from '../../column/number-lists.ts';
 import type { SqlType } from '../../column/type.ts';
-import { arrayOf, BOOL, BYTES, DYNAMIC, INT64, STRING } from '../../column/type.ts';
+import { arrayOf, BOOL, BYTES, DYNAMIC, elementTypeOf, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Vector } from '../../column/vector.ts';
 import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
@@ -106,8 +106,7 @@ function elementOfEach(lists: Vector, position: Vector, base: 0 | 1): Vector | u
 }
 
 function elementType(types: readonly SqlType[]): SqlType {
-  const array = types[0] as SqlType;
-  return array.kind === 'ARRAY' ? array.element : DYNAMIC;
+  return elementTypeOf(types[0]!);
 }
 
 /** An ARRAY as it is; what a DYNAMIC list becomes when it is made anew. */

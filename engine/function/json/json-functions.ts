@@ -62,18 +62,21 @@ function readingJson(name: string, reading: Reading, ofJson: Reading = reading):
 
 function readingFrom(
   type: SqlType,
-  find: (json: SqlValue, steps: readonly JsonStep[]) => string | undefined,
+  find: (json: SqlValue, steps: readonly JsonStep[], type: SqlType) => string | undefined,
   [result, read]: Reading,
 ): ScalarOverload {
+  const evaluate = (given: SqlType) =>
+    typed((json: SqlValue, path = '$') => {
+      const found = find(json, parseJsonPath(path as string), given);
+      return found === undefined ? null : read(found);
+    });
   return {
     parameters: [type, STRING],
     optionalCount: 1,
     result,
     nulls: 'propagate',
-    evaluate: typed((json: SqlValue, path = '$') => {
-      const found = find(json, parseJsonPath(path as string));
-      return found === undefined ? null : read(found);
-    }),
+    evaluate: evaluate(type),
+    evaluateTyped: ([given]) => evaluate(given!),
   };
 }
 

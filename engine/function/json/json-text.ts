@@ -1,4 +1,5 @@
 import type { JsonWriter } from '../../column/json-writer.ts';
+import { isElement, type SqlType } from '../../column/type.ts';
 import type { Nested } from '../../column/value.ts';
 
 /**
@@ -9,6 +10,12 @@ export function nestedText(nested: Nested): string {
   const out = new JsonText();
   nested.writeJson(out);
   return out.text();
+}
+
+/** The same as an answer shows a value of the type: a record that was not taken out of a list as a list of one. */
+export function shownText(nested: Nested, type: SqlType): string {
+  const text = nestedText(nested);
+  return nested.isList || isElement(type) ? text : `[${text}]`;
 }
 
 /** Gathers JSON as a string, for functions that compute with it. */

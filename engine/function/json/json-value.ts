@@ -1,7 +1,7 @@
 import { assert } from '../../assert.ts';
 import { numberText } from '../../column/json-buffer.ts';
 import type { SqlType } from '../../column/type.ts';
-import { DYNAMIC, FLOAT64, INT64, STRING } from '../../column/type.ts';
+import { DYNAMIC, elementTypeOf, FLOAT64, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { isNested } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
@@ -14,7 +14,7 @@ import { datetimeIsoText } from '../time/timestamp-text.ts';
 import { doubleJson, normalJson } from './json-normal-form.ts';
 import type { JsonStep } from './json-path.ts';
 import { findJson, isJson, jsonElements, jsonMembers } from './json-path.ts';
-import { nestedText } from './json-text.ts';
+import { nestedText, shownText } from './json-text.ts';
 
 /** PARSE_JSON. */
 export function parseJson(text: string): string {
@@ -28,15 +28,23 @@ export function parseJson(text: string): string {
 }
 
 /**
- * The JSON text of the value that the steps lead to; `undefined` when there is none. A text is JSON
+ * The JSON text of the value that the steps lead to, as an answer shows it; `undefined` when there is none. A text is JSON
  * itself. In records the steps go as fields and elements do: a record is a list of itself, and a
  * list of one record is read as that record.
  */
-export function findJsonIn(json: SqlValue, steps: readonly JsonStep[]): string | undefined {
-  return typeof json === 'string' ? findJson(json, steps) : findInRecord(json, steps);
+export function findJsonIn(
+  json: SqlValue,
+  steps: readonly JsonStep[],
+  type: SqlType,
+): string | undefined {
+  return typeof json === 'string' ? findJson(json, steps) : findInRecord(json, steps, type);
 }
 
-function findInRecord(record: SqlValue, steps: readonly JsonStep[]): string | undefined {
+function findInRecord(
+  record: SqlValue,
+  steps: readonly JsonStep[],
+  type: SqlType,
+): string | undefined {
   let at = record;
   for (const step of steps) {
     const elements = elementsOf(at);
@@ -48,7 +56,10 @@ function findInRecord(record: SqlValue, steps: readonly JsonStep[]): string | un
       at = isNested(record) ? record.field(step) : null;
     }
   }
-  return at === null ? undefined : jsonTextOf(at, DYNAMIC);
+  if (at === null) return undefined;
+  const last = steps.at(-1);
+  if (last === undefined) return jsonTextOf(at, type);
+  return jsonTextOf(at, typeof last === 'number' ? elementTypeOf(DYNAMIC) : DYNAMIC);
 }
 
 /** TO_JSON: as TO_JSON_STRING, but whole numbers keep their digits, and a FLOAT64 shows that it is one. */
@@ -82,7 +93,7 @@ function exactNumber(value: number | bigint, kind: 'INT64' | 'FLOAT64'): string 
 
 function textOf(value: SqlValue, type: SqlType, numberOf: NumberText): string {
   if (value === null) return 'null';
-  if (isNested(value)) return nestedText(value);
+  if (isNested(value)) return shownText(value, type);
   switch (type.kind) {
     case 'JSON':
       return value as string;
@@ -105,7 +116,7 @@ function textOf(value: SqlValue, type: SqlType, numberOf: NumberText): string {
     case 'INTERVAL':
       return JSON.stringify(castValue(value, type, STRING, false));
     case 'ARRAY':
-      return `[${(value as readonly SqlValue[]).map((each) => textOf(each, type.element, numberOf)).join(',')}]`;
+      return `[${(value as readonly SqlValue[]).map((each) => textOf(each, elementTypeOf(type), numberOf)).join(',')}]`;
     case 'STRUCT': {
       const fields = type.fields.map(
         ({ name, type: fieldType }, index) =>

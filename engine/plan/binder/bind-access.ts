@@ -1,4 +1,11 @@
-import { DYNAMIC, INT64, JSON_TYPE, type SqlType, STRING, typeName } from '../../column/type.ts';
+import {
+  elementTypeOf,
+  INT64,
+  JSON_TYPE,
+  type SqlType,
+  STRING,
+  typeName,
+} from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
@@ -89,7 +96,7 @@ export function bindSubscript(syntax: SubscriptSyntax, context: ExpressionContex
   return {
     op: 'call',
     name: `array_${mode}`,
-    type: type.kind === 'ARRAY' ? type.element : DYNAMIC,
+    type: elementTypeOf(type),
     arguments: [input, index],
     span: syntax.span,
   };

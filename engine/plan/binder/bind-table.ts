@@ -1,4 +1,4 @@
-import { arrayOf, BOOL, DYNAMIC, INT64, typeName } from '../../column/type.ts';
+import { arrayOf, BOOL, elementTypeOf, INT64, typeName } from '../../column/type.ts';
 import { FROM_ITEMS_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { Name, Query, Expression as Syntax, TableExpression } from '../../sql/ast.ts';
@@ -212,7 +212,7 @@ export class TableBinder {
   #unnest(syntax: ArraySyntax, left: BoundFrom, join: JoinSyntax | undefined): BoundFrom {
     const { span } = syntax;
     const array = this.#array(syntax, left);
-    const type = array.type.kind === 'ARRAY' ? array.type.element : DYNAMIC;
+    const type = elementTypeOf(array.type);
     const element = this.#binding.newColumn(syntax.alias?.text ?? '', type);
     const offset =
       syntax.withOffset === undefined

@@ -2,6 +2,7 @@ import {
   DYNAMIC,
   FLOAT64,
   INT64,
+  isElement,
   JSON_TYPE,
   NULL_TYPE,
   NUMBER,
@@ -108,12 +109,16 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
 
 /**
  * The type that all can be brought to, as branches of a CASE must; `undefined` if there is none. What stands
- * beside DYNAMIC becomes DYNAMIC, and keeps its kind; in lists, too. But JSON holds values of any kind.
+ * beside DYNAMIC becomes DYNAMIC, and keeps its kind; in lists, too. But JSON holds values of any kind. What is all taken
+ * out of lists stays so.
  */
 export function commonType(expressions: readonly Expression[]): SqlType | undefined {
   const typed = expressions.filter(({ type }) => type.kind !== 'NULL' && type.kind !== 'DYNAMIC');
   const hasDynamic = expressions.some(({ type }) => type.kind === 'DYNAMIC');
-  if (typed.length === 0) return hasDynamic ? DYNAMIC : NULL_TYPE;
+  if (typed.length === 0) {
+    const fields = expressions.filter(({ type }) => type.kind === 'DYNAMIC');
+    return fields.find(({ type }) => !isElement(type))?.type ?? fields[0]?.type ?? NULL_TYPE;
+  }
   const fits = typed.every(({ type }) => fitsDynamic(type));
   const types = typed.map(({ type }) => type);
   if (hasDynamic && types.every(({ kind }) => kind === 'JSON')) return JSON_TYPE;

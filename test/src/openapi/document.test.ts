@@ -35,7 +35,8 @@ WITH kinds AS (
   SELECT @project AS project, @level AS level, @days AS days, @share AS share, @deep AS deep,
     @since AS since, DATETIME(@since) AS local, DATE(@since) AS day, TIME(@since) AS moment,
     b'ab' AS bytes, [1, 2] AS numbers, STRUCT(1 AS a, 'x' AS b) AS pair,
-    [STRUCT(2 AS a)] AS pairs, IEEE_DIVIDE(1, 0) AS endless, 9223372036854775807 AS large
+    [STRUCT(2 AS a)] AS pairs, IEEE_DIVIDE(1, 0) AS endless, 9223372036854775807 AS large,
+    JSON '{"a": [1]}' AS json, STRUCT(CAST(NULL AS STRING) AS a, STRUCT(1 AS b) AS c) AS nested
 )
 SELECT * FROM kinds
 `;
