@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from './interpreter.ts';
-import type { Query, Type, Value } from './query.ts';
+import type { Expression, Query, Type, Value } from './query.ts';
 
 /**
  * The rows of an answer, each the values of its columns in JSON's terms, as the service gives them;
@@ -11,23 +11,36 @@ export type Answer = readonly (readonly unknown[])[] | 'error';
 /** The rows of the interpreter as an answer gives them; a list in an answer has no NULLs. */
 export function answerOfRows(rows: readonly Row[], { items }: Query): Answer {
   return withoutNullElements(
-    rows.map((row) =>
-      items.map(({ name, expression }) => jsonValue(row.get(name)!, expression.type)),
-    ),
+    rows.map((row) => items.map(({ name, expression }) => jsonOf(row.get(name)!, expression))),
   );
 }
 
 /** The answer, as weir gives it: a list with NULLs is refused, as BigQuery does. */
 export function withoutNullElements(answer: Answer): Answer {
   if (answer === 'error') return answer;
-  const isRefused = answer.some((row) =>
-    row.some((value) => Array.isArray(value) && value.includes(null)),
-  );
-  return isRefused ? 'error' : answer;
+  return answer.some((row) => row.some(holdsNullElement)) ? 'error' : answer;
+}
+
+function holdsNullElement(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value) && value.includes(null)) return true;
+  return Object.values(value).some(holdsNullElement);
 }
 
 const EXACT_MAX = 2n ** 53n;
 const DAY_MS = 86_400_000;
+
+/** A STRUCT is an object, at every level. */
+function jsonOf(value: Value, expression: Expression): unknown {
+  if (expression.op !== 'struct') return jsonValue(value, expression.type);
+  const struct = value as Row;
+  return Object.fromEntries(
+    expression.fields.map((field) => [
+      field.name,
+      jsonOf(struct.get(field.name)!, field.expression),
+    ]),
+  );
+}
 
 /** A NULL list is an empty one. */
 function jsonValue(value: Value, type: Type): unknown {
@@ -64,8 +77,15 @@ export function areSame(left: Answer, right: Answer, isOrdered: boolean): boolea
 
 /** A list that an event has not is NULL; any other NULL list is empty in an answer. */
 function withoutEmptyLists(rows: Exclude<Answer, 'error'>): Exclude<Answer, 'error'> {
-  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
-  return rows.map((row) => row.map((value) => (isEmpty(value) ? null : value)));
+  return rows.map((row) => row.map(withoutEmptyList));
+}
+
+function withoutEmptyList(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? null : value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, withoutEmptyList(field)]),
+  );
 }
 
 /** By all but the last digits of numbers. */
@@ -83,10 +103,24 @@ function coarse(_key: string, value: unknown): unknown {
 const TOLERANCE = 1e-12;
 
 function isNear(left: unknown, right: unknown): boolean {
+  if (isObject(left) && isObject(right)) {
+    const [fields, others] = [Object.entries(left), Object.entries(right)];
+    return (
+      fields.length === others.length &&
+      fields.every(([name, value], index) => {
+        const [otherName, other] = others[index]!;
+        return name === otherName && isNear(value, other);
+      })
+    );
+  }
   if (typeof left !== 'number' || typeof right !== 'number') return isDeepStrictEqual(left, right);
   if (left === right) return true;
   const areWhole = Number.isInteger(left) && Number.isInteger(right);
   return (
     !areWhole && Math.abs(left - right) <= TOLERANCE * Math.max(Math.abs(left), Math.abs(right))
   );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -272,6 +272,10 @@ function evaluate(expression: Expression, context: Context): Value {
     }
     case 'list':
       return expression.elements.map((element) => evaluate(element, context));
+    case 'struct':
+      return new Map(
+        expression.fields.map((field) => [field.name, evaluate(field.expression, context)]),
+      );
     case 'call': {
       const operation = must(OPERATIONS.get(expression.operation), expression.operation);
       const inputs = expression.arguments.map((input) => () => evaluate(input, context));

@@ -89,11 +89,12 @@ export type Type =
   | 'TIMESTAMP[]'
   | 'DATE[]'
   | 'RECORD'
-  | 'RECORD[]';
+  | 'RECORD[]'
+  | 'STRUCT';
 
 /**
  * One value of a row: BOOL a boolean, INT64, TIMESTAMP (microseconds) and DATE (days since 1970) a
- * bigint, FLOAT64 a number, STRING a string, a list an array, a record a Map.
+ * bigint, FLOAT64 a number, STRING a string, a list an array, a record and a STRUCT a Map.
  */
 export type Value =
   | null
@@ -122,6 +123,8 @@ export type Expression =
       readonly name: string;
     }
   | { readonly op: 'list'; readonly type: Type; readonly elements: readonly Expression[] }
+  /** In the outermost select list only. */
+  | { readonly op: 'struct'; readonly type: 'STRUCT'; readonly fields: readonly Item[] }
   /** A scalar function or operator, by its key in `OPERATIONS`. */
   | {
       readonly op: 'call';
@@ -236,18 +239,24 @@ export function hasAggregate(expression: Expression): boolean {
   if (expression.op === 'subquery') {
     return expression.value !== undefined && hasAggregate(expression.value);
   }
-  return expression.op === 'call' && expression.arguments.some(hasAggregate);
+  return partsOf(expression).some(hasAggregate);
 }
 
 /** Not of the queries within it. */
 export function hasWindow(expression: Expression): boolean {
   if (expression.op === 'window') return true;
-  return expression.op === 'call' && expression.arguments.some(hasWindow);
+  return partsOf(expression).some(hasWindow);
 }
 
 export function hasSubquery(expression: Expression): boolean {
   if (expression.op === 'subquery') return true;
-  return expression.op === 'call' && expression.arguments.some(hasSubquery);
+  return partsOf(expression).some(hasSubquery);
+}
+
+/** The arguments of a call, or the fields of a STRUCT. */
+function partsOf(expression: Expression): readonly Expression[] {
+  if (expression.op === 'call') return expression.arguments;
+  return expression.op === 'struct' ? expression.fields.map((field) => field.expression) : [];
 }
 
 export function isScalar(type: Type): type is Scalar {
@@ -268,7 +277,8 @@ export function readsColumn(expression: Expression): boolean {
     case 'window':
       return true;
     case 'call':
-      return expression.arguments.some(readsColumn);
+    case 'struct':
+      return partsOf(expression).some(readsColumn);
     case 'list':
       return expression.elements.some(readsColumn);
     case 'subquery':

@@ -97,7 +97,8 @@ class QueryMaker {
     const hasOrder = isLimited || place.isInOrder === true || random.next() < 0.3;
     // A limit may spare an engine the rows that fail, and so may rows that come together.
     const isCertain = place.isOutermost && !isLimited && set === undefined && random.next() < 0.4;
-    const block = this.#block({ ...place, types }, { isCertain, isCounted });
+    const made = this.#block({ ...place, types }, { isCertain, isCounted });
+    const block = place.isOutermost && set === undefined ? this.#withStruct(made) : made;
     const isSortable = block.items.every(({ expression }) => isScalar(expression.type));
     const isOpen = isCounted || !isSortable;
     return {
@@ -108,6 +109,20 @@ class QueryMaker {
       limit: isLimited && !isOpen ? this.#limit(place) : undefined,
       offset: isLimited && !isOpen && random.next() < 0.3 ? random.pick([0, 1, 2]) : undefined,
     };
+  }
+
+  /** Sometimes with its values, but for the keys of groups, in one STRUCT, or in one within another. */
+  #withStruct(block: Block): Block {
+    const random = this.#random;
+    const { distinct, having, items, groupBy } = block;
+    if (distinct || having !== undefined || random.next() > 0.15) return block;
+    const keys = items.filter(({ name }) => groupBy.some((key) => key.name === name));
+    const fields = items.filter((item) => !keys.includes(item));
+    if (fields.length === 0) return block;
+    const struct = (of: readonly Item[]) =>
+      this.#item({ op: 'struct', type: 'STRUCT', fields: of });
+    const whole = struct(fields);
+    return { ...block, items: [...keys, random.below(3) === 0 ? struct([whole]) : whole] };
   }
 
   #limit({ isOneRow }: Place): number {

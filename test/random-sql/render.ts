@@ -6,6 +6,7 @@ import type {
   Frame,
   From,
   GroupKey,
+  Item,
   Query,
   Sorting,
   Subquery,
@@ -19,12 +20,11 @@ import type {
 export function render(query: Query): string {
   const { distinct, items, where, having, qualify, set, orderBy, limit, offset } = query;
   const tables = query.with.map((table) => `${table.name} AS (${render(table.query)})`);
-  const list = items.map((item) => `${renderExpression(item.expression)} AS ${item.name}`);
   const groups = query.groupBy.map((key) => renderKey(key, query));
   const orders = orderBy.map((key) => `${renderKey(key, query)}${key.direction}${key.nulls}`);
   return [
     tables.length === 0 ? '' : `WITH ${tables.join(', ')} `,
-    `SELECT ${distinct ? 'DISTINCT ' : ''}${list.join(', ')} FROM ${renderFrom(query.from)}`,
+    `SELECT ${distinct ? 'DISTINCT ' : ''}${renderItems(items)} FROM ${renderFrom(query.from)}`,
     where === undefined ? '' : ` WHERE ${renderExpression(where)}`,
     groups.length === 0 ? '' : ` GROUP BY ${groups.join(', ')}`,
     having === undefined ? '' : ` HAVING ${renderExpression(having)}`,
@@ -34,6 +34,10 @@ export function render(query: Query): string {
     limit === undefined ? '' : ` LIMIT ${limit}`,
     limit === undefined || offset === undefined ? '' : ` OFFSET ${offset}`,
   ].join('');
+}
+
+function renderItems(items: readonly Item[]): string {
+  return items.map((item) => `${renderExpression(item.expression)} AS ${item.name}`).join(', ');
 }
 
 function renderKey({ name, form }: GroupKey, { items }: Query): string {
@@ -82,6 +86,8 @@ function renderExpression(expression: Expression): string {
       return `${renderExpression(expression.record)}.${expression.name}`;
     case 'list':
       return `[${expression.elements.map(renderElement).join(', ')}]`;
+    case 'struct':
+      return `STRUCT(${renderItems(expression.fields)})`;
     case 'call': {
       const operation = must(OPERATIONS.get(expression.operation), expression.operation);
       const inputs = expression.arguments.map(renderExpression);

@@ -100,13 +100,14 @@ const LISTS = new Set([
   'orderBy',
   'joins',
   'elements',
+  'fields',
   'using',
   'queries',
   'partitionBy',
 ]);
 
 /** Lists that are not written when they are empty, or mean another thing. */
-const FILLED = new Set(['items', 'using']);
+const FILLED = new Set(['items', 'fields', 'using']);
 
 const DROPPABLE = new Set([
   'where',
@@ -173,6 +174,7 @@ function* simplerExpressions(expression: Expression): Generator<Expression> {
   if (expression.op === 'call') {
     yield* expression.arguments.filter((argument) => argument.type === expression.type);
   }
+  if (expression.op === 'struct') yield* expression.fields.map((field) => field.expression);
   const { type } = expression;
   if (!(type in SIMPLEST)) return;
   for (const value of SIMPLEST[type as Scalar]) {
