@@ -100,7 +100,7 @@ export class JsonNested implements Nested {
 }
 
 /** The valid JSON value `bytes[start, end)`, without space around it. */
-export function readJson(bytes: Uint8Array, start: number, end: number): SqlValue {
+function readJson(bytes: Uint8Array, start: number, end: number): SqlValue {
   switch (bytes[start]) {
     case 0x22:
       return readString(bytes, start, end);

@@ -132,7 +132,7 @@ function plainNumbers(vector: Vector, { kind }: SqlType): Float64Array {
 
 /** Strings go from the segment's bytes to the answer's; all else by way of its value. */
 function writeEntry(vector: Vector, row: number, type: SqlType, out: JsonBuffer): void {
-  if (vector.kind === 'dictionary' && type.kind !== 'JSON') {
+  if (vector.kind === 'dictionary') {
     const code = vector.codes[row]!;
     if (code >= 0 && vector.dictionary.writeJson !== undefined) {
       vector.dictionary.writeJson(code, out, mayKeep(out));
