@@ -16,12 +16,12 @@ import type { JsonStep } from './json-path.ts';
 import { findJson, isJson, jsonElements, jsonMembers } from './json-path.ts';
 import { nestedText, shownText } from './json-text.ts';
 
-/** PARSE_JSON. */
-export function parseJson(text: string): string {
+/** PARSE_JSON, or a literal, as `reader` says. */
+export function parseJson(text: string, reader = 'PARSE_JSON'): string {
   if (!isJson(text)) {
     throw new QueryError(
       'query_failed',
-      `PARSE_JSON takes JSON; got ${JSON.stringify(text.slice(0, 256))}`,
+      `${reader} takes JSON; got ${JSON.stringify(text.slice(0, 256))}`,
     );
   }
   return normalJson(text);

@@ -15,7 +15,7 @@ const PARSERS: Readonly<Record<TimeKind | 'JSON', (text: string) => SqlValue>> =
   DATETIME: parseDatetime,
   DATE: parseDate,
   TIME: parseTimeOfDay,
-  JSON: parseJson,
+  JSON: (text) => parseJson(text, 'a JSON literal'),
 };
 
 export type TimeKind = 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME';
