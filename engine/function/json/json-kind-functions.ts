@@ -1,11 +1,11 @@
-import { readInteger } from '../../column/json-nested.ts';
 import type { SqlType } from '../../column/type.ts';
 import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, JSON_TYPE, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { castValue } from '../cast.ts';
 import { scalarFunction, typed } from '../definition.ts';
-import { readAs } from '../dynamic.ts';
+import type { Int64 } from '../number/int64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { jsonMembers } from './json-path.ts';
 import { dynamicJson } from './json-value.ts';
@@ -14,9 +14,9 @@ import { dynamicJson } from './json-value.ts';
 export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction('json_type', ...ofJson(STRING, kindOf)),
   scalarFunction('json_keys', ...ofJson(arrayOf(STRING), keysOf)),
-  scalarFunction('bool', ...asKind('BOOL', BOOL)),
-  scalarFunction('int64', ...asKind('INT64', INT64)),
-  scalarFunction('float64', ...asKind('FLOAT64', FLOAT64)),
+  scalarFunction('bool', ...asKind(BOOL)),
+  scalarFunction('int64', ...asKind(INT64)),
+  scalarFunction('float64', ...asKind(FLOAT64)),
   scalarFunction('lax_bool', ...ofJson(BOOL, laxBool)),
   scalarFunction('lax_int64', ...ofJson(INT64, laxInt64)),
   scalarFunction('lax_float64', ...ofJson(FLOAT64, laxFloat64)),
@@ -73,16 +73,38 @@ function gatherKeys(json: string, prefix: string, keys: Set<string>): void {
 }
 
 /** INT64(json) and its kin: the value of that kind; another kind is an error, as in GoogleSQL. */
-export function asKind(name: string, type: SqlType): readonly [ScalarOverload, ScalarOverload] {
+export function asKind(type: SqlType): readonly [ScalarOverload, ScalarOverload] {
   return ofJson(type, (json) => {
-    const value = readAs(scalarOf(json), type);
-    if (value !== null) return type.kind === 'FLOAT64' ? Number(value) : value;
-    const got = kindOf(json);
-    throw new QueryError('query_failed', `${name} takes JSON of that kind; got a JSON ${got}`);
+    const value = valueOfKind(json, type);
+    if (value !== null) return value;
+    throw new QueryError(
+      'query_failed',
+      `${type.kind} takes JSON of that kind; got a JSON ${kindOf(json)}`,
+    );
   });
 }
 
-/** The value of a scalar; NULL for a null, a record and a list. */
+function valueOfKind(json: string, { kind }: SqlType): SqlValue {
+  const value = scalarOf(json);
+  const isNumber = kindOf(json) === 'number';
+  switch (kind) {
+    case 'INT64':
+      return isNumber ? wholeOf(value as number | bigint) : null;
+    case 'FLOAT64':
+      return isNumber ? Number(value) : null;
+    default:
+      return typeof value === (kind === 'BOOL' ? 'boolean' : 'string') ? value : null;
+  }
+}
+
+/** NULL for a number with a fraction, and beyond INT64. */
+function wholeOf(value: number | bigint): Int64 | null {
+  if (typeof value === 'number' && !Number.isInteger(value)) return null;
+  const whole = BigInt(value);
+  return whole >= INT64_MIN && whole <= INT64_MAX ? canonicalInteger(whole) : null;
+}
+
+/** The value of a scalar; NULL for a null, a record and a list. A number is an INT64, else the nearest double. */
 function scalarOf(json: string): SqlValue {
   switch (kindOf(json)) {
     case 'string':
@@ -90,11 +112,15 @@ function scalarOf(json: string): SqlValue {
     case 'boolean':
       return json === 'true';
     case 'number':
-      return isWhole(json) ? readInteger(json) : Number(json);
+      return isWhole(json) && json.length <= INT64_LENGTH_MAX
+        ? (wholeOf(BigInt(json)) ?? Number(json))
+        : Number(json);
     default:
       return null;
   }
 }
+
+const INT64_LENGTH_MAX = String(INT64_MIN).length;
 
 function isWhole(number: string): boolean {
   return !/[.eE]/.test(number);
@@ -122,6 +148,7 @@ function laxString(json: string): SqlValue {
 /** A number is rounded, also one that is written as text. */
 function laxInt64(json: string): SqlValue {
   const value = scalarOf(json);
+  if (typeof value === 'number') return castValue(value, FLOAT64, INT64, true);
   if (typeof value !== 'string') return laxly(value, INT64);
   const number = castValue(value, STRING, FLOAT64, true);
   const exact = castValue(value, STRING, INT64, true);

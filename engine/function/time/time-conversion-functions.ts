@@ -98,7 +98,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
     ),
     plain([DATETIME], STRING, typed(formatDatetime)),
     plain([TIME], STRING, typed(formatTimeOfDay)),
-    ...asKind('STRING', STRING),
+    ...asKind(STRING),
   ),
   scalarFunction('unix_date', plain([DATE], INT64, typed(asItIs))),
   scalarFunction('date_from_unix_date', plain([INT64], DATE, typed(checkedDay))),
