@@ -1,10 +1,14 @@
+import { equal } from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endReading, isReadingPassing } from '../../engine/column/segment-reader.ts';
+import { Random } from '../../src/demo/traffic/random.ts';
+import { fuzzSeed } from '../fuzz/seed.ts';
 import { checkCases } from '../random-sql/check-cases.ts';
 import { engineJson, fragmentedJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
+import { randomMixedCase } from '../random-sql/mixed-query.ts';
 import { render } from '../random-sql/render.ts';
 import { budgetOf, runsOf } from '../support/budget.ts';
 import { extracts, segmentForms } from './segment-forms.ts';
@@ -68,4 +72,28 @@ test('law 5: merged, reloaded from files, evicted and brought back, replayed fro
     `${passingCount} queries read memory of their own, ${extracts.count} extracts`,
   );
   if (passingCount === 0) throw new Error('no query read segments into memory of its own');
+});
+
+/** Each has a store of its own. */
+const MIXED_QUERIES = budgetOf('WEIR_MIXED_FORM_QUERIES', { fast: 4, all: 60 });
+
+test('law 5: of fields that hold several kinds, in every form: the rows that plain loops find', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-mixed-'));
+  try {
+    const seed = fuzzSeed();
+    for (let number = 0; number < MIXED_QUERIES; number++) {
+      const { sql, events, wanted } = randomMixedCase(new Random(seed + number));
+      if (wanted === undefined || events.length < 3) continue;
+      for (const [name, segments] of await segmentForms(events, folder)) {
+        equal(
+          engineJson(sql, segments, 'optimized'),
+          wanted,
+          `seed ${seed + number}, ${name}: ${sql}`,
+        );
+        endReading();
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
