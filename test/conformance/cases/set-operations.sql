@@ -1,6 +1,9 @@
 -- Set operations: the rows of several queries as one.
 
 -- tests: UNION ALL
+SELECT ['a'] AS x UNION ALL SELECT [];
+SELECT [] AS x UNION ALL SELECT ['a', 'b'];
+SELECT NULL AS x UNION ALL SELECT ['a'];
 SELECT 1 AS a UNION ALL SELECT 2;
 SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 1;
 SELECT a FROM UNNEST([3, 1, 2]) AS a UNION ALL SELECT 0 ORDER BY a;
