@@ -185,6 +185,7 @@ test('arithmetic is over INT64, over FLOAT64 once one side is, else over the num
   expectExpression('1 / 2', '(1 / 2)', 'FLOAT64');
   expectExpression("m.x || 'a'", "(cast(m#7.x as STRING) || 'a')", 'STRING');
   expectRefusal("SELECT ^LOWER('a') + 1", 'got (STRING, INT64)');
+  expectRefusal("SELECT ^ABS('a')", 'ABS takes (FLOAT64) or (INT64); got (STRING)');
 });
 
 test('long chains of operators are bound without recursion', () => {

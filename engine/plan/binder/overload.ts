@@ -191,7 +191,9 @@ function refuseArguments(call: {
   readonly span: Span;
 }): never {
   const name = call.name.toUpperCase();
-  const taken = [...new Set(call.overloads.map((overload) => signatureText(overload)))];
+  // What is taken of fields alone is taken of INT64 and FLOAT64, too.
+  const named = call.overloads.filter(({ parameters }) => !parameters.some(isOfFields));
+  const taken = [...new Set(named.map((overload) => signatureText(overload)))];
   const isDynamicForTime =
     call.arguments.some(({ type }) => type.kind === 'DYNAMIC') &&
     call.overloads.every(({ parameters }) =>
@@ -204,6 +206,10 @@ function refuseArguments(call: {
     `${name} takes ${taken.join(' or ')}; got (${typesText(call.arguments)})${help}`,
     call.span,
   );
+}
+
+function isOfFields(parameter: ParameterType): boolean {
+  return typeof parameter === 'object' && parameter.kind === 'NUMBER';
 }
 
 function signatureText(signature: Signature): string {
