@@ -149,7 +149,8 @@ function castDynamic(value: SqlValue, dynamic: SqlType, to: SqlType): SqlValue {
   const from: SqlType = { kind: scalarKindOf(value) };
   if (!canCast(from, to)) throw noCast(value, from, to);
   if (to.kind === 'STRING' && typeof value !== 'string') return scalarText(value);
-  return cast(value, from, to);
+  // A whole number beyond 64 bits is a FLOAT64.
+  return cast(from.kind === 'FLOAT64' ? Number(value) : value, from, to);
 }
 
 function scalarKindOf(value: SqlValue): ScalarKind {

@@ -185,6 +185,7 @@ const FIELDS: Readonly<Record<string, { readonly sent: EventValue; readonly valu
   truth: { sent: true, value: true },
   whole: { sent: 2, value: 2 },
   wide: { sent: 2n ** 53n + 1n, value: 2n ** 53n + 1n },
+  beyond: { sent: 2n ** 64n - 1n, value: 2n ** 64n - 1n },
   fraction: { sent: 1.5, value: 1.5 },
   text: { sent: 'ann', value: 'ann' },
   digits: { sent: '2', value: '2' },
@@ -209,6 +210,8 @@ function literalOf(value: SqlValue, type: SqlType): string {
   const own = type.kind === 'NUMBER' ? 'INT64' : type.kind;
   if (value === null) return `CAST(NULL AS ${own})`;
   if (typeof value === 'string') return `'${value}'`;
+  const isFraction = typeof value === 'number' && !Number.isSafeInteger(value);
+  if (isFraction) return value.toExponential();
   return type.kind === 'FLOAT64' ? `CAST(${value} AS FLOAT64)` : String(value);
 }
 
@@ -255,6 +258,31 @@ test('a function of a field is that of what the field is read as, for each kind'
   }
   assert.deepEqual(wrong, []);
   assert.deepEqual(failing, ['ERROR(·)']);
+});
+
+test('a cast of a field is that of what it was sent as, for each kind', () => {
+  expectAnswers(EVENTS[0]!.metadata, {
+    'CAST(m.beyond AS FLOAT64)': '18446744073709552000',
+    'TO_JSON_STRING(CAST(m.beyond AS FLOAT64))': '"1.8446744073709552e+19"',
+    'CAST(m.beyond AS STRING)': '"18446744073709551615"',
+    'CAST(m.beyond AS INT64)': 'error',
+    'SAFE_CAST(m.beyond AS INT64)': 'null',
+    'CAST(m.wide AS FLOAT64)': '9007199254740992',
+    'CAST(m.wide AS INT64)': '"9007199254740993"',
+    'CAST(m.whole AS BOOL)': 'true',
+    'CAST(m.fraction AS INT64)': '2',
+    'CAST(m.digits AS INT64)': '2',
+    'CAST(m.truth AS INT64)': '1',
+    'CAST(m.truth AS STRING)': '"true"',
+    'CAST(m.text AS FLOAT64)': 'error',
+    'SAFE_CAST(m.text AS FLOAT64)': 'null',
+    'CAST(m.list AS STRING)': '"[\\"ann\\",2]"',
+    'CAST(m.list AS FLOAT64)': 'error',
+    'CAST(m.missing AS FLOAT64)': 'null',
+    'CAST(m.beyond + 0 AS INT64)': 'error',
+    'CAST(m.wide + 0 AS FLOAT64)': '9007199254740992',
+    'CAST(m.fraction + 0 AS BOOL)': 'error',
+  });
 });
 
 test('the README and KINDS.md have the table of readings, and the page each place of a field', () => {
