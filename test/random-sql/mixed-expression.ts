@@ -6,6 +6,7 @@ import {
   equalKinds,
   inRange,
   isLike,
+  jsonOf,
   type MixedValue,
   numberOf,
   sqlOf,
@@ -190,7 +191,8 @@ function castText(input: MixedExpression): MixedExpression {
     text: `CAST(${input.text} AS STRING)`,
     evaluate: (row) => {
       const value = input.evaluate(row);
-      return typeof value === 'object' && value !== null ? JSON.stringify(value) : textOf(value);
+      // A record and a list are the JSON that an answer shows.
+      return typeof value === 'object' && value !== null ? jsonOf(value, false) : textOf(value);
     },
   };
 }
