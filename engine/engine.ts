@@ -78,6 +78,8 @@ export type QueryAnswer = {
   /** A JSON array of the rows, UTF-8: on loan until `release`. */
   readonly json: Uint8Array;
   readonly rowCount: number;
+  /** Whether there are more rows than `rowsMax`. */
+  readonly isTruncated: boolean;
   /**
    * Gives the memory of `json` back, to be written over. For when nobody reads it any more; an
    * answer that is never released costs its memory, until it is garbage, and nothing else.
@@ -294,7 +296,7 @@ export class Engine {
   }
 
   #answerOf(
-    { json, rowCount, release, stats, waited }: RunAnswer,
+    { json, rowCount, isTruncated, release, stats, waited }: RunAnswer,
     { query, options, lostDays, snapshots, planMs, plannedMs }: PlannedRun,
   ): QueryAnswer {
     const { profile, runMs } = stats;
@@ -304,6 +306,7 @@ export class Engine {
     return {
       json,
       rowCount,
+      isTruncated,
       release,
       lostDays,
       stats: runStatsOf(stats, { planMs, queueMs, waited }),
@@ -510,6 +513,7 @@ export class Engine {
       const run: QueryRun = {
         plan,
         output: query.bound.output,
+        rowsMax: options.rowsMax,
         template,
         segments,
         dropped: this.#catalog.dropped(),

@@ -54,7 +54,12 @@ export type SentTemplate = {
   readonly texts: LateTexts;
 };
 
-export type TemplateContent = { readonly plan: PhysicalPlan; readonly output: readonly Column[] };
+export type TemplateContent = {
+  readonly plan: PhysicalPlan;
+  readonly output: readonly Column[];
+  /** Rows of an answer at most; the plan gives one more where there are more. */
+  readonly rowsMax: number;
+};
 
 /**
  * What is remembered of a query with certain parameters. `seen`: that it was asked for, for most
@@ -174,7 +179,11 @@ export class PlanMemo {
         return texts.values.size > 0 ? { kind: 'closed' } : { kind: 'folded', query: folded };
       }
       yield;
-      const content: TemplateContent = { plan: template.plan, output: query.output };
+      const content: TemplateContent = {
+        plan: template.plan,
+        output: query.output,
+        rowsMax: context.rowsMax,
+      };
       this.#templateCount += 1;
       const sent = { number: this.#templateCount, bytes: serialize(content) };
       return { kind: 'template', template, sent };

@@ -25,13 +25,32 @@ type OutputColumn = {
   readonly type: SqlType;
 };
 
+/** What bounds an answer. */
+export type RowBounds = {
+  /** Rows beyond this are left out: the plan gives one more where there are more. */
+  readonly rowsMax?: number | undefined;
+  readonly bytesMax?: number | undefined;
+  readonly checkpoint?: Checkpoint | undefined;
+};
+
+/** The rows of an answer, as written. */
+export type WrittenRows = {
+  /** A JSON array; its bytes are good until the buffer is written to again. */
+  readonly json: Uint8Array;
+  readonly rowCount: number;
+  /** Whether there were more. */
+  readonly isTruncated: boolean;
+};
+
 /** Writes the rows of an answer as a JSON array of objects, keys in the order of the select list. */
 export class RowWriter implements Sink {
   readonly #out: JsonBuffer;
   readonly #columns: readonly OutputColumn[];
   readonly #checkpoint: Checkpoint | undefined;
+  readonly #rowsMax: number;
   readonly #bytesMax: number;
   #rowCount = 0;
+  #isTruncated = false;
   /** Bytes at which the checkpoint is passed next. */
   #checkpointSize = CHECKPOINT_BYTES;
 
@@ -39,11 +58,11 @@ export class RowWriter implements Sink {
     output: readonly Column[],
     plan: PhysicalPlan,
     out: JsonBuffer,
-    checkpoint?: Checkpoint,
-    bytesMax: number = ANSWER_BYTES_MAX,
+    bounds: RowBounds = {},
   ) {
-    this.#checkpoint = checkpoint;
-    this.#bytesMax = bytesMax;
+    this.#checkpoint = bounds.checkpoint;
+    this.#rowsMax = bounds.rowsMax ?? Number.POSITIVE_INFINITY;
+    this.#bytesMax = bounds.bytesMax ?? ANSWER_BYTES_MAX;
     this.#out = out;
     this.#columns = outputColumnsOf(output, plan);
     out.raw('[');
@@ -56,7 +75,8 @@ export class RowWriter implements Sink {
     const numbers = vectors.map((vector, position) =>
       plainNumbers(vector, columns[position]!.type),
     );
-    for (let row = 0; row < chunk.count; row++) {
+    const count = Math.min(chunk.count, this.#rowsMax - this.#rowCount);
+    for (let row = 0; row < count; row++) {
       if (this.#rowCount > 0) out.raw(',');
       for (let position = 0; position < columns.length; position++) {
         const { prefix, prefixSize, type } = columns[position]!;
@@ -81,13 +101,16 @@ export class RowWriter implements Sink {
         );
       }
     }
-    return true;
+    if (count === chunk.count) return true;
+    this.#isTruncated = true;
+    return false;
   }
 
-  /** Ends the array. Its bytes are good until the buffer is written to again. */
-  finish(): { readonly json: Uint8Array; readonly rowCount: number } {
+  /** Ends the array. */
+  finish(): WrittenRows {
     this.#out.raw(']');
-    return { json: this.#out.written(), rowCount: this.#rowCount };
+    const json = this.#out.written();
+    return { json, rowCount: this.#rowCount, isTruncated: this.#isTruncated };
   }
 }
 

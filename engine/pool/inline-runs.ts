@@ -287,7 +287,8 @@ export class InlineRuns {
     const buffer = this.#buffers.pop() ?? new JsonBuffer();
     // A query that failed may have left the beginning of its answer.
     buffer.clear();
-    const rows = new RowWriter(query.output, query.plan, buffer, checkpoint);
+    const { output, plan, rowsMax } = query;
+    const rows = new RowWriter(output, plan, buffer, { rowsMax, checkpoint });
     try {
       pausingEvery(INLINE_STEPS, checkpoint, () => push(context, rows));
     } catch (error) {
@@ -354,11 +355,12 @@ export class InlineRuns {
   }
 
   #lend(buffer: JsonBuffer, rows: RowWriter, stats: TaskStats): RunAnswer {
-    const { json, rowCount } = rows.finish();
+    const { json, rowCount, isTruncated } = rows.finish();
     let isLent = true;
     return {
       json,
       rowCount,
+      isTruncated,
       stats,
       release: () => {
         if (!isLent) return;

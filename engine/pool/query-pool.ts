@@ -70,7 +70,9 @@ import { OversizedStatesError, WorkerThreads } from './worker-threads.ts';
 export type QueryRun = {
   readonly plan: PhysicalPlan;
   readonly output: readonly Column[];
-  /** What workers get in place of plan and output, where calls share a plan. */
+  /** Rows of the answer at most; the plan gives one more where there are more. */
+  readonly rowsMax: number;
+  /** What workers get in place of these, where calls share a plan. */
   readonly template?: SentTemplate | undefined;
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
@@ -393,10 +395,10 @@ export class QueryPool {
   }
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
-    const { plan, output, template, covered, ...others } = query;
+    const { plan, output, rowsMax, template, covered, ...others } = query;
     const { tenant: _tenant, renewal: _renewal, isWhole: _isWhole, ...rest } = others;
     const part = {
-      work: template ?? { plan, output },
+      work: template ?? { plan, output, rowsMax },
       timeMsMax: this.#limits.queryMsMax,
       // Behind what is added: before it, V8 would make a hidden class each time.
       ...rest,
@@ -514,8 +516,11 @@ function isRenewal({ renewal }: QueryRun): boolean {
 }
 
 /** Field by field: where an object is spread and fields are added, V8 makes a hidden class each time. */
-function withWaited({ json, rowCount, stats, release }: RunAnswer, waited?: Waited): RunAnswer {
-  return { json, rowCount, stats, waited, release };
+function withWaited(
+  { json, rowCount, isTruncated, stats, release }: RunAnswer,
+  waited?: Waited,
+): RunAnswer {
+  return { json, rowCount, isTruncated, stats, waited, release };
 }
 
 function threadBoundsOf(limits: PoolLimits): ThreadBounds {
@@ -539,8 +544,8 @@ function cancellationOf(signal: AbortSignal | undefined): QueryError {
 }
 
 /** As its caller has it: given back to the thread that made it. */
-function answerOf({ json, rowCount, stats }: RowsAnswer): RunAnswer {
-  return { json: json.bytes, rowCount, stats, release: () => giveBack(json) };
+function answerOf({ json, rowCount, isTruncated, stats }: RowsAnswer): RunAnswer {
+  return { json: json.bytes, rowCount, isTruncated, stats, release: () => giveBack(json) };
 }
 
 function rowsOf(answer: DoneAnswer): RowsAnswer {

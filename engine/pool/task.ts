@@ -114,6 +114,8 @@ export type RowsAnswer = {
   /** A JSON array, UTF-8. */
   readonly json: LentBytes;
   readonly rowCount: number;
+  /** Whether there are more rows than the answer may have. */
+  readonly isTruncated: boolean;
   readonly stats: TaskStats;
 };
 
@@ -122,6 +124,8 @@ export type RunAnswer = {
   /** A JSON array, UTF-8: on loan until `release`, after which it may be written over. */
   readonly json: Uint8Array;
   readonly rowCount: number;
+  /** Whether there are more rows than the answer may have. */
+  readonly isTruncated: boolean;
   readonly stats: TaskStats;
   /** There where it was run on threads. */
   readonly waited?: Waited | undefined;

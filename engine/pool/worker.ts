@@ -301,17 +301,19 @@ function movableBuffersOf(answer: TaskAnswer): readonly ArrayBufferLike[] {
 }
 
 function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
-  const { json, rowCount } = rows.finish();
+  const { json, rowCount, isTruncated } = rows.finish();
   const lent = answerBlocks.lend(json);
   answerBuffer.clear();
-  return { kind: 'rows', json: lent, rowCount, stats: run.stats() };
+  return { kind: 'rows', json: lent, rowCount, isTruncated, stats: run.stats() };
 }
 
 function newRowWriter(run: Run): RowWriter {
   // A query that failed may have left the beginning of its answer.
   answerBuffer.clear();
-  const { output, plan, context } = run;
-  return new RowWriter(output, plan, answerBuffer, context.checkpoint, bounds.answerBytesMax);
+  const { output, plan, rowsMax, context } = run;
+  const { checkpoint } = context;
+  const rowBounds = { rowsMax, bytesMax: bounds.answerBytesMax, checkpoint };
+  return new RowWriter(output, plan, answerBuffer, rowBounds);
 }
 
 /** The plan to run, read once where calls share it: then it waits for what they put in. */
@@ -338,7 +340,7 @@ function startRun(task: QueryPartTask): Run {
   const nowMs = () => clock.nowMs();
   const startMs = nowMs();
   const { work, dropped } = task;
-  const { plan, output } = contentOf(work);
+  const { plan, output, rowsMax } = contentOf(work);
   const { bounds, texts }: Partial<SentTemplate> = 'bounds' in work ? work : {};
   const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
   forgetDropped(dropped);
@@ -360,6 +362,7 @@ function startRun(task: QueryPartTask): Run {
   return {
     plan,
     output,
+    rowsMax,
     context: { segments, prepared, bounds, texts, checkpoint, counters, profiler },
     stats: () => taskStatsOf(counters, nowMs() - startMs, profiler?.profile()),
   };

@@ -33,6 +33,7 @@ export type RunAnswer = {
   readonly answer: QueryAnswer;
   /** Names of the columns, in their order. */
   readonly columns: readonly string[];
+  readonly truncatedTo: number | undefined;
   /**
    * Makes the digest of the rows: to be called before their `release`.
    *
@@ -228,6 +229,7 @@ export class EndpointCaller {
       kind: 'run',
       columns,
       answer: made,
+      truncatedTo: truncatedTo(made),
       digest: () => this.#digest.digest(made.json),
     });
     return answer instanceof Promise ? answer.then(runAnswerOf) : runAnswerOf(answer);
@@ -270,6 +272,7 @@ export class EndpointCaller {
     const answer = new KeptAnswer(run.json, {
       digest: this.#digest.digest(run.json),
       columns: columnsOf(key),
+      truncatedTo: truncatedTo(run),
     });
     run.release();
     const { startMs, lostDays, stats } = run;
@@ -327,4 +330,9 @@ export class EndpointCaller {
       this.#renewing = undefined;
     }
   }
+}
+
+/** The rows of an answer that `max_rows` cut. */
+function truncatedTo({ isTruncated, rowCount }: QueryAnswer): number | undefined {
+  return isTruncated ? rowCount : undefined;
 }

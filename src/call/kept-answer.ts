@@ -28,6 +28,8 @@ export type AnswerNames = {
   readonly digest: string;
   /** Names of the columns, in their order: an answer without rows has them, too. */
   readonly columns: readonly string[];
+  /** Its rows, where `max_rows` cut off others. */
+  readonly truncatedTo?: number | undefined;
 };
 
 /**
@@ -36,6 +38,7 @@ export type AnswerNames = {
  */
 export class KeptAnswer {
   readonly digest: string;
+  readonly truncatedTo: number | undefined;
   /** As JSON. */
   readonly identity: BodyForm;
   readonly #columns: readonly string[];
@@ -45,7 +48,7 @@ export class KeptAnswer {
   #onGrown: () => void = () => {};
 
   /** Copies `json`, rows that may be on loan. */
-  constructor(json: Uint8Array, { digest, columns }: AnswerNames) {
+  constructor(json: Uint8Array, { digest, columns, truncatedTo }: AnswerNames) {
     const size = RESULT_START.length + json.length + RESULT_END.length;
     // Not of the pool that small buffers share: a kept slice would keep the whole of it.
     const bytes = Buffer.allocUnsafeSlow(size);
@@ -53,6 +56,7 @@ export class KeptAnswer {
     bytes.set(json, RESULT_START.length);
     RESULT_END.copy(bytes, size - RESULT_END.length);
     this.digest = digest;
+    this.truncatedTo = truncatedTo;
     this.#columns = columns;
     this.identity = { bytes, encoding: 'identity', etag: etagOf(digest, JSON_FORMAT, 'identity') };
     this.#byteSize = size;

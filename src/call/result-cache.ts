@@ -162,7 +162,7 @@ export class ResultCache {
       return false;
     }
     const renewMs = madeMs + renewalAgeMs(cacheS * 1000, warmS);
-    if (old !== undefined && old.answer.digest === answer.digest) {
+    if (old !== undefined && isSame(old.answer, answer)) {
       // The same bytes again: what is compressed of them stays good.
       Object.assign(old, { madeMs, endMs, renewMs });
       return true;
@@ -259,6 +259,11 @@ export class ResultCache {
     this.#ofTenants.delete(entry.tenant, entry);
     this.#count(entry, 0);
   }
+}
+
+/** Whether callers get the same of both. */
+function isSame(kept: KeptAnswer, made: KeptAnswer): boolean {
+  return kept.digest === made.digest && kept.truncatedTo === made.truncatedTo;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;

@@ -11,6 +11,9 @@ import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
 import { setWarnings } from './warnings.ts';
 
+/** On an answer that `max_rows` cut: the rows that are left. */
+export const TRUNCATED_HEADER = 'Weir-Truncated';
+
 /** Milliseconds of work from which it is named. */
 const BESIDE_MS_MIN = 0.5;
 
@@ -40,7 +43,7 @@ export async function sendAnswer(
 async function sendRun(
   request: IncomingMessage,
   response: ServerResponse,
-  { answer, columns, digest }: RunAnswer,
+  { answer, columns, truncatedTo, digest }: RunAnswer,
   { format, parseMs, hold }: CallManner,
 ): Promise<void> {
   if (response.destroyed) {
@@ -51,6 +54,7 @@ async function sendRun(
   response.once('close', answer.release);
   hold(answer.json.length);
   setWarnings(response, lostDaysWarnings(answer.lostDays));
+  setTruncated(response, truncatedTo);
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
@@ -80,6 +84,7 @@ async function sendShared(
   }
   manner.hold(form.bytes.length);
   setWarnings(response, lostDaysWarnings(shared.lostDays));
+  setTruncated(response, answer.truncatedTo);
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
   // What is missing may be there again soon: nobody keeps such an answer.
@@ -90,6 +95,10 @@ async function sendShared(
   if (isUnchanged(request, response, form.etag)) return;
   if (form.encoding !== 'identity') response.setHeader('Content-Encoding', form.encoding);
   sendBytes(response, 200, format.contentType, [form.bytes]);
+}
+
+function setTruncated(response: ServerResponse, rowCount: number | undefined): void {
+  if (rowCount !== undefined) response.setHeader(TRUNCATED_HEADER, rowCount);
 }
 
 /** Sends an answer as it is rewritten, as fast as its caller reads; a short one with its length. */

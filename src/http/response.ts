@@ -6,7 +6,7 @@ import type { Failure, TellFailure } from './failure.ts';
 
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS =
-  'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location, Weir-Warnings';
+  'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location, Weir-Warnings, Weir-Truncated';
 
 /** On every answer, whatever was asked. */
 export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,6 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
+import { TRUNCATED_HEADER } from '../http/call-answer.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText } from './operation-text.ts';
 import { anyOf, refTo } from './schemas.ts';
@@ -65,6 +66,7 @@ export const CALL_TEXT: OperationText = {
         'Server-Timing':
           'Milliseconds of the steps it took, and what the threads ran while it waited for one',
         [WARNINGS_HEADER]: 'Of which days rows or values are missing, where damage has cost some',
+        [TRUNCATED_HEADER]: 'The rows of an answer that `max_rows` cut',
       },
     },
     304: { description: 'The caller has it already' },

@@ -33,6 +33,7 @@ function run(does: Script['does'], tenant: string, signal?: AbortSignal): Promis
   const query: QueryRun & { readonly script: Script } = {
     plan: { op: 'one-row' },
     output: [],
+    rowsMax: 1,
     segments: [],
     dropped: { count: 0, ids: [] },
     tenant,

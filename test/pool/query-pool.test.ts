@@ -57,6 +57,7 @@ function query(
   const run: QueryRun = {
     plan: { op: 'one-row' },
     output: [],
+    rowsMax: 1,
     segments: [],
     dropped: { count: 0, ids: [] },
     ...more,
@@ -178,7 +179,8 @@ test('what is left of a query in fragments is done by the calling thread, where 
   const finishHere: QueryPoolOptions['finishHere'] = (_, partials) => {
     seen = partials;
     const stats = taskStatsOf(newScanCounters(), 1);
-    return isLittle ? { json, rowCount: 1, stats, release: () => {} } : undefined;
+    const answer = { json, rowCount: 1, isTruncated: false, stats, release: () => {} };
+    return isLittle ? answer : undefined;
   };
   start(2, {}, { finishHere });
   const answer = await pool.run(fragments('answer', 'answer'));

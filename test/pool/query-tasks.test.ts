@@ -37,7 +37,7 @@ function startTask(): { readonly job: Job; readonly done: Promise<unknown>; task
   const task: QueryTask = {
     kind: 'query',
     signal: newTaskSignal(),
-    work: { plan: { op: 'one-row' }, output: [] },
+    work: { plan: { op: 'one-row' }, output: [], rowsMax: 1 },
     segments: [],
     dropped: { count: 0, ids: [] },
     timeMsMax: LIMITS.queryMsMax,

@@ -82,7 +82,7 @@ function answerTo(task: Task): TaskAnswer {
   if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
-  return { kind: 'rows', json, rowCount: 0, stats };
+  return { kind: 'rows', json, rowCount: 0, isTruncated: false, stats };
 }
 
 /** Comes to checkpoints, as a query does, until it is done. */

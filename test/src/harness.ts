@@ -63,6 +63,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
   return {
     json: Buffer.from(JSON.stringify(rows)),
     rowCount: rows.length,
+    isTruncated: false,
     release: () => {},
     lostDays: [],
     stats: {

@@ -24,7 +24,7 @@ import { settleSubqueries } from './subqueries.ts';
 /** What the optimiser knows of a call, whose clock it may not know yet. */
 export type PlanContext = CallValues & {
   readonly sources: readonly SourceSchema[];
-  /** Rows the caller wants at most. */
+  /** Rows the caller wants at most: the plan gives one more, which tells that there are more. */
   readonly rowsMax: number;
   /** What the run may read; absent: everything. */
   readonly reach?: Reach | undefined;
@@ -112,7 +112,7 @@ export function optimizeInPieces(
   passes: readonly Pass[] = PASSES,
 ): Pieces<LogicalPlan> {
   const budgeted = { ...context, budget: new WorkBudget(FOLDING_STEPS_MAX) };
-  const plan = limited(query.plan, context.rowsMax);
+  const plan = limited(query.plan, context.rowsMax + 1);
   return applyInPieces({ ...query, plan }, budgeted, passes);
 }
 
@@ -130,8 +130,8 @@ function* applyInPieces(
   return plan;
 }
 
-function limited(plan: LogicalPlan, rowsMax: number): LogicalPlan {
-  return { op: 'limit', input: plan, count: { op: 'literal', type: INT64, value: rowsMax } };
+function limited(plan: LogicalPlan, rowCount: number): LogicalPlan {
+  return { op: 'limit', input: plan, count: { op: 'literal', type: INT64, value: rowCount } };
 }
 
 function idsOf(columns: readonly Column[]): Set<number> {

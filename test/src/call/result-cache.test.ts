@@ -47,6 +47,16 @@ test('beyond its bytes as many leave as must', () => {
   assert.equal(cache.find(keyOf(cache, '40'), 1), undefined);
 });
 
+test('an answer made anew says whether it is cut, also where its rows are the same', () => {
+  const cache = new ResultCache({ byteSizeMax: 1e9 });
+  const key = keyOf(cache, 'a');
+  for (const truncatedTo of [undefined, 1, undefined]) {
+    const answer = new KeptAnswer(Buffer.from('[1]'), { digest: 'same', columns: [], truncatedTo });
+    cache.put(key, answer, NOW);
+    assert.equal(cache.find(key, 1)?.answer.truncatedTo, truncatedTo);
+  }
+});
+
 test('one tenant with many answers pushes out its own, and has all where it is alone', () => {
   for (const bounds of [{ byteSizeMax: 1e9, entryCountMax: 20 }, { byteSizeMax: 20 * 2_100 }]) {
     const cache = new ResultCache(bounds);
