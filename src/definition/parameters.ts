@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
+import { PLUS_HINT } from '../../engine/function/time/time-zone.ts';
 import { echo, oneOf } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
@@ -35,12 +36,13 @@ export class ParameterSchema {
 
   /**
    * The value of every declared parameter; NULL where there is none. Names that are not declared
-   * are passed over.
+   * are passed over. An empty text is as good as none, but for the names in `emptyNames`: of these it is the value,
+   * where the parameter is any text and has a default.
    *
    * @throws ServiceError for the first parameter that is missing, repeated or not of its type; its
    * message tells of all of them.
    */
-  parse(texts: ParameterTexts): ParameterValues {
+  parse(texts: ParameterTexts, emptyNames: ReadonlySet<string> = NO_NAMES): ParameterValues {
     const values = new Map<string, SqlValue>();
     const problems: { code: ErrorCode; parameter: string; message: string }[] = [];
     for (const declared of this.#declared) {
@@ -55,7 +57,7 @@ export class ParameterSchema {
         });
         continue;
       }
-      const text = findText(definition, texts);
+      const text = mayBeEmpty(definition, emptyNames) ? '' : findText(definition, texts);
       const result = readText(declared, text);
       if (result.success) {
         values.set(name, result.data);
@@ -74,6 +76,8 @@ export class ParameterSchema {
     });
   }
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 type DeclaredParameter = {
   readonly definition: ParameterDefinition;
@@ -98,6 +102,17 @@ function readText(
   return result;
 }
 
+function mayBeEmpty(definition: ParameterDefinition, emptyNames: ReadonlySet<string>): boolean {
+  return (
+    emptyNames.has(definition.name) && definition.default !== undefined && isAnyText(definition)
+  );
+}
+
+/** An empty text is a STRING; where another type or a list of values is wanted, it is no value. */
+function isAnyText({ type, values }: ParameterDefinition): boolean {
+  return type === 'string' && values === undefined;
+}
+
 /** The first text among the names that is not empty, else the default. */
 function findText(definition: ParameterDefinition, texts: ParameterTexts): string | undefined {
   for (const key of [definition.name, ...definition.from]) {
@@ -106,9 +121,7 @@ function findText(definition: ParameterDefinition, texts: ParameterTexts): strin
   }
   if (definition.required) return undefined;
   if (definition.default !== undefined) return definition.default;
-  // An empty text is a STRING; where another type or a list of values is wanted, it is no value.
-  const isAnyText = definition.type === 'string' && definition.values === undefined;
-  return isAnyText ? texts.get(definition.name)?.[0] : undefined;
+  return isAnyText(definition) ? texts.get(definition.name)?.[0] : undefined;
 }
 
 function valueSchema(definition: ParameterDefinition): z.ZodType<SqlValue, string | undefined> {
@@ -126,19 +139,19 @@ function valueSchema(definition: ParameterDefinition): z.ZodType<SqlValue, strin
       const isAllowed = values === undefined || values.includes(text);
       const value = isAllowed ? parseParameterText(type, text) : undefined;
       if (value !== undefined) return value;
-      const hint = type === 'timestamp' ? hintOf(text) : '';
+      const isLost = type === 'timestamp' && hasLostPlus(text);
       context.addIssue({
         code: 'custom',
-        message: `${name} must be ${wanted}; got ${echo(text)}${hint}`,
+        message: `${name} must be ${wanted}; got ${echo(text)}${isLost ? PLUS_HINT : ''}`,
       });
       return z.NEVER;
     });
 }
 
 /** A plus sign in a query string arrives as a space, which callers rarely suspect. */
-function hintOf(text: string): string {
-  return / \d{2}:?\d{2}$/.test(text) &&
-    parseParameterText('timestamp', text.replace(/ (?=\S*$)/, '+'))
-    ? ' (in a URL the sign + of an offset is written %2B)'
-    : '';
+function hasLostPlus(text: string): boolean {
+  return (
+    / \d{2}:?\d{2}$/.test(text) &&
+    parseParameterText('timestamp', text.replace(/ (?=\S*$)/, '+')) !== undefined
+  );
 }

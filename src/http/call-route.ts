@@ -47,11 +47,11 @@ export function callHandler(options: {
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
     const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
-    const texts = hasBody(request)
+    const { texts, emptyNames }: GivenTexts = hasBody(request)
       ? await addBody(query, { request, response, bodies, endpoint, tenant: tenantOf(grant) })
-      : query;
+      : { texts: query };
     const receivedMs = clock.monotonicMs();
-    const parameters = endpoint.parameters.parse(texts);
+    const parameters = endpoint.parameters.parse(texts, emptyNames);
     const sql = callerSqlOf(texts, endpoint);
     const tenant = tenantOf(grant);
     const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
@@ -96,6 +96,12 @@ export function unknownEndpoint(idOrName: string): ServiceError {
   return new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
 }
 
+type GivenTexts = {
+  readonly texts: ParameterTexts;
+  /** Names that a JSON body gives an empty text. */
+  readonly emptyNames?: ReadonlySet<string>;
+};
+
 /**
  * The parameters of the query string and those of a JSON body together. One that stands in both is
  * given twice, and refused as any other that is. What the endpoint does not read may be anything. A
@@ -110,27 +116,29 @@ async function addBody(
     readonly tenant: Tenant;
     readonly endpoint: Endpoint;
   },
-): Promise<ParameterTexts> {
+): Promise<GivenTexts> {
   const { request, response, bodies, endpoint, tenant } = call;
   const terms = { bytesMax: CALL_BODY_BYTES_MAX, tenant };
   const { isSandboxed } = endpoint.definition;
   const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
   if (type === 'ignored') {
     await skipBody(request);
-    return query;
+    return { texts: query };
   }
   const body = await bodies.use(request, response, terms, async (pieces) => {
     const text = textOfBody(Buffer.concat(pieces));
     return type === JSON_TYPE ? parseJsonObject(text) : ([[SQL_PARAMETER, text]] as const);
   });
   const texts = new Map(query);
+  const emptyNames = new Set<string>();
   for (const [name, value] of body) {
     const isRead = endpoint.parameters.reads(name) || (isSandboxed && name === SQL_PARAMETER);
     if (!isRead) continue;
     const text = textOf(name, value);
+    if (text === '') emptyNames.add(name);
     if (text !== undefined) texts.set(name, [...(texts.get(name) ?? []), text]);
   }
-  return texts;
+  return { texts, emptyNames };
 }
 
 const JSON_TYPE = 'application/json';

@@ -32,6 +32,9 @@ export const UTC_NAMES: ReadonlySet<string> = new Set([
 const OFFSET = /^(?:UTC)?([+-])(?:(\d{2})(\d{2})|(\d{1,2})(?::(\d{1,2}))?)$/;
 const OFFSET_HOURS_MAX = 14;
 
+/** To be said of a text with a space where an offset has its plus: a query string makes one of the other. */
+export const PLUS_HINT = ' (in a URL the sign + of an offset is written %2B)';
+
 const zones = new Map<string, TimeZone>();
 
 /** `UTC`, an offset such as `+01:00`, or a place such as `Europe/Paris`; throws for others. */
@@ -41,9 +44,10 @@ export function mustTimeZone(name: string): TimeZone {
   if (known !== undefined) return known;
   const zone = fixedZone(name) ?? placeZone(name);
   if (zone === undefined) {
+    const hint = fixedZone(name.replace(/^ /, '+')) === undefined ? '' : PLUS_HINT;
     throw new QueryError(
       'query_failed',
-      `time zone must be UTC, an offset such as +01:00 or a place such as Europe/Paris; got ${JSON.stringify(name.slice(0, 64))}`,
+      `time zone must be UTC, an offset such as +01:00 or a place such as Europe/Paris; got ${JSON.stringify(name.slice(0, 64))}${hint}`,
     );
   }
   if (zones.size >= TIME_ZONES_MAX) zones.clear();
