@@ -5,6 +5,7 @@ import {
   tellFailure,
   tellFailureLikeContainer,
 } from './http/failure.ts';
+import { CONTAINER_SOURCE_LIST, SOURCE_LIST, type SourceListForm } from './http/source-list.ts';
 import { HEADERS_BYTES_MAX, HEADERS_WITH_SQL_BYTES_MAX } from './limits.ts';
 import { CONTAINER_FAILURE_SCHEMAS, FAILURE_SCHEMAS } from './openapi/failure-schemas.ts';
 import type { FailureSchemas } from './openapi/operation-text.ts';
@@ -27,6 +28,7 @@ export type Profile = {
   readonly tellFailedCall: TellFailure;
   /** What both look like. */
   readonly failureSchemas: FailureSchemas;
+  readonly sourceList: SourceListForm;
   /** What `/health` of a ready service says beside its own words. */
   readonly healthMembers: object;
   /** What is done to events as they arrive. */
@@ -40,6 +42,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     tellFailure,
     tellFailedCall: tellFailure,
     failureSchemas: FAILURE_SCHEMAS,
+    sourceList: SOURCE_LIST,
     healthMembers: {},
     admission: {},
   },
@@ -49,6 +52,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     tellFailure: tellFailureLikeContainer,
     tellFailedCall: tellFailedCallLikeContainer,
     failureSchemas: CONTAINER_FAILURE_SCHEMAS,
+    sourceList: CONTAINER_SOURCE_LIST,
     // A process keeps within MEMORY_LIMIT by itself, and refuses posts before it does not.
     healthMembers: { nodes_count: 1, memory_utilization: 'ok' },
     admission: { isSingleAnonymous: true, requestUrlSource: 'cloudflare.logs.prod' },

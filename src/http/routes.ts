@@ -4,7 +4,7 @@ import { countingPosts, doorRoutes, LOG_PATHS } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { OperationText, Schema } from '../openapi/operation-text.ts';
-import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import { refTo } from '../openapi/schemas.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
@@ -129,7 +129,7 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   ];
 }
 
-function sourceRoute({ intake }: RouteOptions): Route {
+function sourceRoute({ intake, profile }: RouteOptions): Route {
   return {
     path: '/api/sources',
     operations: {
@@ -137,9 +137,9 @@ function sourceRoute({ intake }: RouteOptions): Route {
         summary: 'List the sources of events',
         description: 'With a token that may manage, also how much each of them holds.',
         tag: 'sources',
-        answers: resultAnswer(listOf(refTo('Source'))),
+        answers: jsonAnswer(profile.sourceList.schema),
         access: { scope: 'any', tokenIn: 'headers' },
-        handle: sourceListHandler(intake),
+        handle: sourceListHandler(intake, profile.sourceList),
       },
     },
   };
@@ -198,7 +198,6 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
   return watched.map((route) => ({ ...route, isAlwaysServed: true }));
 }
 
-function resultAnswer(schema: Schema): OperationText['answers'] {
-  const result = { schema: objectOf({ result: schema }) };
-  return { 200: { description: 'As asked for', content: { 'application/json': result } } };
+function jsonAnswer(schema: Schema): OperationText['answers'] {
+  return { 200: { description: 'As asked for', content: { 'application/json': { schema } } } };
 }

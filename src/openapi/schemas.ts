@@ -169,6 +169,13 @@ export const SCHEMAS = {
     { id: { type: 'string', format: 'uuid' }, name: STRING },
     { events: COUNT, bytes: COUNT },
   ),
+  NumberedSource: {
+    description: 'A source as the analytics container lists it',
+    ...objectOf(
+      { id: COUNT, token: { type: 'string', format: 'uuid' }, name: STRING },
+      { events: COUNT, bytes: COUNT },
+    ),
+  },
   Token: objectOf(
     {
       id: STRING,

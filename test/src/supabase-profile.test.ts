@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryError } from '../../engine/query-error.ts';
+import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { EndpointClient } from '../../src/command/endpoint-client.ts';
 import { ServiceClient } from '../../src/command/service-client.ts';
 import { ServiceError } from '../../src/errors.ts';
@@ -149,5 +150,18 @@ test('weir explain is told what is wrong in this profile, too', async () => {
     await assert.rejects(client.explain(call), { code: 'missing_parameter' });
     const stranger = new EndpointClient(new ServiceClient(`http://127.0.0.1:${app.port}`, 'wrong'));
     await assert.rejects(stranger.list(), { code: 'unauthorized' });
+  });
+});
+
+test('the sources are a bare list, their UUIDs called tokens beside numbers that are fixed', async () => {
+  await withApp(SUPABASE, async (app) => {
+    const { json } = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': PUBLIC } });
+    const named = (name: string) => json.find((source: { name: string }) => source.name === name);
+    assert.deepEqual(named('postgres.logs'), {
+      id: 1181678342,
+      token: BUILT_IN_SOURCES.find(({ name }) => name === 'postgres.logs')!.id,
+      name: 'postgres.logs',
+    });
+    assert.equal(new Set(json.map(({ id }: { id: number }) => id)).size, json.length);
   });
 });
