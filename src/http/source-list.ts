@@ -2,7 +2,7 @@ import type { Schema } from '../openapi/operation-text.ts';
 import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
 
 /** A source as a caller may see it; how much it holds only where the token may manage. */
-export type ListedSource = {
+type ListedSource = {
   /** Its UUID. */
   readonly id: string;
   readonly name: string;
