@@ -186,7 +186,7 @@ export class Engine {
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly CommonTable[],
+    within?: readonly (readonly CommonTable[])[],
     views?: Views,
   ): PreparedQuery {
     return prepareQuery(text, { sources: this.#sources, parameters, within, views });
@@ -196,7 +196,7 @@ export class Engine {
   prepareInPieces(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly CommonTable[],
+    within?: readonly (readonly CommonTable[])[],
     views?: Views,
   ): Pieces<PreparedQuery> {
     return prepareInPieces(text, { sources: this.#sources, parameters, within, views });

@@ -10,7 +10,7 @@ import { CALLER_QUERIES_BYTES_MAX, CALLER_QUERY_BYTES, CALLER_SQL_LENGTH_MAX } f
 import type { QueryEngine } from './query-engine.ts';
 
 /**
- * Queries that callers bring along, each over the CTEs of a definition that lets them. A page asks
+ * Queries that callers bring along, each over the tables that a definition offers them. A page asks
  * the same text every few seconds, so texts that were bound are remembered, byte for byte.
  */
 export class CallerQueries {
@@ -24,7 +24,7 @@ export class CallerQueries {
   }
 
   /**
-   * The text as a query over the endpoint's CTEs and nothing else.
+   * The text as a query over the tables that the endpoint offers, and nothing else.
    *
    * @throws ServiceError for a text that is too long, does not parse or bind, or names more than it
    * may, with its place in the text.
@@ -49,16 +49,16 @@ export class CallerQueries {
     return query;
   }
 
-  *#bind({ declared, query, views }: Endpoint, sql: string): Pieces<PreparedQuery> {
+  *#bind({ declared, callerTables, views }: Endpoint, sql: string): Pieces<PreparedQuery> {
     const parameters = declared.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
     try {
-      return yield* this.#engine.prepareInPieces(sql, parameters, query.commonTables, views);
+      return yield* this.#engine.prepareInPieces(sql, parameters, callerTables, views);
     } catch (error) {
       throw error instanceof QueryError ? fromQueryError(error, sql) : error;
     }
   }
 
-  /** A definition that was changed is another endpoint, and has other CTEs. */
+  /** A definition that was changed is another endpoint, and offers other tables. */
   #numberOf(endpoint: Endpoint): number {
     let number = this.#numbers.get(endpoint);
     if (number === undefined) {

@@ -11,14 +11,14 @@ export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
 export interface QueryEngine {
   /**
    * Parses and binds a text whose parameters are all among those declared; with `within`, as one that
-   * may name these tables and no sources; with `views`, as one that, or whose tables, may name these.
+   * may name the tables of these texts and no sources; with `views`, as one that, or whose tables, may name these.
    *
    * @throws QueryError with the place in the text.
    */
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: PreparedQuery['commonTables'],
+    within?: readonly PreparedQuery['commonTables'][],
     views?: Views,
   ): PreparedQuery;
   /** As `prepare`, for a text of which nobody knows how long it takes. */

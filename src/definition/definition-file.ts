@@ -5,7 +5,8 @@
  * file    = header statement
  * header  = { "--" key [ "[" profile "]" ] ":" value newline }
  *                                               up to the first line that does not begin with --
- * key     = id | name | description | max_rows | cache | warm | sandbox | alias | version | param
+ * key     = id | name | description | max_rows | cache | warm | sandbox | extends | alias | version
+ *         | param
  * profile = default | supabase
  * ```
  *
@@ -18,6 +19,7 @@
  * | `cache`       | `disabled`, or how long an answer is kept: `900s`         | `disabled`        |
  * | `warm`        | `disabled`, or how old a kept answer in use may get: `300s`; needs cache | `disabled` |
  * | `sandbox`     | `disabled` or `enabled`                                   | `disabled`        |
+ * | `extends`     | the definition whose callers' SQL sees this one's WITH, too | none            |
  * | `alias`       | further names, with commas between them                   | none              |
  * | `version`     | a whole number, counted up at each change                 | 1                 |
  * | `param`       | one parameter; as many lines as there are parameters      | none              |
@@ -75,6 +77,7 @@ const KEYS = [
   'cache',
   'warm',
   'sandbox',
+  'extends',
   'alias',
   'version',
   'param',
@@ -125,6 +128,7 @@ export function parseDefinitionFile(
     cacheS: value('cache', parseDuration),
     warmS: value('warm', parseDuration),
     isSandboxed: value('sandbox', parseSandbox) ?? false,
+    extended: value('extends', parseName),
     version: value('version', parseVersion) ?? 1,
     text,
   };

@@ -41,6 +41,7 @@ const WRITABLE = {
   cache: WORD.optional(),
   warm: WORD.optional(),
   sandbox: SWITCH.optional(),
+  extends: WORD.optional(),
   query: TEXT,
 } as const;
 
@@ -64,6 +65,7 @@ export function describeEndpoint({ definition, origin, declared, query }: Endpoi
     cache: cacheS === undefined ? 'disabled' : `${cacheS}s`,
     warm: warmS === undefined ? 'disabled' : `${warmS}s`,
     sandbox: definition.isSandboxed ? 'enabled' : 'disabled',
+    extends: definition.extended,
     query: definition.text,
     origin,
     version: definition.version,
@@ -101,7 +103,15 @@ export function parseResource(value: unknown, current: Endpoint | undefined): De
 
 /** The file that says the same. The reader of files has the last word on what is in it. */
 export function resourceText(resource: DefinitionResource, id: string): string {
-  const { alias = [], description = '', max_rows: rowsMax, cache, warm, sandbox } = resource;
+  const {
+    alias = [],
+    description = '',
+    max_rows: rowsMax,
+    cache,
+    warm,
+    sandbox,
+    extends: extended,
+  } = resource;
   const header: (readonly [string, string | undefined])[] = [
     ['id', id],
     ['name', resource.name],
@@ -111,6 +121,7 @@ export function resourceText(resource: DefinitionResource, id: string): string {
     ['cache', cache],
     ['warm', warm],
     ['sandbox', sandbox],
+    ['extends', extended],
   ];
   const parameters = (resource.parameters ?? []).map(
     ({ name, type, required = false, default: given, enum: values, from = [] }) => {

@@ -28,6 +28,13 @@ type Outcome = {
   readonly asked: ReadonlyMap<string, SavedDefinition | undefined>;
 };
 
+/** A definition that others extend. */
+type ExtendedEndpoint = {
+  /** It, and those others, each by itself. */
+  readonly parts: readonly Endpoint[];
+  readonly endpoint: Endpoint;
+};
+
 /**
  * Definitions that are in force together: each bound, among the others. A set never changes; the
  * next one is made `after` it, and binds only what may have another meaning there.
@@ -39,7 +46,11 @@ export class DefinitionSet {
   readonly #engine: Preparing;
   readonly #byName = new Map<string, SavedDefinition>();
   readonly #byId = new Map<string, SavedDefinition>();
+  /** Of each by itself. */
   readonly #outcomes = new Map<SavedDefinition, Outcome>();
+  /** … and with what others add to it. */
+  readonly #results = new Map<SavedDefinition, Endpoint | DefinitionError>();
+  readonly #extended = new Map<SavedDefinition, ExtendedEndpoint>();
   readonly #before: DefinitionSet | undefined;
 
   /** Of two with the same id or name the first has it, and the other is a problem. */
@@ -55,10 +66,13 @@ export class DefinitionSet {
       if (error === undefined) this.#add(each);
       else refused.set(each, error);
     }
+    for (const each of saved) {
+      this.#results.set(each, refused.get(each) ?? this.#outcomeOf(each).result);
+    }
+    this.#extend(saved);
     const endpoints: Endpoint[] = [];
     const problems: UnboundDefinition[] = [];
-    for (const each of saved) {
-      const result = refused.get(each) ?? this.#outcomeOf(each).result;
+    for (const [each, result] of this.#results) {
       if (result instanceof DefinitionError) problems.push({ saved: each, error: result });
       else endpoints.push(result);
     }
@@ -70,8 +84,33 @@ export class DefinitionSet {
 
   /** What was bound of a definition; `undefined` where it cannot be called, or is no part of the set. */
   endpointOf(saved: SavedDefinition): Endpoint | undefined {
-    const result = this.#outcomes.get(saved)?.result;
+    const result = this.#results.get(saved);
     return result instanceof DefinitionError ? undefined : result;
+  }
+
+  /** Offers the tables of definitions that extend others to the callers of these. */
+  #extend(saved: readonly SavedDefinition[]): void {
+    const parts = new Map<SavedDefinition, Endpoint[]>();
+    for (const each of saved) {
+      const { extended } = each.definition;
+      const own = this.#results.get(each);
+      if (extended === undefined || !isEndpoint(own)) continue;
+      const target = this.#byName.get(extended);
+      const base = target && this.#outcomeOf(target).result;
+      if (target === undefined) this.#results.set(each, extensionError(each, NO_DEFINITION));
+      if (target === undefined || !isEndpoint(base)) continue;
+      const known = parts.get(target) ?? [base];
+      const reason = extensionProblem(own, known);
+      if (reason === undefined) parts.set(target, [...known, own]);
+      else this.#results.set(each, extensionError(each, reason));
+    }
+    for (const [target, ofTarget] of parts) {
+      const before = this.#before === undefined ? undefined : this.#before.#extended.get(target);
+      const isSame = before !== undefined && isSameList(before.parts, ofTarget);
+      const made = isSame ? before : { parts: ofTarget, endpoint: extendedEndpoint(ofTarget) };
+      this.#extended.set(target, made);
+      if (isEndpoint(this.#results.get(target))) this.#results.set(target, made.endpoint);
+    }
   }
 
   #findConflict(saved: SavedDefinition): DefinitionError | undefined {
@@ -147,6 +186,7 @@ export class DefinitionSet {
     checkParameters(saved, query, declared);
     return {
       ...{ definition, origin, fileText, namesProfile, query, declared },
+      callerTables: [query.commonTables],
       parameters: new ParameterSchema(declared),
       views: viewsOf(definition.name, asked),
     };
@@ -159,6 +199,56 @@ export class DefinitionSet {
     const { name } = view.definition;
     throw problemIn(saved, statementStart(saved), `${name} cannot be called: ${result.reason}`);
   }
+}
+
+const NO_DEFINITION = 'there is no definition of that name';
+
+function isEndpoint(result: Endpoint | DefinitionError | undefined): result is Endpoint {
+  return result !== undefined && !(result instanceof DefinitionError);
+}
+
+function isSameList(left: readonly Endpoint[], right: readonly Endpoint[]): boolean {
+  return left.length === right.length && left.every((each, index) => each === right[index]);
+}
+
+function extensionError(saved: SavedDefinition, reason: string): DefinitionError {
+  const { extended = '' } = saved.definition;
+  return problemIn(saved, saved.positionOf('extends'), `it cannot extend ${extended}: ${reason}`);
+}
+
+/** Why a definition cannot add to the first of these, which the others extend already; `undefined`: it can. */
+function extensionProblem(
+  { query, declared }: Endpoint,
+  known: readonly Endpoint[],
+): string | undefined {
+  if (query.commonTables.length === 0) return 'its statement has no WITH whose tables it could add';
+  const names = known.flatMap((each) => each.query.commonTables.map(({ name }) => name.text));
+  const taken = new Set(names.map((name) => name.toLowerCase()));
+  const twice = query.commonTables.find(({ name }) => taken.has(name.text.toLowerCase()));
+  if (twice !== undefined) return `there is a table ${twice.name.text} already`;
+  const given = new Map(known[0]!.declared.map(({ name, type }) => [name.toLowerCase(), type]));
+  const odd = declared.find(({ name, type }) => given.get(name.toLowerCase()) !== type);
+  if (odd === undefined) return undefined;
+  return `calls of that give no parameter ${odd.name} of type ${odd.type}`;
+}
+
+/** The first of these, with the tables of the others. */
+function extendedEndpoint(parts: readonly Endpoint[]): Endpoint {
+  const base = must(parts[0]);
+  const views: Views = {
+    name: base.views.name,
+    find: (name) => firstOf(parts, (part) => part.views.find(name)),
+    names: () => [...new Set(parts.flatMap((part) => part.views.names()))],
+  };
+  return { ...base, callerTables: parts.map(({ query }) => query.commonTables), views };
+}
+
+function firstOf<T>(parts: readonly Endpoint[], find: (part: Endpoint) => T | undefined) {
+  for (const part of parts) {
+    const found = find(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Where a definition is, as a clause. */

@@ -5,7 +5,7 @@ import type { Definition, ParameterDefinition } from './definition.ts';
  * every profile. What has its default has no line.
  */
 export function definitionText(definition: Definition): string {
-  const { aliases, description, cacheS, warmS, isSandboxed, version } = definition;
+  const { aliases, description, cacheS, warmS, isSandboxed, extended, version } = definition;
   return definitionFileText(
     [
       ['id', definition.id],
@@ -17,6 +17,7 @@ export function definitionText(definition: Definition): string {
       ['cache', cacheS === undefined ? undefined : `${cacheS}s`],
       ['warm', warmS === undefined ? undefined : `${warmS}s`],
       ['sandbox', isSandboxed ? 'enabled' : undefined],
+      ['extends', extended],
     ],
     definition.parameters,
     definition.text,

@@ -32,6 +32,8 @@ export type Definition = {
   /** Seconds after which a kept answer in use is made anew; `undefined`: it is not. */
   readonly warmS: number | undefined;
   readonly isSandboxed: boolean;
+  /** A name of the definition whose callers' own SQL may name the tables of this one's WITH, too. */
+  readonly extended: string | undefined;
   /** Tells one state of the definition from the next; whoever changes it counts up. From 1. */
   readonly version: number;
   /** The statement, without the header and the empty lines below it. */

@@ -13,9 +13,11 @@ export type Endpoint = {
   /** Whether the file has lines for one profile alone. */
   readonly namesProfile: boolean;
   readonly query: PreparedQuery;
+  /** The tables that callers' own SQL may name: of its text, then of each definition that extends it. */
+  readonly callerTables: readonly PreparedQuery['commonTables'][];
   /** Parameters of the definition, and behind them those of the ones it selects from. */
   readonly declared: readonly ParameterDefinition[];
   readonly parameters: ParameterSchema;
-  /** The definitions its text selects from, at any depth, as they were when it was bound. */
+  /** The definitions that its text and the tables above select from, at any depth, as they were when it was bound. */
   readonly views: Views;
 };

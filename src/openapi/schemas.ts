@@ -70,6 +70,11 @@ const DEFINITION = {
   query: { type: 'string', description: 'The statement' },
 } as const;
 
+/** Of a definition that adds to another. */
+const EXTENSION = {
+  extends: { type: 'string', description: 'The definition whose callers see its tables, too' },
+} as const;
+
 /** Schemas with a name: what more than one operation speaks of. */
 export const SCHEMAS = {
   Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, ERROR_MEMBERS) }),
@@ -142,18 +147,24 @@ export const SCHEMAS = {
     },
     { default: STRING, enum: listOf(STRING), from: listOf(STRING) },
   ),
-  Definition: objectOf({
-    ...DEFINITION,
-    origin: { enum: ['built-in', 'folder', 'api'] },
-    version: { type: 'integer', minimum: 1 },
-    selects_from: { description: 'Names of other definitions', ...listOf(STRING) },
-    inherited_parameters: {
-      description: 'Of the definitions it selects from',
-      ...listOf(PARAMETER_DEFINITION),
+  Definition: objectOf(
+    {
+      ...DEFINITION,
+      origin: { enum: ['built-in', 'folder', 'api'] },
+      version: { type: 'integer', minimum: 1 },
+      selects_from: { description: 'Names of other definitions', ...listOf(STRING) },
+      inherited_parameters: {
+        description: 'Of the definitions it selects from',
+        ...listOf(PARAMETER_DEFINITION),
+      },
     },
-  }),
+    EXTENSION,
+  ),
   DefinitionInput: {
-    ...objectOf({ name: DEFINITION.name, query: DEFINITION.query }, DEFINITION),
+    ...objectOf(
+      { name: DEFINITION.name, query: DEFINITION.query },
+      { ...DEFINITION, ...EXTENSION },
+    ),
     additionalProperties: false,
   },
   DefinitionProblem: objectOf(

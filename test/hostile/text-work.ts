@@ -19,7 +19,7 @@ const SANDBOX = prepareQuery(HOSTILE_SANDBOX.replaceAll(/^--.*\n/gm, ''), ENVIRO
 /** Parses and binds a text over the tables of the sandbox; the error where it is refused. */
 function prepareText(sql: string): PreparedQuery | QueryError {
   try {
-    return prepareQuery(sql, { ...ENVIRONMENT, within: SANDBOX.commonTables });
+    return prepareQuery(sql, { ...ENVIRONMENT, within: [SANDBOX.commonTables] });
   } catch (error) {
     if (error instanceof QueryError) return error;
     throw error;

@@ -26,7 +26,7 @@ function prepare(
   text: string,
   views: Texts,
   parameters: readonly ParameterDeclaration[] = [],
-  within?: PreparedQuery['commonTables'],
+  within?: readonly PreparedQuery['commonTables'][],
 ): PreparedQuery {
   const find = (name: string): View | undefined => {
     const found = views[name];
@@ -171,9 +171,9 @@ test('a parameter has one type in all texts, and the text itself names only its 
 test('a caller’s text reaches views through the tables of the definition alone', () => {
   const views: Texts = { 'app.own': OWN };
   const outer = prepare('WITH entries AS (SELECT * FROM app.own) SELECT id FROM entries', views);
-  const inner = prepare('SELECT text FROM entries', views, [PROJECT], outer.commonTables);
+  const inner = prepare('SELECT text FROM entries', views, [PROJECT], [outer.commonTables]);
   assert.match(planText(inner.bound.plan), /scan `edge.logs`/);
-  const error = refusal('SELECT text FROM app.own', views, [PROJECT], outer.commonTables);
+  const error = refusal('SELECT text FROM app.own', views, [PROJECT], [outer.commonTables]);
   assert.equal(error.message, 'there is no table app.own here: there are entries');
 });
 

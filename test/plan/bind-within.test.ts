@@ -22,7 +22,7 @@ const OUTER = prepareQuery(
 );
 
 function bind(sql: string) {
-  return prepareQuery(sql, { ...ENVIRONMENT, within: OUTER.commonTables }).bound;
+  return prepareQuery(sql, { ...ENVIRONMENT, within: [OUTER.commonTables] }).bound;
 }
 
 function refusal(sql: string): QueryError {

@@ -135,7 +135,7 @@ export async function goldenTexts(): Promise<readonly GoldenText[]> {
     name,
     type: sqlTypeOf(type),
   }));
-  const within = { sources: BUILT_IN_SOURCES, parameters, within: query.commonTables };
+  const within = { sources: BUILT_IN_SOURCES, parameters, within: [query.commonTables] };
   const call = { project: 'alpha', project_tier: 'PRO' };
   const callers = Object.entries(CALLERS).map(
     ([name, text]): GoldenText => ({

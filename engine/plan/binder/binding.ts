@@ -24,7 +24,7 @@ export type BindEnvironment = {
    * The only tables the text may name, where it may not name sources: those of another text's WITH,
    * which was bound against the same sources and parameters.
    */
-  readonly within?: readonly CommonTable[] | undefined;
+  readonly within?: readonly (readonly CommonTable[])[] | undefined;
   /**
    * Whether sources have a column `_arrival`, reached by its bare name alone: rows of one source count up by it
    * as they were published. For texts of the service alone, so that no word of callers is taken away.

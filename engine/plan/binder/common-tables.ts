@@ -39,7 +39,7 @@ export class CommonTables {
   private constructor(
     bindQuery: BindQuery,
     scope: {
-      readonly outer?: CommonTables;
+      readonly outer?: CommonTables | undefined;
       readonly entry?: Entry;
       readonly seesSources: boolean;
     },
@@ -55,17 +55,21 @@ export class CommonTables {
   }
 
   /**
-   * These tables, of a text that was bound before, and no source: whoever stands here sees what they
-   * select, and nothing of what they select it from. Each is bound when it is used; what is wrong
-   * with it then stands where it is used.
+   * The tables of some texts that were bound before, and no source: whoever stands here sees what they
+   * select, and nothing of what they select it from. Each sees those before it in its own text, and is bound when it is
+   * used; what is wrong with it then stands where it is used.
    */
-  static only(tables: readonly CommonTable[], bindQuery: BindQuery): CommonTables {
-    let outer = CommonTables.none(bindQuery);
-    for (const table of tables) {
-      const entry: Entry = { outer, table, unused: undefined, isForeign: true };
-      outer = new CommonTables(bindQuery, { outer, entry, seesSources: true });
+  static only(texts: readonly (readonly CommonTable[])[], bindQuery: BindQuery): CommonTables {
+    let visible: CommonTables | undefined;
+    for (const tables of texts) {
+      let outer = CommonTables.none(bindQuery);
+      for (const table of tables) {
+        const entry: Entry = { outer, table, unused: undefined, isForeign: true };
+        outer = new CommonTables(bindQuery, { outer, entry, seesSources: true });
+        visible = new CommonTables(bindQuery, { outer: visible, entry, seesSources: false });
+      }
     }
-    return new CommonTables(bindQuery, { outer, seesSources: false });
+    return visible ?? new CommonTables(bindQuery, { seesSources: false });
   }
 
   /** With the tables of one WITH, each of which sees those before it. */

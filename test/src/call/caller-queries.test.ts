@@ -37,11 +37,11 @@ test('the same text of another definition, or of a changed one, is another query
 });
 
 test('it is bound with the parameters and the tables of the definition', () => {
-  const commonTables: never[] = [];
-  const endpoint = { ...ENDPOINT, query: { ...ENDPOINT.query, commonTables } };
+  const callerTables: never[] = [];
+  const endpoint = { ...ENDPOINT, callerTables };
   const queries = new CallerQueries({
     prepareInPieces: (text, parameters, within) => {
-      assert.equal(within, commonTables);
+      assert.equal(within, callerTables);
       assert.deepEqual(parameters.slice(0, 3), [
         { name: 'project', type: { kind: 'STRING' } },
         { name: 'interval', type: { kind: 'STRING' } },

@@ -76,6 +76,7 @@ export const DEFINITION: fc.Arbitrary<Definition> = fc
     cacheS: fc.option(fc.integer({ min: 2, max: 604_800 }), { nil: undefined }),
     isWarm: fc.boolean(),
     isSandboxed: fc.boolean(),
+    extended: fc.option(NAME, { nil: undefined }),
     version: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     text: STATEMENT,
   })

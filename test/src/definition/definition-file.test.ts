@@ -38,6 +38,7 @@ test('a header of an id and a name is enough; the rest has defaults', () => {
     cacheS: undefined,
     warmS: undefined,
     isSandboxed: false,
+    extended: undefined,
     version: 1,
     text: 'SELECT 1',
   });
@@ -98,7 +99,7 @@ test('an error gives file, line, column and a caret under the place', () => {
   const text = [ID, '-- nmae: app.stats', 'SELECT 1'].join('\n');
   assert.throws(() => parseDefinitionFile('folder/app.sql', text), {
     message: [
-      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, alias, version or param; got "nmae"',
+      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, extends, alias, version or param; got "nmae"',
       '-- nmae: app.stats',
       '   ^',
     ].join('\n'),
