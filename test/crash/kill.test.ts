@@ -276,6 +276,6 @@ test(`of a service that is killed ${KILLS} times amid its work nothing acknowled
   } finally {
     await rm(folder, { recursive: true });
   }
-  context.diagnostic(`${KILLS} kills or more: ${JSON.stringify(summary())}`);
+  context.diagnostic(`seed ${seed}, ${KILLS} kills or more: ${JSON.stringify(summary())}`);
   assert(hasSeenAll(), JSON.stringify(summary()));
 });
