@@ -14,6 +14,13 @@ test('a source with dots in its name is found by the whole name and named by its
   expectOutput('SELECT `edge.logs`.id FROM edge.logs', 'id STRING');
 });
 
+test('an unknown name is not taken for what has no name', () => {
+  assert.throws(
+    () => bind('SELECT a + 1 AS b FROM UNNEST([1])'),
+    /^QueryError: there is no column a here$/,
+  );
+});
+
 test('names have no letter case', () => {
   expectPlan('SELECT T.ID FROM LOGS AS t', 'project ID#1 := id#1', '  scan logs');
 });

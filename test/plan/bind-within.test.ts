@@ -52,6 +52,22 @@ test('a table of the other text is read with its own conditions, and without its
   );
 });
 
+test('a top-level key that a star leaves out is refused with what to write', () => {
+  const wanted =
+    '; * gives no top-level keys of events but the columns of a source: where it stands, write *, level';
+  for (const sql of [
+    'SELECT level FROM own',
+    'SELECT level FROM (SELECT o.* FROM own AS o)',
+    'WITH mine AS (SELECT * EXCEPT (id) FROM own) SELECT level FROM mine',
+  ]) {
+    assert.equal(refusal(sql).message, `there is no column level here${wanted}`);
+  }
+  assert.equal(refusal('SELECT own.level FROM own').message, `own has no column level${wanted}`);
+  // What names its columns leaves out nothing that a star could give.
+  assert.equal(refusal('SELECT level FROM named').message, 'there is no column level here');
+  assert.match(refusal('SELECT event_mesage FROM own').message, /did you mean event_message\?$/);
+});
+
 test('what is not used of the other text is no part of the plan', () => {
   expectPlan('SELECT 1 AS one', 'project one#1 := 1', '  one-row');
 });
@@ -111,8 +127,8 @@ test('a column that a table does not select cannot be read, though the event has
     refusal('SELECT n.txt FROM named AS n').message,
     'n has no column txt; did you mean text?',
   );
-  assert.equal(refusal('SELECT root FROM own').message, 'there is no column root here');
-  assert.equal(refusal('SELECT region FROM own').message, 'there is no column region here');
+  assert.equal(refusal('SELECT root FROM named').message, 'there is no column root here');
+  assert.equal(refusal('SELECT region FROM named').message, 'there is no column region here');
 });
 
 test('a field of an unnested element is open, as everywhere', () => {

@@ -22,6 +22,7 @@ import {
   columnAtOrdinal,
   findAlias,
   impliedName,
+  leavesKeysOut,
   type SelectColumn,
 } from './select-list.ts';
 import { type BoundWindow, Windows } from './windows.ts';
@@ -93,7 +94,8 @@ export function bindSelect(
   const top = select.distinct ? distinctStage(windowed, select.span, binding) : windowed;
   const ordered = { ...top, plan: sorted(top.plan, top.order, binding) };
   if (select.asStruct === true) return projectedStruct(ordered, select.span, binding);
-  return projected(ordered, select.span, binding);
+  const relation = projected(ordered, select.span, binding);
+  return leavesKeysOut(select.items, scope) ? { ...relation, leavesKeysOut: true } : relation;
 }
 
 /** Whether an expression reads what is computed of groups or of other rows. */

@@ -292,7 +292,8 @@ const TABLES_LISTED_MAX = 40;
 /** A relation of values is named as the elements of a list are. */
 function variableOf(name: string | undefined, relation: Relation): RangeVariable {
   if (relation.isValue === true) return elementVariable(name, relation.columns[0]!);
-  return relationVariable(name, relation.columns);
+  const { leavesKeysOut } = relation;
+  return { ...relationVariable(name, relation.columns), leavesKeysOut };
 }
 
 /** What a use of a table counts for, beside the columns of its operators: it is looked up, and is an operator. */

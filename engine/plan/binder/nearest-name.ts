@@ -16,6 +16,8 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     seenCount += 1;
     if (seenCount > CANDIDATES_MAX) break;
+    // What has no name cannot be meant.
+    if (candidate === '') continue;
     if (candidate.length > NAME_LENGTH_MAX || wanted.length > NAME_LENGTH_MAX) continue;
     if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());

@@ -10,4 +10,6 @@ export type Relation = {
   readonly spans: readonly Span[];
   /** Whether each row is the value of its only column, as after SELECT AS STRUCT. */
   readonly isValue?: boolean | undefined;
+  /** Whether a star in its select list left out top-level keys of events, which only the data knows. */
+  readonly leavesKeysOut?: boolean | undefined;
 };

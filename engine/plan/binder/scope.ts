@@ -33,6 +33,8 @@ export type RangeVariable = {
    * a source's events with their undeclared top-level keys.
    */
   readonly dynamic?: { readonly of: 'element' | 'root'; readonly record: Expression } | undefined;
+  /** As of a relation. */
+  readonly leavesKeysOut?: boolean | undefined;
 };
 
 /** What a bare word or the first word of a path stands for. */
@@ -67,7 +69,11 @@ export class FromScope implements NameScope {
   }
 
   value(name: Name, binding: Binding): Expression {
-    return this.find(name, binding) ?? refuseUnknown(name, this.names());
+    const found = this.find(name, binding);
+    if (found !== undefined) return found;
+    const isLeftOut = this.variables.some((each) => each.leavesKeysOut === true);
+    const help = unknownHint(name, this.names(), isLeftOut);
+    return refuse(`there is no column ${name.text} here${help}`, name.span);
   }
 
   /**
@@ -127,8 +133,15 @@ export class FromScope implements NameScope {
   }
 }
 
-function refuseUnknown(name: Name, names: readonly string[]): never {
-  return refuse(`there is no column ${name.text} here${hint(name.text, names)}`, name.span);
+/** The name that is meant, or what to write where a star may have left out what is asked for. */
+function unknownHint(
+  { text }: Name,
+  names: readonly string[],
+  isLeftOut: boolean | undefined,
+): string {
+  const nearest = hint(text, names);
+  if (nearest !== '' || isLeftOut !== true) return nearest;
+  return `; * gives no top-level keys of events but the columns of a source: where it stands, write *, ${text}`;
 }
 
 /** Whether a field of an event could hold such a value. */
@@ -146,10 +159,8 @@ export function fieldOfVariable(variable: RangeVariable, field: Name): Expressio
   if (named.length === 1) return named[0]!.expression;
   if (variable.dynamic !== undefined) return dynamicField(variable.dynamic.record, field.text);
   const names = variable.star.map((column) => column.name);
-  return refuse(
-    `${variable.name} has no column ${field.text}${hint(field.text, names)}`,
-    field.span,
-  );
+  const help = unknownHint(field, names, variable.leavesKeysOut);
+  return refuse(`${variable.name} has no column ${field.text}${help}`, field.span);
 }
 
 export function sameName(left: string | undefined, right: string): boolean {

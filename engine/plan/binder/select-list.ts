@@ -6,7 +6,7 @@ import { pathText } from './bind-access.ts';
 import type { ExpressionBinder } from './bind-expression.ts';
 import { itemsNamed } from './name-index.ts';
 import { hint, refuse } from './refusal.ts';
-import { type FromScope, type ScopeColumn, structField } from './scope.ts';
+import { type FromScope, type RangeVariable, type ScopeColumn, structField } from './scope.ts';
 
 /** One column of a select list, bound over FROM and, where it names them, aggregates. */
 export type SelectColumn = {
@@ -99,6 +99,21 @@ function checkNames(clause: string, names: readonly Name[], columns: readonly Sc
     }
     earlier.add(name.text.toLowerCase());
   }
+}
+
+/** Whether there are keys of events that a star does not give. */
+export function leavesKeysOut(items: readonly SelectItem[], from: FromScope): boolean {
+  return items.some((item) => {
+    if (item.kind !== 'star') return false;
+    const { qualifier } = item;
+    if (qualifier === undefined) return from.variables.some(hasOtherKeys);
+    const variable = qualifier.kind === 'name' ? from.findVariable(qualifier.name.text) : undefined;
+    return variable !== undefined && hasOtherKeys(variable);
+  });
+}
+
+function hasOtherKeys({ dynamic, leavesKeysOut: isLeftOut }: RangeVariable): boolean {
+  return dynamic?.of === 'root' || isLeftOut === true;
 }
 
 type StarItem = SelectItem & { readonly kind: 'star' };
