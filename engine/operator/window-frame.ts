@@ -2,6 +2,7 @@ import { unreachable } from '../assert.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
+import { QueryError } from '../query-error.ts';
 import { forEachStanding, type Standing, type WindowRows } from './window-rows.ts';
 
 /** The rows around each row that a function looks at, its amounts known. */
@@ -114,7 +115,10 @@ class KeySearch {
     const value = this.#at(at.position);
     if (!isOrdinary(value)) return side === 'start' ? at.peerStart : at.peerEnd;
     const isLess = (bound.kind === 'preceding') !== this.#key.descending;
-    const limit = shifted(value, bound.amount, isLess);
+    const isOutward = (side === 'start') === (bound.kind === 'preceding');
+    const exact = shifted(value, bound.amount, isLess);
+    if (Number.isNaN(Number(exact))) throw infiniteFrame(value);
+    const limit = isOutward ? withinFinite(exact, value, bound.amount) : exact;
     // The first position whose key does not stand before the limit, or stands behind it.
     let low = at.partitionStart;
     let high = at.partitionEnd;
@@ -146,6 +150,25 @@ class KeySearch {
 
 function isOrdinary(value: SqlValue): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value));
+}
+
+/** What lies so far from an infinite key is anywhere. */
+function infiniteFrame(key: number | bigint): QueryError {
+  const sentence = `a RANGE frame cannot reach an infinite amount from the key ${key}`;
+  return new QueryError('query_failed', sentence);
+}
+
+/** A finite key and amount that come to more than a double holds do not reach the keys that are infinite. */
+function withinFinite(
+  limit: number | bigint,
+  value: number | bigint,
+  amount: number | bigint,
+): number | bigint {
+  const isOverflow =
+    Math.abs(Number(limit)) === Number.POSITIVE_INFINITY &&
+    Number.isFinite(Number(value)) &&
+    Number.isFinite(Number(amount));
+  return isOverflow ? Math.sign(Number(limit)) * Number.MAX_VALUE : limit;
 }
 
 /**

@@ -22,6 +22,36 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     kind: 'differs',
+    why: 'NOT LIKE ANY and ALL put NOT before each LIKE, as GoogleSQL documents them; this engine puts it before the whole',
+    cases: [
+      "SELECT 'a' LIKE ANY ('b', NULL) AS a, 'a' LIKE ALL ('a', NULL) AS b, NULL LIKE ANY ('a') AS c, 'a' NOT LIKE ANY ('b', NULL) AS d",
+      "SELECT 'a' NOT LIKE ANY ('a', 'b') AS a, 'a' NOT LIKE ALL ('b', 'c') AS b, 'a' NOT LIKE ALL ('a', 'b') AS c",
+      "SELECT x, x NOT LIKE ANY ('a', y) AS a, x NOT LIKE ALL ('a', y) AS b FROM UNNEST([STRUCT('a' AS x, CAST(NULL AS STRING) AS y), ('b', 'c'), ('b', NULL), ('b', 'b')])",
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'the fraction of a leap second is dropped in a TIMESTAMP as in a DATETIME and a TIME; this engine keeps it',
+    cases: ["SELECT TIMESTAMP '2026-01-15 23:59:60.5'"],
+  },
+  {
+    kind: 'unsupported',
+    why: 'digits of an INTERVAL beyond microseconds are refused, for they would be dropped without a word',
+    cases: [
+      "SELECT CAST('1-2 3 4:5:6.123456789' AS INTERVAL)",
+      "SELECT INTERVAL '1.1234567' SECOND",
+      "SELECT INTERVAL '-1.5' SECOND, INTERVAL '1.1234567' SECOND",
+    ],
+  },
+  {
+    kind: 'differs',
+    why: 'digits of an INTERVAL beyond microseconds are refused, so that SAFE_CAST gives NULL',
+    cases: [
+      "SELECT SAFE_CAST('1-13 3 4:5:6' AS INTERVAL), SAFE_CAST('1-2 3 4:65:66' AS INTERVAL), SAFE_CAST(' 1-2 3 4:5:6' AS INTERVAL), SAFE_CAST('1-2  3 4:5:6' AS INTERVAL), SAFE_CAST('1-2 3 4:5:6.1234567' AS INTERVAL), SAFE_CAST('1-2 3 4:5:6.' AS INTERVAL)",
+    ],
+  },
+  {
+    kind: 'differs',
     why: 'two columns of one name would be one key of a JSON object; BigQuery refuses them, too',
     cases: [
       'SELECT 1 AS a, 2 AS a',

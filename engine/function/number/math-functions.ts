@@ -8,9 +8,9 @@ import { elementsOf, readerBeside } from '../dynamic.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import type { Int64 } from './int64.ts';
 
-/** FLOAT64 in, FLOAT64 out. A finite number has a finite answer, or none, which is an error. */
+/** FLOAT64 in, FLOAT64 out. A finite number has a finite answer, or none, which is an error; an infinity without one gives NaN. */
 export const mathFunctions: readonly ScalarFunction[] = [
-  unary('sqrt', Math.sqrt, 'at least 0'),
+  unary('sqrt', rootOf, 'at least 0'),
   unary('cbrt', Math.cbrt),
   unary('exp', Math.exp),
   unary('ln', Math.log, 'greater than 0'),
@@ -65,22 +65,13 @@ export const mathFunctions: readonly ScalarFunction[] = [
   }),
 ];
 
-/**
- * `wanted` says of which numbers the function has a value, for the message; one that has none of an
- * infinity, but says nothing, is NaN there.
- */
+/** `wanted` says of which numbers the function has a value, for the message. */
 function unary(name: string, compute: (value: number) => number, wanted?: string): ScalarFunction {
   function evaluate(value: Int64): number {
     const number = Number(value);
     const result = compute(number);
-    const isWrong = Number.isFinite(number)
-      ? !Number.isFinite(result)
-      : wanted !== undefined && Number.isNaN(result) && !Number.isNaN(number);
-    if (!isWrong) return result;
-    throw new QueryError(
-      'query_failed',
-      `${name.toUpperCase()} takes a number ${wanted ?? 'of smaller size'}; got ${number}`,
-    );
+    if (Number.isFinite(result) || !Number.isFinite(number)) return result;
+    throw refusedNumber(name, wanted ?? 'of smaller size', number);
   }
   return scalarFunction(name, {
     parameters: [FLOAT64],
@@ -88,6 +79,17 @@ function unary(name: string, compute: (value: number) => number, wanted?: string
     nulls: 'propagate',
     evaluate: typed(evaluate),
   });
+}
+
+function refusedNumber(name: string, wanted: string, number: number): QueryError {
+  const sentence = `${name.toUpperCase()} takes a number ${wanted}; got ${number}`;
+  return new QueryError('query_failed', sentence);
+}
+
+/** Alone among these functions SQRT refuses an infinity, as GoogleSQL has it. */
+function rootOf(number: number): number {
+  if (number === Number.NEGATIVE_INFINITY) throw refusedNumber('sqrt', 'at least 0', number);
+  return Math.sqrt(number);
 }
 
 function binary(name: string, compute: (left: number, right: number) => number): ScalarFunction {
@@ -114,9 +116,11 @@ function power(base: number, exponent: number): number {
 /** LOG: natural, or to the base given. */
 function logarithm(value: Int64, base?: Int64): number {
   const number = Number(value);
+  // Of an infinite base nothing is a power.
+  if (base !== undefined && !Number.isFinite(Number(base))) return Number.NaN;
   const result = base === undefined ? Math.log(number) : quotientOfLogarithms(number, Number(base));
   if (number > 0 && (base === undefined || (base > 0 && base !== 1))) return result;
-  if (Number.isNaN(number) || Number.isNaN(base)) return Number.NaN;
+  if (!Number.isFinite(number)) return result;
   throw new QueryError(
     'query_failed',
     `LOG takes a number greater than 0, and a base that is none of 0 and 1; got ${number}` +

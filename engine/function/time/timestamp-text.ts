@@ -80,10 +80,17 @@ export function parseTimeOfDay(text: string): number {
 }
 
 /** Microseconds since midnight; a leap second at the end of a day is the next one's first. */
-export function timeOfDayOf({ hour, minute, second, microsecond }: TimeOfDay): number {
-  const us = hour * US_PER_HOUR + minute * US_PER_MINUTE + second * US_PER_SECOND + microsecond;
-  return us % US_PER_DAY;
+export function timeOfDayOf(time: TimeOfDay): number {
+  return usOf(time) % US_PER_DAY;
 }
+
+/** A leap second is the instant after it, whatever fraction of it has passed: as GoogleSQL has it. */
+function usOf({ hour, minute, second, microsecond }: TimeOfDay): number {
+  const fraction = second === LEAP_SECOND ? 0 : microsecond;
+  return hour * US_PER_HOUR + minute * US_PER_MINUTE + second * US_PER_SECOND + fraction;
+}
+
+const LEAP_SECOND = 60;
 
 const EPOCH_DAY = { year: 1970, month: 1, day: 1 };
 const MIDNIGHT = { hour: 0, minute: 0, second: 0, microsecond: 0 };
@@ -143,7 +150,7 @@ export function isCivilTime(time: CivilTime): boolean {
     inRange(time.day, 1, daysInMonth(time.year, time.month)) &&
     inRange(time.hour, 0, 23) &&
     inRange(time.minute, 0, 59) &&
-    inRange(time.second, 0, 60)
+    inRange(time.second, 0, LEAP_SECOND)
   );
 }
 
@@ -153,12 +160,7 @@ function inRange(value: number, least: number, most: number): boolean {
 
 /** A civil time that `isCivilTime`, as a DATETIME. */
 export function civilUs(time: CivilTime): Int64 {
-  const timeOfDayUs =
-    time.hour * US_PER_HOUR +
-    time.minute * US_PER_MINUTE +
-    time.second * US_PER_SECOND +
-    time.microsecond;
-  return checkedTimestampUs(joinUs(dayNumberOf(time), timeOfDayUs));
+  return checkedTimestampUs(joinUs(dayNumberOf(time), usOf(time)));
 }
 
 /**

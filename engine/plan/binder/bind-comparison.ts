@@ -291,17 +291,17 @@ export function bindLike(syntax: Kind<'like'>, context: ExpressionContext): Expr
   return negated ? not(result, span) : result;
 }
 
-/** `x LIKE ANY (a, b)` is `x LIKE a OR x LIKE b`, and ALL the same with AND. */
+/** `x LIKE ANY (a, b)` is `x LIKE a OR x LIKE b`, and ALL the same with AND; NOT stands before each LIKE. */
 export function bindLikeList(syntax: Kind<'like-list'>, context: ExpressionContext): Expression {
   const { span, negated, patterns } = syntax;
   const input = context.bind(syntax.input);
   const terms = patterns.map((pattern, index) => {
     if (index > 0) context.binding.spendCopy(input, span);
-    return like(input, pattern, span, context);
+    const term = like(input, pattern, span, context);
+    return negated ? not(term, span) : term;
   });
   const name = syntax.all ? 'and' : 'or';
-  const result: Expression = { op: 'call', type: BOOL, name, arguments: terms, span };
-  return negated ? not(result, span) : result;
+  return { op: 'call', type: BOOL, name, arguments: terms, span };
 }
 
 function like(

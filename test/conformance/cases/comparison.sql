@@ -151,6 +151,7 @@ SELECT 1 IS UNKNOWN AS a;
 SELECT 'a' LIKE ANY ('a', 'b') AS a, 'a' LIKE SOME ('b', 'c%') AS b, 'ab' LIKE ALL ('a%', '%b') AS c, 'ab' LIKE ALL ('a%', 'b%') AS d;
 SELECT 'a' LIKE ANY ('b', NULL) AS a, 'a' LIKE ALL ('a', NULL) AS b, NULL LIKE ANY ('a') AS c, 'a' NOT LIKE ANY ('b', NULL) AS d;
 SELECT 'a' NOT LIKE ANY ('a', 'b') AS a, 'a' NOT LIKE ALL ('b', 'c') AS b, 'a' NOT LIKE ALL ('a', 'b') AS c;
+SELECT x, x NOT LIKE ANY ('a', y) AS a, x NOT LIKE ALL ('a', y) AS b FROM UNNEST([STRUCT('a' AS x, CAST(NULL AS STRING) AS y), ('b', 'c'), ('b', NULL), ('b', 'b')]);
 SELECT b'a' LIKE ANY (b'a', b'b') AS a;
 SELECT 'a' LIKE ANY (1) AS a;
 SELECT 'a' LIKE ANY () AS a;
