@@ -27,20 +27,15 @@ export type RandomRequest = {
 /** Ids of things that may be removed, by the path that they are found behind. */
 export type Disposable = ReadonlyMap<string, readonly string[]>;
 
+const FORMS = ['app.kinds.csv', 'usage.api-counts.ndjson'];
+const IDS = ['2034724d-89c8-43a9-aabc-52f7404f4bdd', '2034724D-89C8-43A9-AABC-52F7404F4BDD'];
+
 /** Texts for the parts of paths, by their names. */
 const PATH_TEXTS: Readonly<Record<string, readonly string[]>> = {
   index: ['postgres.logs', 'logs-2026.01.15'],
   name: ['logs.all', 'usage.api-counts', 'app.kinds'],
-  idOrName: [
-    'logs.all',
-    'app.kinds',
-    ...['app.kinds.csv', 'usage.api-counts.ndjson'],
-    '2034724d-89c8-43a9-aabc-52f7404f4bdd',
-    '2034724D-89C8-43A9-AABC-52F7404F4BDD',
-  ],
+  idOrName: ['logs.all', 'app.kinds', ...FORMS, ...IDS],
 };
-
-const FORMS = ['app.kinds.csv', 'usage.api-counts.ndjson'];
 
 /** A request of an operation: as it wants to be asked, or nearly, or not at all. */
 export function randomRequest(
@@ -100,7 +95,7 @@ function pathTexts(
   if (path === '/api/endpoints/{idOrName}') {
     // An id is the definition there, and not called; a name alone has a path of its own.
     if (method === 'POST') return FORMS;
-    if (method === 'GET') return PATH_TEXTS[name]!;
+    if (method === 'GET') return [...FORMS, ...IDS];
   }
   return disposable.get(path.slice(0, path.indexOf('/{'))) ?? PATH_TEXTS[name] ?? ['alpha'];
 }
