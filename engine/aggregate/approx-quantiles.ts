@@ -3,9 +3,11 @@ import { NumberLists } from '../column/number-lists.ts';
 import type { SqlType } from '../column/type.ts';
 import { arrayOf, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
+import { isInterval } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
 import { orderedKind } from '../function/dynamic.ts';
+import { intervalOfSortText, sortTextOf } from '../function/time/interval-sort-text.ts';
 import { QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
@@ -45,8 +47,9 @@ export const APPROX_QUANTILES: AggregateFunction = {
       parameters: ['orderable'],
       constants: [INT64],
       result: (types: readonly SqlType[]) => arrayOf(types[0]!),
-      create: (_types, constants, { nulls }) =>
+      create: ([type], constants, { nulls }) =>
         new QuantilesState({
+          areIntervals: type?.kind === 'INTERVAL',
           count: quantileCount(constants[0]),
           wanted: wantedOffsets(constants[1]),
           respectsNulls: nulls === 'respect',
@@ -95,6 +98,8 @@ class QuantilesState implements AggregateState {
   readonly #numbers = new NumberCounts();
   readonly #strings = new ValueCounts<string>('strings');
   #truths: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  /** These are counted as texts that sort as they do. */
+  readonly #areIntervals: boolean;
   readonly #respectsNulls: boolean;
   /** Counts of NULLs, where they are respected. */
   #nulls: Float64Array<ArrayBuffer> = NO_FLOAT64;
@@ -102,8 +107,10 @@ class QuantilesState implements AggregateState {
   constructor(options: {
     readonly count: number;
     readonly wanted: readonly number[] | undefined;
+    readonly areIntervals: boolean;
     readonly respectsNulls: boolean;
   }) {
+    this.#areIntervals = options.areIntervals;
     this.#quantileCount = options.count;
     this.#wanted = options.wanted;
     this.#respectsNulls = options.respectsNulls;
@@ -128,7 +135,7 @@ class QuantilesState implements AggregateState {
         const truth = vector.values[row];
         if (truth !== UNKNOWN) this.#addTruth(groups[row]!, truth === TRUE, 1);
       }
-    } else if (vector.kind !== 'nested') {
+    } else if (vector.kind !== 'nested' || this.#areIntervals) {
       for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vector, row));
     }
   }
@@ -181,7 +188,7 @@ class QuantilesState implements AggregateState {
       case 'number':
         return this.#pick(numbers, group);
       case 'text':
-        return this.#pick(this.#strings.sorted(group), group);
+        return this.#pickTexts(group);
       case 'BOOL': {
         const sorted = { values: [false, true], counts: [falses, trues], total: falses + trues };
         return this.#pick(sorted, group);
@@ -224,6 +231,12 @@ class QuantilesState implements AggregateState {
     return new NumberLists(elements, { count: groups.length, length }, nulls);
   }
 
+  #pickTexts(group: number): readonly SqlValue[] {
+    const texts = this.#pick(this.#strings.sorted(group), group);
+    if (!this.#areIntervals) return texts;
+    return texts.map((text) => (typeof text === 'string' ? intervalOfSortText(text) : text));
+  }
+
   #pick(sorted: SortedCounts<SqlValue>, group: number): readonly SqlValue[] {
     const nulls = this.#nulls[group] ?? 0;
     const all =
@@ -249,7 +262,7 @@ class QuantilesState implements AggregateState {
     else if (typeof value === 'boolean') this.#addTruth(group, value, 1);
     else if (typeof value === 'number' || typeof value === 'bigint') {
       this.#numbers.add(group, value, 1);
-    }
+    } else if (isInterval(value)) this.#strings.add(group, sortTextOf(value), 1);
   }
 
   #addTruth(group: number, truth: boolean, count: number): void {

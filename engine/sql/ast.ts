@@ -105,6 +105,8 @@ export type TableExpression =
       readonly span: Span;
       readonly path: readonly Name[];
       readonly alias?: Name | undefined;
+      /** As of UNNEST: the path must be an array. */
+      readonly withOffset?: Name | undefined;
     }
   | {
       readonly kind: 'subquery';

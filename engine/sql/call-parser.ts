@@ -21,11 +21,12 @@ export function parseCall(cursor: TokenCursor, name: Name): Expression {
 
 type Inside = Omit<Extract<Expression, { kind: 'call' }>, 'kind' | 'span' | 'name' | 'over'>;
 
-/** `*`, or `[DISTINCT] arguments` and the modifiers of aggregates, in GoogleSQL's order. */
+/** `*`, perhaps with HAVING, or `[DISTINCT] arguments` and the modifiers of aggregates, in GoogleSQL's order. */
 function parseInside(cursor: TokenCursor): Inside {
-  if (cursor.isSymbol('*') && cursor.isSymbol(')', 1)) {
+  if (cursor.isSymbol('*') && (cursor.isSymbol(')', 1) || cursor.isWord('HAVING', 1))) {
     cursor.advance();
-    return { arguments: [], star: true, distinct: false };
+    const having = cursor.isWord('HAVING') ? parseHaving(cursor) : undefined;
+    return { arguments: [], star: true, distinct: false, having };
   }
   if (cursor.isSymbol(')')) return { arguments: [], star: false, distinct: false };
   const distinct = cursor.isWord('DISTINCT');

@@ -104,7 +104,8 @@ function parseTable(cursor: TokenCursor): TableExpression {
   const path = parsePath(cursor);
   if (cursor.isSymbol('(')) throw cursor.unsupported('a table function', start);
   const alias = parseAlias(cursor);
-  return { kind: 'table', span: cursor.spanFrom(start), path, alias };
+  const withOffset = cursor.isWord('WITH') ? parseWithOffset(cursor) : undefined;
+  return { kind: 'table', span: cursor.spanFrom(start), path, alias, withOffset };
 }
 
 /** The query has been read with its parentheses, which begin at `start`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
+import { BOOL, DYNAMIC, FLOAT64, INT64, INTERVAL, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { numberVector } from '../../engine/column/vector.ts';
 import { EXACT_QUANTILE_VALUES_MAX, QUANTILES_MAX } from '../../engine/limits.ts';
@@ -39,6 +39,16 @@ test('n quantiles are n + 1 values of the data by nearest rank, NULLs left out',
   expectAnswers(four, inOneGroup([7]), [[7, 7, 7, 7, 7]]);
   expectAnswers(four, inOneGroup([30, null, 10]), [[10, 10, 10, 30, 30]]);
   expectAnswers(maker('approx_quantiles', FLOAT64, [1]), inOneGroup([2.5, -1, 9]), [[-1, 9]]);
+});
+
+test('quantiles of INTERVALs are INTERVALs, a month as long as 30 days', () => {
+  const interval = (months: number, days: number, us: number) => ({ months, days, us });
+  const [least, greatest] = [interval(-120_000, 0, 0), interval(120_000, 0, 0)];
+  const values = [interval(0, 31, 0), greatest, interval(1, 0, -1), interval(0, 29, 0), least];
+  expectAnswers(maker('approx_quantiles', INTERVAL, [4]), inOneGroup([...values, null]), [
+    [least, interval(0, 29, 0), interval(1, 0, -1), interval(0, 31, 0), greatest],
+  ]);
+  expectAnswers(maker('approx_quantiles', INTERVAL, [1]), inOneGroup([null]), [null]);
 });
 
 test('any number of values and of quantiles follow the rule', () => {

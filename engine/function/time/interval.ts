@@ -12,7 +12,7 @@ import {
 import type { TimeUnit } from './time-part.ts';
 
 export const MONTHS_PER_YEAR = 12;
-const DAYS_PER_MONTH = 30;
+export const DAYS_PER_MONTH = 30;
 const DAY_US = BigInt(US_PER_DAY);
 
 /** Ten thousand years, in each of the three amounts, as in BigQuery: years of 366 days. */

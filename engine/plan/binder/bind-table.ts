@@ -104,7 +104,8 @@ export class TableBinder {
     if (this.scopeOf(left.variables).findVariable(head.text) === undefined) return undefined;
     let array: Syntax = { kind: 'name', span: head.span, name: head };
     for (const field of fields) array = { kind: 'field', span: right.span, input: array, field };
-    return { span: right.span, array, alias: right.alias ?? fields.at(-1) };
+    const { span, withOffset } = right;
+    return { span, array, alias: right.alias ?? fields.at(-1), withOffset };
   }
 
   #join(join: JoinSyntax, left: BoundFrom): BoundFrom {
@@ -152,7 +153,9 @@ export class TableBinder {
 
   /** A CTE; else a view or a source, of which only one may have the name. */
   #bindPath(syntax: TableSyntax, left: BoundFrom): BoundFrom {
-    const { path, alias, span } = syntax;
+    const { path, alias, span, withOffset } = syntax;
+    if (withOffset !== undefined)
+      refuse('WITH OFFSET stands behind an array only', withOffset.span);
     const name = path.map((word) => word.text).join('.');
     this.#binding.spend(NODES_PER_TABLE, span);
     const common = path.length === 1 ? this.#tables.find(name, span, this.#binding) : undefined;
