@@ -197,11 +197,7 @@ function inList(
   context: ExpressionContext,
 ): Expression {
   const items = list.map((item) => context.bind(item));
-  if (input.type.kind === 'STRUCT') {
-    const { binding } = context;
-    const terms = items.map((item) => comparison('=', input, item, span, binding));
-    return combined('or', terms, span);
-  }
+  if (input.type.kind === 'STRUCT') return isSomeRecord(input, items, span, context.binding);
   const groups = hasField([input]) ? itemsByReading(items) : [items];
   const terms = groups.map((group, index): Expression => {
     if (index > 0) context.binding.spendCopy(input, span);
@@ -209,6 +205,20 @@ function inList(
     if (operands === undefined)
       return refuseComparison('IN', distinctTypes([input, ...items]), span);
     return { op: 'call', type: BOOL, name: 'in', arguments: operands, span };
+  });
+  return combined('or', terms, span);
+}
+
+/** Records are equal field by field. */
+function isSomeRecord(
+  input: Expression,
+  items: readonly Expression[],
+  span: Span,
+  binding: Binding,
+): Expression {
+  const terms = items.map((item, index) => {
+    if (index > 0) binding.spendCopy(input, span);
+    return comparison('=', input, item, span, binding);
   });
   return combined('or', terms, span);
 }
@@ -244,6 +254,10 @@ function inArray(
   const element = bound.type.kind === 'ARRAY' ? bound.type.element : DYNAMIC;
   if (bound.type.kind !== 'ARRAY' && coerce(bound, arrayOf(element), binding) === undefined) {
     return refuse(`IN UNNEST takes an ARRAY; got ${typeName(bound.type)}`, syntax.span);
+  }
+  const isWritten = bound.op === 'array' && bound.elements.length > 0;
+  if (isWritten && input.type.kind === 'STRUCT') {
+    return isSomeRecord(input, bound.elements, span, binding);
   }
   const operands = comparableWithElements(input, bound, element, binding);
   if (operands === undefined) {

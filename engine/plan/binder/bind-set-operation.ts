@@ -5,7 +5,7 @@ import type { Column, Expression } from '../expression.ts';
 import { columnReference, isLiteral } from '../expression-walk.ts';
 import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
-import { coerce, commonType, isScalar } from './coercion.ts';
+import { checkGroupable, coerce, commonType } from './coercion.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
 
@@ -28,7 +28,7 @@ export function bindSetOperation(
     ...column,
     type: commonColumnType(name, inputs, index),
   }));
-  if (!all) checkScalars(name, columns, span);
+  if (!all) for (const { type } of columns) checkGroupable(name, type, span);
   const branches = inputs.map(({ relation }) => branchOf(relation, columns, binding));
   if (all) {
     const union = unionOf(branches, columns, span, binding);
@@ -50,16 +50,6 @@ function checkWidths(name: string, inputs: readonly Input[]): void {
     const wanted = `the inputs of ${name} must have as many columns as the first, ${width}`;
     refuse(`${wanted}; got ${relation.columns.length}`, span);
   }
-}
-
-/** Rows are told apart by values that can be grouped. */
-function checkScalars(name: string, columns: readonly Column[], span: Span): void {
-  const nested = columns.find(({ type }) => !isScalar(type));
-  if (nested === undefined) return;
-  refuse(
-    `${name} takes no lists, records or JSON; ${nested.name} is ${typeName(nested.type)}`,
-    span,
-  );
 }
 
 function commonColumnType(name: string, inputs: readonly Input[], index: number): SqlType {

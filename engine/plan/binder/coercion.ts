@@ -41,7 +41,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (isDynamicList(from) && type.kind === 'ARRAY') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
     if (from.fields.length !== type.fields.length) return undefined;
-    if (expression.op !== 'struct') return differInNamesOnly(from, type) ? 1 : undefined;
+    if (expression.op !== 'struct') return hasSameValues(from, type) ? 1 : undefined;
     return costOfAll(expression.fields, (index) => type.fields[index]!.type);
   }
   return undefined;
@@ -254,11 +254,14 @@ function isReadable(type: SqlType): boolean {
   return isScalar(type) && !isTime(type) && type.kind !== 'INTERVAL' && type.kind !== 'BYTES';
 }
 
-function differInNamesOnly(
-  left: SqlType & { readonly kind: 'STRUCT' },
-  right: SqlType & { readonly kind: 'STRUCT' },
+/** Whether they differ in names only, and in the types of fields that are always NULL. */
+function hasSameValues(
+  from: SqlType & { readonly kind: 'STRUCT' },
+  wanted: SqlType & { readonly kind: 'STRUCT' },
 ): boolean {
-  return left.fields.every(({ type }, index) => typesEqual(type, right.fields[index]!.type));
+  return from.fields.every(
+    ({ type }, index) => type.kind === 'NULL' || typesEqual(type, wanted.fields[index]!.type),
+  );
 }
 
 function costOfAll(
