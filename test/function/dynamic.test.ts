@@ -125,6 +125,7 @@ test('a list is what it is beside an untyped empty one', () => {
     'CASE WHEN TRUE THEN m.tags ELSE [] END': '["a","b"]',
     'ARRAY_CONCAT(m.tags, [])': '["a","b"]',
     "ARRAY_CONCAT(m.tags, ['c'], [1])": '["a","b","c",1]',
+    'ARRAY_CONCAT(ARRAY_CONCAT([1.5]), ARRAY(SELECT m.status + 1))': '[1.5,201]',
     "m.tags || ['c']": '["a","b","c"]',
     'ARRAY_LENGTH(COALESCE(m.tags, []))': '2',
     'COALESCE(m.tags, [])[OFFSET(1)]': '"b"',

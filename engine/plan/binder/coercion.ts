@@ -128,6 +128,10 @@ export function commonType(expressions: readonly Expression[]): SqlType | undefi
   const candidates = new Map(types.map((type) => [typeName(type), type]));
   const list = types.find(isDynamicList);
   if (list !== undefined) return fits && types.every(isList) ? list : undefined;
+  // The arithmetic of fields gives lists of NUMBER, which stand beside lists of other numbers as lists of fields do.
+  if (candidates.size > 1 && types.every(isNumberList) && types.some(hasNumbers)) {
+    return { kind: 'ARRAY', element: DYNAMIC };
+  }
   return [...candidates.values()].find((candidate) =>
     expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
   );
@@ -216,6 +220,14 @@ function isList({ kind }: SqlType): boolean {
 /** A list made of values of events, as ARRAY_AGG and ARRAY_REVERSE make it. */
 function isDynamicList(type: SqlType): boolean {
   return type.kind === 'ARRAY' && type.element.kind === 'DYNAMIC';
+}
+
+function isNumberList(type: SqlType): boolean {
+  return type.kind === 'ARRAY' && isNumber(type.element);
+}
+
+function hasNumbers(type: SqlType): boolean {
+  return type.kind === 'ARRAY' && type.element.kind === 'NUMBER';
 }
 
 /** Whether a literal text is read as one. */
