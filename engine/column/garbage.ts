@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, type HeapInfo, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import { COLLECTING_MS_MAX } from '../limits.ts';
@@ -87,7 +87,7 @@ export function collectGarbageBeside(): Promise<void> {
 }
 
 async function collecting(): Promise<void> {
-  // What is let go of while V8 collects is found by the next collection only.
+  // A collection that has begun does not find what became garbage since then: the next one does.
   if (isCollecting) await collected();
   beginCollecting();
   await collected();
@@ -100,7 +100,6 @@ async function collected(): Promise<void> {
 }
 
 /** Bytes of arrays that this thread has outside of its heap, shared ones left out; takes about a microsecond. */
-export function arrayBytes(): number {
-  const { external_memory } = getHeapStatistics();
+export function arrayBytes({ external_memory }: HeapInfo = getHeapStatistics()): number {
   return isCollecting ? Math.max(0, external_memory - UNUSED_BYTES) : external_memory;
 }

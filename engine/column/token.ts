@@ -83,18 +83,7 @@ export const KIND_IS_STRING: readonly boolean[] = [
 /** Integers before the first field or element of a RECORD or RECORD_LIST. */
 export const NODE_HEADER_SIZE = 3;
 
-/** Whether SQL reads the value as a text where it wants one, though it is none (`READINGS`); indexed by kind. */
-export const KIND_HAS_TEXT: readonly boolean[] = [
-  false,
-  true,
-  true,
-  false,
-  true,
-  true,
-  true,
-  false,
-  false,
-  false,
-  false,
-  false,
-];
+/** Booleans and numbers: SQL reads them as texts where it wants texts (`READINGS`); indexed by kind. */
+export const KIND_HAS_TEXT: readonly boolean[] = KIND_IS_STRING.map((_, kind) =>
+  [FALSE_KIND, TRUE_KIND, INTEGER, BIG_INTEGER, FLOAT].includes(kind),
+);

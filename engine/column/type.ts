@@ -57,6 +57,10 @@ export function elementTypeOf(type: SqlType): SqlType {
   return element.kind === 'DYNAMIC' ? DYNAMIC_ELEMENT : element;
 }
 
+export function isNumber({ kind }: SqlType): boolean {
+  return kind === 'INT64' || kind === 'FLOAT64' || kind === 'NUMBER';
+}
+
 export function isElement(type: SqlType): boolean {
   return type.kind === 'DYNAMIC' && type.isElement === true;
 }

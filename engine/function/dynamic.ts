@@ -134,11 +134,7 @@ export function orderedKind(
 /** Some values without those that are left out, and without NULLs. */
 export function orderedValues(values: readonly SqlValue[]): readonly SqlValue[] {
   const kinds = new Set(values.map(kindOf));
-  const kind = orderedKind({
-    number: kinds.has('number'),
-    text: kinds.has('text'),
-    BOOL: kinds.has('BOOL'),
-  });
+  const kind = ORDERED_KINDS.find((each) => kinds.has(each));
   if (kind !== undefined) return values.filter((value) => kindOf(value) === kind);
   return values.filter((value) => value !== null && !isNested(value));
 }

@@ -112,11 +112,11 @@ export class HeapGuard {
    * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
    */
   collectKept(forget: () => void): void {
-    this.#keptLeastBytes = Math.min(this.#keptLeastBytes, this.#keptBytes());
-    if (!this.keepsTooMuch) return;
-    collectNewGarbage();
+    const isTooMuch = this.keepsTooMuch;
+    if (isTooMuch) collectNewGarbage();
     const keptBytes = this.#keptBytes();
     this.#keptLeastBytes = Math.min(this.#keptLeastBytes, keptBytes);
+    if (!isTooMuch) return;
     if (keptBytes > this.#keptLookBytes + UNCOLLECTED_PART * this.#keptBytesMax) {
       this.#collectNow(forget);
     } else if (keptBytes > this.#keptLeastBytes + KEPT_MORE_PART * this.#keptBytesMax) {
@@ -188,8 +188,9 @@ type Measured = {
 };
 
 function measure(): Measured {
-  const { used_heap_size } = getHeapStatistics();
-  return { heapBytes: used_heap_size, bytes: used_heap_size + arrayBytes() };
+  const statistics = getHeapStatistics();
+  const heapBytes = statistics.used_heap_size;
+  return { heapBytes, bytes: heapBytes + arrayBytes(statistics) };
 }
 
 function tooMuch(bytesMax: number, ownBytes: number, othersBytes: number): HeldTooMuchError {

@@ -1,11 +1,20 @@
+import { readInteger } from '../../column/json-nested.ts';
 import type { SqlType } from '../../column/type.ts';
-import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, JSON_TYPE, STRING } from '../../column/type.ts';
+import {
+  arrayOf,
+  BOOL,
+  DYNAMIC,
+  FLOAT64,
+  INT64,
+  JSON_TYPE,
+  NUMBER,
+  STRING,
+} from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { castValue } from '../cast.ts';
 import { scalarFunction, typed } from '../definition.ts';
-import type { Int64 } from '../number/int64.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from '../number/int64.ts';
+import { readAs } from '../dynamic.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { jsonMembers } from './json-path.ts';
 import { dynamicJson } from './json-value.ts';
@@ -89,19 +98,12 @@ function valueOfKind(json: string, { kind }: SqlType): SqlValue {
   const isNumber = kindOf(json) === 'number';
   switch (kind) {
     case 'INT64':
-      return isNumber ? wholeOf(value as number | bigint) : null;
+      return isNumber ? readAs(value, INT64) : null;
     case 'FLOAT64':
       return isNumber ? Number(value) : null;
     default:
       return typeof value === (kind === 'BOOL' ? 'boolean' : 'string') ? value : null;
   }
-}
-
-/** NULL for a number with a fraction, and beyond INT64. */
-function wholeOf(value: number | bigint): Int64 | null {
-  if (typeof value === 'number' && !Number.isInteger(value)) return null;
-  const whole = BigInt(value);
-  return whole >= INT64_MIN && whole <= INT64_MAX ? canonicalInteger(whole) : null;
 }
 
 /** The value of a scalar; NULL for a null, a record and a list. A number is an INT64, else the nearest double. */
@@ -112,15 +114,11 @@ function scalarOf(json: string): SqlValue {
     case 'boolean':
       return json === 'true';
     case 'number':
-      return isWhole(json) && json.length <= INT64_LENGTH_MAX
-        ? (wholeOf(BigInt(json)) ?? Number(json))
-        : Number(json);
+      return isWhole(json) ? readAs(readInteger(json) ?? Number(json), NUMBER) : Number(json);
     default:
       return null;
   }
 }
-
-const INT64_LENGTH_MAX = String(INT64_MIN).length;
 
 function isWhole(number: string): boolean {
   return !/[.eE]/.test(number);

@@ -1,5 +1,5 @@
 import { must } from '../../assert.ts';
-import { BOOL, INT64, NUMBER, STRING, typeName } from '../../column/type.ts';
+import { BOOL, INT64, isNumber, NUMBER, STRING, typeName } from '../../column/type.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../function/number/int64.ts';
 import { findScalarFunction } from '../../function/registry.ts';
 import type { Span } from '../../query-error.ts';
@@ -7,7 +7,7 @@ import type { Name, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { comparison, isComparison, not, refuseBareNull } from './bind-comparison.ts';
 import { castTo } from './cast-type.ts';
-import { coerce, isNumber } from './coercion.ts';
+import { coerce } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { chooseOverload } from './overload.ts';
 import { refuse } from './refusal.ts';

@@ -155,7 +155,7 @@ export class TableBinder {
   #bindPath(syntax: TableSyntax, left: BoundFrom): BoundFrom {
     const { path, alias, span, withOffset } = syntax;
     if (withOffset !== undefined)
-      refuse('WITH OFFSET stands behind an array only', withOffset.span);
+      refuse('WITH OFFSET must follow an array, not a table', withOffset.span);
     const name = path.map((word) => word.text).join('.');
     this.#binding.spend(NODES_PER_TABLE, span);
     const common = path.length === 1 ? this.#tables.find(name, span, this.#binding) : undefined;

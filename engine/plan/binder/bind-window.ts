@@ -1,5 +1,5 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
-import { INT64, NUMBER, type SqlType, typeName } from '../../column/type.ts';
+import { INT64, isNumber, NUMBER, type SqlType, typeName } from '../../column/type.ts';
 import type { WindowFunction } from '../../operator/window-function.ts';
 import { findWindowFunction } from '../../operator/window-functions.ts';
 import type {
@@ -14,7 +14,7 @@ import type { AggregateCall, FrameBound, SortKey, WindowFrame } from '../logical
 import { bindAggregateCall } from './bind-aggregate.ts';
 import type { CallSyntax } from './bind-call.ts';
 import { sortKey } from './bind-order.ts';
-import { checkGroupable, coerce, isNumber } from './coercion.ts';
+import { checkGroupable, coerce } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames } from './function-names.ts';
 import { chooseOverload } from './overload.ts';

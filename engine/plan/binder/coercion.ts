@@ -1,8 +1,10 @@
 import {
+  arrayOf,
   DYNAMIC,
   FLOAT64,
   INT64,
   isElement,
+  isNumber,
   JSON_TYPE,
   NULL_TYPE,
   NUMBER,
@@ -128,13 +130,13 @@ export function commonType(expressions: readonly Expression[]): SqlType | undefi
   const candidates = new Map(types.map((type) => [typeName(type), type]));
   const list = types.find(isDynamicList);
   if (list !== undefined) return fits && types.every(isList) ? list : undefined;
-  // The arithmetic of fields gives lists of NUMBER, which stand beside lists of other numbers as lists of fields do.
-  if (candidates.size > 1 && types.every(isNumberList) && types.some(hasNumbers)) {
-    return { kind: 'ARRAY', element: DYNAMIC };
-  }
-  return [...candidates.values()].find((candidate) =>
+  const common = [...candidates.values()].find((candidate) =>
     expressions.every((expression) => coercionCost(expression, candidate) !== undefined),
   );
+  if (common !== undefined) return common;
+  // The arithmetic of fields gives lists of NUMBER, which stand beside lists of other numbers as lists of fields do.
+  const isOfFields = types.every(isNumberList) && types.some(hasNumbers);
+  return isOfFields ? arrayOf(DYNAMIC) : undefined;
 }
 
 function commonNumber(types: readonly SqlType[]): SqlType {
@@ -207,10 +209,6 @@ export function typedNull(expression: Expression, type: SqlType): Expression {
 
 export function nullOf(type: SqlType): Expression {
   return { op: 'literal', type, value: null };
-}
-
-export function isNumber(type: SqlType): boolean {
-  return type.kind === 'INT64' || type.kind === 'FLOAT64' || type.kind === 'NUMBER';
 }
 
 function isList({ kind }: SqlType): boolean {

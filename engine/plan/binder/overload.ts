@@ -3,6 +3,7 @@ import {
   DYNAMIC,
   FLOAT64,
   INT64,
+  isNumber,
   NUMBER,
   type SqlType,
   typeName,
@@ -11,15 +12,7 @@ import type { ParameterType } from '../../function/scalar-function.ts';
 import type { Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import {
-  coerce,
-  coercionCost,
-  commonType,
-  isGroupable,
-  isNumber,
-  isScalar,
-  isTime,
-} from './coercion.ts';
+import { coerce, coercionCost, commonType, isGroupable, isScalar, isTime } from './coercion.ts';
 import { refuse } from './refusal.ts';
 import { typesText } from './types-text.ts';
 

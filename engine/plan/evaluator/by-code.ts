@@ -1,14 +1,13 @@
 import { CodedNumbers } from '../../column/coded-numbers.ts';
 import { CodedTruths } from '../../column/coded-truths.ts';
 import { PackedNumbers } from '../../column/packed-numbers.ts';
+import { isNumber } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, numberVector } from '../../column/vector.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateWith } from './evaluate-with.ts';
 import type { LiftedFunction } from './lift.ts';
-
-const NUMBERS: ReadonlySet<string> = new Set(['INT64', 'FLOAT64', 'NUMBER']);
 
 /** A code costs as much as some rows: there should be fewer. */
 const ROWS_PER_CODE = 2;
@@ -34,7 +33,7 @@ export function computeByCode(
   if (lifted.type.kind === 'BOOL') {
     return computed?.kind === 'boolean' ? new CodedTruths(numbers, computed.values) : undefined;
   }
-  if (!NUMBERS.has(lifted.type.kind)) return undefined;
+  if (!isNumber(lifted.type)) return undefined;
   const results =
     computed === undefined ? evaluateCodes(lifted, decoded, codeCount) : doublesOf(computed);
   return results && new CodedNumbers(numbers, results);
