@@ -102,8 +102,8 @@ function groupsCase(random: Random): Case {
             const present = inputs.filter((each) => each !== null);
             return [
               ['k', jsonOf(value, key.type === 'number')],
-              ['MIN', jsonOf(ordered[0] ?? null, false)],
-              ['MAX', jsonOf(ordered.at(-1) ?? null, false)],
+              ['MIN', jsonOf(exactOf(ordered, ordered[0] ?? null), false)],
+              ['MAX', jsonOf(exactOf(ordered, ordered.at(-1) ?? null), false)],
               ['SUM', jsonOf(sumOf(inputs), true)],
               ['COUNT', String(present.length)],
               ['d', String(distinctOf(present).length)],
@@ -145,6 +145,12 @@ function orderedOf(values: readonly MixedValue[]): readonly MixedValue[] {
     values.filter((value) => typeof value === 'boolean'),
   ];
   return (kinds.find((each) => each.length > 0) ?? []).toSorted(compareKinds);
+}
+
+/** Of values that equal this one, a whole number that shows all its digits, where one is there. */
+function exactOf(values: readonly MixedValue[], value: MixedValue): MixedValue {
+  const exact = values.find((each) => typeof each === 'bigint' && compareKinds(each, value) === 0);
+  return exact ?? value;
 }
 
 /** Fractions here have few bits, so a sum of such parts is exact. */
