@@ -13,6 +13,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { WORK_KINDS } from '../engine/pool/work-shares.ts';
 import { showProgress } from '../src/command/progress.ts';
 import { HttpClient } from './http-client.ts';
 import { tellIdle } from './large/idle.ts';
@@ -139,6 +140,8 @@ async function soak(
       eventCount: after.eventCount - before.eventCount,
       fileBytes: filesBelow(dataDir, '.segment').byteSize,
       renewalCount: after.renewalCount - before.renewalCount,
+      processorSeconds: after.processorSeconds - before.processorSeconds,
+      runSeconds: WORK_KINDS.map((_, kind) => after.runSeconds[kind]! - before.runSeconds[kind]!),
       isLarger: after.isLarger,
     };
     minutes.push(minute);
@@ -154,11 +157,18 @@ async function soak(
   client.close();
 }
 
+type Totals = Pick<
+  Minute,
+  | 'refusedPostCount'
+  | 'eventCount'
+  | 'renewalCount'
+  | 'processorSeconds'
+  | 'runSeconds'
+  | 'isLarger'
+>;
+
 /** Counted since the start. */
-async function readTotals(
-  client: HttpClient,
-  sender: SenderProcess,
-): Promise<Pick<Minute, 'refusedPostCount' | 'eventCount' | 'renewalCount' | 'isLarger'>> {
+async function readTotals(client: HttpClient, sender: SenderProcess): Promise<Totals> {
   const metrics = await readMetrics(client);
   const segmentBytes = Array.from(metrics)
     .filter(([name]) => /^weir_source_segment_bytes\{.*kind="sealed"/.test(name))
@@ -167,6 +177,10 @@ async function readTotals(
     refusedPostCount: sender.counts.refusedCount,
     eventCount: sender.counts.eventCount,
     renewalCount: metrics.get('weir_cache_renewals_total{result="ok"}') ?? 0,
+    processorSeconds: metrics.get('process_cpu_seconds_total')!,
+    runSeconds: WORK_KINDS.map(
+      (kind) => metrics.get(`weir_work_run_seconds_total{kind="${kind}"}`)!,
+    ),
     isLarger: segmentBytes > metrics.get('weir_memory_segment_limit_bytes')!,
   };
 }

@@ -1,3 +1,4 @@
+import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import { barText, figuresOf } from '../measure.ts';
 
 /** What happened within one minute. */
@@ -13,6 +14,10 @@ export type Minute = {
   readonly eventCount: number;
   readonly fileBytes: number;
   readonly renewalCount: number;
+  /** Of all threads of the process. */
+  readonly processorSeconds: number;
+  /** Of worker threads, by kind of work in the order of `WORK_KINDS`. */
+  readonly runSeconds: readonly number[];
   /** Whether sealed segments are more than what memory may have of them. */
   readonly isLarger: boolean;
 };
@@ -38,6 +43,11 @@ const CELLS: readonly { readonly name: string; readonly textOf: (minute: Minute)
   { name: 'events', textOf: (minute) => String(minute.eventCount) },
   { name: 'segment files, MB', textOf: (minute) => (minute.fileBytes / 1e6).toFixed(0) },
   { name: 'renewals', textOf: (minute) => String(minute.renewalCount) },
+  { name: 'processor, s', textOf: (minute) => minute.processorSeconds.toFixed(0) },
+  {
+    name: `threads run ${WORK_KINDS.join(' / ')}, s`,
+    textOf: (minute) => minute.runSeconds.map((seconds) => seconds.toFixed(0)).join(' / '),
+  },
   { name: 'larger than memory', textOf: (minute) => (minute.isLarger ? 'yes' : 'no') },
 ];
 
