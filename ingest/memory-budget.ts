@@ -78,6 +78,8 @@ export class MemoryBudget {
   readonly #backlogBytesMax: number;
   readonly #segmentBytesMin: number;
   #ticksToStep = USE_CLOCK_TICKS;
+  /** Bytes that others may take, and do not at present. */
+  #lentBytes = 0;
   #segmentBytesMax: number;
   #segmentBytes = 0;
   #held: HeldMemory = { blocks: 0, unstored: 0, open: 0, queued: 0, index: 0 };
@@ -156,6 +158,11 @@ export class MemoryBudget {
     return true;
   }
 
+  /** Others do without so many bytes at present: sealed segments may have them until the next call. */
+  lend(byteSize: number): void {
+    this.#lentBytes = byteSize;
+  }
+
   /** Takes note of what is held. `readBefore`: `residentKib` from before it was added up. */
   measured(held: HeldMemory, readBefore: number): void {
     this.#segmentBytesMax = this.#restOf(held);
@@ -207,7 +214,8 @@ export class MemoryBudget {
   }
 
   #restOf({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {
-    const rest = this.#memoryBytesMax - this.#othersBytesMax - open - queued - index;
+    const othersBytes = this.#othersBytesMax - this.#lentBytes;
+    const rest = this.#memoryBytesMax - othersBytes - open - queued - index;
     return Math.floor(Math.min(Math.max(rest, this.#segmentBytesMin), GAUGE_BYTES_MAX));
   }
 }

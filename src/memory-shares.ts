@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import {
   ANSWER_BLOCKS_MAX,
   ANSWER_BYTES_MAX,
+  KEPT_BYTES_MAX,
   PARKED_PER_WORKER_MAX,
   PASSING_BYTES_MAX,
   READERS_BYTES_MAX,
@@ -55,6 +56,21 @@ const DECODING_LOAN_BYTES_MIN = 96 * MEBIBYTE;
 /** … and with much: no known post takes more. */
 const DECODING_LOAN_BYTES_MAX = 256 * MEBIBYTE;
 
+/** Those whose shares are for the worst moments, and are counted by the bytes they use. */
+const LENDERS = [
+  'queries',
+  'answers',
+  'followed',
+  'cache',
+  'memo',
+  'bodies',
+  'callBodies',
+  'decoding',
+] as const satisfies readonly (keyof MemoryShares)[];
+
+/** Part of what is not used that is lent: what comes at once finds the other part free. */
+const LENT_PART = 1 / 2;
+
 /** What each consumer may hold at most, in bytes. Together they are no more than MEMORY_LIMIT and `BESIDE_BYTES`. */
 type MemoryShares = {
   /** Of the main thread. */
@@ -107,6 +123,8 @@ export type MemoryDivision = {
   readonly spareBytes: number;
   /** What is free for sealed segments and the backlog when all others have their part. */
   readonly storeBytesMax: number;
+  /** Of shares that are seldom used whole: sealed segments have a part of what is not used of them (`lentBytes`). */
+  readonly lendableBytes: number;
   /** Bytes of arrays that bodies were decoded in and that are kept for the next ones; a part of what decoding may take. */
   readonly pooledBytesMax: number;
   /** Bytes of large bodies that are decoded at a time. */
@@ -130,16 +148,16 @@ export function divideMemory(of: {
 }): MemoryDivision {
   const { memoryBytesMax: all, workerCount: wantedCount = availableParallelism() } = of;
   const newObjectsBytesMax = newObjectsBytesOf(all);
-  const keptBytesMax = Math.max(12 * MEBIBYTE, Math.min(24 * MEBIBYTE, Math.floor(all / 32)));
+  const keptBytesMax = keptBytesOf(all);
   const threadBytes = THREAD_BYTES + newObjectsBytesMax + keptBytesMax;
   const threadCountMax = Math.max(3, Math.floor(((15 * all) / 64 + 24 * MEBIBYTE) / threadBytes));
   const { workerCount, parkedMax, backgroundMax } = threadsWithin(threadCountMax, wantedCount);
   const threads = workerCount + parkedMax + backgroundMax;
-  const queries = Math.floor(all / 5 - 3 * MEBIBYTE);
+  const queries = Math.floor((3 * all) / 16);
   const answers = Math.min(ANSWERS_BYTES_MAX, Math.floor(all / 16));
   const answerBytesMax = Math.min(ANSWER_BYTES_MAX, Math.floor(answers / 4));
   const answerBlockBytesMax = Math.floor(answers / (4 * ANSWER_BLOCKS_MAX * threads));
-  const passingBytesMax = Math.min(PASSING_BYTES_MAX, Math.floor(all / 32 / workerCount));
+  const passingBytesMax = Math.min(PASSING_BYTES_MAX, Math.floor(all / 40 / workerCount));
   const withoutThread = {
     process: PROCESS_BYTES,
     threads: threads * threadBytes,
@@ -152,7 +170,7 @@ export function divideMemory(of: {
     memo: of.memoBytesMax,
     bodies: Math.max(
       2 * BODY_WIRE_BYTES_MAX + MEBIBYTE,
-      Math.min(BODIES_BYTES_MAX, Math.floor(all / 10)),
+      Math.min(BODIES_BYTES_MAX, Math.floor(all / 11)),
     ),
     callBodies: Math.max(
       CALL_BODIES_BYTES_MIN,
@@ -195,7 +213,16 @@ export function divideMemory(of: {
     answersBytesMax: answers,
     spareBytes,
     storeBytesMax: shares.backlog + shares.segments + Math.max(0, spareBytes),
+    lendableBytes: LENDERS.reduce((sum, name) => sum + shares[name], 0),
   };
+}
+
+/**
+ * Bytes that sealed segments may have of the shares of others, who use `usedBytes` of them. Blocks leave within a second
+ * or two when these come to use more.
+ */
+export function lentBytes({ lendableBytes }: MemoryDivision, usedBytes: number): number {
+  return Math.floor(LENT_PART * Math.max(0, lendableBytes - usedBytes));
 }
 
 /** Bytes of kept answers where nothing else is said. */
@@ -217,6 +244,12 @@ export function sumOf(shares: Readonly<Record<string, number>>): number {
 function newObjectsBytesOf(all: number): number {
   if (all >= 4 * 1024 * MEBIBYTE) return WORKER_NEW_OBJECTS_BYTES_MAX;
   return all >= 1024 * MEBIBYTE ? 24 * MEBIBYTE : 12 * MEBIBYTE;
+}
+
+/** What a thread may keep of tasks: what some dozen segments and plans need, and more where there is much memory. */
+function keptBytesOf(all: number): number {
+  const bytes = Math.max(Math.min(30 * MEBIBYTE, Math.floor(all / 32)), Math.floor(all / 72));
+  return Math.min(KEPT_BYTES_MAX, Math.max(12 * MEBIBYTE, bytes));
 }
 
 /** Bytes of the arrays of one body in the thread that decodes. */

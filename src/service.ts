@@ -26,7 +26,7 @@ import { HttpServer } from './http/http-server.ts';
 import { InstanceKey } from './instance-key.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
-import { divideMemory } from './memory-shares.ts';
+import { divideMemory, sumOf } from './memory-shares.ts';
 import type { RequestMemory } from './metrics/memory-parts.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
@@ -149,6 +149,7 @@ async function startIn(
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
       ...{ folder, quotas },
+      requestBytes: () => sumOf(requests()) + caller.stats().cache.byteSize,
     });
     const { replaced } = folder;
     return { url, catalogue, definitions, backend, tokensMade: made, replaced, stop };
@@ -254,6 +255,8 @@ function stopOnce(parts: {
   readonly metrics: Metrics;
   readonly folder: DataFolder;
   readonly quotas: Quotas;
+  /** Of requests and kept answers. */
+  readonly requestBytes: () => number;
 }): Stop {
   const {
     server,
@@ -267,9 +270,10 @@ function stopOnce(parts: {
     metrics,
     folder,
     quotas,
+    requestBytes,
   } = parts;
   const timer = setInterval(() => {
-    backend.tick(clock.nowUs());
+    backend.tick(clock.nowUs(), requestBytes());
     caller.tick();
     quotas.tick();
   }, TICK_MS);

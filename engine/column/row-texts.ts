@@ -13,6 +13,11 @@ export function boundRowTexts(keptBytesMax: number): void {
   threadRing = new TextRing(Math.min(ROW_TEXTS_BYTES_MAX, Math.floor(TEXTS_PART * keptBytesMax)));
 }
 
+/** Bytes of the memory for the texts of all segments that this thread reads. */
+export function rowTextsSize(): number {
+  return threadRing.size;
+}
+
 /**
  * The JSON of records of one segment as this thread has written it to answers lately: the newest rows
  * of a project are asked for again and again, and to copy one takes a tenth of the time of putting it

@@ -21,6 +21,7 @@ import {
   skeletonArraysOf,
 } from './open-segment-reader.ts';
 import { closeFile } from './opened-file.ts';
+import { rowTextsSize } from './row-texts.ts';
 import { type ExtractFrom, SealedSegmentReader, type SegmentOfExtract } from './sealed-segment.ts';
 import type { SealedSegmentHandle, Segment, SegmentHandle } from './segment.ts';
 import {
@@ -290,8 +291,8 @@ let readersBytesMax = 0;
  */
 function boundReaders(): void {
   // Most arrays that a task makes are garbage soon.
-  if (arrayBytes() > readersBytesMax && mayWait()) collectNewGarbage();
-  const bytes = arrayBytes();
+  if (readersBytes() > readersBytesMax && mayWait()) collectNewGarbage();
+  const bytes = readersBytes();
   const bytesMore = bytes + bounds.readersBytesMax / 2;
   readersBytesMax = Math.max(bounds.readersBytesMax, Math.min(readersBytesMax, bytesMore));
   if (bytes <= readersBytesMax) return;
@@ -301,6 +302,11 @@ function boundReaders(): void {
   }
   if (mayWait()) collectAll();
   readersBytesMax = bytesMore;
+}
+
+/** Of arrays that may be those of readers. */
+function readersBytes(): number {
+  return arrayBytes() - rowTextsSize();
 }
 
 /** Buffers retired when this thread last looked for them. */

@@ -36,6 +36,11 @@ export class TextRing {
     this.#capacity = capacity;
   }
 
+  /** Bytes of memory. */
+  get size(): number {
+    return this.#bytes.length;
+  }
+
   /** Puts in a text that is nowhere; it may be at most as large as the ring. */
   put(text: RingText, bytes: Uint8Array): void {
     assert(

@@ -1,5 +1,6 @@
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
+import { must } from '../assert.ts';
 import {
   arrayBytes,
   beginCollecting,
@@ -34,7 +35,7 @@ const GROWN_PART = 1 / 16;
 const UNCOLLECTED_PART = 1 / 2;
 
 /** Part by which a thread must keep more than the least since V8 was last made to collect, for it to be worth it. */
-const KEPT_MORE_PART = 1 / 8;
+const KEPT_MORE_PART = 1 / 4;
 
 /** Thrown when a query holds too much; a kind of its own, as a part of a query may be run again as a whole. */
 export class HeldTooMuchError extends RunStoppedError {}
@@ -52,9 +53,9 @@ export class HeapGuard {
   #keptLookBytes: number;
   /** The least kept at the end of a task since V8 was last made to collect. */
   #keptLeastBytes = Number.POSITIVE_INFINITY;
-  /** Held before the first task. */
+  /** Kept before the first task. */
   readonly #firstBytes: number;
-  /** … and when the one at hand began. */
+  /** Held when the task at hand began. */
   #startBytes: number;
   /** Held when garbage was last collected. */
   #leftBytes = 0;
@@ -71,8 +72,8 @@ export class HeapGuard {
     this.#heapBytesMax = heapBytesMax;
     this.#keptBytesMax = keptBytesMax;
     this.#keptLookBytes = keptBytesMax;
-    this.#firstBytes = measure().bytes;
-    this.#startBytes = this.#firstBytes;
+    this.#firstBytes = measureKept();
+    this.#startBytes = measure().bytes;
   }
 
   /**
@@ -112,15 +113,14 @@ export class HeapGuard {
    * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
    */
   collectKept(forget: () => void): void {
-    const isTooMuch = this.keepsTooMuch;
-    if (isTooMuch) collectNewGarbage();
-    const keptBytes = this.#keptBytes();
-    this.#keptLeastBytes = Math.min(this.#keptLeastBytes, keptBytes);
-    if (!isTooMuch) return;
-    if (keptBytes > this.#keptLookBytes + UNCOLLECTED_PART * this.#keptBytesMax) {
+    const before = this.#noteKept();
+    if (before.bytes <= this.#keptLookBytes || !before.hasGrown) return;
+    collectNewGarbage();
+    const { bytes, hasGrown } = this.#noteKept();
+    if (bytes > this.#keptLookBytes + UNCOLLECTED_PART * this.#keptBytesMax) {
       this.#collectNow(forget);
-    } else if (keptBytes > this.#keptLeastBytes + KEPT_MORE_PART * this.#keptBytesMax) {
-      this.#keptLeastBytes = keptBytes;
+    } else if (hasGrown) {
+      this.#keptLeastBytes = bytes;
       beginCollecting();
     }
   }
@@ -147,8 +147,16 @@ export class HeapGuard {
     this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
   }
 
+  /** What is kept, and whether it is so much more than the least that some of it may be garbage. */
+  #noteKept(): { readonly bytes: number; readonly hasGrown: boolean } {
+    const bytes = this.#keptBytes();
+    this.#keptLeastBytes = Math.min(this.#keptLeastBytes, bytes);
+    const hasGrown = bytes > this.#keptLeastBytes + KEPT_MORE_PART * this.#keptBytesMax;
+    return { bytes, hasGrown };
+  }
+
   #keptBytes(): number {
-    return measure().bytes - this.#firstBytes;
+    return measureKept() - this.#firstBytes;
   }
 
   /** All hold much, and this thread most, or it has grown since its garbage was collected. */
@@ -191,6 +199,13 @@ function measure(): Measured {
   const statistics = getHeapStatistics();
   const heapBytes = statistics.used_heap_size;
   return { heapBytes, bytes: heapBytes + arrayBytes(statistics) };
+}
+
+/** Bytes without new objects, for which V8 has a room of its own, WORKER_NEW_OBJECTS_BYTES_MAX. Takes some ten microseconds. */
+function measureKept(): number {
+  const spaces = getHeapSpaceStatistics();
+  const newObjects = must(spaces.find(({ space_name }) => space_name === 'new_space'));
+  return measure().bytes - newObjects.space_used_size;
 }
 
 function tooMuch(bytesMax: number, ownBytes: number, othersBytes: number): HeldTooMuchError {

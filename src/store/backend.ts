@@ -66,8 +66,11 @@ export interface Backend {
   readonly published: PublishedEvents;
   /** Reads what is stored; calls are taken only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
-  /** To be called about once a second: seals, expires. */
-  tick(nowUs: number): void;
+  /**
+   * To be called about once a second: seals, expires. `requestBytes`: what requests and kept answers hold; where it is
+   * not known, nothing of their memory is used for logs.
+   */
+  tick(nowUs: number, requestBytes?: number): void;
   stats(): BackendStats;
   /** Leaves nothing unwritten, and no thread. May be called before `recover` has been. */
   close(nowUs: number): Promise<void>;

@@ -9,7 +9,7 @@ import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import type { Log } from '../log.ts';
 import { StackThrottle } from '../log-throttle.ts';
-import { divideMemory, type MemoryDivision } from '../memory-shares.ts';
+import { divideMemory, lentBytes, type MemoryDivision } from '../memory-shares.ts';
 import { profileOf } from '../profile.ts';
 import type { Settings } from '../settings.ts';
 import type { Backend } from './backend.ts';
@@ -42,6 +42,7 @@ export function openBackend(options: {
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
   const division = divideMemory(settings);
+  const budget = budgetOf(settings, division, options.storeBytesMax);
   const stacks = new StackThrottle(nowMs ?? (() => 0));
   const durable: DurableStore = new DurableStore({
     disk,
@@ -62,7 +63,7 @@ export function openBackend(options: {
     divide: (handles, rowsMax) => engine.divide(handles, rowsMax),
     pack: (buffer, of) => engine.pack(buffer, of),
     readersDone: () => engine.readersDone(),
-    budget: budgetOf(settings, division, options.storeBytesMax),
+    budget,
     onGarbage: () => engine.releaseDropped(),
     remembered: () => engine,
     ...{ log, stacks, nowMs, logFileBytesMax },
@@ -87,7 +88,12 @@ export function openBackend(options: {
     intake,
     published: publishedEvents(store, directory),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
-    tick: (nowUs) => {
+    tick: (nowUs, requestBytes) => {
+      if (requestBytes !== undefined && options.storeBytesMax === undefined) {
+        const { queriesBytes, memo } = engine.stats();
+        const usedBytes = requestBytes + queriesBytes + memo.bytes + intake.pooledBytes;
+        budget.lend(lentBytes(division, usedBytes));
+      }
       durable.tick(nowUs);
       void engine.prepareStates();
     },

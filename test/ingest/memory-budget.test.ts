@@ -36,6 +36,17 @@ test('segments get what all else leaves, and a share in any case', () => {
   assert.equal(budget.segmentBytesMax, 800 * MB * BLOCKS_SHARE_MIN);
 });
 
+test('segments have what others lend, until they lend less', () => {
+  const budget = budgetOf(800 * MB, 500 * MB);
+  budget.lend(200 * MB);
+  measured(budget, { blocks: 450 * MB });
+  assert.deepEqual([budget.segmentBytesMax, budget.isOver], [500 * MB, false]);
+  budget.lend(100 * MB);
+  measured(budget, { blocks: 450 * MB });
+  assert.deepEqual([budget.segmentBytesMax, budget.isOver], [400 * MB, true]);
+  assert.equal(budget.shortage()?.needed, 50 * MB);
+});
+
 test('up to the limit nothing should leave, and beyond it what is too much and a little more', () => {
   const budget = budgetOf(160 * MB);
   const spare = 160 * MB * EVICTION_SHARE;

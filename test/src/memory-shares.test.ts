@@ -8,6 +8,7 @@ import {
   defaultCacheBytes,
   defaultMemoBytes,
   divideMemory,
+  lentBytes,
   MEMORY_BYTES_MIN,
   type MemoryDivision,
   sumOf,
@@ -62,6 +63,19 @@ test('more memory never makes a share of queries, bodies, answers or segments sm
       for (const name of ['queries', 'bodies', 'answers', 'segments', 'backlog'] as const) {
         assert.ok(less.shares[name] <= more.shares[name] + 1_024, name);
       }
+    }),
+  );
+});
+
+test('what is lent and what its owners hold is never more than their shares, and half of the rest stays free', () => {
+  fc.assert(
+    fc.property(limits, fc.double({ min: 0, max: 2, noNaN: true }), (memoryBytesMax, used) => {
+      const division = divided(memoryBytesMax, 2);
+      const { lendableBytes, shares } = division;
+      const usedBytes = used * lendableBytes;
+      const bytes = lentBytes(division, usedBytes);
+      assert.ok(lendableBytes <= sumOf(shares) - shares.process - shares.threads - shares.backlog);
+      assert.ok(bytes >= 0 && 2 * bytes <= Math.max(0, lendableBytes - usedBytes));
     }),
   );
 });
