@@ -168,7 +168,7 @@ async function openInstanceKey(storePath: string, log: Log): Promise<InstanceKey
 }
 
 function openQuotas(
-  { dataDir, projectQuota, retentionDays }: Settings,
+  settings: Settings,
   parts: {
     readonly clock: Clock;
     readonly log: Log;
@@ -178,11 +178,15 @@ function openQuotas(
 ): Promise<Quotas> {
   const { clock, log, ofToken, onRefused } = parts;
   return Quotas.open({
-    ofProject: projectQuota,
-    retentionDays,
+    ofProject: {
+      events: settings.projectEventsPerDay,
+      bytes: settings.projectBytesPerDay,
+      stored_bytes: settings.projectStoredBytes,
+    },
+    retentionDays: settings.retentionDays,
     wallMs: clock.wallMs,
     monotonicMs: clock.monotonicMs,
-    file: new QuotaFile(new NodeDisk(), resolve(dataDir)),
+    file: new QuotaFile(new NodeDisk(), resolve(settings.dataDir)),
     ...{ log, ofToken, onRefused },
   });
 }

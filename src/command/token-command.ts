@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { echo, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
-import { parseBytes, parseSettings } from '../settings.ts';
+import { parseBytes } from '../setting-kind.ts';
+import { parseSettings } from '../settings.ts';
 import {
   type Command,
   CommandFailure,

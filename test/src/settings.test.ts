@@ -29,7 +29,10 @@ function withFile(text: string, work: (path: string) => void): void {
 }
 
 test('an empty environment gives the documented defaults', () => {
-  const { sources, ...others } = parseSettings({ PORT: '', SOURCES: '  ' }, 8 * 2 ** 30);
+  const { sources, ...others } = parseSettings(
+    { PORT: '', SOURCES: '  ' },
+    { machineBytes: 8 * 2 ** 30 },
+  );
   assert.deepEqual(
     sources.map(({ name }) => name),
     ['logs'],
@@ -46,7 +49,9 @@ test('an empty environment gives the documented defaults', () => {
     cacheBytesMax: 64 * 2 ** 20,
     memoBytesMax: 64 * 2 ** 20,
     retentionDays: 90,
-    projectQuota: { events: undefined, bytes: undefined, stored_bytes: undefined },
+    projectEventsPerDay: undefined,
+    projectBytesPerDay: undefined,
+    projectStoredBytes: undefined,
     defaultSource: 'logs',
     frozenNowUs: undefined,
     workerCount: undefined,
@@ -59,11 +64,10 @@ test('quotas of projects are counts and bytes, from one on', () => {
     PROJECT_BYTES_PER_DAY: '10GB',
     PROJECT_STORED_BYTES: '1TB',
   };
-  assert.deepEqual(parseSettings(given).projectQuota, {
-    events: 1_000_000,
-    bytes: 1e10,
-    stored_bytes: 1e12,
-  });
+  const settings = parseSettings(given);
+  assert.equal(settings.projectEventsPerDay, 1_000_000);
+  assert.equal(settings.projectBytesPerDay, 1e10);
+  assert.equal(settings.projectStoredBytes, 1e12);
   for (const text of ['0', '-1', '1.5e3', 'many']) {
     const wrong = {
       PROJECT_EVENTS_PER_DAY: text,
@@ -109,9 +113,12 @@ for (const [text, bytes] of [
 }
 
 test('without MEMORY_LIMIT half of the memory there is is taken, but never less than a limit may be', () => {
-  assert.equal(parseSettings({}, 2 ** 30).memoryBytesMax, 2 ** 29);
-  assert.equal(parseSettings({}, 100 * 2 ** 20).memoryBytesMax, 256 * 2 ** 20);
-  assert.equal(parseSettings({ MEMORY_LIMIT: '1GiB' }, 2 ** 40).memoryBytesMax, 2 ** 30);
+  assert.equal(parseSettings({}, { machineBytes: 2 ** 30 }).memoryBytesMax, 2 ** 29);
+  assert.equal(parseSettings({}, { machineBytes: 100 * 2 ** 20 }).memoryBytesMax, 256 * 2 ** 20);
+  assert.equal(
+    parseSettings({ MEMORY_LIMIT: '1GiB' }, { machineBytes: 2 ** 40 }).memoryBytesMax,
+    2 ** 30,
+  );
 });
 
 test('the memory there is is the container’s where one says so, and never more than the machine has', () => {

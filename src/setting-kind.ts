@@ -1,0 +1,116 @@
+import { type Source, sourcesFrom } from '../ingest/source.ts';
+import { parseIsoTimestampUs } from './definition/iso-timestamp.ts';
+import { echo, oneOf } from './echo.ts';
+
+/** What texts a setting takes, and what they mean. */
+export type SettingKind<T> = {
+  /** Stands for the value in the help: `N`. */
+  readonly placeholder: string;
+  /** What is allowed, as errors and documents say it: `a whole number from 1 to 256`. */
+  readonly allowed: string;
+  readonly parse: (text: string) => ParsedSetting<T>;
+};
+
+/** A value, or what is wrong with the text: the end of a sentence that begins with the setting's name. */
+type ParsedSetting<T> = { readonly value: T } | { readonly problems: readonly string[] };
+
+const UNIT_BYTES: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['B', 1],
+  ['KB', 1e3],
+  ['MB', 1e6],
+  ['GB', 1e9],
+  ['TB', 1e12],
+  ['KIB', 2 ** 10],
+  ['MIB', 2 ** 20],
+  ['GIB', 2 ** 30],
+  ['TIB', 2 ** 40],
+]);
+
+/** Any text: the name of a host, a folder or a source. */
+export function textKind(placeholder: string, allowed: string): SettingKind<string> {
+  return { placeholder, allowed, parse: (value) => ({ value }) };
+}
+
+export function integerKind(min: number, max: number): SettingKind<number> {
+  return kindOf('N', `a whole number from ${min} to ${max}`, (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  });
+}
+
+export function countKind(): SettingKind<number> {
+  return kindOf('N', 'a whole number from 1 on', (text) => {
+    const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+    return count >= 1 ? count : undefined;
+  });
+}
+
+/** `least` says in words what `bytesMin` is. */
+export function bytesKind(bytesMin: number, least: string): SettingKind<number> {
+  return kindOf('SIZE', `a number of bytes such as 512MB or 1GiB, ${least}`, (text) => {
+    const bytes = parseBytes(text);
+    return bytes !== undefined && bytes >= bytesMin ? bytes : undefined;
+  });
+}
+
+export function choiceKind<Name extends string>(names: readonly Name[]): SettingKind<Name> {
+  return kindOf('NAME', oneOf(names), (text) => names.find((name) => name === text));
+}
+
+/** A time in microseconds since the epoch. */
+export function timeKind(): SettingKind<number> {
+  return kindOf('TIME', 'an ISO 8601 time such as 2026-01-15T12:00:00Z', (text) => {
+    const us = parseIsoTimestampUs(text);
+    return typeof us === 'number' && us >= 0 ? us : undefined;
+  });
+}
+
+/** What fits in a header: visible ASCII. The error does not repeat the token. */
+export function tokenKind(): SettingKind<string> {
+  const allowed = '1 to 1024 visible ASCII characters without spaces';
+  return {
+    placeholder: 'TOKEN',
+    allowed,
+    parse: (value) =>
+      /^[\x21-\x7e]{1,1024}$/.test(value) ? { value } : { problems: [` must be ${allowed}`] },
+  };
+}
+
+export function sourcesKind(): SettingKind<readonly Source[]> {
+  return {
+    placeholder: 'LIST',
+    allowed: 'names with commas between them, each `name` or `name:metadata.path`',
+    parse: (text) => {
+      const { sources, errors } = sourcesFrom(text);
+      if (errors.length > 0) return { problems: errors.map((error) => `: ${error}`) };
+      return { value: sources };
+    },
+  };
+}
+
+/** A kind whose `parse` gives `undefined` for what is not allowed. */
+function kindOf<T>(
+  placeholder: string,
+  allowed: string,
+  parse: (text: string) => T | undefined,
+): SettingKind<T> {
+  return {
+    placeholder,
+    allowed,
+    parse: (text) => {
+      const value = parse(text);
+      if (value !== undefined) return { value };
+      return { problems: [` must be ${allowed}; got ${echo(text)}`] };
+    },
+  };
+}
+
+/** `undefined` for what is not a number of bytes. */
+export function parseBytes(text: string): number | undefined {
+  const match = /^(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)$/i.exec(text);
+  const unitBytes = UNIT_BYTES.get((match?.[2] ?? '').toUpperCase());
+  if (match === null || unitBytes === undefined) return undefined;
+  const bytes = Math.floor(Number(match[1]) * unitBytes);
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
+}
