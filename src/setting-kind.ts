@@ -80,7 +80,7 @@ export function tokenKind(): SettingKind<string> {
 export function sourcesKind(): SettingKind<readonly Source[]> {
   return {
     placeholder: 'LIST',
-    allowed: 'names with commas between them, each `name` or `name:metadata.path`',
+    allowed: 'names with commas between them, each NAME or NAME:metadata.PATH',
     parse: (text) => {
       const { sources, errors } = sourcesFrom(text);
       if (errors.length > 0) return { problems: errors.map((error) => `: ${error}`) };

@@ -18,7 +18,7 @@ const WORKERS_MAX = 256;
 const RETENTION_DAYS_MAX = 3650;
 
 /** Groups of settings, in the order in which help and documents have them. */
-const SUBJECTS = [
+export const SUBJECTS = [
   'Network',
   'Storage',
   'Memory and threads',
@@ -245,7 +245,7 @@ export const SETTINGS = Object.entries(SETTING_TABLE) as readonly (readonly [
 export const CONTAINER_KEY = 'LOGFLARE_API_KEY';
 
 /** The flag of `weir start` that gives a setting: `memory-limit`. */
-export function flagOf({ variable }: Setting): string {
+export function flagOf({ variable }: Pick<Setting, 'variable'>): string {
   return variable.toLowerCase().replaceAll('_', '-');
 }
 
@@ -254,13 +254,18 @@ export function variablesOf({ variable, alias }: Setting): readonly string[] {
   return alias === undefined ? [variable] : [variable, alias];
 }
 
+/** The variables that may name a file with the value. */
+export function filesOf(setting: Setting): readonly string[] {
+  return setting.hasFile === true ? variablesOf(setting).map((name) => `${name}_FILE`) : [];
+}
+
 /** Every variable of the environment that is read, in any profile. */
 export const VARIABLES_READ: readonly string[] = [
-  ...SETTINGS.flatMap(([, each]) => {
-    const names = variablesOf(each);
-    const files = each.hasFile === true ? names.map((name) => `${name}_FILE`) : [];
-    return [...names, ...files, ...(each.containerName === undefined ? [] : [each.containerName])];
-  }),
+  ...SETTINGS.flatMap(([, each]) => [
+    ...variablesOf(each),
+    ...filesOf(each),
+    ...(each.containerName === undefined ? [] : [each.containerName]),
+  ]),
   ...[CONTAINER_KEY, `${CONTAINER_KEY}_FILE`],
 ];
 

@@ -17,8 +17,9 @@ export function startMessage(options: {
   readonly service: Service;
   /** Names of settings that were given and are not read. */
   readonly unneeded?: readonly string[];
+  readonly warnings?: readonly string[];
 }): string {
-  const { version, settings, sources, service, unneeded = [] } = options;
+  const { version, settings, sources, service, unneeded = [], warnings = [] } = options;
   const endpoints = service.catalogue.list().map(({ definition }) => definition.name);
   const lines = [
     `weir ${version} listens on ${service.url}`,
@@ -38,7 +39,8 @@ export function startMessage(options: {
     const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
     lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
   }
-  lines.push(...shortTokenLines(settings));
+  const warned = [...warnings, ...shortTokenWarnings(settings)];
+  lines.push(...warned.map((warning) => `  warning    ${warning}`));
   lines.push(...problemLines(service.definitions.problems()));
   if (service.tokensMade.length > 0) {
     lines.push(
@@ -54,7 +56,10 @@ export function startMessage(options: {
 }
 
 /** Names the settings whose tokens can be guessed; never the tokens. */
-function shortTokenLines({ publicAccessToken, privateAccessToken }: Settings): readonly string[] {
+function shortTokenWarnings({
+  publicAccessToken,
+  privateAccessToken,
+}: Settings): readonly string[] {
   const given = {
     PUBLIC_ACCESS_TOKEN: publicAccessToken,
     PRIVATE_ACCESS_TOKEN: privateAccessToken,
@@ -63,7 +68,7 @@ function shortTokenLines({ publicAccessToken, privateAccessToken }: Settings): r
     token === undefined || token.length >= TOKEN_LENGTH_SAFE
       ? []
       : [
-          `  warning    ${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one`,
+          `${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one`,
         ],
   );
 }

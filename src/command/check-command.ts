@@ -4,38 +4,29 @@ import { LINES_LISTED_MAX } from '../limits.ts';
 import { parseSettings } from '../settings.ts';
 import type { CallDifference, FolderCheck, RowDifference } from './check-run.ts';
 import { checkFolder } from './check-run.ts';
-import { type Command, CommandFailure, type CommandWords, UsageError } from './command.ts';
+import { type Command, CommandFailure, type CommandWords, mustBeOne } from './command.ts';
 import { jsonText } from './folder-command.ts';
 import { showShare } from './progress.ts';
 
 /** `weir check`. */
 export const CHECK: Command = {
-  help: `weir check tells whether the definitions of a folder are right, without a service.
-
-  weir check FOLDER [--json]
-
-Each NAME.sql is read and bound as a start would do it, among the others and those built in.
-Beside it there may be
+  usage: ['FOLDER [--json]'],
+  about: `
+Each NAME.sql is read and bound as at a start, together with the others and those built in. Beside
+it there may be
 
   NAME.expect.json    what calls of it give, at a time that stands still:
                       {"now": "2026-01-15T12:00:00Z", "calls": [
                         {"parameters": {"project": "alpha"}, "rows": [{"errors": 2}]},
                         {"error": "missing_parameter"}]}
-  NAME.events.ndjson  the events that there are, a line for each:
+  NAME.events.ndjson  the events that the calls read, one in each line:
                       {"source": "postgres.logs", "event": {"project": "alpha"}}
 
-The calls are answered by the real engine, over these events alone. Events without an id have one by
-their number: 00000000-0000-4000-8000-000000000001, and so on. Rows are compared one by one, in
+The calls are answered by the engine of the service, over these events alone. Events without an id
+are numbered: 00000000-0000-4000-8000-000000000001, and so on. Rows are compared one by one, in
 their order; the order of keys does not matter. PROFILE, SOURCES, DEFAULT_SOURCE and RETENTION_DAYS
-are read from the environment, as by the service.
-
-  --json   everything as JSON
-  --help   this text
-
-Exit status: 0 when all is as it should be; 1 when a definition has a problem, a call gives
-something else, or the folder cannot be read; 2 when the command was not understood.
-`,
-  options: { json: { type: 'boolean' } },
+are read from the environment, as the service does.`,
+  flags: { json: { text: 'write everything as JSON' } },
   run: async (words, world) => {
     const folder = folderOf(words);
     const settings = parseSettings(world.environment);
@@ -53,12 +44,7 @@ something else, or the folder cannot be read; 2 when the command was not underst
 };
 
 function folderOf({ positionals }: CommandWords): string {
-  const [folder, ...rest] = positionals;
-  if (folder === undefined || folder === '') {
-    throw new UsageError('check must be followed by a folder of definitions; got nothing');
-  }
-  if (rest.length > 0) throw new UsageError('check must be followed by one folder; got more');
-  return resolve(folder);
+  return resolve(mustBeOne('check', 'one folder of definitions', positionals));
 }
 
 function checkText({ definitionCount, callCount, problems, differences }: FolderCheck): string {

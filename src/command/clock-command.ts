@@ -9,27 +9,19 @@ import { withFolderLock } from './folder-lock.ts';
 /** `weir clock`. */
 export const CLOCK = folderCommand({
   name: 'clock',
-  help: `weir clock shows the time by which old logs are deleted, and trusts the clock at your word.
+  usage: '[--trust]',
+  about: `
+When the clock of the machine jumps ahead by more than a day, it may be wrong: weir deletes no logs
+by age until it has run for 24 hours. The same holds for a service that was down for more than a
+day, and for a new folder. Meanwhile /health reports clock_ahead.
 
-  weir clock DATA_DIR [--trust]
+Without --trust it shows the last trusted time and how much of the wait is over. It changes nothing
+then, and the folder may be in use by a running service.
 
-When the clock of the machine leaps ahead by more than a day, weir deletes nothing by age until it
-has run for 24 hours, as the clock may be wrong. A service that was down for more than a day waits,
-too. Meanwhile /health says clock_ahead. In a new folder weir also waits for 24 hours before it
-deletes anything by age.
-
-Without --trust the last trusted time is shown, with how much of the wait is over; nothing is
-changed, and the folder may be that of a running weir. With --trust the time of this machine is
-trusted as it is now, and the next start deletes what is past RETENTION_DAYS by it: for ever. So
-look at the time that is shown first. The service must be stopped, and be started within a day.
-
-  --trust  trusts the clock of this machine
-  --help   this text
-
-Exit status: 0 when it was done; 1 when the folder or its file clock stood in the way; 2 when the
-command was not understood.
-`,
-  flags: ['trust'],
+With --trust the present time of this machine is trusted, and the next start deletes logs older than
+RETENTION_DAYS by it. They cannot be restored, so look at the time first. The service must be
+stopped, and be started within a day.`,
+  flags: { trust: { text: 'trust the clock of this machine' } },
   run: async ({ dataDir, storePath }, words, world) => {
     const nowUs = Math.floor(world.wallMs() * 1000);
     const path = words.has('trust') ? await trust(dataDir, world) : storePath;

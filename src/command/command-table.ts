@@ -2,11 +2,12 @@ import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { echo } from '../echo.ts';
 import { packageVersion } from '../version.ts';
 import type { Command, CommandWorld, ExitStatus } from './command.ts';
+import { EXIT_STATUS } from './command-help.ts';
 import { runCommand } from './run-command.ts';
 
 type CommandEntry = {
   readonly name: string;
-  /** What it is for, in the list of all commands. */
+  /** What it is for, in the list of all commands and in its own help. */
   readonly summary: string;
   /** Its code is read when it is asked for: each start reads no more than it needs. */
   readonly read: () => Promise<Command>;
@@ -21,52 +22,52 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'demo',
-    summary: 'run it on a folder of its own, with traffic made up',
+    summary: 'run the service in a temporary folder with made-up traffic',
     read: async () => (await import('./demo-command.ts')).DEMO,
   },
   {
     name: 'query',
-    summary: 'run a saved query, and show its rows',
+    summary: 'run a saved query and show its rows',
     read: async () => (await import('./query-command.ts')).QUERY,
   },
   {
     name: 'tail',
-    summary: 'follow a source: show events as they come',
+    summary: 'follow a source: show events as they are stored',
     read: async () => (await import('./tail-command.ts')).TAIL,
   },
   {
     name: 'explain',
-    summary: 'show how a saved query is answered, and what that takes',
+    summary: 'show the plan of a saved query, and how long each step takes',
     read: async () => (await import('./explain-command.ts')).EXPLAIN,
   },
   {
     name: 'token',
-    summary: 'make, list and revoke tokens',
+    summary: 'create, list, limit and revoke tokens',
     read: async () => (await import('./token-command.ts')).TOKEN,
   },
   {
     name: 'endpoints',
-    summary: 'list definitions, and keep a folder of them and a service in step',
+    summary: 'list definitions, and copy them between a folder and a service',
     read: async () => (await import('./endpoints-command.ts')).ENDPOINTS,
   },
   {
     name: 'check',
-    summary: 'tell whether a folder of definitions is right, without a service',
+    summary: 'check a folder of definitions, without a service',
     read: async () => (await import('./check-command.ts')).CHECK,
   },
   {
     name: 'clock',
-    summary: 'show the time that old logs are deleted by, and trust a clock that leapt ahead',
+    summary: 'show the clock that deletes old logs, and trust it after it jumped ahead',
     read: async () => (await import('./clock-command.ts')).CLOCK,
   },
   {
     name: 'inspect',
-    summary: 'tell what a data folder holds',
+    summary: 'show what a data folder holds',
     read: async () => (await import('./inspect-command.ts')).INSPECT,
   },
   {
     name: 'verify',
-    summary: 'hold every byte of a data folder against its checksum',
+    summary: 'compare every byte of a data folder with its checksum',
     read: async () => (await import('./verify-command.ts')).VERIFY,
   },
 ];
@@ -76,7 +77,7 @@ export async function runWords(words: readonly string[], world: CommandWorld): P
   const [name, ...rest] = words;
   const entry = COMMANDS.find((each) => each.name === name);
   if (entry !== undefined) {
-    return runCommand({ name: entry.name, command: await entry.read() }, rest, world);
+    return runCommand({ ...entry, command: await entry.read() }, rest, world);
   }
   if (rest.length === 0 && (name === '--help' || name === '-h')) {
     world.out(helpText());
@@ -86,7 +87,7 @@ export async function runWords(words: readonly string[], world: CommandWorld): P
     world.out(`${packageVersion()}\n`);
     return 0;
   }
-  world.err(`${unknownText(name)}\n\nweir --help tells what there is\n`);
+  world.err(`${unknownText(name)}\n\nTry "weir --help" for more information.\n`);
   return 2;
 }
 
@@ -101,8 +102,8 @@ function unknownText(name: string | undefined): string {
 function helpText(): string {
   const entries = [
     ...COMMANDS,
-    { name: '--help', summary: 'this text; behind a command, what it takes' },
-    { name: '--version', summary: 'the version' },
+    { name: '--help', summary: 'show this text' },
+    { name: '--version', summary: 'show the version' },
   ];
   const width = Math.max(...entries.map(({ name }) => name.length));
   const list = entries.map(({ name, summary }) => `  weir ${name.padEnd(width)}  ${summary}`);
@@ -110,7 +111,8 @@ function helpText(): string {
 
 ${list.join('\n')}
 
-Exit status: 0 when what was asked was done; 1 when something stood in the way, or something is
-damaged; 2 when the words were not understood. weir COMMAND --help tells more of each.
+weir COMMAND --help shows the arguments and flags of a command.
+
+${EXIT_STATUS}
 `;
 }

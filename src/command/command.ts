@@ -1,9 +1,8 @@
+import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { echo, oneOf } from '../echo.ts';
 import type { Environment } from '../settings.ts';
 
-/**
- * What a command ends with: it did what was asked; something stood in the way; its words were not
- * understood.
- */
+/** What a command ends with: success, failure or damaged data, usage error. */
 export type ExitStatus = 0 | 1 | 2;
 
 /** The process as a command sees it: tests give it another. */
@@ -20,48 +19,104 @@ export type CommandWorld = {
   readonly ended: () => AbortSignal;
 };
 
-/** An option that a command knows; each has `--help` besides. */
-type CommandOption = { readonly type: 'string' | 'boolean' };
+/** A flag of a command; each command has `--help` besides. */
+export type Flag = {
+  /** Stands for its value in the help: `URL`. Without it the flag takes no value. */
+  readonly placeholder?: string;
+  /** What the help says of it. */
+  readonly text: string;
+};
 
 /** One command of the command line. `src/command/command-table.ts` lists them all. */
 export type Command = {
-  /** What `weir NAME --help` prints: whole, lines of at most 100 characters. */
-  readonly help: string;
+  /** How it is written, behind `weir NAME`: one line each. */
+  readonly usage: readonly string[];
+  /** What its help explains before the flags: lines of at most 100 characters. */
+  readonly about: string;
   /** By name, without the hyphens before it. */
-  readonly options: Readonly<Record<string, CommandOption>>;
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** Paragraphs of its help behind the flags. */
+  readonly notes?: readonly string[];
+  /** Whether every setting but secrets is a flag of it, too. */
+  readonly takesSettings?: true;
+  /** Whether `name=value` among its arguments is a parameter of a definition. */
+  readonly takesParameters?: true;
   /**
    * Resolves to the exit status when the command is done.
    *
-   * @throws UsageError for words that were not understood, CommandFailure and the other errors that
-   * `run-command.ts` knows for what stood in the way; anything else is a mistake of ours.
+   * @throws UsageError for arguments that are wrong, CommandFailure and the other errors that
+   * `run-command.ts` knows for what failed; anything else is a mistake of ours.
    */
   readonly run: (words: CommandWords, world: CommandWorld) => Promise<ExitStatus>;
 };
 
-/** What stood behind the command's name, read by its options. */
+/** What stood behind the command's name, read by its flags. */
 export class CommandWords {
   /** In the order they were given. */
   readonly positionals: readonly string[];
-  readonly #values: ReadonlyMap<string, string | boolean>;
+  /** What was given with flags that take a value. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Flags without a value that were given. */
+  readonly #switches: ReadonlySet<string>;
 
-  constructor(positionals: readonly string[], values: ReadonlyMap<string, string | boolean>) {
-    this.positionals = positionals;
-    this.#values = values;
+  constructor(given: {
+    readonly positionals: readonly string[];
+    readonly values: ReadonlyMap<string, string>;
+    readonly switches: ReadonlySet<string>;
+  }) {
+    this.positionals = given.positionals;
+    this.values = given.values;
+    this.#switches = given.switches;
   }
 
-  /** Whether the option was given. */
-  has(option: string): boolean {
-    return this.#values.has(option);
+  /** Whether the flag was given. */
+  has(flag: string): boolean {
+    return this.#switches.has(flag) || this.values.has(flag);
   }
 
-  /** The text that was given with an option of the type string. */
-  find(option: string): string | undefined {
-    const value = this.#values.get(option);
-    return typeof value === 'string' ? value : undefined;
+  /** The value that was given with a flag. */
+  find(flag: string): string | undefined {
+    return this.values.get(flag);
   }
 }
 
-/** The command was not understood: its words have to change. */
+/** @throws UsageError where there are arguments. `name` is that of a command, or of a part of one. */
+export function mustBeNone(name: string, given: readonly string[]): void {
+  if (given.length > 0) throw new ArgumentError(`${name} takes no arguments`, given);
+}
+
+/**
+ * The one argument that there must be.
+ *
+ * @throws UsageError. `what` is what is wanted: `one data folder`.
+ */
+export function mustBeOne(name: string, what: string, given: readonly string[]): string {
+  const [argument, ...rest] = given;
+  if (argument !== undefined && argument !== '' && rest.length === 0) return argument;
+  throw new ArgumentError(`${name} must be followed by ${what}`, given);
+}
+
+/**
+ * What a part of a command is called by: `list` of `weir token list`.
+ *
+ * @throws UsageError with the nearest name where there is no such part.
+ */
+export function mustFindVerb<Verb>(
+  name: string,
+  verbs: ReadonlyMap<string, Verb>,
+  given: string | undefined,
+): Verb {
+  const verb = verbs.get(given ?? '');
+  if (verb !== undefined) return verb;
+  const nearest = given === undefined ? undefined : nearestName(given, verbs.keys());
+  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  const got = given === undefined ? 'nothing' : echo(given);
+  throw new UsageError(
+    `${name} must be followed by ${oneOf([...verbs.keys()])}; got ${got}${hint}`,
+  );
+}
+
+/** The command line is wrong and has to change. */
 export class UsageError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -69,7 +124,18 @@ export class UsageError extends Error {
   }
 }
 
-/** The command was understood, and something stands in its way. */
+/** There are too many arguments, or too few. */
+export class ArgumentError extends UsageError {
+  readonly given: readonly string[];
+
+  constructor(wanted: string, given: readonly string[]) {
+    const got = given.filter((each) => each !== '').map((each) => echo(each));
+    super(`${wanted}; got ${got.join(', ') || 'nothing'}`);
+    this.given = given;
+  }
+}
+
+/** The command line is right, and the command failed. */
 export class CommandFailure extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

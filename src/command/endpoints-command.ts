@@ -1,17 +1,19 @@
 import { problemText } from '../definition/definition-problem.ts';
-import { echo } from '../echo.ts';
 import { carryOut } from './carry-out.ts';
 import {
   type Command,
   type CommandWords,
   type CommandWorld,
   type ExitStatus,
+  mustBeNone,
+  mustBeOne,
+  mustFindVerb,
   UsageError,
 } from './command.ts';
 import type { DefinitionSide, SideState } from './definition-side.ts';
 import { jsonText } from './folder-command.ts';
 import { FolderSide } from './folder-side.ts';
-import { type ServiceClient, serviceOf } from './service-client.ts';
+import { type ServiceClient, serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { ServiceSide } from './service-side.ts';
 import { compareSides } from './side-comparison.ts';
 import { StepJson } from './step-json.ts';
@@ -21,51 +23,35 @@ import { textTable } from './text-table.ts';
 
 /** `weir endpoints`. */
 export const ENDPOINTS: Command = {
-  help: `weir endpoints lists definitions, and keeps a folder of them and a service in step.
+  usage: [
+    'list [--json]',
+    'push FOLDER [--delete] [--yes | --dry-run] [--json]',
+    'pull FOLDER [--delete] [--yes | --dry-run] [--json]',
+  ],
+  about: `
+list shows the definitions of the service. On standard error it names the files whose definitions
+are not in force, and why.
 
-  weir endpoints list [--json]
-  weir endpoints push FOLDER [--delete] [--yes | --dry-run] [--json]
-  weir endpoints pull FOLDER [--delete] [--yes | --dry-run] [--json]
+push makes the definitions of the service equal to the *.sql files of FOLDER; pull makes the files
+equal to the service. Both show every difference first, and ask. Definitions are compared by id, so
+a renamed one is changed, not added. A definition that means the same keeps its text. Those built in
+and those of the service's ENDPOINTS_DIR do not change. A definition that somebody else changes
+meanwhile is refused. If a definition to copy is wrong, nothing is changed.
 
-list names on standard error the files whose definitions are not in force as they are, and why.
-
-push makes the definitions of the service what the *.sql files of FOLDER say, and pull the other way
-round. Both show each difference first, and ask. Definitions are told apart by their ids: one with
-another name is changed. What means the same stays as it is written. Those that are built in and
-those of the service's ENDPOINTS_DIR are left alone. What has changed since it was shown is refused.
-
-pull writes a new definition to NAME.sql, and a changed one to the file that it has.
-
-  --delete   take away what is there alone; else that is told, and stays
-  --yes      do not ask; without a terminal there is nobody to be asked
-  --dry-run  change nothing
-  --json     the list, or each change with its diff and what came of it, as JSON; a program is not
-             asked, so --yes or --dry-run is given, too
-  --url URL  the service; else http://HOST:PORT as the settings have them
-  --help     this text
-
-What cannot be understood where definitions come from stops everything; where they go to, it is told
-and left alone. The token of the service, with the scope manage, is read from PRIVATE_ACCESS_TOKEN.
-
-Exit status: 0 when all was done, or nothing was to be done; 1 when something was refused or stood
-in the way, the answer was no, or --dry-run finds something to be done; 2 when the command was not
-understood, or nobody is there to be asked.
-`,
-  options: {
-    delete: { type: 'boolean' },
-    yes: { type: 'boolean' },
-    'dry-run': { type: 'boolean' },
-    json: { type: 'boolean' },
-    url: { type: 'string' },
+pull writes a new definition to NAME.sql, and a changed one to the file that it has.`,
+  flags: {
+    delete: { text: 'remove definitions that only the target has; without it they stay' },
+    yes: { text: 'do not ask; needed where there is no terminal' },
+    'dry-run': { text: 'change nothing; the exit status is 1 if there is something to change' },
+    json: {
+      text: 'write the list, or each change with its diff and its result, as JSON; push and pull need --yes or --dry-run with it',
+    },
+    url: URL_FLAG,
   },
+  notes: [`${TOKEN_NOTE} It needs the scope manage.`],
   run: (words, world) => {
     const [verb, ...rest] = words.positionals;
-    const act = VERBS.get(verb ?? '');
-    if (act === undefined) {
-      const got = verb === undefined ? 'nothing' : echo(verb);
-      throw new UsageError(`endpoints must be followed by list, push or pull; got ${got}`);
-    }
-    return act(words, rest, world);
+    return mustFindVerb('endpoints', VERBS, verb)(words, rest, world);
   },
 };
 
@@ -89,7 +75,7 @@ async function list(
   rest: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
-  if (rest.length > 0) throw new UsageError('list takes no words behind it');
+  mustBeNone('list', rest);
   const given = CHANGING.find((option) => words.has(option));
   if (given !== undefined) throw new UsageError(`--${given} is for push and pull`);
   const { result, problems } = await new ServiceSide(serviceOf(words, world)).list();
@@ -131,11 +117,7 @@ function changeOf(
   rest: readonly string[],
   world: CommandWorld,
 ): { readonly folder: string; readonly client: ServiceClient } {
-  const [folder, ...more] = rest;
-  if (folder === undefined || folder === '' || more.length > 0) {
-    const got = rest.map((word) => echo(word)).join(', ') || 'nothing';
-    throw new UsageError(`${verb} must be followed by one folder of definitions; got ${got}`);
-  }
+  const folder = mustBeOne(verb, 'one folder of definitions', rest);
   if (words.has('yes') && words.has('dry-run')) {
     throw new UsageError('give --yes or --dry-run, not both');
   }

@@ -12,38 +12,37 @@ import { parseSettings, type Settings } from '../settings.ts';
 import { type Command, type CommandWords, type CommandWorld, UsageError } from './command.ts';
 import { EndpointClient } from './endpoint-client.ts';
 import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
-import { ServiceClient, UnreachableError, urlOf, urlOption } from './service-client.ts';
+import {
+  ServiceClient,
+  TOKEN_NOTE,
+  UnreachableError,
+  URL_FLAG,
+  urlOf,
+  urlOption,
+} from './service-client.ts';
 
 /** `weir explain`. */
 export const EXPLAIN: Command = {
-  help: `weir explain shows how a saved query is answered, and what answering it takes.
-
-  weir explain DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]
-
+  usage: ['DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]'],
+  about: `
 DEFINITION is the name or the id of a definition, and each name=value one of its parameters:
 
   weir explain functions.invocation-stats project=alpha interval=7day
 
-The running service runs the query and tells, operator by operator, how many rows there were and how
-long it took; the rows themselves are dropped. Where no service answers, or with --plan-only, the
-plans are shown as the definitions at hand give them, and nothing is run.
-
-  --sql TEXT    a query over the tables of the definition, as a caller may send it where the
-                definition has a sandbox
-  --url URL     the service; else http://HOST:PORT as the settings have them
-  --plan-only   shows the plans and asks no service
-  --json        everything as JSON
-  --help        this text
-
-The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when something was shown,
-1 when the service or a setting stood in the way, 2 when the command was not understood.
-`,
-  options: {
-    sql: { type: 'string' },
-    url: { type: 'string' },
-    'plan-only': { type: 'boolean' },
-    json: { type: 'boolean' },
+The running service runs the query and shows, for each operator, the rows it gave and the time it
+took; the rows themselves are dropped. If no service answers, or with --plan-only, nothing is run:
+the plans are made from the definitions of this machine.`,
+  flags: {
+    sql: {
+      placeholder: 'TEXT',
+      text: 'explain this query over the tables of the definition, if it has a sandbox',
+    },
+    url: URL_FLAG,
+    'plan-only': { text: 'show the plans, and ask no service' },
+    json: { text: 'write everything as JSON' },
   },
+  notes: [TOKEN_NOTE],
+  takesParameters: true,
   run: async (words, world) => {
     const call = parseCall(words);
     const settings = parseSettings(world.environment);

@@ -2,22 +2,20 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findStorePath, isStoreName } from '../../ingest/data-folder.ts';
 import { logFileNumber } from '../../ingest/log/log-layout.ts';
-import { echo } from '../echo.ts';
 import {
   type Command,
   CommandFailure,
   type CommandWords,
   type CommandWorld,
   type ExitStatus,
-  UsageError,
+  mustBeOne,
 } from './command.ts';
 
 /** A command that looks at a data folder: `weir NAME DATA_DIR [--flag …]`. */
-export type FolderCommand = {
+export type FolderCommand = Pick<Command, 'about' | 'flags'> & {
   readonly name: string;
-  readonly help: string;
-  /** Names of flags beside `--help`. */
-  readonly flags: readonly string[];
+  /** How its flags are written, behind `weir NAME DATA_DIR`. */
+  readonly usage: string;
   /** Resolves to the exit status. */
   readonly run: (
     folder: FoundFolder,
@@ -34,12 +32,13 @@ export type FoundFolder = {
 };
 
 /** The command that checks the folder before it runs. */
-export function folderCommand({ name, help, flags, run }: FolderCommand): Command {
+export function folderCommand({ name, usage, about, flags, run }: FolderCommand): Command {
   return {
-    help,
-    options: Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' }])),
+    usage: [`DATA_DIR ${usage}`],
+    about,
+    flags,
     run: async (words, world) => {
-      const dataDir = dataDirOf(name, words);
+      const dataDir = resolve(mustBeOne(name, 'one data folder', words.positionals));
       await checkFolder(dataDir);
       return run({ dataDir, storePath: await findStorePath(dataDir) }, words, world);
     },
@@ -49,18 +48,6 @@ export function folderCommand({ name, help, flags, run }: FolderCommand): Comman
 /** What is not there is null, so that each object of a kind has the same keys. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => (each === undefined ? null : each), 2);
-}
-
-function dataDirOf(name: string, { positionals }: CommandWords): string {
-  const [dataDir, ...rest] = positionals;
-  if (dataDir === undefined || dataDir === '') {
-    throw new UsageError(`${name} must be followed by a data folder; got nothing`);
-  }
-  if (rest.length > 0) {
-    const given = positionals.map((word) => echo(word)).join(', ');
-    throw new UsageError(`${name} must be followed by one data folder; got ${given}`);
-  }
-  return resolve(dataDir);
 }
 
 /**

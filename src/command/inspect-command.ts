@@ -9,26 +9,19 @@ import { showShare } from './progress.ts';
 /** `weir inspect`. */
 export const INSPECT = folderCommand({
   name: 'inspect',
-  help: `weir inspect tells what a data folder holds.
+  usage: '[--segments] [--json]',
+  about: `
+For each source and in total it shows events, days, the first and the last time, and bytes in memory
+and on disk; the segment files, the log, and which of its records are in no segment file yet; what
+is damaged, left over or in quarantine; and which process uses the folder.
 
-  weir inspect DATA_DIR [--segments] [--json]
-
-For each source and in all: events, days, the first and the last time, bytes in memory and on disk;
-the segment files, the log and which of its records no segment file has yet; what is damaged, left
-over or in quarantine; and which process has the folder.
-
-Only the files are read, and nothing is changed: the folder may be that of a running weir, of a
-stopped one, or a copy. Of segment files only the envelopes are read, of the log every record;
-weir verify reads every byte.
-
-  --segments   each segment file, too
-  --json       everything as JSON; times are microseconds since the epoch, sizes bytes
-  --help       this text
-
-Exit status: 0 when the folder was read, damaged or not; 1 when it cannot be read, does not exist or
-is not one of weir; 2 when the command was not understood.
-`,
-  flags: ['segments', 'json'],
+It only reads files, so the folder may be in use by a running service, or be a copy. Of segment
+files it reads the envelopes, of the log every record; weir verify reads every byte. Damage does not
+change the exit status.`,
+  flags: {
+    segments: { text: 'show each segment file, too' },
+    json: { text: 'write everything as JSON; times are microseconds since the epoch, sizes bytes' },
+  },
   run: async ({ dataDir, storePath }, words, world) => {
     const lock = await findLockHolder(join(dataDir, 'lock'));
     const onProgress = showShare('reading the log');

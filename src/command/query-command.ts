@@ -4,38 +4,31 @@ import { type Command, type CommandWords, UsageError } from './command.ts';
 import { parseCsvText } from './csv-text.ts';
 import { EndpointClient } from './endpoint-client.ts';
 import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
-import { serviceOf } from './service-client.ts';
+import { serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { tableText } from './text-table.ts';
 
 /** `weir query`. */
 export const QUERY: Command = {
-  help: `weir query runs a saved query, and shows its rows as a table.
-
-  weir query DEFINITION [name=value …] [--sql TEXT] [--csv | --ndjson | --json] [--url URL]
-
+  usage: ['DEFINITION [name=value …] [--sql TEXT] [--csv | --ndjson | --json] [--url URL]'],
+  about: `
 DEFINITION is the name or the id of a definition, and each name=value one of its parameters:
 
   weir query functions.invocation-stats project=alpha interval=7day
 
-The running service answers, as it answers everyone: from what it keeps, too, where the definition
-lets it. In the table long values are cut, and times are written out.
-
-  --sql TEXT   a query over the tables of the definition, where it has a sandbox
-  --csv        CSV, as the service writes it; nothing is cut
-  --ndjson     each row as JSON in a line of its own
-  --json       the answer as it is: {"result": [ … ]}
-  --url URL    the service; else http://HOST:PORT as the settings have them
-  --help       this text
-
-The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when there is an answer,
-with rows or without; 1 when the service or a setting stood in the way, 2 when the command was not
-understood.
-`,
-  options: {
-    sql: { type: 'string' },
-    url: { type: 'string' },
-    ...Object.fromEntries(ANSWER_FORMATS.map(({ name }) => [name, { type: 'boolean' }])),
+The running service answers; it may use a kept answer, where the definition allows that. The table
+cuts long values and shows times in ISO 8601.`,
+  flags: {
+    sql: {
+      placeholder: 'TEXT',
+      text: 'run this query over the tables of the definition, if it has a sandbox',
+    },
+    csv: { text: 'write CSV, as the service sends it; nothing is cut' },
+    ndjson: { text: 'write each row as JSON in a line of its own' },
+    json: { text: 'write the answer as the service sends it: {"result": [ … ]}' },
+    url: URL_FLAG,
   },
+  notes: [TOKEN_NOTE],
+  takesParameters: true,
   run: async (words, world) => {
     const call = parseNamedCall('query', words);
     const format = formatOf(words);

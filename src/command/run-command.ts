@@ -1,56 +1,42 @@
-import { parseArgs } from 'node:util';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { ServiceError } from '../errors.ts';
 import { SettingsError } from '../settings.ts';
 import {
-  type Command,
+  ArgumentError,
   CommandFailure,
-  CommandWords,
   type CommandWorld,
   type ExitStatus,
   UsageError,
 } from './command.ts';
+import { commandHelp } from './command-help.ts';
+import { argumentText, type NamedCommand, parseCommandLine } from './command-line.ts';
 
 /**
- * Runs a command with the words behind its name. What stands in its way is told in a sentence;
- * rejects only for mistakes of ours.
+ * Runs a command with the words behind its name. What fails is told in a sentence; rejects only for
+ * mistakes of ours. `summary` is what the list of commands says of it.
  */
 export async function runCommand(
-  { name, command }: { readonly name: string; readonly command: Command },
+  named: NamedCommand & { readonly summary: string },
   words: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
   try {
-    const parsed = parseWords(command, words);
+    const parsed = parseCommandLine(named, words);
     if (parsed.has('help')) {
-      world.out(command.help);
+      world.out(commandHelp(named, named.summary));
       return 0;
     }
-    return await command.run(parsed, world);
+    return await named.command.run(parsed, world);
   } catch (error) {
     if (error instanceof UsageError) {
-      world.err(`${error.message}\n\nweir ${name} --help tells how it is used\n`);
+      const text = error instanceof ArgumentError ? argumentText(named, error) : error.message;
+      world.err(`${text}\n\nTry "weir ${named.name} --help" for more information.\n`);
       return 2;
     }
     if (!isExpected(error)) throw error;
     world.err(`${failureText(error)}\n`);
     return 1;
-  }
-}
-
-function parseWords({ options }: Command, words: readonly string[]): CommandWords {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: { ...options, help: { type: 'boolean', short: 'h' } },
-    });
-    // No option is given in several: a list of values cannot be.
-    const given = Object.entries(values) as readonly (readonly [string, string | boolean])[];
-    return new CommandWords(positionals, new Map(given));
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), error);
   }
 }
 

@@ -4,7 +4,23 @@ import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
 import { parseSettings, type Settings } from '../settings.ts';
-import { CommandFailure, type CommandWords, type CommandWorld, UsageError } from './command.ts';
+import {
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  type Flag,
+  UsageError,
+} from './command.ts';
+
+/** The flag that says which service to ask. */
+export const URL_FLAG: Flag = {
+  placeholder: 'URL',
+  text: 'address of the service; without it http://HOST:PORT of the settings',
+};
+
+/** What the help of a command that asks a service says of its token. */
+export const TOKEN_NOTE =
+  'The token of the service is read from PRIVATE_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN_FILE.';
 
 /** Nothing that speaks as a service of ours answers at the address. */
 export class UnreachableError extends CommandFailure {}

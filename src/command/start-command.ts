@@ -10,60 +10,46 @@ import { parseSettings, SettingsError } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import { startMessage } from '../start-message.ts';
 import { openBackend } from '../store/log-backend.ts';
+import { strayVariables } from '../stray-variables.ts';
 import { packageVersion } from '../version.ts';
-import { type Command, CommandFailure, type CommandWorld, UsageError } from './command.ts';
+import {
+  type Command,
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  mustBeNone,
+  UsageError,
+} from './command.ts';
 
 /** `weir start`. */
 export const START: Command = {
-  help: `weir start runs the service until SIGTERM or Ctrl-C ends it.
+  usage: ['[--strict] [--port N] [--data-dir DIR] [--memory-limit SIZE] …'],
+  about: `
+SIGTERM or Ctrl-C ends it. Without tokens in the settings the first start makes two and prints them.
 
-  weir start [--strict]
-
-Settings are environment variables:
-
-  PORT                   port to listen on (4000)
-  HOST                   address to listen on (127.0.0.1)
-  DATA_DIR               folder for everything that is stored (./data)
-  PROFILE                default, or supabase: a drop-in for the stack's analytics container
-  ENDPOINTS_DIR          folder of further saved queries, *.sql
-  PUBLIC_ACCESS_TOKEN    token that may post logs
-  PRIVATE_ACCESS_TOKEN   token that may do everything
-  MEMORY_LIMIT           memory of the process, such as 2GiB (half of what there is)
-  CACHE_LIMIT            memory for kept answers (64MiB); with 0 every call runs
-  MEMO_LIMIT             memory for what is remembered of sealed segments (64MiB); with 0 nothing is
-  PROJECT_EVENTS_PER_DAY events that may be posted of each project on a UTC day (any number)
-  PROJECT_BYTES_PER_DAY  the same of bytes before compression, such as 10GB
-  PROJECT_STORED_BYTES   bytes that may be posted of each project within the retention, likewise
-  RETENTION_DAYS         days that logs are kept (90)
-  SOURCES                further sources, with commas between them
-  DEFAULT_SOURCE         source of senders who name none: OpenTelemetry, Elasticsearch, Loki (logs)
-  FROZEN_NOW             ISO 8601 time at which the clock stands still, for tests
-  WORKERS                threads that run queries
-
-Tokens may also be given as LOGFLARE_PUBLIC_ACCESS_TOKEN and LOGFLARE_PRIVATE_ACCESS_TOKEN, and each
-of the four as the path of a file, with _FILE behind the name. Without tokens the first start makes
-two and prints them.
-
-A definition file of ENDPOINTS_DIR that is wrong stops nothing: its last good state is in force
-where one is kept, and the start names each such file and why. With --strict it stops the start.
-
-  --strict   a wrong definition file stops the start
-  --help     this text
-
-Exit status: 0 when a signal ended it; 1 when it could not start or go on; 2 when the command was
-not understood.
-`,
-  options: { strict: { type: 'boolean' } },
+A wrong definition file of ENDPOINTS_DIR does not stop the start: the last valid version of the file
+is used, if there is one, and the start names each such file and what is wrong with it.`,
+  flags: { strict: { text: 'a wrong definition file stops the start' } },
+  takesSettings: true,
+  notes: [
+    'Tokens are never flags, as other users of the machine can see flags. A variable whose name ends in _FILE is the path of a file that holds the token.',
+    'A variable that is not read, and whose name is near that of a setting, is named in a warning.',
+  ],
   run: async (words, world) => {
-    if (words.positionals.length > 0) throw new UsageError('start takes no words behind it');
+    mustBeNone('start', words.positionals);
+    const strays = strayVariables(world.environment);
     try {
-      await start(world, { isStrict: words.has('strict') });
+      await start({ words, strays, world });
     } catch (error) {
+      if (error instanceof SettingsError && error.isOfFlag) {
+        throw new UsageError(error.message, error);
+      }
       const isKnown =
         error instanceof SettingsError ||
         error instanceof CatalogueError ||
         error instanceof StartError;
-      throw isKnown ? new CommandFailure(cannotGoOn(error.message), error) : error;
+      if (!isKnown) throw error;
+      throw new CommandFailure(cannotGoOn([error.message, ...strays].join('\n')), error);
     }
     return 0;
   },
@@ -74,23 +60,31 @@ function cannotGoOn(problems: string): string {
   return `weir cannot go on:\n\n${problems.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
+type Start = {
+  readonly words: CommandWords;
+  /** What is said of variables that seem to be misspelled. */
+  readonly strays: readonly string[];
+  readonly world: CommandWorld;
+};
+
 /** Runs the service until a signal ends it. */
-async function start(world: CommandWorld, { isStrict }: { isStrict: boolean }): Promise<void> {
+async function start({ words, strays, world }: Start): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const ended = world.ended();
-  const settings = parseSettings(world.environment);
+  const settings = parseSettings(world.environment, { flags: words.values });
   const clock = createClock({ ...world, frozenNowUs: settings.frozenNowUs });
   const log = createLog(
     (line) => world.err(line),
     () => new Date(world.wallMs()).toISOString(),
   );
   const service: Service = await startService({
-    ...{ settings, clock, log, isStrict },
+    ...{ settings, clock, log, isStrict: words.has('strict') },
     openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
   });
   const sources = service.backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
-  world.out(startMessage({ version: packageVersion(), settings, sources, service, unneeded }));
+  const version = packageVersion();
+  world.out(startMessage({ version, settings, sources, service, unneeded, warnings: strays }));
   const endedBy = await Promise.race([service.replaced, untilAborted(ended)]);
   await service.stop({ closeMsMax: CLOSE_MS_MAX });
   if (endedBy !== undefined) throw new StartError(`DATA_DIR: ${endedBy.message}`, endedBy);

@@ -8,41 +8,43 @@ import {
   CommandFailure,
   type CommandWords,
   type CommandWorld,
+  mustBeOne,
   UsageError,
 } from './command.ts';
 import { readEvents, type StreamEvent } from './event-lines.ts';
-import { parseJson, type ServiceClient, serviceOf, UnreachableError } from './service-client.ts';
+import {
+  parseJson,
+  type ServiceClient,
+  serviceOf,
+  TOKEN_NOTE,
+  UnreachableError,
+  URL_FLAG,
+} from './service-client.ts';
 
 /** A connection on which nothing came for so long is given up: heartbeats did not. */
 const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 
 /** `weir tail`. */
 export const TAIL: Command = {
-  help: `weir tail follows a source: it shows events as they are stored.
-
-  weir tail SOURCE [--project P] [--last N] [--since TIME] [--json] [--url URL]
-
-Each event is a line: its time, its project where it has one, and its message. When the connection
-ends it begins a new one, and goes on behind the last event it had: nothing is left out, and nothing
-comes twice. Ctrl-C ends it.
-
-  --project P    only events of this project
-  --last N       begin with the last N events; else with what comes from now on
-  --since TIME   ISO 8601: only events whose timestamp is not before, those that are kept first
-  --json         each event whole, as JSON in a line of its own
-  --url URL      the service; else http://HOST:PORT as the settings have them
-  --help         this text
-
-The token of the service is read from PRIVATE_ACCESS_TOKEN. Exit status: 0 when Ctrl-C ended it; 1
-when the service or a setting stood in the way, 2 when the command was not understood.
-`,
-  options: {
-    project: { type: 'string' },
-    last: { type: 'string' },
-    since: { type: 'string' },
-    json: { type: 'boolean' },
-    url: { type: 'string' },
+  usage: ['SOURCE [--project P] [--last N] [--since TIME] [--json] [--url URL]'],
+  about: `
+Each event is a line: its time, its project if it has one, and its message. When the connection
+ends, tail connects again and continues after the last event: no event is missed or shown twice.
+Ctrl-C ends it.`,
+  flags: {
+    project: { placeholder: 'P', text: 'show only events of this project' },
+    last: {
+      placeholder: 'N',
+      text: 'begin with the last N events; without it, with events stored from now on',
+    },
+    since: {
+      placeholder: 'TIME',
+      text: 'show only events with a timestamp from this ISO 8601 time on; stored ones come first',
+    },
+    json: { text: 'write each whole event as JSON in a line of its own' },
+    url: URL_FLAG,
   },
+  notes: [TOKEN_NOTE],
   run: async (words, world) => {
     const path = pathOf(words);
     const client = serviceOf(words, world);
@@ -52,11 +54,7 @@ when the service or a setting stood in the way, 2 when the command was not under
 };
 
 function pathOf(words: CommandWords): string {
-  const [source, ...rest] = words.positionals;
-  if (source === undefined || source === '' || rest.length > 0) {
-    const got = words.positionals.map((word) => echo(word)).join(', ') || 'nothing';
-    throw new UsageError(`tail must be followed by the name of one source; got ${got}`);
-  }
+  const source = mustBeOne('tail', 'the name of one source', words.positionals);
   const query = new URLSearchParams();
   for (const name of ['project', 'last', 'since']) {
     const text = words.find(name);

@@ -8,66 +8,60 @@ import {
   CommandFailure,
   type CommandWords,
   type CommandWorld,
+  mustBeNone,
+  mustBeOne,
+  mustFindVerb,
   UsageError,
 } from './command.ts';
 import { jsonText } from './folder-command.ts';
-import { urlOption } from './service-client.ts';
+import { TOKEN_NOTE, urlOption } from './service-client.ts';
 import { textTable } from './text-table.ts';
 import { FolderTokens, type ListedToken, ServiceTokens, type TokenStore } from './token-store.ts';
 
 /** `weir token`. */
 export const TOKEN: Command = {
-  help: `weir token makes, lists, limits and revokes tokens.
-
-  weir token create NAME --scopes query [--projects alpha] [--url URL | --data-dir DIR]
-  weir token list
-  weir token limit NAME [--events-per-day N] [--bytes-per-day SIZE] [--stored-bytes SIZE]
-  weir token revoke NAME
-
-create prints the token: this once, for only its hash is kept. NAME is new among all; limit and
-revoke take the id, too. Lists have commas between their names, and what is not bound is for all.
-
-  --scopes LIST          any of ingest, query and manage
-  --projects LIST        what it reads and posts are events of these
-  --sources LIST         it reads and posts to these
-  --endpoints LIST       it calls these
-  --default-source NAME  of posts that name none
-  --expires-at TIME      ISO 8601; else it does not end
-  --events-per-day N     posts of more events on a UTC day are refused; limit also takes none
-  --bytes-per-day SIZE   the same of bytes before compression, such as 10GB
-  --stored-bytes SIZE    posts of more of these bytes within the retention are refused
-  --url URL              asks the service that runs there, with the token in PRIVATE_ACCESS_TOKEN
-  --data-dir DIR         changes the folder of a service that is stopped; else that of DATA_DIR
-  --json                 everything as JSON
-  --help                 this text
-
-Tokens of the settings are changed there. A folder that has had no start has no tokens: the first
-one that is made is the only one, and the first start makes none.
-
-Exit status: 0 when it was done; 1 when the service, the folder or a setting stood in the way; 2
-when the command was not understood.
-`,
-  options: {
-    scopes: { type: 'string' },
-    projects: { type: 'string' },
-    sources: { type: 'string' },
-    endpoints: { type: 'string' },
-    'default-source': { type: 'string' },
-    'expires-at': { type: 'string' },
-    'events-per-day': { type: 'string' },
-    'bytes-per-day': { type: 'string' },
-    'stored-bytes': { type: 'string' },
-    url: { type: 'string' },
-    'data-dir': { type: 'string' },
-    json: { type: 'boolean' },
+  usage: [
+    'create NAME --scopes query [--projects alpha] [--url URL | --data-dir DIR]',
+    'list',
+    'limit NAME [--events-per-day N] [--bytes-per-day SIZE] [--stored-bytes SIZE]',
+    'revoke NAME',
+  ],
+  about: `
+create prints the token once; only its hash is kept. NAME must be new. limit and revoke also take
+the id of a token. A LIST has commas between its names; without one the token is for all of them.`,
+  flags: {
+    scopes: { placeholder: 'LIST', text: 'any of ingest, query and manage' },
+    projects: { placeholder: 'LIST', text: 'the projects whose events it reads and posts' },
+    sources: { placeholder: 'LIST', text: 'the sources that it reads and posts to' },
+    endpoints: { placeholder: 'LIST', text: 'the endpoints that it calls' },
+    'default-source': { placeholder: 'NAME', text: 'source of posts that name none' },
+    'expires-at': { placeholder: 'TIME', text: 'ISO 8601; without it the token never expires' },
+    'events-per-day': {
+      placeholder: 'N',
+      text: 'refuse posts of more events on a UTC day; with limit, "none" removes the quota',
+    },
+    'bytes-per-day': {
+      placeholder: 'SIZE',
+      text: 'refuse posts of more bytes before compression on a UTC day, such as 10GB',
+    },
+    'stored-bytes': {
+      placeholder: 'SIZE',
+      text: 'refuse posts of more of these bytes within the retention',
+    },
+    url: { placeholder: 'URL', text: 'ask the service at this address' },
+    'data-dir': {
+      placeholder: 'DIR',
+      text: 'change the data folder of a stopped service; without it and --url, that of DATA_DIR',
+    },
+    json: { text: 'write everything as JSON' },
   },
+  notes: [
+    `${TOKEN_NOTE} With --url it needs the scope manage.`,
+    'Tokens of the settings are changed in the settings. A folder that was never started has no tokens: if one is created there, the first start makes none.',
+  ],
   run: async (words, world) => {
     const [verb, ...names] = words.positionals;
-    const act = VERBS.get(verb ?? '');
-    if (act === undefined) {
-      const got = verb === undefined ? 'nothing' : echo(verb);
-      throw new UsageError(`token must be followed by create, list, limit or revoke; got ${got}`);
-    }
+    const act = mustFindVerb('token', VERBS, verb);
     world.out(`${await act(storeOf(words, world), words, names)}\n`);
     return 0;
   },
@@ -76,7 +70,7 @@ when the command was not understood.
 /** What is shown when it was done. */
 type Verb = (store: TokenStore, words: CommandWords, names: readonly string[]) => Promise<string>;
 
-const VERBS: ReadonlyMap<string, Verb> = new Map([
+const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['create', create],
   ['list', list],
   ['limit', limit],
@@ -138,7 +132,7 @@ async function list(
   words: CommandWords,
   names: readonly string[],
 ): Promise<string> {
-  if (names.length > 0) throw new UsageError('list takes no words behind it');
+  mustBeNone('list', names);
   rejectOrder('list', words);
   const tokens = await store.list();
   if (words.has('json')) return JSON.stringify(tokens, null, 2);
@@ -237,10 +231,7 @@ async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken>
 }
 
 function oneName(verb: string, names: readonly string[]): string {
-  const [name, ...rest] = names;
-  if (name !== undefined && name !== '' && rest.length === 0) return name;
-  const got = names.length === 0 ? 'nothing' : names.map((word) => echo(word)).join(', ');
-  throw new UsageError(`${verb} must be followed by the name of a token; got ${got}`);
+  return mustBeOne(verb, 'the name of one token', names);
 }
 
 function rejectOrder(verb: string, words: CommandWords): void {

@@ -34,30 +34,22 @@ export const SMALL_FILES: SmallFileNames = {
 /** `weir verify`. */
 export const VERIFY = folderCommand({
   name: 'verify',
-  help: `weir verify holds every byte of a data folder against its checksum.
-
-  weir verify DATA_DIR [--restore] [--json]
-
+  usage: '[--restore] [--json]',
+  about: `
 It reads each segment file (both of its envelopes and every block), each record of the log and where
-the log ended, tokens and definitions with their copies, and says what is damaged, which segment
-files are missing, and what that costs. Nothing is repaired: the next start does that, as far as it
-can be. Without --restore nothing is changed, and the folder may be that of a running weir, of a
-stopped one, or a copy.
+the log ended, tokens and definitions with their copies. It reports what is damaged, which segment
+files are missing, and what is lost by that. It repairs nothing: the next start does, as far as
+possible. Without --restore it changes nothing, and the folder may be in use by a running service,
+or be a copy.
 
-Not damage: what is being written, or was cut off by a crash, at the end of the log, behind what is
-known to have been acknowledged; files left over, which a start removes; files that a running weir
-merges or removes meanwhile. Files that are none of weir's are named. Of segment files in the folder
-quarantine it says which are whole and would go back into their places; the next start puts them
-back.
-
-  --restore  put them back now, and then verify; the service must be stopped
-  --json     everything as JSON, when all has been read
-  --help     this text
-
-Exit status: 0 when all is whole; 1 when something is damaged or cannot be read, or there is no such
-folder, or not one of weir; 2 when the command was not understood.
-`,
-  flags: ['restore', 'json'],
+Not damage: an incomplete record at the end of the log that was never acknowledged; left-over files,
+which a start removes; files that a running service merges or removes meanwhile. Files that do not
+belong to weir are named. For segment files in the folder quarantine it reports which are whole: the
+next start puts them back.`,
+  flags: {
+    restore: { text: 'put whole segment files back now, then verify; the service must be stopped' },
+    json: { text: 'write everything as JSON, when all has been read' },
+  },
   run: async (folder, words, world) => {
     const isJson = words.has('json');
     const { storePath, quarantine } = await lookIntoQuarantine(folder, words.has('restore'), world);

@@ -6,12 +6,16 @@ const CANDIDATES_MAX = 2_000;
 
 /**
  * The candidate with the fewest edits (insert, delete, replace, swap of neighbours) from `name`,
- * letter case aside, if these are at most a third of its length; of equals the first.
+ * letter case aside, if these are at most `editsMax`, a third of its length unless given; of equals the first.
  */
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+export function nearestName(
+  name: string,
+  candidates: Iterable<string>,
+  editsMax: number = Math.max(1, Math.floor(name.length / 3)),
+): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let bestDistance = editsMax + 1;
   let seenCount = 0;
   for (const candidate of candidates) {
     seenCount += 1;

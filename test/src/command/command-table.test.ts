@@ -4,6 +4,8 @@ import { COMMANDS } from '../../../src/command/command-table.ts';
 import { runWeir } from '../../support/command-under-test.ts';
 import { readText } from '../../support/source-files.ts';
 
+const EXIT = 'Exit status: 0 success, 1 failure or damaged data, 2 usage error.\n';
+
 test('the help lists every command in one line each', async () => {
   for (const words of [['--help'], ['-h']]) {
     const { status, out, err } = await runWeir(words);
@@ -13,25 +15,29 @@ test('the help lists every command in one line each', async () => {
       listed,
       COMMANDS.map(({ name }) => name),
     );
-    assert.match(out, /^Exit status: /m);
+    assert.ok(out.endsWith(`\n\n${EXIT}`), out);
   }
 });
 
-for (const { name } of COMMANDS) {
-  test(`weir ${name} --help tells how it is used and how it ends, and takes no other flag`, async () => {
+for (const { name, summary, read } of COMMANDS) {
+  test(`weir ${name} --help shows usage, flags and exit statuses, and no other flag is taken`, async () => {
     const { status, out, err } = await runWeir([name, '--help']);
     assert.deepEqual([status, err], [0, '']);
     assert.ok(out.includes(`\n  weir ${name}`), out);
-    assert.ok(out.startsWith(`weir ${name} `), out);
-    assert.match(out, /Exit status: 0 /);
+    assert.ok(out.startsWith(`weir ${name} - ${summary}\n`), out);
+    assert.ok(out.includes('\n  --help'), out);
+    const { flags } = await read();
+    for (const flag of Object.keys(flags))
+      assert.match(out, new RegExp(`^ {2}--${flag} +\\S`, 'm'));
+    assert.ok(out.endsWith(`\n\n${EXIT}`), out);
     assert.deepEqual(
       out.split('\n').filter((line) => line.length > 100),
       [],
     );
     const slip = await runWeir([name, '--frob']);
     assert.deepEqual([slip.status, slip.out], [2, '']);
-    assert.match(slip.err, /'--frob'/);
-    assert.ok(slip.err.endsWith(`weir ${name} --help tells how it is used\n`), slip.err);
+    assert.ok(slip.err.startsWith(`${name} has no flag "--frob"; `), slip.err);
+    assert.ok(slip.err.endsWith(`Try "weir ${name} --help" for more information.\n`), slip.err);
   });
 }
 

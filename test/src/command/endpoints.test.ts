@@ -440,8 +440,8 @@ test('a text is shown without anything that a terminal would act on', async () =
 test('words that are not understood end with 2 and say what is', async () => {
   for (const [words, message] of [
     [[], /followed by list, push or pull; got nothing\n/],
-    [['sync', 'a'], /got "sync"/],
-    [['list', 'a'], /list takes no words/],
+    [['psh', 'a'], /got "psh"; did you mean push\?/],
+    [['list', 'a'], /list takes no arguments; got "a"/],
     [['list', '--delete'], /--delete is for push and pull/],
     [['push'], /push must be followed by one folder of definitions; got nothing/],
     [['pull', 'a', 'b'], /got "a", "b"/],

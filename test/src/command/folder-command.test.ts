@@ -7,8 +7,6 @@ import { crc32 } from 'node:zlib';
 import { findStorePath } from '../../../ingest/data-folder.ts';
 import { LockFile } from '../../../ingest/lock-file.ts';
 import { byteText } from '../../../src/byte-text.ts';
-import { INSPECT } from '../../../src/command/inspect-command.ts';
-import { VERIFY } from '../../../src/command/verify-command.ts';
 import { at, DataFolder, eventsAt } from '../../ingest/data-folder.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 
@@ -40,32 +38,27 @@ async function withFolder(use: (folder: DataFolder) => Promise<void>): Promise<v
   }
 }
 
-for (const [name, { help }] of [
-  ['inspect', INSPECT],
-  ['verify', VERIFY],
-] as const) {
-  test(`weir ${name} --help gives its help, and ends with 0`, async () => {
-    for (const words of [['--help'], ['-h'], ['somewhere', '--help']]) {
-      assert.deepEqual(await run(name, ...words), { status: 0, out: help, err: '' });
+for (const name of ['inspect', 'verify'] as const) {
+  test(`weir ${name} --help shows its help wherever it stands, and ends with 0`, async () => {
+    const { status, out, err } = await run(name, '--help');
+    assert.deepEqual([status, err], [0, '']);
+    assert.ok(out.includes(`weir ${name} DATA_DIR`));
+    for (const words of [['-h'], ['somewhere', '--help']]) {
+      assert.deepEqual(await run(name, ...words), { status: 0, out, err: '' });
     }
-    assert.ok(help.includes(`weir ${name} DATA_DIR`));
-    assert.deepEqual(
-      help.split('\n').filter((line) => line.length > 100),
-      [],
-    );
   });
 
   test(`weir ${name} ends with 2 when it is not understood, and says what was wrong`, async () => {
     for (const [words, sentence] of [
-      [[], `${name} must be followed by a data folder; got nothing`],
-      [[''], `${name} must be followed by a data folder; got nothing`],
+      [[], `${name} must be followed by one data folder; got nothing`],
+      [[''], `${name} must be followed by one data folder; got nothing`],
       [['a', 'b'], `${name} must be followed by one data folder; got "a", "b"`],
-      [['a', '--frob'], "Unknown option '--frob'"],
+      [['a', '--frob'], `${name} has no flag "--frob"; it has --`],
     ] as const) {
       const { status, out, err } = await run(name, ...words);
       assert.deepEqual([status, out], [2, '']);
       assert.ok(err.startsWith(sentence), err);
-      assert.ok(err.endsWith(`weir ${name} --help tells how it is used\n`), err);
+      assert.ok(err.endsWith(`Try "weir ${name} --help" for more information.\n`), err);
     }
   });
 

@@ -139,7 +139,7 @@ test('words that are not understood end with 2 and say what is', async () => {
     for (const [words, message] of [
       [[], /followed by create, list, limit or revoke; got nothing\n/],
       [['make', 'a'], /got "make"/],
-      [['create'], /followed by the name of a token; got nothing/],
+      [['create'], /followed by the name of one token; got nothing/],
       [['create', 'a', 'b', '--scopes', 'query'], /got "a", "b"/],
       [['create', 'a'], /scopes must be a list of any of/],
       [['create', 'a', '--scopes', 'all'], /scopes must be a list of any of/],
@@ -148,7 +148,7 @@ test('words that are not understood end with 2 and say what is', async () => {
         ['create', 'a', '--scopes', 'query', '--sources', 'nowhere'],
         /there is no source "nowhere"/,
       ],
-      [['list', 'a'], /list takes no words/],
+      [['list', 'a'], /list takes no arguments; got "a"/],
       [['list', '--scopes', 'query'], /--scopes is for create/],
       [['revoke', 'a', '--projects', 'x'], /--projects is for create/],
       [['list', '--url', 'here'], /--url must begin/],

@@ -1,0 +1,86 @@
+import {
+  filesOf,
+  flagOf,
+  SETTINGS,
+  type Setting,
+  SUBJECTS,
+  variablesOf,
+} from '../setting-table.ts';
+import { type NamedCommand, ownFlagsOf } from './command-line.ts';
+
+const WIDTH_MAX = 100;
+
+/** What the whole program and each of its commands end with. */
+export const EXIT_STATUS = 'Exit status: 0 success, 1 failure or damaged data, 2 usage error.';
+
+/** What `weir NAME --help` prints: lines of at most 100 characters. `summary` is what the list of commands says. */
+export function commandHelp(named: NamedCommand, summary: string): string {
+  const { name, command } = named;
+  const usage = command.usage.map((line) => `  weir ${name} ${line}`.trimEnd());
+  const parts = [
+    `weir ${name} - ${summary}`,
+    usage.join('\n'),
+    command.about.trim(),
+    flagLines(named),
+    ...(command.takesSettings === true ? [SETTINGS_INTRODUCTION, ...settingParts()] : []),
+    ...(command.notes ?? []).map((note) => wrapText(note, WIDTH_MAX).join('\n')),
+    EXIT_STATUS,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Each flag with what it does, beside one another. */
+function flagLines({ command }: NamedCommand): string {
+  const rows = Object.entries(ownFlagsOf(command)).map(([flag, { placeholder, text }]) => ({
+    title: placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
+    text,
+  }));
+  const width = Math.max(...rows.map(({ title }) => title.length)) + 4;
+  return rows
+    .map(({ title, text }) => {
+      const [first, ...rest] = wrapText(text, WIDTH_MAX - width);
+      const lines = [`  ${title}`.padEnd(width) + first];
+      return [...lines, ...rest.map((line) => ' '.repeat(width) + line)].join('\n');
+    })
+    .join('\n');
+}
+
+const SETTINGS_INTRODUCTION =
+  'Settings are flags or environment variables. A flag wins. An empty variable counts as not set.';
+
+/** All settings, a part for each subject: how each is given, then what it means. */
+function settingParts(): readonly string[] {
+  return SUBJECTS.map((subject) => {
+    const settings = SETTINGS.map(([, setting]) => setting).filter(
+      (setting) => setting.subject === subject,
+    );
+    return [`${subject}:`, ...settings.flatMap(settingLines)].join('\n');
+  });
+}
+
+function settingLines(setting: Setting): readonly string[] {
+  const { kind, summary, defaultText, isSecret } = setting;
+  const flag = isSecret === true ? [] : [`--${flagOf(setting)} ${kind.placeholder}`];
+  const names = [...flag, ...variablesOf(setting), ...filesOf(setting)].join(', ');
+  const text = `${sentence(summary)} Value: ${kind.allowed}. Default: ${defaultText}.`;
+  return [
+    ...wrapText(names, WIDTH_MAX - 2).map((line) => `  ${line}`),
+    ...wrapText(text, WIDTH_MAX - 6).map((line) => `      ${line}`),
+  ];
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Lines of at most `width` characters, broken between words. */
+function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,29 @@
+import { nearestName } from '../engine/plan/binder/nearest-name.ts';
+import { VARIABLES_READ } from './setting-table.ts';
+import type { Environment } from './settings.ts';
+import { shownText } from './shown-text.ts';
+
+/** Variables of other programs whose names are near one of ours: of compilers, and of tools that have two hosts. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  'CHOST',
+  'LHOST',
+  'LPORT',
+  'RHOST',
+  'RPORT',
+  'VHOST',
+]);
+
+/** A name may have one slip in so many letters; with more, variables of other programs are near, too. */
+const LETTERS_PER_EDIT = 5;
+
+/** A sentence for each variable that is not read, and whose name is near that of one that is. */
+export function strayVariables(environment: Environment): readonly string[] {
+  return Object.keys(environment).flatMap((name) => {
+    if ((environment[name] ?? '').trim() === '' || VARIABLES_READ.includes(name)) return [];
+    if (OF_OTHERS.has(name)) return [];
+    const editsMax = Math.max(1, Math.floor(name.length / LETTERS_PER_EDIT));
+    const nearest = nearestName(name, VARIABLES_READ, editsMax);
+    if (nearest === undefined) return [];
+    return [`the variable ${shownText(name)} is not read; did you mean ${nearest}?`];
+  });
+}
