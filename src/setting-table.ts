@@ -61,6 +61,9 @@ type KnownBefore = {
   readonly memoryBytesMax?: number;
 };
 
+const QUOTA_DETAILS =
+  'All tokens that are bound to the project alone share it; a token with [its own quota](../README.md#quotas) is not held to it.';
+
 /** Every setting, by its name in `Settings`. */
 export const SETTING_TABLE = {
   /** 0 lets the system choose. */
@@ -103,9 +106,8 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'memory of the process',
     details:
-      'The process takes up to 150 MB beside it, and below 2 GiB, while posts of more than 2 MiB are decoded, what decoding takes: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](#memory-outside-of-the-image).',
+      'The process takes up to 150 MB beside it, and below 2 GiB, while posts of more than 2 MiB are decoded, what decoding takes: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](../README.md#memory-outside-of-the-image).',
     kind: bytesKind(MEMORY_BYTES_MIN, 'at least 256MiB'),
-    unit: 'bytes',
     defaultText: 'half of the memory of the machine, or of its container',
     defaultValue: ({ machineBytes }) => Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN),
   }),
@@ -115,7 +117,6 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'memory for kept answers; with 0 every call runs its query',
     kind: bytesKind(0, 'or 0'),
-    unit: 'bytes',
     defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
     defaultValue: (known) => defaultCacheBytes(memoryBytesOf(known)),
   }),
@@ -126,7 +127,6 @@ export const SETTING_TABLE = {
     summary: 'memory for partial results of sealed segments; with 0 every query reads every row',
     details: 'With `0` nothing that earlier calls found out is used.',
     kind: bytesKind(0, 'or 0'),
-    unit: 'bytes',
     defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
     defaultValue: (known) => defaultMemoBytes(memoryBytesOf(known)),
   }),
@@ -179,6 +179,7 @@ export const SETTING_TABLE = {
     variable: 'PROJECT_EVENTS_PER_DAY',
     subject: 'Quotas of projects',
     summary: 'events that may be posted of each project on a UTC day',
+    details: QUOTA_DETAILS,
     kind: countKind(),
     unit: 'events',
     defaultText: 'no limit',
@@ -187,16 +188,16 @@ export const SETTING_TABLE = {
     variable: 'PROJECT_BYTES_PER_DAY',
     subject: 'Quotas of projects',
     summary: 'bytes before compression that may be posted of each project on a UTC day',
+    details: QUOTA_DETAILS,
     kind: bytesKind(1, 'at least 1'),
-    unit: 'bytes',
     defaultText: 'no limit',
   }),
   projectStoredBytes: optional({
     variable: 'PROJECT_STORED_BYTES',
     subject: 'Quotas of projects',
     summary: 'bytes before compression that may be posted of each project within the retention',
+    details: QUOTA_DETAILS,
     kind: bytesKind(1, 'at least 1'),
-    unit: 'bytes',
     defaultText: 'no limit',
   }),
   publicAccessToken: optional({
@@ -252,6 +253,11 @@ export function flagOf({ variable }: Pick<Setting, 'variable'>): string {
 /** The variables in which a setting is looked for, in their order, those that name files left out. */
 export function variablesOf({ variable, alias }: Setting): readonly string[] {
   return alias === undefined ? [variable] : [variable, alias];
+}
+
+/** Which values a setting takes, in words. */
+export function valueText({ kind, unit }: Setting): string {
+  return unit === undefined ? kind.allowed : `${kind.allowed} (${unit})`;
 }
 
 /** The variables that may name a file with the value. */

@@ -7,7 +7,7 @@ const LINES_MAX = 600;
 const FUNCTION_LINES_MAX = 70;
 
 const TOP = new Set([
-  ...['engine', 'ingest', 'src', 'bench', 'test', '.ci'],
+  ...['engine', 'ingest', 'src', 'bench', 'test', 'docs', '.ci'],
   ...[
     'README.md',
     'ARCHITECTURE.md',

@@ -4,6 +4,7 @@ import {
   SETTINGS,
   type Setting,
   SUBJECTS,
+  valueText,
   variablesOf,
 } from '../setting-table.ts';
 import { type NamedCommand, ownFlagsOf } from './command-line.ts';
@@ -62,7 +63,7 @@ function settingLines(setting: Setting): readonly string[] {
   const { kind, summary, defaultText, isSecret } = setting;
   const flag = isSecret === true ? [] : [`--${flagOf(setting)} ${kind.placeholder}`];
   const names = [...flag, ...variablesOf(setting), ...filesOf(setting)].join(', ');
-  const text = `${sentence(summary)} Value: ${kind.allowed}. Default: ${defaultText}.`;
+  const text = `${sentence(summary)} Value: ${valueText(setting)}. Default: ${defaultText}.`;
   return [
     ...wrapText(names, WIDTH_MAX - 2).map((line) => `  ${line}`),
     ...wrapText(text, WIDTH_MAX - 6).map((line) => `      ${line}`),

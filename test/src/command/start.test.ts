@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagOf, SETTINGS } from '../../../src/setting-table.ts';
+import { flagOf, SETTINGS, valueText } from '../../../src/setting-table.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 
 type Given = {
@@ -81,7 +81,7 @@ test('the help has every setting with its variable, value and default, and every
     const flag = `--${flagOf(setting)} ${kind.placeholder}, ${variable} `;
     equal(text.includes(flag), isSecret !== true, flag);
     ok(text.includes(` ${variable}`), variable);
-    ok(text.includes(` Value: ${kind.allowed}. Default: ${defaultText}.`), variable);
+    ok(text.includes(` Value: ${valueText(setting)}. Default: ${defaultText}.`), variable);
     equal(text.includes(` ${variable}_FILE`), setting.hasFile === true);
   }
 });

@@ -1,0 +1,51 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { flagOf, SETTINGS, SUBJECTS, VARIABLES_READ } from '../../src/setting-table.ts';
+import { readText } from '../support/source-files.ts';
+import { withTables } from './configuration-page.ts';
+
+const PATH = 'docs/configuration.md';
+
+test('docs/configuration.md has the tables of settings as the program has them', () => {
+  const page = withTables(readText(PATH));
+  if (process.env['WEIR_UPDATE_GOLDEN'] === '1') writeFileSync(PATH, page);
+  equal(readText(PATH), page);
+});
+
+test('each setting is in one table of the page, once', () => {
+  const page = readText(PATH);
+  for (const [, { variable, subject }] of SETTINGS) {
+    equal(page.split(`\n| \`${variable}\``).length, 2, variable);
+    ok(SUBJECTS.includes(subject));
+  }
+});
+
+test('every setting that the README names is one, and so is every flag of weir start there', () => {
+  const [, table] =
+    /^\| variable \| .*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('README.md')) ?? [];
+  ok(table !== undefined, 'README.md has a table that begins | variable |');
+  const named = Array.from(table.matchAll(/`([A-Z_]+)`/g), ([, name]) => name!);
+  ok(named.length >= 5);
+  deepEqual(
+    named.filter((name) => !VARIABLES_READ.includes(name)),
+    [],
+  );
+  const flags = SETTINGS.filter(([, { isSecret }]) => isSecret !== true).map(
+    ([, setting]) => `--${flagOf(setting)}`,
+  );
+  const starts = Array.from(readText(PATH).matchAll(/weir start [^`\n]*/g), ([text]) => text);
+  ok(starts.length > 0);
+  for (const start of starts) {
+    for (const flag of start.match(/--[\w-]+/g) ?? [])
+      ok([...flags, '--strict'].includes(flag), flag);
+  }
+});
+
+test('a setting is one row of the table alone: no two have one variable, or one flag', () => {
+  const variables = new Set(VARIABLES_READ);
+  equal(variables.size, VARIABLES_READ.length);
+  const flags = SETTINGS.map(([, setting]) => flagOf(setting));
+  equal(new Set(flags).size, flags.length);
+  ok(!flags.includes('strict') && !flags.includes('help'));
+});
