@@ -50,7 +50,7 @@ function isExpected(error: unknown): error is Error {
   );
 }
 
-/** What stood in the way; where in a text something is wrong, that is told in lines of its own. */
+/** What failed. Where in a text something is wrong stands in lines of its own. */
 export function failureText(error: Error): string {
   if (!(error instanceof ServiceError)) return error.message;
   const { line, column, caret } = error.details;
