@@ -14,35 +14,48 @@ import type { Checkpoint } from './sink.ts';
  */
 export class JoinTable {
   readonly rows: VectorChunk;
+  readonly #keyFunctions: readonly VectorFunction[];
+  readonly #checkpoint: Checkpoint;
   readonly #keys: readonly JoinKey[];
-  /** First row of each group: of each combination of key values. */
-  readonly #firstRows: Int32Array;
+  /** First row of each group: of each combination of key values. Nothing before the first look-up. */
+  #firstRows: Int32Array | undefined;
   /** The next row of the same group, or -1. */
-  readonly #nextRows: Int32Array;
+  #nextRows = new Int32Array(0);
 
-  /** `keys` are over the columns of `rows`. None: all rows are one group. */
+  /**
+   * `keys` are over the columns of `rows`, and computed once somebody looks for a row: they might fail. None:
+   * all rows are one group.
+   */
   constructor(
     rows: VectorChunk,
     keys: readonly VectorFunction[],
     checkpoint: Checkpoint = () => {},
   ) {
     this.rows = rows;
+    this.#keyFunctions = keys;
+    this.#checkpoint = checkpoint;
     this.#keys = keys.map(() => new JoinKey(rows.count));
+  }
+
+  /** Groups the rows by their keys; gives the first row of each. */
+  #group(): Int32Array {
+    const { rows } = this;
     const groups = new Int32Array(rows.count);
     let groupCount = 1;
     if (rows.count > 0) {
-      for (const [index, key] of keys.entries()) {
-        groupCount = this.#keys[index]!.build(key(rows), groups, checkpoint);
+      for (const [index, key] of this.#keyFunctions.entries()) {
+        groupCount = this.#keys[index]!.build(key(rows), groups, this.#checkpoint);
       }
     }
-    this.#firstRows = new Int32Array(groupCount).fill(-1);
+    const firstRows = new Int32Array(groupCount).fill(-1);
     this.#nextRows = new Int32Array(rows.count).fill(-1);
     for (let row = rows.count - 1; row >= 0; row--) {
       const group = groups[row]!;
       if (group < 0) continue;
-      this.#nextRows[row] = this.#firstRows[group]!;
-      this.#firstRows[group] = row;
+      this.#nextRows[row] = firstRows[group]!;
+      firstRows[group] = row;
     }
+    return firstRows;
   }
 
   /**
@@ -51,10 +64,12 @@ export class JoinTable {
    */
   firstMatches(vectors: readonly Vector[], count: number): Int32Array {
     assert(vectors.length === this.#keys.length, 'both sides of a join have as many keys');
+    this.#firstRows ??= this.#group();
+    const firstRows = this.#firstRows;
     const groups = new Int32Array(count);
     for (const [index, vector] of vectors.entries()) this.#keys[index]!.probe(vector, groups);
     for (let row = 0; row < count; row++) {
-      groups[row] = groups[row]! < 0 ? -1 : this.#firstRows[groups[row]!]!;
+      groups[row] = groups[row]! < 0 ? -1 : firstRows[groups[row]!]!;
     }
     return groups;
   }

@@ -65,9 +65,8 @@ export class JoinOperator implements Sink {
 
   push(chunk: Chunk): boolean {
     if (chunk.count === 0) return true;
-    const { table, leftKeys } = this.#options;
-    const keys = leftKeys.map((key) => key(chunk));
-    const matches = table.firstMatches(keys, chunk.count);
+    const { table } = this.#options;
+    const matches = this.#firstMatches(chunk);
     const expansion = new Expansion(chunk, this.#expansion, this.#sink);
     let pairs = new PairBuffer(table);
     for (let row = 0; row < chunk.count; row++) {
@@ -80,6 +79,16 @@ export class JoinOperator implements Sink {
       }
     }
     return expansion.push(pairs.pairs(), chunk.count);
+  }
+
+  /** Without a row to look for no key is computed, which might fail. */
+  #firstMatches(chunk: Chunk): Int32Array {
+    const { table, leftKeys } = this.#options;
+    if (table.rows.count === 0) return new Int32Array(chunk.count).fill(-1);
+    return table.firstMatches(
+      leftKeys.map((key) => key(chunk)),
+      chunk.count,
+    );
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   UnionColumn,
   WindowColumn,
 } from './logical-plan.ts';
+import { canFailByValue } from './optimize/can-fail.ts';
 import { decorrelated } from './optimize/decorrelate.ts';
 import { ColumnIds, inputsOf, mapExpressions } from './optimize/plan-walk.ts';
 import { rowInputsOf, visit } from './physical-walk.ts';
@@ -245,10 +246,22 @@ function convert(logical: LogicalPlan, numbering: Numbering): PhysicalPlan {
   }
 }
 
-/** Subqueries last, so that they are computed for fewer rows; else in the order they are in. */
+/**
+ * Subqueries last, so that they are computed for fewer rows; else in the order they are in. What can fail
+ * stays behind the subqueries before it.
+ */
 function cheapFirst(conjuncts: readonly Expression[]): readonly Expression[] {
-  const isDear = (term: Expression) => appliesIn(term).length > 0;
-  return [...conjuncts.filter((term) => !isDear(term)), ...conjuncts.filter(isDear)];
+  const ordered: Expression[] = [];
+  const dear: Expression[] = [];
+  for (const term of conjuncts) {
+    if (appliesIn(term).length > 0) {
+      dear.push(term);
+      continue;
+    }
+    if (dear.length > 0 && canFailByValue(term)) ordered.push(...dear.splice(0));
+    ordered.push(term);
+  }
+  return [...ordered, ...dear];
 }
 
 function convertLimit(
@@ -334,7 +347,9 @@ function convertJoin(plan: Join, numbering: Numbering): PhysicalPlan {
   const residual: Expression[] = [];
   for (const term of plan.on === undefined ? [] : conjunctsOf(plan.on)) {
     const pair = equalityOf(term, leftIds, rightIds);
-    if (pair === undefined) residual.push(term);
+    // Keys are computed of all rows: one that can fail must not have a condition before it.
+    const isBehind = equalities.length + residual.length > 0;
+    if (pair === undefined || (isBehind && canFailByValue(term))) residual.push(term);
     else equalities.push(pair);
   }
   const rest = residual.length === 0 ? undefined : conjunctionOf(residual);

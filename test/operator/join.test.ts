@@ -233,5 +233,7 @@ test('a table in the making stops when the query is to stop', () => {
   const stop = () => {
     if (++count === 2) throw new QueryError('query_cancelled', 'stop');
   };
-  assert.throws(() => new JoinTable(rows.materialize(), [column(0)], stop), { message: 'stop' });
+  const table = new JoinTable(rows.materialize(), [column(0)], stop);
+  const looked = rows.materialize();
+  assert.throws(() => table.firstMatches([looked.column(0)], looked.count), { message: 'stop' });
 });

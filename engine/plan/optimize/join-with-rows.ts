@@ -9,6 +9,7 @@ import {
   substitute,
 } from '../expression-walk.ts';
 import type { Join, LogicalPlan, Rows } from '../logical-plan.ts';
+import { canFailByValue } from './can-fail.ts';
 import { outputOf, rewritePlan } from './plan-walk.ts';
 
 /**
@@ -51,6 +52,8 @@ export function joinAsConditions(
   if (match < 0) return undefined;
   const partner = partnerOf(terms[match]!, element.id)!;
   if (partner.type.kind !== element.type.kind) return undefined;
+  // What can fail stays behind the conditions before it.
+  if (match > 0 && canFailByValue(partner)) return undefined;
   const members = isMember(partner);
   if (members === undefined) return undefined;
   const others = terms.filter((_, index) => index !== match);

@@ -9,6 +9,7 @@ import {
 } from '../expression-walk.ts';
 import type { Aggregate, Join, LogicalPlan, Union, Unnest, Window } from '../logical-plan.ts';
 import { Substitution } from '../substitution.ts';
+import { canFailByValue } from './can-fail.ts';
 import { impliedByEquality } from './equal-columns.ts';
 import { rejectsNulls } from './null-rejection.ts';
 import {
@@ -25,6 +26,9 @@ import {
  * expressions put in place of their columns), unions, sorts, unnests, groupings and windows (keys
  * only) and joins. A condition over both sides of a cross join makes it an inner one. A plan whose
  * condition can never hold becomes no rows.
+ *
+ * A condition that can fail is never tested for a row that it would not have been tested for where it
+ * stood: it goes nowhere where a row may get lost above it, and stays behind the conditions before it.
  */
 export function pushFilters(plan: LogicalPlan): LogicalPlan {
   return push(plan, [], new Substitution());
@@ -69,14 +73,32 @@ function push(
   }
 }
 
+type Placed = { readonly below: readonly Expression[]; readonly kept: readonly Expression[] };
+
 /** The conditions as they read below, and those that would grow too large there. */
 function putInPlace(
   conditions: readonly Expression[],
   expressions: ReadonlyMap<ColumnId, Expression>,
   substitution: Substitution,
-): { below: readonly Expression[]; kept: readonly Expression[] } {
-  const { within, beyond } = substitution.within(conditions, expressions, (term) => term);
-  return { below: within.map(({ expression }) => expression), kept: beyond };
+): Placed {
+  const { within } = substitution.within(conditions, expressions, (term) => term);
+  return inOrder(conditions, new Map(within.map(({ term, expression }) => [term, expression])));
+}
+
+/** Of conditions those that are `placed`, but for those that can fail behind one that is not. */
+function inOrder(
+  conditions: readonly Expression[],
+  placed: ReadonlyMap<Expression, Expression>,
+): Placed {
+  const below: Expression[] = [];
+  const kept: Expression[] = [];
+  for (const term of conditions) {
+    const expression = placed.get(term);
+    const isPlaced = expression !== undefined && (kept.length === 0 || !canFailByValue(expression));
+    if (isPlaced) below.push(expression);
+    else kept.push(term);
+  }
+  return { below, kept };
 }
 
 function isNeverTrue(term: Expression): boolean {
@@ -93,16 +115,17 @@ function pushThroughUnion(
   conditions: readonly Expression[],
   substitution: Substitution,
 ): LogicalPlan {
-  const { within, beyond } = substitution.spendCopies(conditions, plan.inputs.length);
+  const { within } = substitution.spendCopies(conditions, plan.inputs.length);
+  const { below, kept } = inOrder(conditions, new Map(within.map((term) => [term, term])));
   const inputs = plan.inputs.map((input, index) => {
     const columns = columnsInInput(plan, index);
     return push(
       input,
-      within.map((term) => substitute(term, columns)),
+      below.map((term) => substitute(term, columns)),
       substitution,
     );
   });
-  return filtered(withInputs(plan, inputs), beyond);
+  return filtered(withInputs(plan, inputs), kept);
 }
 
 function pushThroughUnnest(
@@ -110,7 +133,9 @@ function pushThroughUnnest(
   conditions: readonly Expression[],
   substitution: Substitution,
 ): LogicalPlan {
-  const { within, beyond } = divide(conditions, outputIds(plan.input));
+  const ids = outputIds(plan.input);
+  // A row without elements is lost, unless the unnest keeps it.
+  const { within, beyond } = divide(conditions, { columns: ids, keepsRows: plan.outer });
   return filtered({ ...plan, input: push(plan.input, within, substitution) }, beyond);
 }
 
@@ -120,12 +145,9 @@ function pushThroughAggregate(
   substitution: Substitution,
 ): LogicalPlan {
   const keys = new Map(plan.keys.map((item) => [item.column.id, item.expression]));
-  // Without keys there is a row even when no row is left below.
-  const { within, beyond } = divide(conditions, keys.size === 0 ? new Set() : new Set(keys.keys()));
-  const isMovable = (term: Expression) => keys.size > 0 && columnsOf(term).size > 0;
-  const { below, kept } = putInPlace(within.filter(isMovable), keys, substitution);
-  const above = [...within.filter((term) => !isMovable(term)), ...kept, ...beyond];
-  return filtered({ ...plan, input: push(plan.input, below, substitution) }, above);
+  const { within, beyond } = divideByKeys(conditions, new Set(keys.keys()));
+  const { below, kept } = putInPlace(within, keys, substitution);
+  return filtered({ ...plan, input: push(plan.input, below, substitution) }, [...kept, ...beyond]);
 }
 
 /** A partition is left out as a whole, by its keys, or not at all. */
@@ -135,10 +157,8 @@ function pushThroughWindow(
   substitution: Substitution,
 ): LogicalPlan {
   const keys = new Set(plan.partitionBy.flatMap((key) => (key.op === 'column' ? [key.id] : [])));
-  const { within, beyond } = divide(conditions, keys);
-  const movable = within.filter((term) => columnsOf(term).size > 0);
-  const kept = [...within.filter((term) => columnsOf(term).size === 0), ...beyond];
-  return filtered({ ...plan, input: push(plan.input, movable, substitution) }, kept);
+  const { within, beyond } = divideByKeys(conditions, keys);
+  return filtered({ ...plan, input: push(plan.input, within, substitution) }, beyond);
 }
 
 function pushThroughJoin(
@@ -161,8 +181,8 @@ function pushThroughJoin(
     );
   }
   if (plan.kind === 'left') {
-    const ofLeft = divide(conditions, leftIds);
-    const ofRight = divide(onTerms, rightIds);
+    const ofLeft = divide(conditions, { columns: leftIds, keepsRows: true });
+    const ofRight = divide(onTerms, { columns: rightIds, keepsRows: false });
     // Rows of the right that equal none of the rows left over on the left are partners of none.
     const implied = impliedByEquality([...ofLeft.within, ...ofRight.beyond]);
     return filtered(
@@ -171,7 +191,7 @@ function pushThroughJoin(
         left: push(plan.left, ofLeft.within, substitution),
         right: push(
           plan.right,
-          [...ofRight.within, ...divide(implied, rightIds).within],
+          [...ofRight.within, ...implied.filter((term) => readsOnly(term, rightIds))],
           substitution,
         ),
         on: conjunctionOf(ofRight.beyond.length === 0 ? [TRUE_LITERAL] : ofRight.beyond),
@@ -180,8 +200,11 @@ function pushThroughJoin(
     );
   }
   const terms = [...onTerms, ...conditions];
-  const ofLeft = divide([...terms, ...impliedByEquality(terms)], leftIds);
-  const ofRight = divide(ofLeft.beyond, rightIds);
+  const all = [...terms, ...impliedByEquality(terms)];
+  const ofLeft = divide(all, { columns: leftIds, keepsRows: isNeverEmpty(plan.right) });
+  // What went to the left before a condition has been tested for fewer rows of it since.
+  const keepsRight = ofLeft.within.length === 0 && isNeverEmpty(plan.left);
+  const ofRight = divide(ofLeft.beyond, { columns: rightIds, keepsRows: keepsRight });
   const left = push(plan.left, ofLeft.within, substitution);
   const right = push(plan.right, ofRight.within, substitution);
   if (ofRight.beyond.length === 0) return { op: 'join', kind: 'cross', left, right };
@@ -204,18 +227,58 @@ function withoutUndoneRows(join: Join, conditions: readonly Expression[]): Join 
 
 const TRUE_LITERAL: Expression = { op: 'literal', type: { kind: 'BOOL' }, value: true };
 
-/** Conditions that read only `columns`, and the others; the order within each is kept. */
+/** Whether a plan has a row, whatever the events. */
+function isNeverEmpty(plan: LogicalPlan): boolean {
+  switch (plan.op) {
+    case 'one-row':
+    // A subquery runs for the rows outside that there are.
+    case 'outer':
+      return true;
+    case 'rows':
+      return plan.rows.length > 0;
+    case 'aggregate':
+      return plan.keys.length === 0;
+    case 'project':
+    case 'sort':
+      return isNeverEmpty(plan.input);
+    default:
+      return false;
+  }
+}
+
+type Divided = { readonly within: readonly Expression[]; readonly beyond: readonly Expression[] };
+
+/** Conditions that can be tested on keys: those that read no column hold for no rows at all, too. */
+function divideByKeys(conditions: readonly Expression[], keys: ReadonlySet<ColumnId>): Divided {
+  return divideBy(conditions, (term) => readsOnly(term, keys) && columnsOf(term).size > 0);
+}
+
+/**
+ * Conditions that read only `columns`, those of an input, and the others; the order within each is kept.
+ * Those that can fail are among the others unless the operator `keepsRows`: has a row for each of the input.
+ */
 function divide(
   conditions: readonly Expression[],
-  columns: ReadonlySet<ColumnId>,
-): { within: readonly Expression[]; beyond: readonly Expression[] } {
-  const within: Expression[] = [];
-  const beyond: Expression[] = [];
-  for (const term of conditions) {
-    const isWithin = [...columnsOf(term)].every((id) => columns.has(id));
-    (isWithin ? within : beyond).push(term);
-  }
-  return { within, beyond };
+  { columns, keepsRows }: { readonly columns: ReadonlySet<ColumnId>; readonly keepsRows: boolean },
+): Divided {
+  return divideBy(
+    conditions,
+    (term) => readsOnly(term, columns) && (keepsRows || !canFailByValue(term)),
+  );
+}
+
+/** Those that can fail stay behind one that stays. */
+function divideBy(
+  conditions: readonly Expression[],
+  isWithin: (term: Expression) => boolean,
+): Divided {
+  const placed = conditions.filter(isWithin).map((term) => [term, term] as const);
+  const { below, kept } = inOrder(conditions, new Map(placed));
+  return { within: below, beyond: kept };
+}
+
+function readsOnly(term: Expression, columns: ReadonlySet<ColumnId>): boolean {
+  return [...columnsOf(term)].every((id) => columns.has(id));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { columnsOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
+import { canFailByValue } from './can-fail.ts';
 import { outputIds, rewritePlan } from './plan-walk.ts';
 
 type Unnest = Extract<LogicalPlan, { op: 'unnest' }>;
@@ -16,6 +17,8 @@ export function sinkUnnests(plan: LogicalPlan): LogicalPlan {
 function sunk(unnest: Unnest): LogicalPlan {
   const join = unnest.input;
   if (join.op !== 'join' || join.kind !== 'cross') return unnest;
+  // The other table may be empty, and then no list is looked at.
+  if ([unnest.array, ...(unnest.on ? [unnest.on] : [])].some(canFailByValue)) return unnest;
   const needed = columnsOf(unnest.array);
   if (unnest.on !== undefined) for (const id of columnsOf(unnest.on)) needed.add(id);
   needed.delete(unnest.element.id);
