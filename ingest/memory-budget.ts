@@ -158,6 +158,10 @@ export class MemoryBudget {
     return true;
   }
 
+  get lentBytes(): number {
+    return this.#lentBytes;
+  }
+
   /** Others do without so many bytes at present: sealed segments may have them until the next call. */
   lend(byteSize: number): void {
     this.#lentBytes = byteSize;

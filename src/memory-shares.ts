@@ -71,6 +71,9 @@ const LENDERS = [
 /** Part of what is not used that is lent: what comes at once finds the other part free. */
 const LENT_PART = 1 / 2;
 
+/** Part of what the process does not take that is lent more from one second to the next: it takes what it was lent with a delay. */
+const LENT_STEP = 1 / 8;
+
 /** What each consumer may hold at most, in bytes. Together they are no more than MEMORY_LIMIT and `BESIDE_BYTES`. */
 type MemoryShares = {
   /** Of the main thread. */
@@ -218,11 +221,23 @@ export function divideMemory(of: {
 }
 
 /**
- * Bytes that sealed segments may have of the shares of others, who use `usedBytes` of them. Blocks leave within a second
- * or two when these come to use more.
+ * Bytes that sealed segments may have of the shares of others, who use `usedBytes` of them; `lentBytes` are those they
+ * have. Counts do not know garbage and what the allocator keeps, so nothing more is lent once the process takes
+ * MEMORY_LIMIT: the BESIDE_BYTES are for what comes until blocks have left, a second or two later.
  */
-export function lentBytes({ lendableBytes }: MemoryDivision, usedBytes: number): number {
-  return Math.floor(LENT_PART * Math.max(0, lendableBytes - usedBytes));
+export function lentBytes(
+  { lendableBytes }: MemoryDivision,
+  now: {
+    readonly memoryBytesMax: number;
+    readonly residentBytes: number;
+    readonly usedBytes: number;
+    readonly lentBytes: number;
+  },
+): number {
+  const freeBytes = now.memoryBytesMax - now.residentBytes;
+  const wantedBytes = now.lentBytes + (freeBytes > 0 ? LENT_STEP : 1) * freeBytes;
+  const lentBytesMax = LENT_PART * Math.max(0, lendableBytes - now.usedBytes);
+  return Math.floor(Math.min(Math.max(0, wantedBytes), lentBytesMax));
 }
 
 /** Bytes of kept answers where nothing else is said. */

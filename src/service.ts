@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { must } from '../engine/assert.ts';
 import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
@@ -33,7 +33,7 @@ import { type Profile, profileOf } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { asStartError, findAdvice, StartError } from './start-error.ts';
-import type { Backend } from './store/backend.ts';
+import type { Backend, TakenMemory } from './store/backend.ts';
 import { packageVersion } from './version.ts';
 
 /** A service that runs. */
@@ -149,7 +149,10 @@ async function startIn(
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
       ...{ folder, quotas },
-      requestBytes: () => sumOf(requests()) + caller.stats().cache.byteSize,
+      takenMemory: () => ({
+        resident: process.memoryUsage.rss(),
+        requests: sumOf(requests()) + caller.stats().cache.byteSize,
+      }),
     });
     const { replaced } = folder;
     return { url, catalogue, definitions, backend, tokensMade: made, replaced, stop };
@@ -259,8 +262,7 @@ function stopOnce(parts: {
   readonly metrics: Metrics;
   readonly folder: DataFolder;
   readonly quotas: Quotas;
-  /** Of requests and kept answers. */
-  readonly requestBytes: () => number;
+  readonly takenMemory: () => TakenMemory;
 }): Stop {
   const {
     server,
@@ -274,10 +276,10 @@ function stopOnce(parts: {
     metrics,
     folder,
     quotas,
-    requestBytes,
+    takenMemory,
   } = parts;
   const timer = setInterval(() => {
-    backend.tick(clock.nowUs(), requestBytes());
+    backend.tick(clock.nowUs(), takenMemory());
     caller.tick();
     quotas.tick();
   }, TICK_MS);
@@ -325,11 +327,24 @@ async function withinTime(work: Promise<void>, ms: number | undefined): Promise<
 /** Makes the folder where there is none; that it cannot be used should not wait for the first write. */
 async function prepareDataFolder(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(resolve(dataDir));
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
+  }
+}
+
+/** With the folders above it. Node's own recursive `mkdir` never ends below `/proc`, where a folder that is there cannot hold another. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 });
   }
 }
 

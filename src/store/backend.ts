@@ -59,6 +59,13 @@ export interface RecoveryObserver {
   damage(damage: Damage): void;
 }
 
+/** What the process takes of memory, in bytes. */
+export type TakenMemory = {
+  readonly resident: number;
+  /** Of it, what requests and kept answers hold. */
+  readonly requests: number;
+};
+
 /** The engine and the store of logs behind the service's doors. */
 export interface Backend {
   readonly engine: QueryEngine;
@@ -66,11 +73,8 @@ export interface Backend {
   readonly published: PublishedEvents;
   /** Reads what is stored; calls are taken only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
-  /**
-   * To be called about once a second: seals, expires. `requestBytes`: what requests and kept answers hold; where it is
-   * not known, nothing of their memory is used for logs.
-   */
-  tick(nowUs: number, requestBytes?: number): void;
+  /** To be called about once a second: seals, expires. Without `memory` logs have their share of the memory alone. */
+  tick(nowUs: number, memory?: TakenMemory): void;
   stats(): BackendStats;
   /** Leaves nothing unwritten, and no thread. May be called before `recover` has been. */
   close(nowUs: number): Promise<void>;

@@ -88,11 +88,12 @@ export function openBackend(options: {
     intake,
     published: publishedEvents(store, directory),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
-    tick: (nowUs, requestBytes) => {
-      if (requestBytes !== undefined && options.storeBytesMax === undefined) {
+    tick: (nowUs, memory) => {
+      if (memory !== undefined && options.storeBytesMax === undefined) {
         const { queriesBytes, memo } = engine.stats();
-        const usedBytes = requestBytes + queriesBytes + memo.bytes + intake.pooledBytes;
-        budget.lend(lentBytes(division, usedBytes));
+        const usedBytes = memory.requests + queriesBytes + memo.bytes + intake.pooledBytes;
+        const taken = { usedBytes, residentBytes: memory.resident, lentBytes: budget.lentBytes };
+        budget.lend(lentBytes(division, { memoryBytesMax: settings.memoryBytesMax, ...taken }));
       }
       durable.tick(nowUs);
       void engine.prepareStates();

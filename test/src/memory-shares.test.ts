@@ -67,17 +67,32 @@ test('more memory never makes a share of queries, bodies, answers or segments sm
   );
 });
 
-test('what is lent and what its owners hold is never more than their shares, and half of the rest stays free', () => {
+test('what is lent and what its owners hold is no more than their shares, and half of the rest stays free', () => {
+  const part = fc.double({ min: 0, max: 2, noNaN: true });
   fc.assert(
-    fc.property(limits, fc.double({ min: 0, max: 2, noNaN: true }), (memoryBytesMax, used) => {
+    fc.property(limits, part, part, part, (memoryBytesMax, used, resident, lent) => {
       const division = divided(memoryBytesMax, 2);
       const { lendableBytes, shares } = division;
       const usedBytes = used * lendableBytes;
-      const bytes = lentBytes(division, usedBytes);
+      const bytes = lentBytes(division, {
+        ...{ memoryBytesMax, usedBytes, residentBytes: resident * memoryBytesMax },
+        lentBytes: lent * lendableBytes,
+      });
       assert.ok(lendableBytes <= sumOf(shares) - shares.process - shares.threads - shares.backlog);
       assert.ok(bytes >= 0 && 2 * bytes <= Math.max(0, lendableBytes - usedBytes));
     }),
   );
+});
+
+test('once the process takes MEMORY_LIMIT, as much less is lent as it takes more', () => {
+  const memoryBytesMax = 1024 * MEBIBYTE;
+  const division = divided(memoryBytesMax, 2);
+  const lentFrom = (residentMib: number): number => {
+    const residentBytes = residentMib * MEBIBYTE;
+    const now = { memoryBytesMax, residentBytes, usedBytes: 0, lentBytes: 100 * MEBIBYTE };
+    return lentBytes(division, now) / MEBIBYTE;
+  };
+  assert.deepEqual([944, 1024, 1064, 1124, 1224].map(lentFrom), [110, 100, 60, 0, 0]);
 });
 
 test('with little memory the longest body can come, and a tenant may send it beside others', () => {
