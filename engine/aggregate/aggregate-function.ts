@@ -12,6 +12,8 @@ export type AggregateFunction = {
   readonly overloads: readonly AggregateOverload[];
   /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
   readonly modifiers?: readonly AggregateModifier[];
+  /** Whether values that arguments have may have no answer; then `update` fails before it adds any, or `finalize`. */
+  readonly canFail?: true;
 };
 
 /** `DISTINCT`, `IGNORE NULLS` and `RESPECT NULLS`, `ORDER BY`, `LIMIT`. */

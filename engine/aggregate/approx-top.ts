@@ -40,6 +40,7 @@ export const APPROX_TOP_COUNT: AggregateFunction = {
  */
 export const APPROX_TOP_SUM: AggregateFunction = {
   name: 'approx_top_sum',
+  canFail: true,
   modifiers: [],
   overloads: [
     {

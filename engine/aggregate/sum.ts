@@ -12,6 +12,7 @@ import { IntegerSumState } from './integer-sum.ts';
  */
 export const SUM: AggregateFunction = {
   name: 'sum',
+  canFail: true,
   overloads: [
     {
       parameters: ['number'],

@@ -1,4 +1,5 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
+import { DeferredState, valuesOrError } from '../aggregate/deferred.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
 import { assert, must } from '../assert.ts';
@@ -9,6 +10,7 @@ import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
+import { QueryError } from '../query-error.ts';
 import { vectorOfValues } from './result-vector.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
@@ -68,7 +70,16 @@ export class AggregateSink implements Sink {
     const groupCount = this.#table.size;
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
       const state = this.#states[index]!;
-      const vectors = aggregate.arguments.map((argument) => argument(chunk));
+      const functions = aggregate.arguments;
+      const vectors =
+        state instanceof DeferredState
+          ? valuesOrError(functions, chunk)
+          : functions.map((argument) => argument(chunk));
+      if (vectors instanceof QueryError) {
+        groups ??= this.#table.spread(must(runs));
+        (state as DeferredState).updateApart(groups, groupCount, { chunk, functions });
+        continue;
+      }
       if (runs !== undefined && state.updateRuns?.(runs, groupCount, vectors) === true) continue;
       groups ??= this.#table.spread(must(runs));
       state.update(groups, chunk.count, groupCount, vectors);

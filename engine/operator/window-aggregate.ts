@@ -1,4 +1,7 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
+import { type DeferredAnswer, DeferredState } from '../aggregate/deferred.ts';
+import { assert } from '../assert.ts';
+import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { takeVector, type Vector } from '../column/vector.ts';
@@ -22,6 +25,8 @@ export type FramedAggregate = {
    * be added from its first row on, and no rows can be added once an answer was asked for.
    */
   readonly collects: boolean;
+  /** Of a deferred one where some row has no values: there are no vectors then, and frames evaluate these rows. */
+  readonly apart?: { readonly chunk: Chunk; readonly functions: readonly VectorFunction[] };
 };
 
 /** Which rows a frame has in common with the one before it, and so how it is computed. */
@@ -167,8 +172,16 @@ class FrameRun {
     do {
       const count = Math.min(CHUNK_ROWS_MAX, end - position);
       const rows = this.#rows.order.subarray(position, position + count);
-      const vectors = this.#aggregate.vectors.map((vector) => takeVector(vector, rows, count));
-      state.update(this.#groups.fill(group, 0, count), count, groupCount, vectors);
+      this.#groups.fill(group, 0, count);
+      const { vectors, apart } = this.#aggregate;
+      if (apart === undefined) {
+        const taken = vectors.map((vector) => takeVector(vector, rows, count));
+        state.update(this.#groups, count, groupCount, taken);
+      } else {
+        assert(state instanceof DeferredState, 'only what is deferred has errors');
+        const chunk = apart.chunk.select(rows, count);
+        state.updateApart(this.#groups, groupCount, { ...apart, chunk });
+      }
       position += count;
       this.#checkpoint();
     } while (position < end);
@@ -176,7 +189,8 @@ class FrameRun {
 
   /** Lists and texts that frames make one for each are counted: they grow with the square of the rows. */
   #finalized(state: AggregateState, group: number): SqlValue {
-    const value = state.finalize(group);
+    const answer = state.finalize(group);
+    const value = state instanceof DeferredState ? valueIn(answer) : answer;
     const isLong = Array.isArray(value) || typeof value === 'string';
     // The greatest of many is mostly the one it was before.
     if (isLong && value !== this.#last) this.#valueCount += value.length;
@@ -187,7 +201,7 @@ class FrameRun {
         `an aggregate over frames may give lists and texts of at most ${WINDOW_VALUES_MAX} elements and characters together (WINDOW_VALUES_MAX); got more`,
       );
     }
-    return value;
+    return answer;
   }
 
   #note(value: SqlValue, start: number, end: number): void {
@@ -195,6 +209,11 @@ class FrameRun {
       this.values[this.#rows.order[position]!] = value;
     }
   }
+}
+
+/** The value in an answer of a deferred aggregate. */
+function valueIn(answer: SqlValue): SqlValue {
+  return (answer as DeferredAnswer)?.[0] ?? null;
 }
 
 /** Frames that one state takes: what it keeps of them is let go after so many, */

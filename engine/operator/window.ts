@@ -1,13 +1,15 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
+import { valuesOrError } from '../aggregate/deferred.ts';
 import { GroupTable } from '../aggregate/group-table.ts';
 import { type Chunk, PairChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Vector } from '../column/vector.ts';
+import { QueryError } from '../query-error.ts';
 import { CollectSink } from './collect.ts';
 import { concatVectors } from './merge-vectors.ts';
 import { type Checkpoint, pushInChunks, type Sink } from './sink.ts';
 import type { OrderKey } from './sort-order.ts';
-import { aggregateFrames, type FrameShape } from './window-aggregate.ts';
+import { aggregateFrames, type FramedAggregate, type FrameShape } from './window-aggregate.ts';
 import { DEFAULT_FRAME, type Frame, type FrameBounds, frameBounds } from './window-frame.ts';
 import type { WindowKernel } from './window-function.ts';
 import { type WindowRows, windowRows } from './window-rows.ts';
@@ -35,6 +37,8 @@ export type WindowCallOptions = {
         readonly create: () => AggregateState;
         readonly type: SqlType;
         readonly collects: boolean;
+        /** Whether it is a deferred one, which keeps the errors of its arguments. */
+        readonly isDeferred?: boolean;
       };
 };
 
@@ -99,14 +103,29 @@ export class WindowSink implements Sink {
   }
 
   #result(call: WindowCallOptions, rows: WindowRows, frames: () => FrameBounds): Vector {
-    const vectors = call.arguments.map((argument) => this.#evaluated(argument));
-    const { run, frame = DEFAULT_FRAME } = call;
+    const { run, frame = DEFAULT_FRAME, arguments: functions } = call;
     if (run.kind === 'function') {
+      const vectors = functions.map((each) => this.#evaluated(each));
       return run.kernel(rows, { vectors, ignoresNulls: run.ignoresNulls, frames });
     }
     const shape = shapeOf(frame, this.#options.orderBy.length > 0);
     const { checkpoint } = this.#options;
-    return aggregateFrames(rows, { ...run, vectors }, { shape, bounds: frames }, checkpoint);
+    const values = this.#argumentsOf(functions, run.isDeferred);
+    return aggregateFrames(rows, { ...run, ...values }, { shape, bounds: frames }, checkpoint);
+  }
+
+  /** Those of a deferred aggregate are left to the frames where a row has none. */
+  #argumentsOf(
+    functions: readonly VectorFunction[],
+    isDeferred = false,
+  ): Pick<FramedAggregate, 'vectors' | 'apart'> {
+    if (!isDeferred) return { vectors: functions.map((each) => this.#evaluated(each)) };
+    const parts = this.#rows.chunks.map((chunk) => valuesOrError(functions, chunk));
+    if (parts.some((part) => part instanceof QueryError)) {
+      return { vectors: [], apart: { chunk: this.#rows.materialize(), functions } };
+    }
+    const all = parts as readonly (readonly Vector[])[];
+    return { vectors: functions.map((_, index) => concatVectors(all.map((part) => part[index]!))) };
   }
 
   #evaluated(expression: VectorFunction): Vector {

@@ -1,4 +1,5 @@
 import type { AggregateState, CallModifiers } from '../aggregate/aggregate-function.ts';
+import { DeferredState } from '../aggregate/deferred.ts';
 import { distinctState } from '../aggregate/distinct.ts';
 import { havingState } from '../aggregate/having.ts';
 import { findAggregateFunction } from '../aggregate/registry.ts';
@@ -31,8 +32,9 @@ function creatorOf(call: AggregateCall): () => AggregateState {
     const plain = overload.create(types, constants, modifiers);
     return call.distinct ? distinctState(plain, [...types, ...keyTypes]) : plain;
   };
-  const { having } = call;
-  return having === undefined ? create : () => havingState(create, having.extreme);
+  const { having, isDeferred } = call;
+  const plain = having === undefined ? create : () => havingState(create, having.extreme);
+  return isDeferred ? () => new DeferredState(plain) : plain;
 }
 
 function modifiersOf({ nulls, orderBy = [], limit }: AggregateCall): CallModifiers {

@@ -8,6 +8,7 @@ import { arrayBuilder, structField } from './evaluator/build.ts';
 import { callFunction } from './evaluator/call.ts';
 import { type NumberChoice, numberChoiceOf } from './evaluator/constant-choice.ts';
 import { castFunction, readAsFunction } from './evaluator/convert.ts';
+import { deferredValue } from './evaluator/deferred-value.ts';
 import { dynamicField } from './evaluator/field.ts';
 import { conjunctionOf, disjunctionOf } from './evaluator/logic.ts';
 import { ReadFields } from './evaluator/read-fields.ts';
@@ -68,6 +69,8 @@ export function compileExpression(
     }
     case 'coalesce':
       return coalesceOf(expression.arguments.map(compile));
+    case 'deferred-value':
+      return deferredValue(compile(expression.input), expression);
     case 'apply':
       return applied(expression, compile);
     case 'parameter':

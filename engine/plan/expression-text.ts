@@ -44,11 +44,12 @@ export class ExpressionText {
   }
 
   aggregate(item: { readonly column: Column; readonly call: AggregateCall }): string {
-    const { name, distinct, arguments: inputs, constants } = item.call;
+    const { name, distinct, arguments: inputs, constants, isDeferred } = item.call;
     const all = [...inputs, ...constants];
     const list = all.length === 0 && name === 'count' ? '*' : this.#list(all);
     const modifiers = this.#modifiers(item.call);
-    return `${this.column(item.column)} := ${name}(${distinct ? 'distinct ' : ''}${list}${modifiers})`;
+    const called = `${isDeferred ? 'deferred ' : ''}${name}`;
+    return `${this.column(item.column)} := ${called}(${distinct ? 'distinct ' : ''}${list}${modifiers})`;
   }
 
   #modifiers({ nulls, having, orderBy, limit }: AggregateCall): string {
@@ -114,6 +115,8 @@ export class ExpressionText {
         return `${node.safe ? 'safe_' : ''}cast(${this.of(node.input)} as ${typeName(node.type)})`;
       case 'case':
         return this.#case(node);
+      case 'deferred-value':
+        return `raise(${this.of(node.input)})`;
       case 'coalesce':
         return `coalesce(${this.#list(node.arguments)})`;
       case 'subquery':

@@ -16,6 +16,7 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'struct-field':
     case 'read-as':
     case 'cast':
+    case 'deferred-value':
       return [expression.input];
     case 'struct':
       return expression.fields;
@@ -56,6 +57,7 @@ export function withChildren(expression: Expression, children: readonly Expressi
     case 'struct-field':
     case 'read-as':
     case 'cast':
+    case 'deferred-value':
       return { ...expression, input: children[0]! };
     case 'struct':
       return { ...expression, fields: children };

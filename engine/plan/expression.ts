@@ -71,6 +71,13 @@ export type Expression =
     }
   /** COALESCE and IFNULL: arguments after the first non-NULL are not evaluated for a row. */
   | { readonly op: 'coalesce'; readonly type: SqlType; readonly arguments: readonly Expression[] }
+  /** `input` is the answer of a deferred aggregate: its value, or the error raised here. */
+  | {
+      readonly op: 'deferred-value';
+      readonly type: SqlType;
+      readonly input: Expression;
+      readonly span?: Span | undefined;
+    }
   | Subquery
   | Apply;
 

@@ -176,6 +176,11 @@ export type AggregateCall = {
   readonly limit?: Expression | undefined;
   /** HAVING MAX or MIN: only the rows of a group where the expression is greatest, or least. */
   readonly having?: { readonly extreme: Extreme; readonly expression: Expression } | undefined;
+  /**
+   * Its answers are read in branches alone, and errors are among them: the column holds what `deferred-value` reads,
+   * and the arguments have no places in the text.
+   */
+  readonly isDeferred?: true;
 };
 
 /**

@@ -16,7 +16,8 @@ export function windowRunOf(call: WindowCall, type: SqlType): WindowCallOptions[
     return { kind: 'function', kernel, ignoresNulls };
   }
   const collects = called.orderBy !== undefined;
-  return { kind: 'aggregate', create: () => aggregateStateOf(called), type, collects };
+  const isDeferred = called.isDeferred === true;
+  return { kind: 'aggregate', create: () => aggregateStateOf(called), type, collects, isDeferred };
 }
 
 /** The frame with its amounts evaluated. */

@@ -91,6 +91,7 @@ const CALLS: readonly string[] = [
   'ARRAY_AGG(m.s IGNORE NULLS ORDER BY t.timestamp, t.id), STRING_AGG(m.s ORDER BY t.id)',
   "ANY_VALUE(m.s HAVING MAX t.timestamp), BIT_XOR(LENGTH(m.s)), LOGICAL_OR(m.s = 'a')",
   'COUNT(*), SUM(COUNT(*)) OVER ()',
+  'IF(MIN(m.n) > 0, SUM(7 / m.n), -1), CASE WHEN COUNT(*) > 1 THEN 0 ELSE MAX(7 / m.n) END',
 ];
 
 const WINDOW = fc.tuple(

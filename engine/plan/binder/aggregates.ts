@@ -5,7 +5,12 @@ import { columnReference, readsAny } from '../expression-walk.ts';
 import type { AggregateCall } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 
-export type BoundAggregate = { readonly column: Column; readonly call: AggregateCall };
+export type BoundAggregate = {
+  readonly column: Column;
+  readonly call: AggregateCall;
+  /** Where the text names it first. */
+  readonly span: Span;
+};
 
 /** The aggregates of one SELECT, each computed once however often the text names it. */
 export class Aggregates {
@@ -23,7 +28,7 @@ export class Aggregates {
     const known = this.#byKey.get(key);
     if (known !== undefined) return { ...columnReference(known.column) };
     const column = this.#binding.newColumn(call.name, type);
-    this.#byKey.set(key, { column, call });
+    this.#byKey.set(key, { column, call, span });
     this.#ids.add(column.id);
     return this.#binding.at(columnReference(column), span, call.name.toUpperCase());
   }

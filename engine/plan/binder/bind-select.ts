@@ -1,8 +1,8 @@
 import { BOOL } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
-import { mapCall } from '../aggregate-call.ts';
-import type { Expression } from '../expression.ts';
+import { mapCall, rowExpressionsOf } from '../aggregate-call.ts';
+import type { ColumnId, Expression } from '../expression.ts';
 import { columnReference, columnsOf } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { Aggregates } from './aggregates.ts';
@@ -13,6 +13,7 @@ import type { TableBinder } from './bind-table.ts';
 import type { Binding } from './binding.ts';
 import { checkGroupable } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
+import { addReadAlways, Deferral } from './deferral.ts';
 import { type GroupKey, KeptValues } from './grouping.ts';
 import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
@@ -35,6 +36,8 @@ type Stage = {
   readonly windows: readonly BoundWindow[];
   readonly qualify: BoundQualify | undefined;
 };
+
+type StageAbove = Omit<Stage, 'plan'>;
 
 type BoundQualify = { readonly predicate: Expression; readonly span: Span };
 
@@ -239,15 +242,46 @@ function groupStage(
     windows,
     refusal: (path) => `${path} is neither in GROUP BY nor inside an aggregate`,
   });
+  const above = mapStage(stage, (each) => kept.above(each));
+  const predicate = having && kept.above(having);
+  const always = readAlways(above, predicate);
+  const deferral = new Deferral(aggregates.list(), { input: stage.plan, always, binding });
+  const computed = aggregates.list().map((each) => deferral.computed(each));
   const aggregate = binding.plan(
-    { op: 'aggregate', input: stage.plan, keys, aggregates: aggregates.list() },
+    { op: 'aggregate', input: stage.plan, keys, aggregates: computed },
     span,
   );
   const plan: LogicalPlan =
-    having === undefined
+    predicate === undefined
       ? aggregate
-      : binding.plan({ op: 'filter', input: aggregate, predicate: kept.above(having) }, span);
-  return { plan, ...keptAbove(kept, stage) };
+      : binding.plan(
+          { op: 'filter', input: aggregate, predicate: deferral.reading(predicate) },
+          span,
+        );
+  return { plan, ...mapStage(above, (each) => deferral.reading(each)) };
+}
+
+/** The columns that a stage, and the HAVING below it, read whatever the values are. */
+function readAlways(
+  { list, order, windows, qualify }: StageAbove,
+  having?: Expression,
+): ReadonlySet<ColumnId> {
+  const always = new Set<ColumnId>();
+  for (const { expression } of list) addReadAlways(expression, always);
+  for (const { key } of order) addReadAlways(key.expression, always);
+  for (const predicate of [qualify?.predicate, having]) {
+    if (predicate !== undefined) addReadAlways(predicate, always);
+  }
+  for (const { partitionBy, orderBy, calls } of windows) {
+    const called = calls.filter(({ column }) => always.has(column.id));
+    const read = [
+      ...partitionBy,
+      ...orderBy.map((key) => key.expression),
+      ...called.flatMap(({ call }) => rowExpressionsOf(call.function)),
+    ];
+    for (const each of read) addReadAlways(each, always);
+  }
+  return always;
 }
 
 /** DISTINCT is a grouping by the whole list; above it only the list's values are left. */
@@ -265,7 +299,7 @@ function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
     refusal: (path) => `ORDER BY can use only what SELECT DISTINCT selects; ${path} is not`,
   });
   const plan = binding.plan({ op: 'aggregate', input: stage.plan, keys, aggregates: [] }, span);
-  const { order } = keptAbove(kept, { ...stage, list: [] });
+  const { order } = mapStage({ ...stage, list: [] }, (each) => kept.above(each));
   const list = stage.list.map((column, index) => ({
     ...column,
     expression: columnReference(keys[index]!.column),
@@ -275,45 +309,54 @@ function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
 
 /** What is computed over windows, and the QUALIFY above it. */
 function windowStage(stage: Stage, binding: Binding): Stage {
+  if (stage.windows.length === 0) return stage;
+  const called = stage.windows.flatMap(({ calls }) =>
+    calls.map(({ column, call, span }) => ({ column, call: call.function, span })),
+  );
+  const always = readAlways(stage);
+  const deferral = new Deferral(called, { input: stage.plan, always, binding });
   let { plan } = stage;
-  for (const { span, ...window } of stage.windows) {
-    plan = binding.plan({ op: 'window', input: plan, ...window }, span);
+  for (const { span, partitionBy, orderBy, calls } of stage.windows) {
+    const computed = calls.map(({ column, call }) => {
+      const own = deferral.computed({ column, call: call.function });
+      return { column: own.column, call: { ...call, function: own.call } };
+    });
+    plan = binding.plan({ op: 'window', input: plan, partitionBy, orderBy, calls: computed }, span);
   }
-  if (stage.qualify !== undefined) {
-    const { predicate, span } = stage.qualify;
+  const above = mapStage({ ...stage, windows: [] }, (each) => deferral.reading(each));
+  if (above.qualify !== undefined) {
+    const { predicate, span } = above.qualify;
     plan = binding.plan({ op: 'filter', input: plan, predicate }, span);
   }
-  return { ...stage, plan, windows: [], qualify: undefined };
+  return { ...above, plan, qualify: undefined };
 }
 
-function keptAbove(kept: KeptValues, stage: Omit<Stage, 'plan'>): Omit<Stage, 'plan'> {
-  const list = stage.list.map((column) => ({
-    ...column,
-    expression: kept.above(column.expression),
-  }));
-  const order = stage.order.map((each) => ({
-    ...each,
-    key: { ...each.key, expression: kept.above(each.key.expression) },
-  }));
-  const windows = stage.windows.map((window) => keptWindow(kept, window));
-  const qualify = stage.qualify && {
-    ...stage.qualify,
-    predicate: kept.above(stage.qualify.predicate),
+function mapStage(
+  { list, order, windows, qualify }: StageAbove,
+  change: (expression: Expression) => Expression,
+): StageAbove {
+  return {
+    list: list.map((column) => ({ ...column, expression: change(column.expression) })),
+    order: order.map((each) => ({
+      ...each,
+      key: { ...each.key, expression: change(each.key.expression) },
+    })),
+    windows: windows.map((window) => mapWindow(window, change)),
+    qualify: qualify && { ...qualify, predicate: change(qualify.predicate) },
   };
-  return { list, order, windows, qualify };
 }
 
-function keptWindow(kept: KeptValues, window: BoundWindow): BoundWindow {
+function mapWindow(
+  window: BoundWindow,
+  change: (expression: Expression) => Expression,
+): BoundWindow {
   return {
     ...window,
-    partitionBy: window.partitionBy.map((key) => kept.above(key)),
-    orderBy: window.orderBy.map((key) => ({ ...key, expression: kept.above(key.expression) })),
-    calls: window.calls.map(({ column, call }) => ({
-      column,
-      call: {
-        ...call,
-        function: mapCall(call.function, (each) => kept.above(each)),
-      },
+    partitionBy: window.partitionBy.map(change),
+    orderBy: window.orderBy.map((key) => ({ ...key, expression: change(key.expression) })),
+    calls: window.calls.map((each) => ({
+      ...each,
+      call: { ...each.call, function: mapCall(each.call.function, change) },
     })),
   };
 }

@@ -87,6 +87,8 @@ export class ExpressionIdentities {
       }
       case 'coalesce':
         return `coalesce ${type} ${all(node.arguments)}`;
+      case 'deferred-value':
+        return `deferred ${this.of(node.input)}`;
       case 'subquery':
         return `subquery ${node.form} ${this.#plan(node.plan)} ${all(childrenOf(node))}`;
       case 'apply':

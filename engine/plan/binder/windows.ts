@@ -9,9 +9,12 @@ import { hint, refuse } from './refusal.ts';
 
 /** Rows of one division and one order, and what is computed over them. */
 export type BoundWindow = WindowRows & {
-  readonly calls: readonly WindowColumn[];
+  readonly calls: readonly BoundCall[];
   readonly span: Span;
 };
+
+/** A call, and where the text names it first. */
+type BoundCall = WindowColumn & { readonly span: Span };
 
 export type WindowRows = {
   readonly partitionBy: readonly Expression[];
@@ -23,7 +26,7 @@ export class Windows {
   readonly #binding: Binding;
   readonly #named: ReadonlyMap<string, WindowSyntax>;
   readonly #byKey = new Map<string, { readonly rows: WindowRows; readonly span: Span }>();
-  readonly #calls = new Map<string, Map<string, WindowColumn>>();
+  readonly #calls = new Map<string, Map<string, BoundCall>>();
   readonly #ids = new Set<ColumnId>();
 
   constructor(binding: Binding, named: readonly NamedWindow[]) {
@@ -71,13 +74,13 @@ export class Windows {
   add(rows: WindowRows, call: WindowCall, type: SqlType, span: Span): Expression {
     const key = this.#rowsKey(rows);
     if (!this.#byKey.has(key)) this.#byKey.set(key, { rows, span });
-    const calls = this.#calls.get(key) ?? new Map<string, WindowColumn>();
+    const calls = this.#calls.get(key) ?? new Map<string, BoundCall>();
     this.#calls.set(key, calls);
     const callKey = this.#callKey(call);
     const known = calls.get(callKey);
     if (known !== undefined) return { ...columnReference(known.column) };
     const column = this.#binding.newColumn(call.function.name, type);
-    calls.set(callKey, { column, call });
+    calls.set(callKey, { column, call, span });
     this.#ids.add(column.id);
     const reference = columnReference(column);
     return this.#binding.at(reference, span, call.function.name.toUpperCase());

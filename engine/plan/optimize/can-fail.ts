@@ -36,6 +36,7 @@ export function canFailByValue(expression: Expression): boolean {
 function someCanFail(expression: Expression, isSure: (call: Call) => boolean): boolean {
   switch (expression.op) {
     case 'apply':
+    case 'deferred-value':
       return true;
     case 'subquery':
       return subqueryCanFail(expression, isSure);

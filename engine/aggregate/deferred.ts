@@ -1,0 +1,158 @@
+import type { Chunk, VectorFunction } from '../column/chunk.ts';
+import { sliceChunk, VectorChunk } from '../column/chunk.ts';
+import type { SqlValue } from '../column/value.ts';
+import type { Vector } from '../column/vector.ts';
+import { QueryError, type QueryErrorCode } from '../query-error.ts';
+import type { AggregateState } from './aggregate-function.ts';
+import type { ChunkRuns } from './chunk-runs.ts';
+import { NO_INT32 } from './growth.ts';
+
+/** What a deferred aggregate answers: NULL, a list of the value, or of NULL and the code and message of an error. */
+export type DeferredAnswer = null | readonly [SqlValue] | readonly [null, QueryErrorCode, string];
+
+type DeferredPartial = {
+  readonly plain: unknown;
+  readonly groups: readonly number[];
+  readonly errors: readonly DeferredError[];
+};
+
+type DeferredError = { readonly code: QueryErrorCode; readonly message: string };
+
+/**
+ * An aggregate whose errors are answers, raised by whoever reads one: that of a group's rows, of which no further ones
+ * are looked at, or of its sum. Where an error stands in the text is left out, for a partial state is also good for
+ * another text.
+ */
+export class DeferredState implements AggregateState {
+  readonly isCertain = true;
+  readonly #create: () => AggregateState;
+  readonly #plain: AggregateState;
+  readonly #errors = new Map<number, DeferredError>();
+
+  constructor(create: () => AggregateState) {
+    this.#create = create;
+    this.#plain = create();
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    const functions = vectors.map((_, index) => (chunk: Chunk) => chunk.column(index));
+    const rows = { chunk: new VectorChunk(vectors, count), functions };
+    if (this.#tryUpdate(groups, count, groupCount, vectors) !== undefined) {
+      this.updateApart(groups, groupCount, rows);
+    }
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    return this.#plain.updateRuns?.(runs, groupCount, vectors) === true;
+  }
+
+  /**
+   * As `update`, for rows whose arguments fail for some: they are evaluated for ever fewer rows, until those that fail are
+   * found.
+   */
+  updateApart(
+    groups: Int32Array,
+    groupCount: number,
+    { chunk, functions }: { readonly chunk: Chunk; readonly functions: readonly VectorFunction[] },
+  ): void {
+    const positions = this.#positionsWithoutError(groups, chunk.count);
+    const count = positions.length;
+    if (count === 0) return;
+    const rows = count === chunk.count ? chunk : chunk.select(positions, count);
+    const own = positions.map((position) => groups[position]!);
+    const vectors = valuesOrError(functions, rows);
+    const error =
+      vectors instanceof QueryError ? vectors : this.#tryUpdate(own, count, groupCount, vectors);
+    if (error === undefined) return;
+    if (count === 1) {
+      this.#fail(own[0]!, error);
+      return;
+    }
+    const half = count >> 1;
+    for (const [start, end] of [
+      [0, half],
+      [half, count],
+    ] as const) {
+      const part = { chunk: sliceChunk(rows, start, end), functions };
+      this.updateApart(own.subarray(start, end), groupCount, part);
+    }
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as DeferredPartial; // By contract, what partial() of this class gave.
+    this.#plain.combine(theirs.plain, groups, groupCount);
+    for (const [index, error] of theirs.errors.entries()) {
+      this.#fail(groups[theirs.groups[index]!]!, error);
+    }
+  }
+
+  partial(groupCount: number): DeferredPartial {
+    // Groups of which each row failed are not known to it.
+    this.#plain.combine(this.#create().partial(0), NO_INT32, groupCount);
+    return {
+      plain: this.#plain.partial(groupCount),
+      groups: [...this.#errors.keys()],
+      errors: [...this.#errors.values()],
+    };
+  }
+
+  finalize(group: number): DeferredAnswer {
+    const known = this.#errors.get(group);
+    if (known !== undefined) return [null, known.code, known.message];
+    try {
+      const value = this.#plain.finalize(group);
+      return value === null ? null : [value];
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      return [null, error.code, error.message];
+    }
+  }
+
+  clear(group: number): void {
+    this.#plain.clear?.(group);
+  }
+
+  /** Of several errors the first by its text, so that it makes no difference which is met first. */
+  #fail(group: number, { code, message }: DeferredError): void {
+    const known = this.#errors.get(group);
+    if (known === undefined || message < known.message) this.#errors.set(group, { code, message });
+  }
+
+  #positionsWithoutError(groups: Int32Array, count: number): Int32Array {
+    const positions = new Int32Array(count);
+    let kept = 0;
+    for (let row = 0; row < count; row++) {
+      if (!this.#errors.has(groups[row]!)) positions[kept++] = row;
+    }
+    return positions.subarray(0, kept);
+  }
+
+  /** The error of a value that the aggregate does not take: it fails before it has added any. A limit stays one. */
+  #tryUpdate(
+    groups: Int32Array,
+    count: number,
+    groupCount: number,
+    vectors: readonly Vector[],
+  ): QueryError | undefined {
+    try {
+      this.#plain.update(groups, count, groupCount, vectors);
+      return undefined;
+    } catch (error) {
+      if (error instanceof QueryError && error.code === 'query_failed') return error;
+      throw error;
+    }
+  }
+}
+
+/** The columns that functions make of rows, or the error of one. */
+export function valuesOrError(
+  functions: readonly VectorFunction[],
+  chunk: Chunk,
+): readonly Vector[] | QueryError {
+  try {
+    return functions.map((each) => each(chunk));
+  } catch (error) {
+    if (error instanceof QueryError) return error;
+    throw error;
+  }
+}

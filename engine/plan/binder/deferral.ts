@@ -1,0 +1,126 @@
+import { findAggregateFunction } from '../../aggregate/registry.ts';
+import { type SqlType, STRING } from '../../column/type.ts';
+import type { Span } from '../../query-error.ts';
+import { mapCall, rowExpressionsOf } from '../aggregate-call.ts';
+import type { Column, ColumnId, Expression } from '../expression.ts';
+import {
+  childrenOf,
+  columnReference,
+  readsAny,
+  rewrite,
+  withChildren,
+} from '../expression-walk.ts';
+import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
+import { canFail } from '../optimize/can-fail.ts';
+import { inputsOf } from '../optimize/plan-walk.ts';
+import type { Binding } from './binding.ts';
+
+/** What there is to know of the aggregates of one operator. */
+export type DeferralContext = {
+  /** The rows that are aggregated. */
+  readonly input: LogicalPlan;
+  /** The columns that what stands above reads whatever the values are. */
+  readonly always: ReadonlySet<ColumnId>;
+  readonly binding: Binding;
+};
+
+type Aggregated = { readonly column: Column; readonly call: AggregateCall; readonly span: Span };
+
+/**
+ * The aggregates of one operator, those deferred that may fail and are read in branches alone: an error then counts
+ * where a branch is taken that reads it.
+ */
+export class Deferral {
+  readonly #binding: Binding;
+  readonly #deferred: ReadonlyMap<ColumnId, Aggregated>;
+
+  constructor(aggregates: readonly Aggregated[], { input, always, binding }: DeferralContext) {
+    const open = aggregates.filter(({ column }) => !always.has(column.id));
+    const failing = new Set<ColumnId>();
+    if (open.length > 0) addFailingColumns(input, failing);
+    const deferred = open.filter(({ call }) => callCanFail(call, failing));
+    this.#binding = binding;
+    this.#deferred = new Map(deferred.map((each) => [each.column.id, each]));
+  }
+
+  /** The same aggregate as the operator computes it. */
+  computed({ column, call }: Omit<Aggregated, 'span'>): Omit<Aggregated, 'span'> {
+    if (!this.#deferred.has(column.id)) return { column, call };
+    // Its errors are told at the place of the whole aggregate.
+    const placeless = mapCall(call, (each) => rewrite(each, withoutPlace));
+    return { column: answerColumn(column), call: { ...placeless, isDeferred: true } };
+  }
+
+  /** The same expression above the operator. */
+  reading(expression: Expression): Expression {
+    if (this.#deferred.size === 0) return expression;
+    const deferred = expression.op === 'column' ? this.#deferred.get(expression.id) : undefined;
+    const next = deferred === undefined ? this.#readingBelow(expression) : valueRead(deferred);
+    const origin = this.#binding.originOf(expression);
+    if (next === expression || origin === undefined) return next;
+    return this.#binding.at(next, origin.span, origin.text);
+  }
+
+  #readingBelow(expression: Expression): Expression {
+    const children = childrenOf(expression);
+    const changed = children.map((child) => this.reading(child));
+    const isSame = changed.every((child, index) => child === children[index]);
+    return isSame ? expression : withChildren(expression, changed);
+  }
+}
+
+function valueRead({ column, span }: Aggregated): Expression {
+  const input = columnReference(answerColumn(column));
+  return { op: 'deferred-value', type: column.type, input, span };
+}
+
+/** The code and the message of an error stand behind the value. */
+function answerColumn({ id, name, type }: Column): Column {
+  const fields = [
+    { name: 'value', type },
+    { name: 'code', type: STRING },
+    { name: 'message', type: STRING },
+  ];
+  const answer: SqlType = { kind: 'STRUCT', fields };
+  return { id, name, type: answer };
+}
+
+function withoutPlace(expression: Expression): Expression {
+  return 'span' in expression ? { ...expression, span: undefined } : expression;
+}
+
+function callCanFail(call: AggregateCall, failing: ReadonlySet<ColumnId>): boolean {
+  const found = findAggregateFunction(call.name);
+  // A function of windows alone picks a row's value: it has none to keep an error in.
+  if (found === undefined) return false;
+  if (found.canFail === true) return true;
+  return rowExpressionsOf(call).some((each) => canFail(each) || readsAny(each, failing));
+}
+
+/** Adds the columns that projections compute, for the rows that are asked for, and that may fail. */
+function addFailingColumns(plan: LogicalPlan, into: Set<ColumnId>): void {
+  for (const input of inputsOf(plan)) addFailingColumns(input, into);
+  if (plan.op === 'project') {
+    for (const { column, expression } of plan.columns) {
+      if (canFail(expression) || readsAny(expression, into)) into.add(column.id);
+    }
+  } else if (plan.op === 'union') {
+    for (const { column, from } of plan.columns) {
+      if (from.some((id) => into.has(id))) into.add(column.id);
+    }
+  }
+}
+
+/** Adds the columns that an expression reads whatever the values are: all but those in branches that may not be taken. */
+export function addReadAlways(expression: Expression, into: Set<ColumnId>): void {
+  if (expression.op === 'column') into.add(expression.id);
+  const children = childrenOf(expression);
+  const always = isBranching(expression) ? children.slice(0, 1) : children;
+  for (const child of always) addReadAlways(child, into);
+}
+
+/** Whether only the first child is always evaluated. */
+function isBranching(expression: Expression): boolean {
+  if (expression.op === 'call') return expression.name === 'and' || expression.name === 'or';
+  return expression.op === 'case' || expression.op === 'coalesce';
+}
