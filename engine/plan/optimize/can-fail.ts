@@ -118,6 +118,7 @@ function takesAll(from: SqlType, to: SqlType): boolean {
     case 'STRING':
       return from.kind !== 'BYTES';
     case 'BOOL':
+      return from.kind === 'INT64';
     case 'FLOAT64':
       return from.kind === 'INT64' || from.kind === 'NUMBER';
     case 'INT64':
