@@ -5,7 +5,7 @@ import type { Expression, Subquery } from '../expression.ts';
 import { childrenOf, columnsOf, isLiteral, isUnsettled, subqueriesIn } from '../expression-walk.ts';
 import { latePatternTest, lateTest } from '../late-texts.ts';
 import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
-import { expressionsOf, plansWithin } from './plan-walk.ts';
+import { expressionsOf, inputsOf } from './plan-walk.ts';
 import { isUtc } from './time-steps.ts';
 
 type Call = Expression & { op: 'call' };
@@ -44,8 +44,7 @@ function someCanFail(expression: Expression, isSure: (call: Call) => boolean): b
       if (!expression.safe && !takesAll(expression.input.type, expression.type)) return true;
       break;
     case 'call':
-      if (isLateConstant(expression)) return false;
-      if (!neverFails(expression) && !isSure(expression)) return true;
+      if (!neverFails(expression) && !isSure(expression)) return !isLateConstant(expression);
       break;
     default:
   }
@@ -142,14 +141,14 @@ function subqueryCanFail(subquery: Subquery, isSure: (call: Call) => boolean): b
   const { form, input, captures, plan } = subquery;
   if (form === 'scalar' && !hasOneRowAtMost(plan)) return true;
   const outside = [...captures.map(({ expression }) => expression), ...(input ? [input] : [])];
-  if (outside.some((each) => someCanFail(each, isSure))) return true;
-  for (const node of plansWithin(plan)) {
-    if (node.op === 'window') return true;
-    if (node.op === 'aggregate' && !node.aggregates.every(({ call }) => hasValue(call)))
-      return true;
-    if (expressionsOf(node).some((each) => someCanFail(each, isSure))) return true;
-  }
-  return false;
+  return outside.some((each) => someCanFail(each, isSure)) || planCanFail(plan, isSure);
+}
+
+function planCanFail(plan: LogicalPlan, isSure: (call: Call) => boolean): boolean {
+  if (plan.op === 'window') return true;
+  if (plan.op === 'aggregate' && !plan.aggregates.every(({ call }) => hasValue(call))) return true;
+  if (expressionsOf(plan).some((each) => someCanFail(each, isSure))) return true;
+  return inputsOf(plan).some((input) => planCanFail(input, isSure));
 }
 
 function hasValue({ name }: AggregateCall): boolean {
