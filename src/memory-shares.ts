@@ -126,8 +126,6 @@ export type MemoryDivision = {
   readonly spareBytes: number;
   /** What is free for sealed segments and the backlog when all others have their part. */
   readonly storeBytesMax: number;
-  /** Of shares that are seldom used whole: sealed segments have a part of what is not used of them (`lentBytes`). */
-  readonly lendableBytes: number;
   /** Bytes of arrays that bodies were decoded in and that are kept for the next ones; a part of what decoding may take. */
   readonly pooledBytesMax: number;
   /** Bytes of large bodies that are decoded at a time. */
@@ -216,7 +214,6 @@ export function divideMemory(of: {
     answersBytesMax: answers,
     spareBytes,
     storeBytesMax: shares.backlog + shares.segments + Math.max(0, spareBytes),
-    lendableBytes: LENDERS.reduce((sum, name) => sum + shares[name], 0),
   };
 }
 
@@ -226,7 +223,7 @@ export function divideMemory(of: {
  * MEMORY_LIMIT: the BESIDE_BYTES are for what comes until blocks have left, a second or two later.
  */
 export function lentBytes(
-  { lendableBytes }: MemoryDivision,
+  { shares }: MemoryDivision,
   now: {
     readonly memoryBytesMax: number;
     readonly residentBytes: number;
@@ -236,8 +233,13 @@ export function lentBytes(
 ): number {
   const freeBytes = now.memoryBytesMax - now.residentBytes;
   const wantedBytes = now.lentBytes + (freeBytes > 0 ? LENT_STEP : 1) * freeBytes;
-  const lentBytesMax = LENT_PART * Math.max(0, lendableBytes - now.usedBytes);
+  const lentBytesMax = LENT_PART * Math.max(0, sumLendable(shares) - now.usedBytes);
   return Math.floor(Math.min(Math.max(0, wantedBytes), lentBytesMax));
+}
+
+/** Bytes of the shares of all who lend. */
+export function sumLendable(shares: MemoryShares): number {
+  return LENDERS.reduce((sum, name) => sum + shares[name], 0);
 }
 
 /** Bytes of kept answers where nothing else is said. */

@@ -149,10 +149,7 @@ async function startIn(
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
       ...{ folder, quotas },
-      takenMemory: () => ({
-        resident: process.memoryUsage.rss(),
-        requests: sumOf(requests()) + caller.stats().cache.byteSize,
-      }),
+      takenMemory: () => measureMemory(requests(), caller),
     });
     const { replaced } = folder;
     return { url, catalogue, definitions, backend, tokensMade: made, replaced, stop };
@@ -162,6 +159,11 @@ async function startIn(
     await backend.close(clock.nowUs());
     throw asStartError(error, settings.dataDir);
   }
+}
+
+function measureMemory(requests: RequestMemory, caller: EndpointCaller): TakenMemory {
+  const requestBytes = sumOf(requests) + caller.stats().cache.byteSize;
+  return { resident: process.memoryUsage.rss(), requests: requestBytes };
 }
 
 async function openInstanceKey(storePath: string, log: Log): Promise<InstanceKey> {

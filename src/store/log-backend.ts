@@ -1,4 +1,4 @@
-import { Engine } from '../../engine/engine.ts';
+import { Engine, type EngineStats } from '../../engine/engine.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -12,7 +12,7 @@ import { StackThrottle } from '../log-throttle.ts';
 import { divideMemory, lentBytes, type MemoryDivision } from '../memory-shares.ts';
 import { profileOf } from '../profile.ts';
 import type { Settings } from '../settings.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, BackendStats, TakenMemory } from './backend.ts';
 import { DurableStore } from './durable-store.ts';
 import { IngestCounts } from './ingest-counts.ts';
 import type { PublishedEvents } from './published-events.ts';
@@ -38,11 +38,11 @@ export function openBackend(options: {
   /** Bytes from which a body is decoded in a thread of its own; for tests. */
   readonly apartBytesMin?: number;
 }): Backend {
-  const { settings, log, nowMs, disk = new NodeDisk(), logFileBytesMax } = options;
+  const { settings, log, nowMs, disk = new NodeDisk(), logFileBytesMax, storeBytesMax } = options;
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
   const division = divideMemory(settings);
-  const budget = budgetOf(settings, division, options.storeBytesMax);
+  const budget = budgetOf(settings, division, storeBytesMax);
   const stacks = new StackThrottle(nowMs ?? (() => 0));
   const durable: DurableStore = new DurableStore({
     disk,
@@ -50,35 +50,33 @@ export function openBackend(options: {
     sources: directory.sources.map(({ name }) => name),
     retentionUs,
     summarize: summarizeSegment,
-    seal: async (handle) => {
-      try {
-        return await engine.seal(handle, PARTITION_US);
-      } catch (error) {
+    seal: (handle) =>
+      engine.seal(handle, PARTITION_US).catch((error: unknown) => {
         // The store keeps the rows and tries again; only here does anyone hear of it.
         log({ level: 'error', event: 'seal_failed', error: stacks.describe(error) });
         throw error;
-      }
-    },
+      }),
     merge: (handles, part) => engine.merge(handles, part),
     divide: (handles, rowsMax) => engine.divide(handles, rowsMax),
     pack: (buffer, of) => engine.pack(buffer, of),
     readersDone: () => engine.readersDone(),
-    budget,
     onGarbage: () => engine.releaseDropped(),
     remembered: () => engine,
-    ...{ log, stacks, nowMs, logFileBytesMax },
+    ...{ budget, log, stacks, nowMs, logFileBytesMax },
   });
-  const { store } = durable;
   const engine = new Engine({
     sources: directory.sources,
-    catalog: store,
+    catalog: durable.store,
     workerCount: division.workerCount,
     poolLimits: division.poolLimits,
-    ...{ memoLimits: { bytesMax: settings.memoBytesMax }, isSealUrgent: () => store.isSealUrgent },
+    ...{
+      memoLimits: { bytesMax: settings.memoBytesMax },
+      isSealUrgent: () => durable.store.isSealUrgent,
+    },
   });
   const counts = new IngestCounts();
   const intake = new StoreIntake({
-    ...{ directory, store, retentionUs, counts, division, log },
+    ...{ directory, store: durable.store, retentionUs, counts, division, log },
     durableMs: () => durable.logStats()?.groupMs ?? 0,
     manners: profileOf(settings.profile).admission,
     apartBytesMin: options.apartBytesMin,
@@ -86,33 +84,59 @@ export function openBackend(options: {
   return {
     engine,
     intake,
-    published: publishedEvents(store, directory),
+    published: publishedEvents(durable.store, directory),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
     tick: (nowUs, memory) => {
-      if (memory !== undefined && options.storeBytesMax === undefined) {
-        const { queriesBytes, memo } = engine.stats();
-        const usedBytes = memory.requests + queriesBytes + memo.bytes + intake.pooledBytes;
-        const taken = { usedBytes, residentBytes: memory.resident, lentBytes: budget.lentBytes };
-        budget.lend(lentBytes(division, { memoryBytesMax: settings.memoryBytesMax, ...taken }));
+      if (memory !== undefined && storeBytesMax === undefined) {
+        const { pooledBytes } = intake;
+        lendUnused(budget, { settings, division, memory, engine: engine.stats(), pooledBytes });
       }
       durable.tick(nowUs);
       void engine.prepareStates();
     },
-    stats: () => ({
-      engine: engine.stats(),
-      sources: store.stats(),
-      ingest: counts.bySource(),
-      pooledBytes: intake.pooledBytes,
-      memory: store.memoryStats(),
-      log: durable.logStats(),
-      heldBackClock: durable.heldBackClock,
-    }),
+    stats: () => readStats({ durable, engine, intake, counts }),
     close: async () => {
       await intake.close();
       await durable.close();
       await engine.close();
     },
   };
+}
+
+function readStats(of: {
+  readonly durable: DurableStore;
+  readonly engine: Engine;
+  readonly intake: StoreIntake;
+  readonly counts: IngestCounts;
+}): BackendStats {
+  const { durable, engine, intake, counts } = of;
+  return {
+    engine: engine.stats(),
+    sources: durable.store.stats(),
+    ingest: counts.bySource(),
+    pooledBytes: intake.pooledBytes,
+    memory: durable.store.memoryStats(),
+    log: durable.logStats(),
+    heldBackClock: durable.heldBackClock,
+  };
+}
+
+/** Lets sealed segments have what others do not use at present. */
+function lendUnused(
+  budget: MemoryBudget,
+  of: {
+    readonly settings: Settings;
+    readonly division: MemoryDivision;
+    readonly memory: TakenMemory;
+    readonly engine: EngineStats;
+    readonly pooledBytes: number;
+  },
+): void {
+  const { memory, engine } = of;
+  const usedBytes = memory.requests + engine.queriesBytes + engine.memo.bytes + of.pooledBytes;
+  const { memoryBytesMax } = of.settings;
+  const taken = { residentBytes: memory.resident, usedBytes, lentBytes: budget.lentBytes };
+  budget.lend(lentBytes(of.division, { memoryBytesMax, ...taken }));
 }
 
 /** `storeBytesMax`: as much as there is, in place of the store's share. */

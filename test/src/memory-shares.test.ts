@@ -11,6 +11,7 @@ import {
   lentBytes,
   MEMORY_BYTES_MIN,
   type MemoryDivision,
+  sumLendable,
   sumOf,
 } from '../../src/memory-shares.ts';
 
@@ -72,7 +73,8 @@ test('what is lent and what its owners hold is no more than their shares, and ha
   fc.assert(
     fc.property(limits, part, part, part, (memoryBytesMax, used, resident, lent) => {
       const division = divided(memoryBytesMax, 2);
-      const { lendableBytes, shares } = division;
+      const { shares } = division;
+      const lendableBytes = sumLendable(shares);
       const usedBytes = used * lendableBytes;
       const bytes = lentBytes(division, {
         ...{ memoryBytesMax, usedBytes, residentBytes: resident * memoryBytesMax },
