@@ -1,5 +1,5 @@
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { sliceChunk, VectorChunk } from '../column/chunk.ts';
+import { VectorChunk } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { QueryError, type QueryErrorCode } from '../query-error.ts';
@@ -9,6 +9,15 @@ import { NO_INT32 } from './growth.ts';
 
 /** What a deferred aggregate answers: NULL, a list of the value, or of NULL and the code and message of an error. */
 export type DeferredAnswer = null | readonly [SqlValue] | readonly [null, QueryErrorCode, string];
+
+/** Rows, and what makes an aggregate's arguments of them. */
+export type RowsApart = {
+  readonly chunk: Chunk;
+  readonly functions: readonly VectorFunction[];
+};
+
+/** Tries of rows between two pauses: one that fails takes some microseconds. */
+const PAUSE_STEPS = 64;
 
 type DeferredPartial = {
   readonly plain: unknown;
@@ -47,34 +56,30 @@ export class DeferredState implements AggregateState {
   }
 
   /**
-   * As `update`, for rows whose arguments fail for some: they are evaluated for ever fewer rows, until those that fail are
-   * found.
+   * As `update`, where the arguments fail for some of the rows: fewer are tried until one is found that fails, and more
+   * again as long as none does. `pause` is called every now and then, for each row that fails takes some time.
    */
   updateApart(
     groups: Int32Array,
     groupCount: number,
-    { chunk, functions }: { readonly chunk: Chunk; readonly functions: readonly VectorFunction[] },
+    { chunk, functions }: RowsApart,
+    pause?: () => void,
   ): void {
-    const positions = this.#positionsWithoutError(groups, chunk.count);
-    const count = positions.length;
-    if (count === 0) return;
-    const rows = count === chunk.count ? chunk : chunk.select(positions, count);
-    const own = positions.map((position) => groups[position]!);
-    const vectors = valuesOrError(functions, rows);
-    const error =
-      vectors instanceof QueryError ? vectors : this.#tryUpdate(own, count, groupCount, vectors);
-    if (error === undefined) return;
-    if (count === 1) {
-      this.#fail(own[0]!, error);
-      return;
-    }
-    const half = count >> 1;
-    for (const [start, end] of [
-      [0, half],
-      [half, count],
-    ] as const) {
-      const part = { chunk: sliceChunk(rows, start, end), functions };
-      this.updateApart(own.subarray(start, end), groupCount, part);
+    const { count } = chunk;
+    let start = 0;
+    let size = count;
+    for (let step = 1; start < count; step++) {
+      if (step % PAUSE_STEPS === 0) pause?.();
+      const end = Math.min(start + size, count);
+      const positions = this.#positionsWithoutError(groups, start, end);
+      const error = this.#tryRows(groups, groupCount, { chunk, functions }, positions);
+      if (error !== undefined && positions.length > 1) {
+        size = (end - start) >> 1;
+        continue;
+      }
+      if (error === undefined) size *= 2;
+      else this.#fail(groups[positions[0]!]!, error);
+      start = end;
     }
   }
 
@@ -118,13 +123,28 @@ export class DeferredState implements AggregateState {
     if (known === undefined || message < known.message) this.#errors.set(group, { code, message });
   }
 
-  #positionsWithoutError(groups: Int32Array, count: number): Int32Array {
-    const positions = new Int32Array(count);
+  #positionsWithoutError(groups: Int32Array, start: number, end: number): Int32Array {
+    const positions = new Int32Array(end - start);
     let kept = 0;
-    for (let row = 0; row < count; row++) {
+    for (let row = start; row < end; row++) {
       if (!this.#errors.has(groups[row]!)) positions[kept++] = row;
     }
     return positions.subarray(0, kept);
+  }
+
+  #tryRows(
+    groups: Int32Array,
+    groupCount: number,
+    { chunk, functions }: RowsApart,
+    positions: Int32Array,
+  ): QueryError | undefined {
+    const count = positions.length;
+    if (count === 0) return undefined;
+    const rows = count === chunk.count ? chunk : chunk.select(positions, count);
+    const vectors = valuesOrError(functions, rows);
+    if (vectors instanceof QueryError) return vectors;
+    const own = positions.map((position) => groups[position]!);
+    return this.#tryUpdate(own, count, groupCount, vectors);
   }
 
   /** The error of a value that the aggregate does not take: it fails before it has added any. A limit stays one. */

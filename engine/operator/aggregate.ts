@@ -77,7 +77,9 @@ export class AggregateSink implements Sink {
           : functions.map((argument) => argument(chunk));
       if (vectors instanceof QueryError) {
         groups ??= this.#table.spread(must(runs));
-        (state as DeferredState).updateApart(groups, groupCount, { chunk, functions });
+        const { checkpoint } = this.#options;
+        const rows = { chunk, functions };
+        (state as DeferredState).updateApart(groups, groupCount, rows, checkpoint);
         continue;
       }
       if (runs !== undefined && state.updateRuns?.(runs, groupCount, vectors) === true) continue;

@@ -1,7 +1,6 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
-import { type DeferredAnswer, DeferredState } from '../aggregate/deferred.ts';
+import { type DeferredAnswer, DeferredState, type RowsApart } from '../aggregate/deferred.ts';
 import { assert } from '../assert.ts';
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { takeVector, type Vector } from '../column/vector.ts';
@@ -26,7 +25,7 @@ export type FramedAggregate = {
    */
   readonly collects: boolean;
   /** Of a deferred one where some row has no values: there are no vectors then, and frames evaluate these rows. */
-  readonly apart?: { readonly chunk: Chunk; readonly functions: readonly VectorFunction[] };
+  readonly apart?: RowsApart;
 };
 
 /** Which rows a frame has in common with the one before it, and so how it is computed. */
@@ -180,7 +179,7 @@ class FrameRun {
       } else {
         assert(state instanceof DeferredState, 'only what is deferred has errors');
         const chunk = apart.chunk.select(rows, count);
-        state.updateApart(this.#groups, groupCount, { ...apart, chunk });
+        state.updateApart(this.#groups, groupCount, { ...apart, chunk }, this.#checkpoint);
       }
       position += count;
       this.#checkpoint();

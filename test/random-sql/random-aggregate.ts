@@ -1,6 +1,7 @@
 import type { Random } from '../../src/demo/traffic/random.ts';
 import type { Aggregate, AggregateName, Direction, Expression, Scalar, Type } from './query.ts';
 import { hasSubquery, readsColumn, SCALARS } from './query.ts';
+import { callOf } from './random-from.ts';
 
 export type AggregateOptions = {
   readonly value: (type: Type) => Expression;
@@ -139,6 +140,17 @@ function collection(
       .map((expression) => ({ expression, ...randomDirection(random) })),
     limit: random.next() < 0.3 ? random.pick([1, 2, 3]) : undefined,
   };
+}
+
+/** An aggregate of an INT64 that some rows, or their sum, may not have. */
+export function randomFailing(random: Random, value: (type: Type) => Expression): Aggregate {
+  const [text, takes] = random.pick<readonly [string, readonly Type[]]>([
+    ['MOD(?, ?)', ['INT64', 'INT64']],
+    ['CAST(? AS INT64)', ['STRING']],
+    ['(? * 4000000000000000000)', ['INT64']],
+  ]);
+  const name = random.pick<AggregateName>(['COUNT', 'SUM', 'MIN', 'MAX', 'BIT_OR']);
+  return aggregate('INT64', name, callOf(text, 'INT64', takes.map(value)));
 }
 
 function aggregate(type: Type, name: AggregateName, argument?: Expression): Aggregate {

@@ -18,7 +18,7 @@ import {
   type Type,
   type Window,
 } from './query.ts';
-import { randomAggregate, randomDirection } from './random-aggregate.ts';
+import { randomAggregate, randomDirection, randomFailing } from './random-aggregate.ts';
 import {
   type ExpressionOptions,
   type Readable,
@@ -301,12 +301,35 @@ class QueryMaker {
   /** An aggregate, or something made of aggregates. */
   #aggregated(scope: readonly Readable[], keys: readonly Item[], isCertain: boolean): Expression {
     const random = this.#random;
+    if (isCertain && random.next() < 0.3) return this.#chosenAggregate(scope, keys);
     if (random.next() > 0.3) return this.#aggregate(scope, keys, isCertain);
     const outputs = [1, 2].map((): Readable => {
       const expression = this.#aggregate(scope, keys, false);
       return { expression, type: expression.type };
     });
     return this.#outputValue(randomOf(random, outputs).type, outputs, { depth: 1, isCertain });
+  }
+
+  /** One of two aggregates. Either may fail, which counts in those groups alone where it is chosen. */
+  #chosenAggregate(scope: readonly Readable[], keys: readonly Item[]): Expression {
+    const random = this.#random;
+    const isBold = random.next() < 0.6;
+    const type = isBold ? 'INT64' : randomScalar(random);
+    const one = this.#aggregate(scope, keys, true, type);
+    const other = isBold
+      ? randomFailing(random, (type) => this.#value(type, scope, { depth: 1, isCertain: true }))
+      : this.#aggregate(scope, keys, true, type);
+    const counted = this.#aggregate(scope, keys, false);
+    const own = keys.map(({ expression }) => expression).filter((key) => !hasSubquery(key));
+    const outputs = [counted, ...own].map((expression) => ({ expression, type: expression.type }));
+    const condition = () => this.#outputValue('BOOL', outputs, { depth: 2 });
+    const [text, chosen] = random.pick<readonly [string, readonly Expression[]]>([
+      ['IF(?, ?, ?)', [condition(), one, other]],
+      ['CASE WHEN ? THEN ? WHEN ? THEN ? ELSE ? END', [condition(), one, condition(), other, one]],
+      ['COALESCE(?, ?)', [one, other]],
+      ['IFNULL(?, ?)', [one, other]],
+    ]);
+    return callOf(text, type, chosen);
   }
 
   #aggregate(

@@ -55,3 +55,12 @@ SELECT IFNULL(x, 'none') FROM UNNEST(['a', NULL]) AS x;
 SELECT IFNULL(1);
 SELECT IFNULL(1, 2, 3);
 SELECT IFNULL(1, 'a');
+
+-- tests: aggregates in branches
+SELECT IF(SUM(a) > 0, SUM(a), SUM(a / 0)) AS x FROM UNNEST([0, 1, 2, 3, 4]) AS a;
+SELECT IF(SUM(a) < 0, SUM(a), SUM(a / 0)) AS x FROM UNNEST([0, 1, 2, 3, 4]) AS a;
+SELECT IF(SUM(a) > 0, SUM(a), SUM(a / 0)) AS x, SUM(a / 0) AS y FROM UNNEST([0, 1, 2, 3, 4]) AS a;
+SELECT IFNULL(SUM(a), SUM(a / 0)), IFNULL(SUM(a), SUM(DISTINCT 9223372036854775807 + a)) FROM UNNEST([0, 1]) AS a;
+SELECT COUNT(*) > 1 OR MAX(a / 0) > 1, COUNT(*) < 1 AND MAX(a / 0) > 1 FROM UNNEST([0, 1]) AS a;
+SELECT IF(a > 1, SUM(a / 0) OVER (), a) FROM UNNEST([0, 1]) AS a ORDER BY a;
+SELECT IF(a > 0, SUM(a / 0) OVER (), a) FROM UNNEST([0, 1]) AS a ORDER BY a;
