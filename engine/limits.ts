@@ -261,8 +261,8 @@ export const ZONE_SLOTS_MAX = 8192;
 /** Doubles that the exact sums of one SUM or AVG may take: 256 MB. Ordinary data takes 4 to 6 a group. */
 export const SUM_LIMBS_MAX = 33_554_432;
 
-/** Distinct values, over all groups, of one aggregate with DISTINCT: some 100 bytes each. */
-export const DISTINCT_VALUES_MAX = 2_000_000;
+/** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
+export const INDEXED_BYTES_MAX = 2 ** 32 - 1;
 
 /**
  * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes

@@ -3,7 +3,7 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { compareByKey } from '../function/order-direction.ts';
-import { DISTINCT_VALUES_MAX, TOP_VALUES_MAX } from '../limits.ts';
+import { TOP_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';
@@ -12,6 +12,9 @@ import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 import { SUM } from './sum.ts';
+
+/** Distinct values, over all groups, of one APPROX_TOP_COUNT or APPROX_TOP_SUM: each has a weight, and is sorted by it. */
+const DISTINCT_VALUES_MAX = 2_000_000;
 
 /**
  * APPROX_TOP_COUNT(x, n): the n values that come most often, NULL among them, with their counts, the
@@ -128,14 +131,14 @@ class TopState implements AggregateState {
   partial(): TopPartial {
     return {
       values: this.#values.distinctValues(),
-      groups: this.#pairs.lefts(),
-      valueOfPair: this.#pairs.rights(),
+      groups: this.#pairs.lefts.slice(),
+      valueOfPair: this.#pairs.rights.slice(),
       weights: this.#weights.partial(this.#pairs.size),
     };
   }
 
   finalize(group: number): SqlValue {
-    this.#pairsOfGroups ??= groupedPairs(this.#pairs.lefts());
+    this.#pairsOfGroups ??= groupedPairs(this.#pairs.lefts);
     const pairs = this.#pairsOfGroups.get(group);
     if (pairs === undefined) return null;
     const entries = pairs.map((pair) => ({

@@ -1,5 +1,7 @@
 import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-hash.ts';
 import type { StringBlock } from '../column/vector.ts';
+import { INDEXED_BYTES_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
@@ -20,6 +22,11 @@ export class ByteIndex {
   #offsets: Uint32Array<ArrayBuffer> = NO_OFFSETS;
   #slots = NO_SLOTS;
   #isGuarded = false;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax = INDEXED_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
 
   get size(): number {
     return this.#size;
@@ -41,7 +48,10 @@ export class ByteIndex {
     return Math.max(-1, this.#probe(bytes, { start, end, hash: this.#hash(bytes, start, end) }));
   }
 
-  /** The number of `bytes[start, end)`: `size`, as it was, when they are new. */
+  /**
+   * The number of `bytes[start, end)`: `size`, as it was, when they are new. Throws `query_limit` when all entries would
+   * have too many bytes.
+   */
   add(bytes: Uint8Array, start: number, end: number): number {
     const sought = { start, end, hash: this.#hash(bytes, start, end) };
     const entry = this.#probe(bytes, sought);
@@ -90,9 +100,10 @@ export class ByteIndex {
     bytes: Uint8Array,
     { start, end, hash }: { readonly start: number; readonly end: number; readonly hash: number },
   ): number {
-    const entry = this.#size++;
-    const offset = this.#offsets[entry]!;
+    const offset = this.#offsets[this.#size]!;
     const ownEnd = offset + end - start;
+    if (ownEnd > this.#bytesMax) throw tooManyBytes(this.#bytesMax, ownEnd);
+    const entry = this.#size++;
     this.#bytes = grownUint8(this.#bytes, ownEnd);
     this.#offsets = grownUint32(this.#offsets, entry + 2);
     const own = this.#bytes;
@@ -120,6 +131,13 @@ export class ByteIndex {
       enter(this.#slots, hash, entry);
     }
   }
+}
+
+function tooManyBytes(bytesMax: number, byteSize: number): QueryError {
+  return new QueryError(
+    'query_limit',
+    `the distinct texts of one column may have at most ${bytesMax} bytes (INDEXED_BYTES_MAX); got ${byteSize}`,
+  );
 }
 
 /** One for all, that is never told. */

@@ -17,7 +17,7 @@ export const COUNT: AggregateFunction = {
       parameters: ['any'],
       result: INT64,
       create: () =>
-        new CountState(
+        new PresentCountState(
           (counts, groups, count, vectors) => countPresent(counts, groups, count, vectors[0]!),
           countRunsPresent,
         ),
@@ -77,7 +77,8 @@ class CountState implements AggregateState {
     return this.#runsKernel(this.#counts, runs, vectors);
   }
 
-  addPresent(group: number, count: number, groupCount: number): void {
+  /** Adds to the count of one group. */
+  protected addTo(group: number, count: number, groupCount: number): void {
     this.#counts = grownFloat64(this.#counts, groupCount);
     this.#counts[group]! += count;
   }
@@ -104,5 +105,12 @@ class CountState implements AggregateState {
       answers[index] = this.#counts[groups[index]!] ?? 0;
     }
     return numberVector(answers, groups.length);
+  }
+}
+
+/** Of COUNT(x) alone, to which all values but NULL are alike. */
+class PresentCountState extends CountState {
+  addPresent(group: number, count: number, groupCount: number): void {
+    this.addTo(group, count, groupCount);
   }
 }

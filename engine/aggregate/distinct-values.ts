@@ -35,6 +35,9 @@ export const PATTERN_FORM = 4;
 const FORM_BITS = 3;
 const FORM_COUNT = 2 ** FORM_BITS;
 
+/** Values of one form: a place and its form are one integer of 32 bits, with a sign. */
+export const PLACES_MAX = 2 ** (31 - FORM_BITS);
+
 export function refTo(form: number, place: number): number {
   return place * FORM_COUNT + form;
 }

@@ -3,8 +3,7 @@ import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { dictionaryVector, isOfStrings } from '../column/vector.ts';
-import { DISTINCT_MARKS_BYTES_MAX, DISTINCT_VALUES_MAX } from '../limits.ts';
-import { QueryError } from '../query-error.ts';
+import { DISTINCT_MARKS_BYTES_MAX } from '../limits.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import type { GroupKeys } from './group-table.ts';
@@ -21,17 +20,18 @@ import { PairSet } from './pair-set.ts';
 import { countUuidUnion, type UuidSet } from './uuid-union.ts';
 
 /**
+ * Values that the plain aggregate is given at a time: their vectors stay small beside the values
+ * themselves, and a checkpoint comes between.
+ */
+export const DISTINCT_FED_MAX = 8_192;
+
+/**
  * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
  * types, count once. The keys of an order are among the arguments, so they make no more of them.
  */
 export function distinctState(plain: AggregateState, types: readonly SqlType[]): AggregateState {
   return new DistinctState(plain, types);
 }
-
-const VALUE_LIMIT = {
-  max: DISTINCT_VALUES_MAX,
-  what: 'distinct values in one aggregate with DISTINCT (DISTINCT_VALUES_MAX)',
-};
 
 type DistinctPartial = {
   readonly tuples: GroupKeys;
@@ -41,7 +41,8 @@ type DistinctPartial = {
 
 /**
  * Numbers the distinct arguments (one number for all groups) and keeps the distinct pairs of a group
- * and such a number; the plain aggregate sees them once, at the end. A repeated code of a dictionary
+ * and such a number; the plain aggregate sees them once, at the end. How many they are is bounded by the
+ * bytes that the query may hold, and by no count of their own. A repeated code of a dictionary
  * costs one look-up of its number and one of a bit; in runs of one group it is marked, and becomes a pair at
  * the end, where a count of marks does not tell all that is wanted.
  */
@@ -57,7 +58,7 @@ class DistinctState implements AggregateState {
 
   constructor(plain: AggregateState, types: readonly SqlType[]) {
     this.#plain = plain;
-    this.#tuples = new GroupTable(types, VALUE_LIMIT);
+    this.#tuples = new GroupTable(types, Number.POSITIVE_INFINITY);
     this.#types = types;
   }
 
@@ -86,29 +87,61 @@ class DistinctState implements AggregateState {
     this.#settleAll();
     return {
       tuples: this.#tuples.keys(),
-      groups: this.#pairs.groups(),
-      tupleOfPair: this.#pairs.values(),
+      groups: this.#pairs.groups.slice(),
+      tupleOfPair: this.#pairs.values.slice(),
     };
   }
 
   finalize(group: number): SqlValue {
-    if (!this.#isFed) this.#feed();
+    if (!this.#isFed) this.#feed(() => {});
     return this.#plain.finalize(group);
+  }
+
+  finalizeAll(groups: Int32Array, pause: () => void): Vector | undefined {
+    if (!this.#isFed) this.#feed(pause);
+    return this.#plain.finalizeAll?.(groups, pause);
   }
 
   #add(groups: Int32Array, tuples: Int32Array, count: number, groupCount: number): void {
     this.#pairs.add(groups, tuples, count, { groupCount, valueCount: this.#tuples.size });
     this.#groupCount = Math.max(this.#groupCount, groupCount);
-    checkCount(this.#pairs.size);
   }
 
-  #feed(): void {
+  #feed(pause: () => void): void {
     this.#isFed = true;
-    if (this.#plain.addPresent === undefined) this.#settleAll();
-    else this.#countMarked();
-    const tuples = this.#pairs.values();
-    const vectors = this.#types.map((_, column) => this.#tuples.keyVector(tuples, column));
-    this.#plain.update(this.#pairs.groups(), tuples.length, this.#groupCount, vectors);
+    if (this.#plain.addPresent === undefined) {
+      this.#settleAll();
+      this.#handOn(pause);
+    } else {
+      this.#countMarked();
+      this.#countPairs();
+    }
+  }
+
+  /** Gives the plain aggregate all pairs, some at a time. */
+  #handOn(pause: () => void): void {
+    const { groups, values: tuples } = this.#pairs;
+    for (let start = 0; start < tuples.length; start += DISTINCT_FED_MAX) {
+      pause();
+      const fed = tuples.subarray(start, start + DISTINCT_FED_MAX);
+      const vectors = this.#types.map((_, column) => this.#tuples.keyVector(fed, column));
+      const fedGroups = groups.subarray(start, start + DISTINCT_FED_MAX);
+      this.#plain.update(fedGroups, fed.length, this.#groupCount, vectors);
+    }
+  }
+
+  /** Tells how many values each group has among the pairs: what they are makes no difference. */
+  #countPairs(): void {
+    const { groups, values: tuples } = this.#pairs;
+    if (groups.length === 0) return;
+    const { nullGroup: nullTuple } = this.#tuples;
+    const counts = new Float64Array(this.#groupCount);
+    for (let pair = 0; pair < groups.length; pair++) {
+      counts[groups[pair]!]! += Number(tuples[pair] !== nullTuple);
+    }
+    for (let group = 0; group < counts.length; group++) {
+      if (counts[group]! > 0) this.#plain.addPresent!(group, counts[group]!, this.#groupCount);
+    }
   }
 
   /** Makes pairs of all that is marked. */
@@ -128,8 +161,7 @@ class DistinctState implements AggregateState {
   /** Tells how many values are marked of each group that has no others. */
   #countMarked(): void {
     const hasPairs = new Uint8Array(this.#groupCount);
-    for (const group of this.#pairs.groups()) hasPairs[group] = 1;
-    let markedCount = 0;
+    for (const group of this.#pairs.groups) hasPairs[group] = 1;
     for (const [group, marked] of this.#marked.take()) {
       if (hasPairs[group] === 1) {
         this.#settle(group, marked);
@@ -137,9 +169,7 @@ class DistinctState implements AggregateState {
       }
       const count = countDistinct(marked, this.#types[0]!);
       this.#plain.addPresent!(group, count, this.#groupCount);
-      markedCount += count;
     }
-    checkCount(this.#pairs.size + markedCount);
   }
 }
 
@@ -168,12 +198,4 @@ function countValues(marked: readonly CodeMarks[], type: SqlType): number {
     values.assign(dictionaryVector(codes, length, dictionary), length, new Int32Array(length));
   }
   return values.size;
-}
-
-function checkCount(count: number): void {
-  if (count <= VALUE_LIMIT.max) return;
-  throw new QueryError(
-    'query_limit',
-    `there may be at most ${VALUE_LIMIT.max} ${VALUE_LIMIT.what}; got ${count}`,
-  );
 }

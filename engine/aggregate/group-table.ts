@@ -53,14 +53,6 @@ export function selectedKeys({ size, columns }: GroupKeys, marks: Uint8Array): G
   };
 }
 
-export type GroupLimit = {
-  readonly max: number;
-  /** What there may be at most `max` of, for the message. */
-  readonly what: string;
-};
-
-const GROUP_LIMIT: GroupLimit = { max: GROUPS_MAX, what: 'groups of one aggregation (GROUPS_MAX)' };
-
 const ABSENT = -1;
 
 /** To ask of a code costs as much as some rows: there should be fewer. */
@@ -78,15 +70,15 @@ export class GroupTable {
   readonly #columns: readonly KeyColumn[];
   /** `#pairs[c]` pairs the number made of columns [0, c] with the id in column c + 1. */
   readonly #pairs: readonly PairIndex[];
-  readonly #limit: GroupLimit;
+  readonly #groupsMax: number;
   #groups: Int32Array<ArrayBuffer> = NO_INT32;
   #ids: Int32Array<ArrayBuffer> = NO_INT32;
   readonly #knownTests: KnownTests = { countMax: 0 };
 
-  constructor(types: readonly SqlType[], limit: GroupLimit = GROUP_LIMIT) {
+  constructor(types: readonly SqlType[], groupsMax = GROUPS_MAX) {
     this.#columns = types.map((type) => new KeyColumn(type));
     this.#pairs = types.slice(1).map(() => new PairIndex());
-    this.#limit = limit;
+    this.#groupsMax = groupsMax;
   }
 
   get size(): number {
@@ -249,6 +241,12 @@ export class GroupTable {
     return this.#columns[column]!.value(this.#idInColumn(group, column));
   }
 
+  /** The group whose only key is NULL, of a table of one column; -1 where there is none. */
+  get nullGroup(): number {
+    assert(this.#columns.length === 1, 'there is one key');
+    return this.#columns[0]!.nullId;
+  }
+
   /** The values of one key for the given groups. */
   keyVector(groups: Int32Array, column: number): Vector {
     const isOnly = this.#columns.length === 1;
@@ -265,12 +263,11 @@ export class GroupTable {
   }
 
   #checkSize(): void {
-    if (this.size > this.#limit.max) {
-      throw new QueryError(
-        'query_limit',
-        `there may be at most ${this.#limit.max} ${this.#limit.what}; got ${this.size}`,
-      );
-    }
+    if (this.size <= this.#groupsMax) return;
+    throw new QueryError(
+      'query_limit',
+      `there may be at most ${this.#groupsMax} groups of one aggregation (GROUPS_MAX); got ${this.size}`,
+    );
   }
 }
 

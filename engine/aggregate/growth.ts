@@ -64,9 +64,12 @@ export function grownUint32(
 /** Bytes of the first array: most states of a small query need no more. */
 export const FIRST_BYTES = HEAP_BYTES_MAX;
 
+/** Entries of the longest array that V8 of Node 20 makes. */
+const LENGTH_MAX = 2 ** 32;
+
 function grownLength(
   { length, BYTES_PER_ELEMENT }: { readonly length: number; readonly BYTES_PER_ELEMENT: number },
   wanted: number,
 ): number {
-  return Math.max(FIRST_BYTES / BYTES_PER_ELEMENT, length * 2, wanted);
+  return Math.max(FIRST_BYTES / BYTES_PER_ELEMENT, Math.min(length * 2, LENGTH_MAX), wanted);
 }

@@ -1,4 +1,4 @@
-import { must } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import { CodedNumbers } from '../column/coded-numbers.ts';
 import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
@@ -30,6 +30,7 @@ import {
   OTHER_FORM,
   type OtherKey,
   PATTERN_FORM,
+  PLACES_MAX,
   type PlacedValues,
   placeOf,
   refTo,
@@ -90,6 +91,8 @@ export class KeyColumn {
   );
   /** There once strings were met that are taken apart: most columns have none. */
   #patterned: Patterned | undefined;
+  /** Of all values so far, once they are asked for. */
+  #strings: KeyStrings | undefined;
 
   constructor(type: SqlType) {
     this.#type = type;
@@ -97,6 +100,11 @@ export class KeyColumn {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** The id of NULL; -1 where it was not met. */
+  get nullId(): number {
+    return this.#otherIds.get(null) ?? ABSENT;
   }
 
   /** Writes the id of each entry of the vector to `ids`, new values getting new ones. */
@@ -157,12 +165,12 @@ export class KeyColumn {
     if (!this.#others.every((key) => key === null)) {
       return valueVector(Array.from(ids, (id) => this.value(id)));
     }
-    const nullId = this.#otherIds.get(null) ?? ABSENT;
+    const { nullId } = this;
     const isOfStrings = this.#texts.size + this.#uuids.size > 0 || this.#patterned !== undefined;
     if (!isOfStrings) return this.#numberVector(ids, nullId);
     if (this.#numberCount > 0) return valueVector(Array.from(ids, (id) => this.value(id)));
     const codes = nullId < 0 ? ids : ids.map((id) => (id === nullId ? -1 : id));
-    return dictionaryVector(codes, ids.length, new KeyStrings(this.#inPlace(), this.#refs));
+    return dictionaryVector(codes, ids.length, this.#keyStrings());
   }
 
   distinctValues(): DistinctValues {
@@ -215,6 +223,14 @@ export class KeyColumn {
       uuids: bytes,
       others: this.#others,
     };
+  }
+
+  /** One dictionary for all vectors between which no value is added: its readers keep what they know of it. */
+  #keyStrings(): KeyStrings {
+    if (this.#strings?.size !== this.#size) {
+      this.#strings = new KeyStrings(this.#inPlace(), this.#refs.subarray(0, this.#size));
+    }
+    return this.#strings;
   }
 
   #numberVector(ids: Int32Array, nullId: number): Vector {
@@ -491,6 +507,7 @@ export class KeyColumn {
   }
 
   #add(ref: number): number {
+    assert(this.#size < PLACES_MAX, 'a query has no time for more values');
     this.#refs = grownInt32(this.#refs, this.#size + 1);
     this.#refs[this.#size] = ref;
     return this.#size++;

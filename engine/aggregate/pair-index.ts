@@ -31,14 +31,14 @@ export class PairIndex {
     return this.#rights[id]!;
   }
 
-  /** The left sides by id, as a copy. */
-  lefts(): Int32Array {
-    return this.#lefts.slice(0, this.#size);
+  /** The left sides by id, where they lie: to be read at once, or copied. */
+  get lefts(): Int32Array {
+    return this.#lefts.subarray(0, this.#size);
   }
 
-  /** The right sides by id, as a copy. */
-  rights(): Int32Array {
-    return this.#rights.slice(0, this.#size);
+  /** The right sides by id, where they lie. */
+  get rights(): Int32Array {
+    return this.#rights.subarray(0, this.#size);
   }
 
   /** Writes the ids of the pairs (lefts[i], rights[i]) to `ids`, which may be one of the two. */

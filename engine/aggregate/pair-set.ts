@@ -22,13 +22,13 @@ export class PairSet {
     return this.#index?.size ?? this.#size;
   }
 
-  /** The groups of all pairs, as a copy; parallel to `values()`. */
-  groups(): Int32Array {
-    return this.#index?.lefts() ?? this.#groups.slice(0, this.#size);
+  /** The groups of all pairs, where they lie: to be read at once, or copied. Parallel to `values`. */
+  get groups(): Int32Array {
+    return this.#index?.lefts ?? this.#groups.subarray(0, this.#size);
   }
 
-  values(): Int32Array {
-    return this.#index?.rights() ?? this.#values.slice(0, this.#size);
+  get values(): Int32Array {
+    return this.#index?.rights ?? this.#values.subarray(0, this.#size);
   }
 
   /** Adds pairs (groups[i], values[i]); all are below `groupCount` and `valueCount`. */
@@ -63,8 +63,10 @@ export class PairSet {
   #addToIndex(groups: Int32Array, values: Int32Array, count: number): void {
     if (this.#index === undefined) {
       this.#index = new PairIndex();
-      this.#pairIds = new Int32Array(Math.max(this.#size, count));
-      this.#index.assign(this.#groups, this.#values, this.#size, this.#pairIds);
+      // Their ids are asked for by nobody.
+      this.#index.assign(this.#groups, this.#values, this.#size, this.#values);
+      this.#groups = NO_INT32;
+      this.#values = NO_INT32;
     }
     if (this.#pairIds.length < count) this.#pairIds = new Int32Array(count);
     this.#index.assign(groups, values, count, this.#pairIds);

@@ -50,3 +50,16 @@ test('strings that were made to collide are told apart, those from before among 
   assert.deepEqual(numbers(), expected);
   assert.deepEqual(numbers(), expected);
 });
+
+test('entries have so many bytes at most, and those that are there are found beyond', () => {
+  const index = new ByteIndex(5);
+  const bytes = Uint8Array.of(1, 2, 3, 4, 5, 6);
+  assert.equal(index.add(bytes, 0, 3), 0);
+  assert.throws(() => index.add(bytes, 3, 6), {
+    code: 'query_limit',
+    message: /at most 5 bytes .*; got 6/,
+  });
+  assert.equal(index.size, 1);
+  assert.equal(index.add(bytes, 3, 5), 1);
+  assert.equal(index.add(bytes, 0, 3), 0);
+});

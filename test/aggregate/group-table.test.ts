@@ -90,15 +90,14 @@ test('ARRAYs are one key when their elements are, also across tables', () => {
 });
 
 test('more groups than the limit are refused, as many are not', () => {
-  const limit = { max: 3, what: 'groups (SOME_LIMIT)' };
-  const table = new GroupTable([INT64], limit);
+  const table = new GroupTable([INT64], 3);
   table.assign([asNumbers([1, 2, 3, 1])], 4);
   assert.throws(
     () => table.assign([asNumbers([4])], 1),
     (error) =>
       error instanceof QueryError &&
       error.code === 'query_limit' &&
-      error.message === 'there may be at most 3 groups (SOME_LIMIT); got 4',
+      error.message === 'there may be at most 3 groups of one aggregation (GROUPS_MAX); got 4',
   );
 });
 
