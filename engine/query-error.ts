@@ -1,5 +1,5 @@
 /**
- * What can go wrong with a query through no fault of ours. Codes are stable and stand in README.
+ * What can go wrong with a query through no fault of ours. Codes are stable and stand in docs/http-api.md.
  *
  * - `invalid_sql`: the text does not parse or bind; carries line and column.
  * - `invalid_regular_expression`: a pattern RE2 does not take.

@@ -4,15 +4,15 @@ import { RETRY_AFTER_S } from './limits.ts';
 
 type ErrorEntry = {
   readonly status: number;
-  /** What the code says, as the README's table and a problem's title give it. */
+  /** What the code says, as a problem's title gives it. */
   readonly title: string;
   /** Seconds for `Retry-After`. */
   readonly retryAfterS?: number;
 };
 
 /**
- * Every code a caller may meet, the README's table in another form. A code is stable; the message
- * beside it is not.
+ * Every code a caller may meet; docs/http-api.md explains each. A code is stable; the message beside
+ * it is not.
  */
 const TABLE = {
   invalid_request: { status: 400, title: 'The request is not well-formed HTTP' },

@@ -62,7 +62,7 @@ type KnownBefore = {
 };
 
 const QUOTA_DETAILS =
-  'All tokens that are bound to the project alone share it; a token with [its own quota](../README.md#quotas) is not held to it.';
+  'All tokens that are bound to the project alone share it; a token with [its own quota](tokens-and-tenants.md#quotas) is not held to it.';
 
 /** Every setting, by its name in `Settings`. */
 export const SETTING_TABLE = {
@@ -88,7 +88,7 @@ export const SETTING_TABLE = {
     variable: 'DATA_DIR',
     subject: 'Storage',
     summary: 'folder for all that is stored',
-    details: 'One process at a time uses it ([what it holds](../README.md#durability)).',
+    details: 'One process at a time uses it ([what it holds](operations.md#the-data-folder)).',
     kind: textKind('DIR', 'a path'),
     defaultText: './data',
   }),
@@ -106,7 +106,7 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'memory of the process',
     details:
-      'The process takes up to 150 MB beside it, and below 2 GiB, while posts of more than 2 MiB are decoded, what decoding takes: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](../README.md#memory-outside-of-the-image).',
+      'The process takes up to 150 MB beside it, and below 2 GiB, while posts of more than 2 MiB are decoded, what decoding takes: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](operations.md#memory-outside-of-the-image).',
     kind: bytesKind(MEMORY_BYTES_MIN, 'at least 256MiB'),
     defaultText: 'half of the memory of the machine, or of its container',
     defaultValue: ({ machineBytes }) => Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN),
@@ -144,7 +144,7 @@ export const SETTING_TABLE = {
     variable: 'PROFILE',
     subject: 'Sources and queries',
     summary: 'how the service answers; supabase replaces the analytics container of that stack',
-    details: 'See [in a self-hosted Supabase stack](../README.md#in-a-self-hosted-supabase-stack).',
+    details: 'See [Supabase](supabase.md).',
     kind: choiceKind(PROFILE_NAMES),
     defaultText: 'default',
   }),

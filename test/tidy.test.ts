@@ -31,6 +31,7 @@ const PAGES = [
   'package.json',
   'package-lock.json',
   'biome.json',
+  ...filesBelow('docs', '.md').map(({ path }) => path),
 ];
 const FILES = [...PRODUCT, ...TESTS, ...QUERIES];
 
@@ -146,16 +147,16 @@ test('packages have exact versions', () => {
   );
 });
 
-test('the README has every error code with its status, and no other', () => {
+test('docs/http-api.md has every error code with its status, and no other', () => {
   const [, table] =
-    /^\| code \| status \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('README.md')) ?? [];
-  ok(table !== undefined, 'README.md has a table that begins | code | status |');
-  const inReadme = Array.from(table.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm), ([, code, status]) => [
+    /^\| code \| status \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('docs/http-api.md')) ?? [];
+  ok(table !== undefined, 'the page has a table that begins | code | status |');
+  const inPage = Array.from(table.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm), ([, code, status]) => [
     code,
     Number(status),
   ]);
   const inTable = Array.from(ERROR_TABLE, ([code, { status }]) => [code, status]);
-  deepEqual(inReadme.sort(), inTable.sort());
+  deepEqual(inPage.sort(), inTable.sort());
 });
 
 test('every test file is one that runs: its name ends in .test.ts', () => {

@@ -15,7 +15,7 @@ import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './time
  * All that is special about DYNAMIC, the type of a value inside an event, whose kind only the data knows:
  * which kinds there are, as what a value is read where a type is wanted (`READINGS`), what it becomes beside a
  * value of another type (`readingBeside`, `fitsDynamic`), and over which kind of a group aggregates go
- * (`orderedKind`). The README has the table; `test/function/dynamic.test.ts` holds functions and document against it.
+ * (`orderedKind`). docs/sql.md has the table; `test/function/dynamic.test.ts` holds functions and document against it.
  */
 
 /** In the order of ORDER BY. A missing field is NULL. */

@@ -165,7 +165,7 @@ function writeEntry(vector: Vector, row: number, type: SqlType, out: JsonBuffer)
   writeValue(valueAt(vector, row), type, out);
 }
 
-/** One value as contract and README give it: `Values`. */
+/** One value as the table of types in docs/http-api.md gives it. */
 function writeValue(value: SqlValue, type: SqlType, out: JsonBuffer): void {
   if (value === null) {
     // As in BigQuery, an answer does not tell a NULL array from an empty one.

@@ -26,7 +26,7 @@ const CALL_SECONDS = [
  * all else is kept where it happens and read at a scrape.
  *
  * Labels have few values: names of endpoints and sources that there are, statuses, and codes of the
- * README's table.
+ * table in `errors.ts`.
  */
 export class Metrics {
   readonly #registry = new Registry();

@@ -17,7 +17,7 @@ function recordSchema(members: readonly (readonly [string, Schema])[]): Schema {
   };
 }
 
-/** A value as an answer writes it: the table `Values` of the README. */
+/** A value as an answer writes it: the table of types in docs/http-api.md. */
 function valueSchema(type: SqlType): Schema {
   switch (type.kind) {
     case 'BOOL':

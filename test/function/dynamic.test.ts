@@ -286,13 +286,13 @@ test('a cast of a field is that of what it was sent as, for each kind', () => {
   });
 });
 
-test('the README and KINDS.md have the table of readings, and the page each place of a field', () => {
+test('docs/sql.md and KINDS.md have the table of readings, and the page each place of a field', () => {
   const page = kindsPage(fieldForms());
   const path = 'test/function/KINDS.md';
   if (process.env['WEIR_UPDATE_GOLDEN'] === '1') writeFileSync(path, page);
   assert.equal(readText(path), page);
-  const readme = readText('README.md');
-  for (const row of readingRows()) assert.ok(readme.includes(`\n${row}\n`), row);
+  const sqlPage = readText('docs/sql.md');
+  for (const row of readingRows()) assert.ok(sqlPage.includes(`\n${row}\n`), row);
 });
 
 /** Rows of answers over one event for each value of `m.x`, in segments open, sealed and half and half. */

@@ -49,8 +49,8 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     assert.ok(size < ARCHIVE_BYTES_MAX, `${size} bytes`);
   });
 
-  test('the README names the archive as npm does', () => {
-    assert.ok(readText('README.md').includes(`\`npx ./${basename(archive)} start\``));
+  test('docs/cli.md names the archive as npm does', () => {
+    assert.ok(readText('docs/cli.md').includes(`\`npx ./${basename(archive)} start\``));
   });
 
   test('npx runs the service from the archive in an empty folder, and SIGTERM ends it', async () => {

@@ -8,65 +8,57 @@ import { EventStream } from '../support/event-stream.ts';
 import type { HttpAnswer } from '../support/http-client.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 import { curlRequest } from './curl-request.ts';
-import { answerTo, BLOCKS, type Block, checkedFiles, SHOWN_NOW } from './readme-page.ts';
+import {
+  answerTo,
+  type Block,
+  checkedFiles,
+  definitionsOf,
+  FIRST_PAGE,
+  type Page,
+  SHOWN_NOW,
+} from './page.ts';
 import { shellWords } from './shell-words.ts';
+import { isStart, settingsOfStart } from './start-line.ts';
 
 export const TOKENS = { PUBLIC_ACCESS_TOKEN: 'for-posts', PRIVATE_ACCESS_TOKEN: 'for-everything' };
 
-/** Named in an example, and not given there. */
-const APP_LOGS = `-- id: 11111111-2222-4333-8444-555555555555
--- name: app.logs
--- sandbox: enabled
--- param: project string required
-WITH entries AS (
-  SELECT t.id, t.timestamp, t.event_message FROM \`postgres.logs\` AS t WHERE t.project = @project
-)
-SELECT e.id FROM entries AS e
-`;
-
-/** The folder of definitions of which examples tell; what stands beside a file is in the README. */
-const FOLDER_ERRORS = `-- id: 22222222-2222-4333-8444-555555555555
--- name: folder.errors
--- param: project string required
-SELECT COUNT(*) AS errors FROM \`postgres.logs\` WHERE project = @project
-`;
+/** Sources that pages name beside those built in. */
+const SOURCES = 'app.logs,supavisor.logs,pg_upgrade_logs';
 
 /** Commands that ask no service. */
 const ALONE = ['check', 'inspect', 'verify'];
 
-/** Below these something else stands than what they write: it is shortened, or a file that they read. */
-const NOT_COMPARED = ['weir explain', 'weir check'];
-
-const MINUTE_MS = 60_000;
+/** What they write is shortened on the page. */
+const NOT_COMPARED = ['weir explain'];
 
 /** Whether an example is one that a runner can run. */
 export function canRun({ text }: Block): boolean {
-  return text.startsWith('curl ') || text.startsWith('weir ');
+  return text.startsWith('curl ') || text.startsWith('weir ') || isStart(text);
 }
 
 /**
- * Does what a reader of the README does, at one time: runs its examples against a service whose clock, like that of
- * the reader's shell, stands still there.
+ * Does what a reader of a page does, at one time: runs its examples against a service whose clock, like that of the
+ * reader's shell, stands still there.
  */
 export class ExampleRunner {
   readonly service: ServiceUnderTest;
+  readonly #page: Page;
   readonly #folder: string;
   readonly #now: Date;
 
-  private constructor(service: ServiceUnderTest, folder: string, now: Date) {
+  private constructor(page: Page, service: ServiceUnderTest, folder: string, now: Date) {
+    this.#page = page;
     this.service = service;
     this.#folder = folder;
     this.#now = now;
   }
 
-  static async start(now: Date): Promise<ExampleRunner> {
+  static async start(page: Page, now: Date): Promise<ExampleRunner> {
     const folder = await mkdtemp(join(tmpdir(), 'weir-readme-'));
-    const definitions = BLOCKS.filter(({ language }) => language === 'sql');
-    for (const [index, { text }] of definitions.entries()) {
+    for (const [index, { text }] of definitionsOf(page).entries()) {
       await writeFile(join(folder, `definition-${index}.sql`), text);
     }
-    await writeFile(join(folder, 'app-logs.sql'), APP_LOGS);
-    await writeEndpoints(join(folder, 'endpoints'));
+    await writeEndpoints(page, join(folder, 'endpoints'));
     const service = await ServiceUnderTest.start({
       ...TOKENS,
       ENDPOINTS_DIR: folder,
@@ -74,10 +66,11 @@ export class ExampleRunner {
       FROZEN_NOW: now.toISOString(),
       CACHE_LIMIT: '1MiB',
       DEFAULT_SOURCE: 'logs',
+      SOURCES,
     });
     service.wall.ms = now.getTime();
-    const runner = new ExampleRunner(service, folder, now);
-    await runner.#postInvocations();
+    const runner = new ExampleRunner(page, service, folder, now);
+    await runner.#readFirstPage();
     return runner;
   }
 
@@ -92,19 +85,34 @@ export class ExampleRunner {
     else await this.#runCommands(example);
   }
 
-  /** The two that the README describes, in one minute whatever the time is. */
-  async #postInvocations(): Promise<void> {
-    const minuteMs = Math.trunc(this.#now.getTime() / MINUTE_MS) * MINUTE_MS - 3 * MINUTE_MS;
-    const invocation = (second: number, status: number, executionMs: number) => ({
-      timestamp: new Date(minuteMs + second * 1000).toISOString(),
-      event_message: 'POST | https://alpha.example.co/functions/v1/hello',
-      metadata: {
-        project_ref: 'alpha',
-        execution_time_ms: executionMs,
-        response: { status_code: status },
-      },
+  /** Saves a query as a definition with the parameter `project`, and calls it for the project of the examples. */
+  async runQuery(query: Block): Promise<void> {
+    const headers = {
+      'X-API-KEY': TOKENS.PRIVATE_ACCESS_TOKEN,
+      'Content-Type': 'application/json',
+    };
+    const name = `query-at-${query.line}`;
+    const parameters = [{ name: 'project', type: 'string', required: true }];
+    const definition = JSON.stringify({ name, parameters, query: query.text });
+    const saved = await this.service.ask('POST', '/api/endpoints', definition, headers);
+    assert.equal(saved.status, 201, saved.text);
+    const path = `/api/endpoints/${name}?project=alpha`;
+    // Without a body there is no type that the service could look at.
+    const answer = await this.service.ask('GET', path, undefined, {
+      'X-API-KEY': TOKENS.PRIVATE_ACCESS_TOKEN,
     });
-    await this.#post('deno-relay-logs', [invocation(10, 200, 12), invocation(20, 500, 48)]);
+    assert.equal(answer.status, 200, answer.text);
+    const expected = answerTo(this.#page, query);
+    assert.ok(expected !== undefined, 'the page shows the answer');
+    assert.equal(this.#masked(answer.text), this.#masked(expected.text));
+  }
+
+  /** Readers of the other pages have posted what the first one shows. */
+  async #readFirstPage(): Promise<void> {
+    if (this.#page === FIRST_PAGE || this.#page.path === 'README.md') return;
+    for (const { text } of FIRST_PAGE.examples) {
+      if (text.startsWith('curl -X POST')) await this.#ask(text);
+    }
   }
 
   async #post(source: string, events: readonly object[]): Promise<void> {
@@ -118,12 +126,21 @@ export class ExampleRunner {
     return shellWords(line, { variables: TOKENS, now: this.#now }).slice(1);
   }
 
+  /** What a line of curl gets, which must not be a failure. */
+  async #ask(line: string): Promise<HttpAnswer> {
+    const { url, method, headers, body } = curlRequest(this.#words(line));
+    // Without a body there is no type that the service could look at.
+    const answer = await this.service.ask(method, url.pathname + url.search, body, { ...headers });
+    assert.ok(answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
+    return answer;
+  }
+
   async #runCurl(example: Block): Promise<void> {
-    const { url, method, headers, body } = curlRequest(this.#words(example.text));
-    const path = url.pathname + url.search;
-    const expected = answerTo(example);
+    const { url, headers } = curlRequest(this.#words(example.text));
+    const expected = answerTo(this.#page, example);
     const [, followed] = /^\/api\/sources\/([^/]+)\/tail$/.exec(url.pathname) ?? [];
     if (followed !== undefined) {
+      const path = url.pathname + url.search;
       const stream = await EventStream.open(this.service.url + path, { ...headers });
       // Something comes, whatever earlier examples left; it has no metadata, so no query counts it.
       await this.#post(followed, [{ event_message: 'posted behind the tail', project: 'alpha' }]);
@@ -133,16 +150,12 @@ export class ExampleRunner {
       assert.deepEqual(JSON.parse(this.#masked(event!.data)), JSON.parse(this.#masked(shown)));
       return;
     }
-    const ask = (): Promise<HttpAnswer> =>
-      // Without a body there is no type that the service could look at.
-      this.service.ask(method, path, body, { ...headers });
-    let answer = await ask();
-    assert.ok(answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
+    const answer = await this.#ask(example.text);
     if (expected?.language === 'http') {
-      answer = await ask();
+      const second = await this.#ask(example.text);
       for (const line of expected.text.trim().split('\n')) {
         const [name] = line.split(':');
-        const got = `${name}: ${answer.headers[name!.toLowerCase()]}`;
+        const got = `${name}: ${second.headers[name!.toLowerCase()]}`;
         assert.equal(maskedHeader(got), maskedHeader(line));
       }
     } else if (expected !== undefined) {
@@ -151,22 +164,27 @@ export class ExampleRunner {
   }
 
   async #runCommands(example: Block): Promise<void> {
-    const expected = answerTo(example);
+    const expected = answerTo(this.#page, example);
     const shown: string[] = [];
     for (const line of example.text.trim().split('\n')) {
-      const words = this.#words(line);
-      const own = words.map((word) => (word.startsWith('./') ? join(this.#folder, word) : word));
-      const isAlone = ALONE.includes(words[0]!);
-      const all = isAlone ? own : [...own, '--url', this.service.url];
-      const nowUs = this.#now.getTime() * 1000;
-      const { status, out, err } = await runWeir(all, { environment: TOKENS, nowUs });
-      assert.deepEqual([status, err], [0, ''], line);
-      shown.push(out);
+      if (isStart(line)) await settingsOfStart(line, this.#folder);
+      else shown.push(await this.#runCommand(line));
     }
     const isCompared = !NOT_COMPARED.some((start) => example.text.startsWith(start));
     if (expected !== undefined && isCompared) {
       assert.equal(this.#masked(shown.join('')), this.#masked(expected.text));
     }
+  }
+
+  async #runCommand(line: string): Promise<string> {
+    const words = this.#words(line);
+    const own = words.map((word) => (word.startsWith('./') ? join(this.#folder, word) : word));
+    const isAlone = ALONE.includes(words[0]!);
+    const all = isAlone ? own : [...own, '--url', this.service.url];
+    const nowUs = this.#now.getTime() * 1000;
+    const { status, out, err } = await runWeir(all, { environment: TOKENS, nowUs });
+    assert.deepEqual([status, err], [0, ''], line);
+    return out;
   }
 
   /** The same for whatever ids an answer has of its own, and for its times where it is given at another than shown. */
@@ -182,13 +200,14 @@ export class ExampleRunner {
   }
 }
 
-/** The folder that `weir check` is shown with, and the files that stand below it. */
-async function writeEndpoints(path: string): Promise<void> {
-  const { expected, events } = checkedFiles();
+/** The folder that `weir check` is shown with: the files that the page shows above it. */
+async function writeEndpoints(page: Page, path: string): Promise<void> {
+  const files = checkedFiles(page);
+  if (files === undefined) return;
   await mkdir(path);
-  await writeFile(join(path, 'errors.sql'), FOLDER_ERRORS);
-  await writeFile(join(path, 'errors.expect.json'), expected.text);
-  await writeFile(join(path, 'errors.events.ndjson'), events.text);
+  await writeFile(join(path, 'errors.sql'), files.definition.text);
+  await writeFile(join(path, 'errors.expect.json'), files.expected.text);
+  await writeFile(join(path, 'errors.events.ndjson'), files.events.text);
 }
 
 /** Names and forms of headers: their numbers and tags are those of a moment. */

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
+import { VARIABLES_READ } from '../../src/setting-table.ts';
 import { parseSettings } from '../../src/settings.ts';
+import { readText } from '../support/source-files.ts';
 import { curlRequest } from './curl-request.ts';
 import { canRun, ExampleRunner, TOKENS } from './example-runner.ts';
-import { answerTo, BLOCKS, type Block, checkedFiles, EXAMPLES, SHOWN_NOW } from './readme-page.ts';
+import {
+  answerTo,
+  type Block,
+  checkedFiles,
+  PAGES,
+  type Page,
+  pageAt,
+  queriesOf,
+  SHOWN_NOW,
+} from './page.ts';
 import { shellWords } from './shell-words.ts';
 
 /** What begins so is not run here: it needs a network, or never ends. */
@@ -12,9 +22,10 @@ const NOT_RUN = ['npm ci', 'MALLOC_', 'node --import tsx test/reader/run.ts'];
 
 /** Languages in which nothing is run by a shell, and how what is in them is tried. */
 const TRIED = new Map([
-  ['sql', 'each is a definition of the service here'],
+  ['sql', 'each is a definition of the service here, or a query that it answers'],
   ['conf', 'senders are started with it in test/senders'],
   ['yaml', 'its settings and paths are held against the service below'],
+  ['ini', 'its settings and its command are held against the service and the image below'],
 ]);
 
 /** Of the machine, read once: the examples are for who reads them today. */
@@ -30,62 +41,93 @@ const TIMES = new Map([
   ['two years from today', new Date(TODAY.getTime() + 2 * 365 * 86_400_000)],
 ]);
 
-test('every example of a shell is run here, or is of those that are not', () => {
-  const others = EXAMPLES.filter((example) => !canRun(example));
-  const isKnown = ({ text }: Block) => NOT_RUN.some((start) => text.startsWith(start));
-  assert.deepEqual(
-    others.filter((example) => !isKnown(example)).map(({ line, text }) => `${line}: ${text}`),
-    [],
+/** Blocks of all pages, each with the place where it begins. */
+function placesOf(blocksOf: (page: Page) => readonly Block[]): readonly string[] {
+  return PAGES.flatMap((page) =>
+    blocksOf(page).map(({ line, text }) => `${page.path}:${line}: ${text}`),
   );
-  assert.ok(EXAMPLES.length - others.length >= 10, 'there are examples that are run');
+}
+
+test('every example of a shell is run here, or is of those that are not', () => {
+  const isKnown = ({ text }: Block) => NOT_RUN.some((start) => text.startsWith(start));
+  const unknown = placesOf(({ examples }) =>
+    examples.filter((example) => !canRun(example) && !isKnown(example)),
+  );
+  assert.deepEqual(unknown, []);
+  const run = placesOf(({ examples }) => examples.filter(canRun));
+  assert.ok(run.length >= 25, `there are examples that are run: ${run.length}`);
 });
 
-test('the allocator has the same settings in the image and in the README', () => {
-  const [, settings] = /^ENV (MALLOC_.*)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
-  const example = EXAMPLES.find(({ text }) => text.startsWith('MALLOC_'));
-  assert.equal(example?.text.trim(), `${settings} npm start`);
+test('the README is short', () => {
+  const text = readText('README.md');
+  assert.ok(text.split('\n').length <= 201, 'at most 200 lines');
+  assert.ok(Buffer.byteLength(text) <= 12 * 1024, 'at most 12 KiB');
+});
+
+test('the allocator has the same settings in the image and in the documents', () => {
+  const examples = PAGES.flatMap((page) => page.examples);
+  const example = examples.find(({ text }) => text.startsWith('MALLOC_'));
+  assert.equal(example?.text.trim(), `${imageAllocator().join(' ')} npm start`);
 });
 
 test('every other block comes of an example, is a file of one, or is tried in its own way', () => {
-  const known = new Set<Block | undefined>(EXAMPLES);
-  for (const example of EXAMPLES) known.add(answerTo(example));
-  known.add(checkedFiles().events);
-  const others = BLOCKS.filter((block) => !known.has(block) && !TRIED.has(block.language));
-  assert.deepEqual(
-    others.map(({ line, text }) => `${line}: ${text}`),
-    [],
-  );
+  const others = placesOf((page) => {
+    const { examples, blocks } = page;
+    const known = new Set<Block | undefined>(examples);
+    for (const example of [...examples, ...queriesOf(page)]) known.add(answerTo(page, example));
+    const files = checkedFiles(page);
+    for (const file of [files?.definition, files?.expected, files?.events]) known.add(file);
+    return blocks.filter((block) => !known.has(block) && !TRIED.has(block.language));
+  });
+  assert.deepEqual(others, []);
 });
 
 for (const [name, now] of TIMES) {
-  suite(`at ${name}`, () => {
-    let runner: ExampleRunner;
+  for (const page of PAGES) {
+    const examples = page.examples.filter(canRun);
+    const queries = queriesOf(page);
+    if (examples.length + queries.length === 0) continue;
 
-    before(async () => {
-      runner = await ExampleRunner.start(now);
+    suite(`${page.path} at ${name}`, () => {
+      let runner: ExampleRunner;
+
+      before(async () => {
+        runner = await ExampleRunner.start(page, now);
+      });
+
+      after(() => runner.stop());
+
+      test('its definitions are all in force', async () => {
+        const headers = { 'X-API-KEY': TOKENS.PRIVATE_ACCESS_TOKEN };
+        const { text } = await runner.service.ask('GET', '/api/endpoints', undefined, headers);
+        const { problems } = JSON.parse(text) as { readonly problems: readonly unknown[] };
+        assert.deepEqual(problems, []);
+      });
+
+      for (const query of queries) {
+        test(`the query of line ${query.line} has the answer that is shown`, () =>
+          runner.runQuery(query));
+      }
+
+      for (const example of examples) {
+        const [firstLine] = example.text.split('\n');
+        test(`line ${example.line} does what it says: ${firstLine}`, () => runner.run(example));
+      }
     });
-
-    after(() => runner.stop());
-
-    for (const example of EXAMPLES.filter(canRun)) {
-      const [firstLine] = example.text.split('\n');
-      test(`line ${example.line} of the README does what it says: ${firstLine}`, () =>
-        runner.run(example));
-    }
-  });
+  }
 }
 
 suite('settings for other programs', () => {
   let runner: ExampleRunner;
 
   before(async () => {
-    runner = await ExampleRunner.start(TODAY);
+    runner = await ExampleRunner.start(pageAt('README.md'), TODAY);
   });
 
   after(() => runner.stop());
 
   test('the fragment for Docker has settings that are understood, and asks for a path that there is', async () => {
-    const { text } = BLOCKS.find((block) => block.text.includes('container_name'))!;
+    const text = blockWith('container_name');
     const environment = new Map<string, string>();
     const [, lines] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(text)!;
     for (const [, name, value] of lines!.matchAll(/^ {6}(\w+): (.*)$/gm)) {
@@ -101,22 +143,63 @@ suite('settings for other programs', () => {
     assert.equal((await runner.service.ask('GET', path!)).status, 200);
   });
 
-  test('what Prometheus is told to scrape is there for a token of its file', async () => {
-    const { text } = BLOCKS.find((block) => block.text.startsWith('scrape_configs'))!;
+  test('the unit for systemd has settings that are understood, and starts and ends as the containers do', () => {
+    const text = blockWith('[Service]');
+    const lines = Array.from(text.matchAll(/^Environment=(.*)$/gm), ([, pairs]) => pairs!);
+    const pairs = lines.flatMap((line) => line.split(' '));
+    const allocator = imageAllocator();
+    assert.deepEqual(
+      pairs.filter((pair) => pair.startsWith('MALLOC_')),
+      allocator,
+    );
+    const environment = Object.fromEntries(
+      pairs.filter((pair) => !allocator.includes(pair)).map((pair) => pair.split('=')),
+    );
+    assert.deepEqual(
+      Object.keys(environment).filter((variable) => !VARIABLES_READ.includes(variable)),
+      [],
+    );
+    const [, state] = /^StateDirectory=(\w+)$/m.exec(text)!;
+    assert.equal(parseSettings(environment).dataDir, `/var/lib/${state}`);
+    const [, command] = /^CMD (\[.*\])$/m.exec(readText('Dockerfile'))!;
+    const words = (JSON.parse(command!) as string[]).slice(1).join(' ');
+    assert.equal(/^ExecStart=(.*)$/m.exec(text)![1], `/usr/bin/node ${words}`);
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(text)!;
+    assert.ok(blockWith('container_name').includes(`stop_grace_period: ${seconds}s`));
+  });
+
+  test('what Prometheus is told to scrape is there for a token of its file, with all metrics that pages name', async () => {
+    const text = blockWith('scrape_configs');
     // Prometheus takes the path /metrics and sends Bearer where it is not told otherwise.
     assert.match(text, /authorization: \{ credentials_file: \S+ \}/);
     assert.doesNotMatch(text, /metrics_path|type:/);
     const headers = { Authorization: `Bearer ${TOKENS.PRIVATE_ACCESS_TOKEN}`, 'X-API-KEY': '' };
-    const { status, text: numbers } = await runner.service.ask(
-      'GET',
-      '/metrics',
-      undefined,
-      headers,
+    const answer = await runner.service.ask('GET', '/metrics', undefined, headers);
+    assert.equal(answer.status, 200);
+    const served = Array.from(answer.text.matchAll(/^# TYPE (\w+) /gm), ([, name]) => name!);
+    const named = PAGES.flatMap(({ path }) =>
+      Array.from(readText(path).matchAll(/`((?:weir|process|nodejs)_\w+)/g), ([, name]) => name!),
     );
-    assert.equal(status, 200);
-    assert.match(numbers, /^weir_posts_total\{/m);
+    assert.ok(named.length >= 40, `pages name metrics: ${named.length}`);
+    assert.deepEqual(
+      named.filter((name) => !served.includes(name)),
+      [],
+    );
   });
 });
+
+/** The one block of all pages in which a text stands. */
+function blockWith(text: string): string {
+  const found = PAGES.flatMap(({ blocks }) => blocks).filter((block) => block.text.includes(text));
+  assert.equal(found.length, 1, text);
+  return found[0]!.text;
+}
+
+/** What the image gives glibc: `NAME=value` each. */
+function imageAllocator(): readonly string[] {
+  const [, settings] = /^ENV (MALLOC_.*)$/m.exec(readText('Dockerfile')) ?? [];
+  return settings!.split(' ');
+}
 
 test('what a shell or curl would read in another way is refused, not passed over', () => {
   const world = { variables: { X: '1', TWO: 'a b' }, now: new Date('2026-01-02T03:04:05.678Z') };

@@ -15,9 +15,11 @@ type RecordRow = {
   readonly reads: readonly string[];
 };
 
-const SECTION = readText('README.md').split('#### Records in answers\n')[1]!.split('\n### ')[0]!;
+const SECTION = readText('docs/http-api.md')
+  .split('### Records in answers\n')[1]!
+  .split('\n## ')[0]!;
 
-const METADATA = JSON.parse(/metadata `(\{.*?\})`/s.exec(SECTION)![1]!.replaceAll('\n', ' '));
+const METADATA = JSON.parse(/metadata\s`(\{.*?\})`/s.exec(SECTION)![1]!.replaceAll('\n', ' '));
 
 const ROWS = Array.from(
   SECTION.matchAll(/^\| `(.+?)` \| `(.+?)` \| (.+) \|$/gm),

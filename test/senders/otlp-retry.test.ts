@@ -4,9 +4,9 @@ import { must } from '../../engine/assert.ts';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import { DEFAULT_SOURCE, fakeIntake, PUBLIC, type Stored, withApp } from '../src/harness.ts';
+import { documentedOptions } from './documented-sender.ts';
 import { HttpTap } from './http-tap.ts';
 import { missingPackages, startNodeProgram } from './node-program.ts';
-import { optionsOfReadme } from './readme-sender.ts';
 import { eventName } from './sender.ts';
 
 const TIME_MS_MAX = 5 * 60_000;
@@ -60,7 +60,7 @@ async function logOne(
     project: 'alpha',
     folder: '',
   };
-  const told = optionsOfReadme(`@opentelemetry/exporter-logs-${program}`, target);
+  const told = documentedOptions(`@opentelemetry/exporter-logs-${program}`, target);
   const sender = await startNodeProgram(program, target, { ...told, ...options });
   try {
     sender.log({ message: eventName(1) });
@@ -74,7 +74,7 @@ async function logOne(
 
 test('options are for any port, also one that begins like that of the page', () => {
   const target = { port: 40001, token: PUBLIC, source: DEFAULT_SOURCE, project: '', folder: '' };
-  const options = optionsOfReadme('@opentelemetry/exporter-logs-otlp-proto', target);
+  const options = documentedOptions('@opentelemetry/exporter-logs-otlp-proto', target);
   assert.match(JSON.stringify(options), /"http:\/\/127\.0\.0\.1:40001\//);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { documentedOptions } from './documented-sender.ts';
 import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
-import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It tries five times, within ten seconds, then tells its diagnostics. */
@@ -11,7 +11,8 @@ function otlp(encoding: 'http' | 'proto'): Sender {
     version: () => packageVersion(name),
     missing: missingPackages,
     keeps: 'tells',
-    start: (target) => startNodeProgram(`otlp-${encoding}`, target, optionsOfReadme(name, target)),
+    start: (target) =>
+      startNodeProgram(`otlp-${encoding}`, target, documentedOptions(name, target)),
     acknowledged: acknowledgedByStatus,
     arrives: ({ project, metadata }) => {
       assert.equal(project, 'alpha');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { acknowledgedByItems } from './bulk-items.ts';
+import { documentedOptions } from './documented-sender.ts';
 import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
-import { optionsOfReadme } from './readme-sender.ts';
 import type { Sender } from './sender.ts';
 
 /**
@@ -14,7 +14,7 @@ export const pinoElasticsearch: Sender = {
   missing: missingPackages,
   keeps: 'nothing',
   start: (target) =>
-    startNodeProgram('pino-elasticsearch', target, optionsOfReadme('pino-elasticsearch', target)),
+    startNodeProgram('pino-elasticsearch', target, documentedOptions('pino-elasticsearch', target)),
   acknowledged: acknowledgedByItems,
   arrives: ({ project, metadata }) => {
     assert.equal(project, 'alpha');

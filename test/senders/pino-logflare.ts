@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { documentedOptions } from './documented-sender.ts';
 import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
-import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It posts each event once, and loses what is logged while a batch is under way that was sent by its timer. */
@@ -10,7 +10,7 @@ export const pinoLogflare: Sender = {
   missing: missingPackages,
   keeps: 'nothing',
   start: (target) =>
-    startNodeProgram('pino-logflare', target, optionsOfReadme('pino-logflare', target)),
+    startNodeProgram('pino-logflare', target, documentedOptions('pino-logflare', target)),
   acknowledged: acknowledgedByStatus,
   arrives: ({ project, metadata }) => {
     assert.equal(project, null);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { documentedOptions } from './documented-sender.ts';
 import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
-import { optionsOfReadme } from './readme-sender.ts';
 import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 /** It posts each batch once, and writes to its terminal when that has failed. */
@@ -9,7 +9,7 @@ export const pinoLoki: Sender = {
   version: () => packageVersion('pino-loki'),
   missing: missingPackages,
   keeps: 'nothing',
-  start: (target) => startNodeProgram('pino-loki', target, optionsOfReadme('pino-loki', target)),
+  start: (target) => startNodeProgram('pino-loki', target, documentedOptions('pino-loki', target)),
   acknowledged: acknowledgedByStatus,
   arrives: ({ event_message, project, metadata }) => {
     assert.equal(JSON.parse(event_message).order, 7);

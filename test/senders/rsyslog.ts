@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { acknowledgedByItems } from './bulk-items.ts';
-import { configurationOfReadme } from './readme-sender.ts';
+import { documentedConfiguration } from './documented-sender.ts';
 import type { Sender, Target } from './sender.ts';
 import {
   daemonVersion,
@@ -11,10 +11,10 @@ import {
   startSyslogProgram,
 } from './syslog-program.ts';
 
-/** As the README has it; what the daemon says of itself has no part in it. */
+/** As docs/ingest.md has it; what the daemon says of itself has no part in it. */
 function configuration(target: Target): string {
   const { folder } = target;
-  const toWeir = configurationOfReadme('omelasticsearch', target);
+  const toWeir = documentedConfiguration('omelasticsearch', target);
   return `global(workDirectory="${folder}")
 module(load="imptcp")
 input(type="imptcp" path="${folder}/${SOCKET}" ruleset="weir")

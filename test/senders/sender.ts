@@ -42,7 +42,7 @@ type Keeping = 'everything' | 'tells' | 'nothing';
 
 /** A program that others wrote, as its users configure it. */
 export type Sender = {
-  /** As the README has it, without a version. */
+  /** As docs/ingest.md has it, without a version. */
   readonly name: string;
   /** Of what is tried here; nothing where it cannot be run. */
   readonly version: () => string | undefined;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readText } from '../support/source-files.ts';
+import { documentedSender } from './documented-sender.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
 import { logThroughOutages } from './outages.ts';
 import { pinoElasticsearch } from './pino-elasticsearch.ts';
 import { pinoLogflare } from './pino-logflare.ts';
 import { pinoLoki } from './pino-loki.ts';
 import { PostedService } from './posted-service.ts';
-import { senderOfReadme } from './readme-sender.ts';
 import { rsyslog } from './rsyslog.ts';
 import { eventName, eventNames } from './sender.ts';
 import { syslogNg } from './syslog-ng.ts';
@@ -27,14 +27,14 @@ const { dependencies: PACKAGES } = JSON.parse(readText('test/senders/package.jso
 };
 
 for (const sender of SENDERS) {
-  const { version } = senderOfReadme(sender.name);
+  const { version } = documentedSender(sender.name);
   const found = sender.version();
   const isOther = found !== undefined && !`${found}.`.startsWith(`${version}.`);
   // Each release of Debian has a version of its own; packages are those that are asked for.
   const isDaemon = PACKAGES[sender.name] === undefined;
   const skip = isDaemon ? (isOther ? `here it is ${found}` : sender.missing()) : false;
-  test(`the README tells of ${sender.name} in the version that is tried`, { skip }, () => {
-    assert.equal(isOther, false, `${version} in the README, ${found} here`);
+  test(`docs/ingest.md names ${sender.name} in the version that is tried`, { skip }, () => {
+    assert.equal(isOther, false, `${version} in docs/ingest.md, ${found} here`);
     assert.equal(PACKAGES[sender.name] ?? version, version);
   });
 }
@@ -42,7 +42,7 @@ for (const sender of SENDERS) {
 for (const sender of SENDERS) {
   const options = { skip: sender.missing() };
 
-  test(`an event of ${sender.name} arrives as the README tells`, options, async () => {
+  test(`an event of ${sender.name} arrives as docs/ingest.md says`, options, async () => {
     await PostedService.use(sender, async (posted) => {
       // Some seconds ago, to the millisecond.
       const timeMs = Math.trunc(Date.now() / 1000) * 1000 - 5_877;
@@ -59,7 +59,7 @@ for (const sender of SENDERS) {
       assert.equal(rows[0]!.timestamp, timeMs * 1000);
       const posts = posted.tap.exchanges.filter((e) => sender.acknowledged(e).length > 0);
       const doors = posts.map(({ path }) => path.split('?')[0]);
-      assert.deepEqual([...new Set(doors)], [senderOfReadme(sender.name).door]);
+      assert.deepEqual([...new Set(doors)], [documentedSender(sender.name).door]);
       sender.arrives(rows[0]!);
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { configurationOfReadme } from './readme-sender.ts';
+import { documentedConfiguration } from './documented-sender.ts';
 import { acknowledgedByStatus, type Sender, type Target } from './sender.ts';
 import {
   daemonVersion,
@@ -10,10 +10,10 @@ import {
   startSyslogProgram,
 } from './syslog-program.ts';
 
-/** As the README has it, between the options of which it tells and a socket of the test's own. */
+/** As docs/ingest.md has it, between the options that it names and a socket of the test's own. */
 function configuration(target: Target): string {
   const { folder } = target;
-  const destination = configurationOfReadme('destination weir', target);
+  const destination = documentedConfiguration('destination weir', target);
   return `@version: 3.38
 options { time-reopen(1); frac-digits(6); keep-timestamp(yes); keep-hostname(yes); };
 source applications { unix-stream("${folder}/${SOCKET}" flags(syslog-protocol)); };

@@ -55,10 +55,10 @@ test('a word that is no command is told with all there are, and the nearest', as
   assert.equal(more.status, 2);
 });
 
-test('the README has every command', () => {
+test('docs/cli.md has every command', () => {
   const [, table] =
-    /^\| command \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('README.md')) ?? [];
-  assert.ok(table !== undefined, 'README.md has a table that begins | command |');
+    /^\| command \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('docs/cli.md')) ?? [];
+  assert.ok(table !== undefined, 'docs/cli.md has a table that begins | command |');
   const named = Array.from(table.matchAll(/^\| `weir (\w+)/gm), ([, name]) => name);
   assert.deepEqual(
     named,

@@ -3,8 +3,8 @@ import { must } from '../../engine/assert.ts';
 import { readText } from '../support/source-files.ts';
 import type { Target } from './sender.ts';
 
-/** What the README tells of a sender that was tried. */
-export type ReadmeSender = {
+/** What docs/ingest.md says of a sender that was tried. */
+export type DocumentedSender = {
   readonly version: string;
   /** The path that it posts to. */
   readonly door: string;
@@ -12,13 +12,13 @@ export type ReadmeSender = {
   readonly configuration: string;
 };
 
-const PAGE = readText('README.md');
+const PAGE = readText('docs/ingest.md');
 
 /** A program as the table of senders has it. */
-export function senderOfReadme(program: string): ReadmeSender {
+export function documentedSender(program: string): DocumentedSender {
   const [, table] = must(
     /^\| sender \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(PAGE),
-    'README.md has a table that begins | sender |',
+    'docs/ingest.md has a table that begins | sender |',
   );
   for (const row of must(table).trim().split('\n')) {
     const [, senders, door, configuration] = row.split('|').map((cell) => cell.trim());
@@ -28,23 +28,23 @@ export function senderOfReadme(program: string): ReadmeSender {
       return { version: must(version), door: code(door), configuration: must(configuration) };
     }
   }
-  throw new Error(`README.md has no row of ${program} in its table of senders`);
+  throw new Error(`docs/ingest.md has no row of ${program} in its table of senders`);
 }
 
 /** The options that a program of npm is given, as the table has them, for a target of one's own. */
-export function optionsOfReadme(program: string, target: Target): object {
-  const text = code(senderOfReadme(program).configuration);
+export function documentedOptions(program: string, target: Target): object {
+  const text = code(documentedSender(program).configuration);
   const url = `http://127.0.0.1:${target.port}`;
   // The page is ours: what is read here is a literal of an object.
   return runInNewContext(`(${forTarget(text.replaceAll(/\bURL\b/g, url), target)})`) as object;
 }
 
 /** The configuration of a daemon in which a text stands, for a target of one's own. */
-export function configurationOfReadme(text: string, target: Target): string {
+export function documentedConfiguration(text: string, target: Target): string {
   const blocks = Array.from(PAGE.matchAll(/^```conf\n([\s\S]*?)^```$/gm), ([, block]) => block!);
   const block = must(
     blocks.find((each) => each.includes(text)),
-    `README.md has a configuration with ${text}`,
+    `docs/ingest.md has a configuration with ${text}`,
   );
   return forTarget(block, target);
 }
