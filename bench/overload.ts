@@ -36,7 +36,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 const EVENTS_PER_POST = 500;
 const OVERLOAD = 5;
 const MEMORY_LIMIT = 1024 ** 3;
-/** What the process may take beside, as the README says. */
+/** What the process may take beside, as docs/operations.md says. */
 const BESIDE_BYTES = 250e6;
 
 /** Of the peak, what comes at rest, and afterwards. */
