@@ -78,7 +78,6 @@ export class MemoryBudget {
   readonly #backlogBytesMax: number;
   readonly #segmentBytesMin: number;
   #ticksToStep = USE_CLOCK_TICKS;
-  /** Bytes that others may take, and do not at present. */
   #lentBytes = 0;
   #segmentBytesMax: number;
   #segmentBytes = 0;
@@ -158,11 +157,12 @@ export class MemoryBudget {
     return true;
   }
 
+  /** Bytes that sealed segments may take beyond their share, because others do not use theirs. */
   get lentBytes(): number {
     return this.#lentBytes;
   }
 
-  /** Others do without so many bytes at present: sealed segments may have them until the next call. */
+  /** Allows sealed segments so many bytes that others do not use, until the next call. */
   lend(byteSize: number): void {
     this.#lentBytes = byteSize;
   }

@@ -28,9 +28,9 @@ type DeferredPartial = {
 type DeferredError = { readonly code: QueryErrorCode; readonly message: string };
 
 /**
- * An aggregate whose errors are answers, raised by whoever reads one: that of a group's rows, of which no further ones
- * are looked at, or of its sum. Where an error stands in the text is left out, for a partial state is also good for
- * another text.
+ * An aggregate that returns its errors as answers; the expression that reads such an answer raises it. A group fails by
+ * one of its rows, and reads no further rows then, or by its result. Errors carry no place in the SQL, because another
+ * query may reuse the partial state.
  */
 export class DeferredState implements AggregateState {
   readonly isCertain = true;
@@ -44,11 +44,9 @@ export class DeferredState implements AggregateState {
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    if (this.#tryUpdate(groups, count, groupCount, vectors) === undefined) return;
     const functions = vectors.map((_, index) => (chunk: Chunk) => chunk.column(index));
-    const rows = { chunk: new VectorChunk(vectors, count), functions };
-    if (this.#tryUpdate(groups, count, groupCount, vectors) !== undefined) {
-      this.updateApart(groups, groupCount, rows);
-    }
+    this.updateApart(groups, groupCount, { chunk: new VectorChunk(vectors, count), functions });
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
@@ -56,8 +54,8 @@ export class DeferredState implements AggregateState {
   }
 
   /**
-   * As `update`, where the arguments fail for some of the rows: fewer are tried until one is found that fails, and more
-   * again as long as none does. `pause` is called every now and then, for each row that fails takes some time.
+   * Updates where the arguments fail for some rows. After a failure it tries half as many rows, down to the one that
+   * fails; after a success twice as many. Calls `pause` regularly, because a row that fails is slow.
    */
   updateApart(
     groups: Int32Array,

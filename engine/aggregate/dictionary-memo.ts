@@ -2,12 +2,12 @@ import { findingsGeneration } from '../column/findings.ts';
 import type { Dictionary } from '../column/vector.ts';
 
 /**
- * What one reader of vectors has worked out about the dictionaries it met, by identity. It keeps no dictionary alive:
- * the expressions of some hundred plans are kept, and the dictionary of an open segment is one object for each run.
+ * Values derived from dictionaries, by the identity of the dictionary. It keeps no dictionary alive: prepared plans, and
+ * the expressions in them, live longer than the segments they read.
  */
 export class DictionaryMemo<T> {
   readonly #make: (dictionary: Dictionary) => T;
-  /** Made for the first: most readers meet none. */
+  /** Created with the first dictionary: most expressions never meet one. */
   #known: WeakMap<Dictionary, { readonly value: T }> | undefined;
   #generation = findingsGeneration();
 

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from './command.ts';
 
-/** A command, and what it is called by. */
+/** A command and its name. */
 export type NamedCommand = { readonly name: string; readonly command: Command };
 
 /** A flag as it was written: `--url=x` has a value of its own. */
@@ -22,7 +22,7 @@ function flagsOf(command: Command): Readonly<Record<string, Flag>> {
   return { ...ownFlagsOf(command), ...(command.takesSettings === true ? SETTING_FLAGS : {}) };
 }
 
-/** Those that are not settings. */
+/** The flags of a command that are not settings. */
 export function ownFlagsOf({ flags }: Command): Readonly<Record<string, Flag>> {
   return { ...flags, help: HELP };
 }
@@ -35,10 +35,10 @@ const SETTING_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
 );
 
 /**
- * Reads what stands behind a command's name. Behind `--` all words are arguments. Of a flag given twice the last one
+ * Parses the words after a command's name. All words after `--` are arguments. If a flag is repeated, the last one
  * counts.
  *
- * @throws UsageError for a flag that there is not, with the nearest one, and for one that is used wrongly.
+ * @throws UsageError for an unknown flag, with the nearest one, and for a flag that is used wrongly.
  */
 export function parseCommandLine(named: NamedCommand, words: readonly string[]): CommandWords {
   const flags = new Map(Object.entries(flagsOf(named.command)));
@@ -81,11 +81,11 @@ function readFlag(word: string): WrittenFlag {
   const end = word.indexOf('=');
   const name = end < 0 ? word : word.slice(0, end);
   const value = end < 0 ? undefined : word.slice(end + 1);
-  // One hyphen is that of a short flag, of which there is none but -h.
+  // The only short flag is -h: a name after one hyphen is kept as it is, and unknown.
   return { name: name.startsWith('--') ? name.slice(2) : name, value };
 }
 
-/** @throws UsageError where the word behind a flag is not its value. */
+/** @throws UsageError if the word after a flag is not its value. */
 function mustBeValue(name: string, placeholder: string, word: string | undefined): string {
   if (word !== undefined && !isFlag(word)) return word;
   const wanted = `--${name} must be followed by a value: --${name} ${placeholder}`;
@@ -95,7 +95,7 @@ function mustBeValue(name: string, placeholder: string, word: string | undefined
   );
 }
 
-/** What is wrong with a flag that the command does not have. Its value is not repeated: it may be a secret. */
+/** The message for an unknown flag, without the value, which may be a secret. */
 function unknownText(named: NamedCommand, word: string, { name }: WrittenFlag): string {
   const { flag, secret } = findNearest(named.command, name);
   if (secret !== undefined) return secret;
@@ -110,8 +110,8 @@ function unknownText(named: NamedCommand, word: string, { name }: WrittenFlag): 
 }
 
 /**
- * The message of an error about arguments. Where one of them is a flag without its hyphens, it says so; one that holds
- * a secret is not repeated.
+ * The message of an error about arguments. Names the flag if one of them is a flag without its hyphens. Never repeats a
+ * secret.
  */
 export function argumentText({ command }: NamedCommand, error: ArgumentError): string {
   for (const argument of error.given) {
@@ -124,7 +124,7 @@ export function argumentText({ command }: NamedCommand, error: ArgumentError): s
   return error.message;
 }
 
-/** The flag that is meant by a name, or why it is none: it would give a secret. */
+/** The flag nearest to a name, or the reason why there is none: it would show a secret. */
 function findNearest(
   command: Command,
   written: string,
@@ -138,7 +138,7 @@ function findNearest(
   };
 }
 
-/** The variable of each secret, by what its flag would be. */
+/** The variable of each secret, by the name that its flag would have. */
 const SECRETS: ReadonlyMap<string, string> = new Map(
   SETTINGS.filter(([, { isSecret }]) => isSecret === true).flatMap(([, setting]) =>
     variablesOf(setting).map((variable) => [flagOf({ variable }), setting.variable] as const),

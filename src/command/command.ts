@@ -29,13 +29,13 @@ export type Flag = {
 
 /** One command of the command line. `src/command/command-table.ts` lists them all. */
 export type Command = {
-  /** How it is written, behind `weir NAME`: one line each. */
+  /** The forms of its arguments after `weir NAME`, one line each. */
   readonly usage: readonly string[];
   /** What its help explains before the flags: lines of at most 100 characters. */
   readonly about: string;
   /** By name, without the hyphens before it. */
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Paragraphs of its help behind the flags. */
+  /** Paragraphs of its help after the flags. */
   readonly notes?: readonly string[];
   /** Whether every setting but secrets is a flag of it, too. */
   readonly takesSettings?: true;
@@ -50,7 +50,7 @@ export type Command = {
   readonly run: (words: CommandWords, world: CommandWorld) => Promise<ExitStatus>;
 };
 
-/** What stood behind the command's name, read by its flags. */
+/** The words after a command's name, parsed by its flags. */
 export class CommandWords {
   /** In the order they were given. */
   readonly positionals: readonly string[];

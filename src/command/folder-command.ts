@@ -14,7 +14,7 @@ import {
 /** A command that looks at a data folder: `weir NAME DATA_DIR [--flag …]`. */
 export type FolderCommand = Pick<Command, 'about' | 'flags'> & {
   readonly name: string;
-  /** How its flags are written, behind `weir NAME DATA_DIR`. */
+  /** The forms of its flags after `weir NAME DATA_DIR`. */
   readonly usage: string;
   /** Resolves to the exit status. */
   readonly run: (

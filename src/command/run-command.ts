@@ -13,8 +13,8 @@ import { commandHelp } from './command-help.ts';
 import { argumentText, type NamedCommand, parseCommandLine } from './command-line.ts';
 
 /**
- * Runs a command with the words behind its name. What fails is told in a sentence; rejects only for
- * mistakes of ours. `summary` is what the list of commands says of it.
+ * Runs a command with the words after its name. Reports an expected failure as a message; rejects only for bugs.
+ * `summary` is the line of the command in `weir --help`.
  */
 export async function runCommand(
   named: NamedCommand & { readonly summary: string },
@@ -50,7 +50,7 @@ function isExpected(error: unknown): error is Error {
   );
 }
 
-/** What failed. Where in a text something is wrong stands in lines of its own. */
+/** The message of a failure, with the place in the SQL below it if there is one. */
 export function failureText(error: Error): string {
   if (!(error instanceof ServiceError)) return error.message;
   const { line, column, caret } = error.details;

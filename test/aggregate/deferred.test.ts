@@ -229,7 +229,7 @@ function errorOf(sql: string): QueryError {
   throw new Error('it has an answer');
 }
 
-test('the error of a branch is told at the aggregate, and any other where it happens', () => {
+test('an error in a branch is reported at the aggregate, any other error at its own place', () => {
   const rows = 'FROM UNNEST([1, 2]) AS a';
   const deferred = errorOf(`SELECT IF(COUNT(*) = 2, SUM(a / 0), 1) ${rows}`);
   assert.equal(deferred.code, 'query_failed');

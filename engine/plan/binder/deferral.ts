@@ -15,11 +15,11 @@ import { canFail } from '../optimize/can-fail.ts';
 import { inputsOf } from '../optimize/plan-walk.ts';
 import type { Binding } from './binding.ts';
 
-/** What there is to know of the aggregates of one operator. */
+/** The surroundings of the aggregates of one operator. */
 export type DeferralContext = {
   /** The rows that are aggregated. */
   readonly input: LogicalPlan;
-  /** The columns that what stands above reads whatever the values are. */
+  /** The columns that the operators above read in every case, not only in a branch. */
   readonly always: ReadonlySet<ColumnId>;
   readonly binding: Binding;
 };
@@ -27,8 +27,8 @@ export type DeferralContext = {
 type Aggregated = { readonly column: Column; readonly call: AggregateCall; readonly span: Span };
 
 /**
- * The aggregates of one operator, those deferred that may fail and are read in branches alone: an error then counts
- * where a branch is taken that reads it.
+ * The aggregates of one operator. An aggregate is deferred if it can fail and only branches read it: its error counts
+ * only if such a branch is taken.
  */
 export class Deferral {
   readonly #binding: Binding;
@@ -43,15 +43,15 @@ export class Deferral {
     this.#deferred = new Map(deferred.map((each) => [each.column.id, each]));
   }
 
-  /** The same aggregate as the operator computes it. */
+  /** Returns the aggregate as the operator computes it: deferred, if it must be. */
   computed({ column, call }: Omit<Aggregated, 'span'>): Omit<Aggregated, 'span'> {
     if (!this.#deferred.has(column.id)) return { column, call };
-    // Its errors are told at the place of the whole aggregate.
+    // An error is reported at the place of the whole aggregate.
     const placeless = mapCall(call, (each) => rewrite(each, withoutPlace));
     return { column: answerColumn(column), call: { ...placeless, isDeferred: true } };
   }
 
-  /** The same expression above the operator. */
+  /** Returns an expression above the operator with its reads of deferred aggregates replaced. */
   reading(expression: Expression): Expression {
     if (this.#deferred.size === 0) return expression;
     const deferred = expression.op === 'column' ? this.#deferred.get(expression.id) : undefined;
@@ -74,7 +74,7 @@ function valueRead({ column, span }: Aggregated): Expression {
   return { op: 'deferred-value', type: column.type, input, span };
 }
 
-/** The code and the message of an error stand behind the value. */
+/** The column of a deferred aggregate: its value, or the code and the message of its error. */
 function answerColumn({ id, name, type }: Column): Column {
   const fields = [
     { name: 'value', type },
@@ -91,13 +91,13 @@ function withoutPlace(expression: Expression): Expression {
 
 function callCanFail(call: AggregateCall, failing: ReadonlySet<ColumnId>): boolean {
   const found = findAggregateFunction(call.name);
-  // A function of windows alone picks a row's value: it has none to keep an error in.
+  // A pure window function returns the value of a row: its answer has no room for an error.
   if (found === undefined) return false;
   if (found.canFail === true) return true;
   return rowExpressionsOf(call).some((each) => canFail(each) || readsAny(each, failing));
 }
 
-/** Adds the columns that projections compute, for the rows that are asked for, and that may fail. */
+/** Adds the columns that projections compute on demand and that can fail. */
 function addFailingColumns(plan: LogicalPlan, into: Set<ColumnId>): void {
   for (const input of inputsOf(plan)) addFailingColumns(input, into);
   if (plan.op === 'project') {
@@ -111,7 +111,7 @@ function addFailingColumns(plan: LogicalPlan, into: Set<ColumnId>): void {
   }
 }
 
-/** Adds the columns that an expression reads whatever the values are: all but those in branches that may not be taken. */
+/** Adds the columns that an expression reads in every case: all except those in branches. */
 export function addReadAlways(expression: Expression, into: Set<ColumnId>): void {
   if (expression.op === 'column') into.add(expression.id);
   const children = childrenOf(expression);
