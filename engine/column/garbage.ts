@@ -1,15 +1,19 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { getHeapStatistics, type HeapInfo, setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, MessageChannel } from 'node:worker_threads';
 import { COLLECTING_MS_MAX } from '../limits.ts';
 
 /**
- * V8 counts what arrays have outside of its heap, and begins to collect once there are 64 MiB more than when it
- * last did (`kExternalAllocationSoftLimit`). An array as long that nobody writes to takes no memory. It must be less than
- * half of the heap that a thread may have: beyond that V8 collects at once, and throws compiled code away.
+ * Length of an array that makes V8 begin to collect. V8 counts the bytes of arrays, and begins once there are 64 MiB more
+ * than at its last collection (`kExternalAllocationSoftLimit`). An array that nobody writes to takes no memory. The length
+ * must be less than half of the heap of a thread: beyond that V8 collects at once, and discards compiled code.
  */
 const UNUSED_BYTES = 65 * 1024 * 1024;
+
+/** Frees what is transferred to it at once. */
+const nowhere = new MessageChannel().port1;
+nowhere.close();
 
 /**
  * COLLECTING_MS_MAX of the main thread. Where all processors are busy V8 takes as long as that, and a collection at once
@@ -64,9 +68,10 @@ const ended = new FinalizationRegistry(() => {
 export function beginCollecting(): void {
   if (isCollecting) return;
   isCollecting = true;
-  // Marking starts with the array: it would find the array itself in use.
+  // Registered before the array begins the marking, which would find a newer object in use.
   ended.register({}, undefined);
-  void new ArrayBuffer(UNUSED_BYTES);
+  // V8 frees an array some time after the collection, and counts it until then.
+  nowhere.postMessage(undefined, [new ArrayBuffer(UNUSED_BYTES)]);
 }
 
 /** To be awaited between tasks: lets V8 end what it has begun to collect. Takes some microseconds when it has not come to its end. */
@@ -99,7 +104,7 @@ async function collected(): Promise<void> {
   if (isCollecting) collectGarbage();
 }
 
-/** Bytes of arrays that this thread has outside of its heap, shared ones left out; takes about a microsecond. */
-export function arrayBytes({ external_memory }: HeapInfo = getHeapStatistics()): number {
-  return isCollecting ? Math.max(0, external_memory - UNUSED_BYTES) : external_memory;
+/** Bytes of the arrays of this thread, without shared ones. V8 holds them outside of its heap. */
+export function arrayBytes(): number {
+  return getHeapStatistics().external_memory;
 }

@@ -1,12 +1,7 @@
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
 import { must } from '../assert.ts';
-import {
-  arrayBytes,
-  beginCollecting,
-  collectGarbage,
-  collectNewGarbage,
-} from '../column/garbage.ts';
+import { beginCollecting, collectGarbage, collectNewGarbage } from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
 import { HeldMemory, type SharedMemoryUse } from './held-memory.ts';
@@ -196,9 +191,8 @@ type Measured = {
 };
 
 function measure(): Measured {
-  const statistics = getHeapStatistics();
-  const heapBytes = statistics.used_heap_size;
-  return { heapBytes, bytes: heapBytes + arrayBytes(statistics) };
+  const { used_heap_size: heapBytes, external_memory: bytesOutside } = getHeapStatistics();
+  return { heapBytes, bytes: heapBytes + bytesOutside };
 }
 
 /** Bytes without new objects, for which V8 has a room of its own, WORKER_NEW_OBJECTS_BYTES_MAX. Takes some ten microseconds. */

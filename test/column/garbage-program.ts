@@ -45,6 +45,11 @@ const shared = new FinalizationRegistry(() => {
 const [, , how] = process.argv;
 const bytesMax = arrayBytes() + 8 * 2 ** 20;
 
+function checkArrayBytes(): void {
+  if (arrayBytes() > bytesMax)
+    throw new Error('what begins a collection counts as an array in use');
+}
+
 for (let round = 0; round < ROUNDS; round++) {
   for (let part = 0; part < 2; part++) {
     work();
@@ -55,11 +60,13 @@ for (let round = 0; round < ROUNDS; round++) {
   await wait(0);
   if (how === 'begun') {
     beginCollecting();
-    if (arrayBytes() > bytesMax) throw new Error('what begins it counts as an array in use');
+    checkArrayBytes();
     work();
     await letCollect();
-  } else if (how === 'beside') await collectGarbageBeside();
-  else collectGarbage();
+  } else if (how === 'beside') {
+    await collectGarbageBeside();
+    checkArrayBytes();
+  } else collectGarbage();
   await wait(0);
 }
 if (how === 'begun') await collectGarbageBeside();
