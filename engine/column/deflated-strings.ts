@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib';
+import { constants, inflateRawSync } from 'node:zlib';
 import { JsonBuffer } from './json-buffer.ts';
 import type { JsonWriter } from './json-writer.ts';
 import { RowTexts } from './row-texts.ts';
@@ -74,11 +74,15 @@ export class DeflatedStrings implements StringEntries {
     const known = this.#blocks.get(index);
     if (known !== undefined) return known;
     const offset = this.#blockOffsets[index]!;
-    const bytes = inflateRawSync(this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!));
     const first = index * this.#blockEntries;
     const count = Math.min(this.#blockEntries, this.size - first);
     const offsets = new Uint32Array(count + 1);
     for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
+    const bytes = inflateRawSync(
+      this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!),
+      // One chunk of the right size, in place of several, or of one that is mostly empty.
+      { chunkSize: Math.max(offsets[count]!, constants.Z_MIN_CHUNK) },
+    );
     if (this.#blocks.size >= CACHED_BLOCKS_MAX) {
       for (const oldest of this.#blocks.keys()) {
         this.#blocks.delete(oldest);

@@ -29,8 +29,11 @@ const DEFLATED_SHARE_MAX = 0.75;
  */
 const DICTIONARY_BYTES_PER_VALUE_MIN = 2;
 const DEFLATED_DICTIONARY_SHARE_MAX = 0.25;
-/** Higher levels take twice the time for a few per cent. */
-const DEFLATE_LEVEL = 1;
+/**
+ * Higher levels take twice the time for a few per cent. Most blocks fit into one chunk; Node allocates at least one for
+ * each block, of 16 KiB by default.
+ */
+const DEFLATE_OPTIONS = { level: 1, chunkSize: 4 * 1024 } as const;
 
 /** A column of so many values per distinct one gets a dictionary: predicates run over that. */
 const REPETITIONS_MIN = 16;
@@ -310,19 +313,22 @@ export class StringEncoder {
     if (codes.length < DEFLATED_ENTRIES_MIN || size < codes.length * DEFLATED_SIZE_MIN) {
       return undefined;
     }
-    const blocks: Uint8Array[] = [];
+    const packed = new Uint8Array(Math.floor(size * shareMax));
     const blockOffsets = [0];
+    let packedEnd = 0;
     for (let start = 0; start < codes.length; start += DEFLATED_BLOCK_ENTRIES) {
       const end = Math.min(start + DEFLATED_BLOCK_ENTRIES, codes.length);
-      const block = deflateRawSync(this.#join(codes, start, end).bytes, { level: DEFLATE_LEVEL });
-      blocks.push(block);
-      blockOffsets.push(blockOffsets.at(-1)! + block.length);
+      const block = deflateRawSync(this.#join(codes, start, end).bytes, DEFLATE_OPTIONS);
+      if (packedEnd + block.length > packed.length) return undefined;
+      // Copied: a block keeps the whole chunk alive that zlib wrote it to.
+      packed.set(block, packedEnd);
+      packedEnd += block.length;
+      blockOffsets.push(packedEnd);
     }
-    if (blockOffsets.at(-1)! > size * shareMax) return undefined;
     const sizes = this.#sizes(codes);
     return {
       kind: 'deflated',
-      bytes: this.#sink.add(Buffer.concat(blocks)),
+      bytes: this.#sink.add(packed.slice(0, packedEnd)),
       blockOffsets: this.#sink.add(Uint32Array.from(blockOffsets)),
       sizes: this.#sink.add(sizes),
       sizeWidth: sizes.BYTES_PER_ELEMENT as 1 | 2 | 4,
