@@ -57,12 +57,9 @@ export class Backlog {
     );
   }
 
-  /**
-   * Whether sealing and writing keep pace, so that there is time, and memory, to merge what was
-   * written.
-   */
-  get isShort(): boolean {
-    return this.#unsealed().frozen + this.#waiting() <= this.#budget.backlogBytesMax / 2;
+  /** Bytes that it may still grow by. A merge may take them: where sealing is behind only small segments are merged. */
+  get freeBytes(): number {
+    return this.#budget.backlogBytesMax - this.#byteSize;
   }
 
   /** Seals the largest open segment when all of them take much: each source has one, used or not. */

@@ -246,7 +246,7 @@ export const BACKLOG_SHARE_URGENT = 3 / 4;
  */
 export const OPEN_SHARE_MAX = 1 / 4;
 
-/** … and the part that the result of a merge may: nothing is merged while more than the other half is taken. */
+/** … and the part that the segments of a merge may, and no more than the rest leaves free. */
 export const MERGE_SHARE_MAX = 1 / 2;
 
 /** Ticks to a step of the clock that tells what was used of late: the grain of what leaves first. */

@@ -398,8 +398,8 @@ export class LogStore implements SegmentCatalog {
   async #mergeAll(): Promise<void> {
     for (const { sealed } of this.#streams.values()) {
       for (;;) {
-        if (this.#isClosed || !this.#backlog.isShort) return;
-        const merging = sealed.mergeSome(this.#quietUs);
+        if (this.#isClosed) return;
+        const merging = sealed.mergeSome(this.#quietUs, this.#backlog.freeBytes);
         if (merging === undefined) break;
         await merging;
       }

@@ -28,6 +28,8 @@ const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BY
 
 export type MergeChoice<T> = {
   readonly segments: readonly T[];
+  /** Bytes in memory that a merge of them takes at a time. */
+  readonly byteSize: number;
   /** How many segments their rows are to be in: more than one where a merge does not take all. */
   readonly partCount: number;
 };
@@ -89,14 +91,14 @@ function chooseForGood<T extends MergeCandidate>(
   const whole = loose.find(({ areBlocksWhole }) => areBlocksWhole);
   if (whole !== undefined) return inOne([whole]);
   if (totalOf(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
-    return { segments: all, partCount };
+    return { segments: all, byteSize: bounds.byteSize, partCount };
   }
   const rest = takeFitting(loose, [], bounds);
   return rest.length > 1 ? inOne(rest) : undefined;
 }
 
-function inOne<T>(segments: readonly T[]): MergeChoice<T> {
-  return { segments, partCount: 1 };
+function inOne<T extends MergeCandidate>(segments: readonly T[]): MergeChoice<T> {
+  return { segments, byteSize: totalOf(segments).byteSize, partCount: 1 };
 }
 
 function totalOf(segments: readonly MergeTotal[]): Total {

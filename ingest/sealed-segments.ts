@@ -194,11 +194,11 @@ export class SealedSegments {
   }
 
   /**
-   * Begins to merge some segments of one partition. `undefined` when there are none worth it, or some
-   * are being merged already; never rejects. Partitions that have got no rows since `quietUs` are taken
-   * to get no more.
+   * Begins to merge some segments of one partition, of at most so many bytes in memory. Returns `undefined` if there are
+   * none worth it, or if a merge is running; never rejects. A partition that has got no rows since `quietUs` is taken to
+   * get no more.
    */
-  mergeSome(quietUs: number): Promise<void> | undefined {
+  mergeSome(quietUs: number, bytesMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     if (this.#storage === undefined || this.#merging !== undefined || this.#ticksToMerge > 0) {
       return undefined;
     }
@@ -207,7 +207,7 @@ export class SealedSegments {
         segment.file === undefined ? [] : [{ ...candidateOf(segment, segment.file), segment }],
       );
       const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
-      if (chosen === undefined) continue;
+      if (chosen === undefined || chosen.byteSize > bytesMax) continue;
       const { partCount } = chosen;
       const some = chosen.segments.map(({ segment }) => segment);
       this.#merging = this.#tryToMerge(() =>

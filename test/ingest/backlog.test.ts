@@ -180,13 +180,35 @@ test('open segments are sealed when all of them together take much, the largest 
   assert(sealed.byteSize < budget.openBytesMax, `${sealed.byteSize}`);
 });
 
-test('nothing is merged while much waits to be written', async () => {
-  const { store, slow, merges } = await opened(limited());
+/** Small segments in files, enough for a merge. */
+async function addSmallSegments(store: LogStore): Promise<void> {
   for (let count = 0; count < 20; count++) {
     await append(store, 'a', 100);
     await store.flush();
   }
   await store.settled();
+}
+
+test('small segments are merged while much, but not all that may be, waits to be written', async () => {
+  const full = await opened(limited());
+  full.slow.hold();
+  const refusedAfter = await appendUntilRefused(full.store);
+  full.slow.release();
+  const { store, slow, merges } = await opened(limited());
+  await addSmallSegments(store);
+  slow.hold();
+  for (let count = 0; count < refusedAfter * 0.75; count++) await append(store);
+  void store.flush();
+  store.tick(NOW_US);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert(merges.count > 0);
+  slow.release();
+  await store.settled();
+});
+
+test('nothing is merged while as much as may be waits to be written', async () => {
+  const { store, slow, merges } = await opened(limited());
+  await addSmallSegments(store);
   slow.hold();
   await appendUntilRefused(store);
   store.tick(NOW_US);
