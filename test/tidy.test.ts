@@ -11,9 +11,11 @@ const TOP = new Set([
   ...[
     'README.md',
     'ARCHITECTURE.md',
+    'CHANGELOG.md',
     'CONTRIBUTING.md',
     'SECURITY.md',
     'LICENSE',
+    '.editorconfig',
     '.gitignore',
     'biome.json',
   ],
@@ -27,7 +29,9 @@ const QUERIES = filesBelow('src/endpoints', '.sql');
 const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'bench/RESULTS.md',
   'package.json',
   'package-lock.json',
   'biome.json',
