@@ -6,6 +6,12 @@ const NONE: readonly number[] = [];
 /**
  * Days of one source (UTC, since the epoch) of which rows, or values of rows, were lost to damage: an answer over one
  * of them may lack some. There are at most as many as the retention has days, and in nearly all services none.
+ *
+ * An answer over such a day is not kept, as a later start may put the file back. Partial states need no such rule: they
+ * live no longer than the process.
+ *
+ * A day counts even where the log has brought its rows back: a file without a readable envelope does not say which rows
+ * it had.
  */
 export class LostDays {
   readonly #days = new Set<number>();

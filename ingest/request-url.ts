@@ -38,6 +38,9 @@ export const URL_SLOTS = 1;
  * the host is the project's where a gateway serves one. It stands last in `request`, so that what was
  * sent keeps its order. An event that has one, under any case of the name, or no path, or several
  * records where one request is meant, stays as it is.
+ *
+ * This is part of admission, so that log, segments and answers have the URL as if it had been sent, and
+ * no query must know of it.
  */
 export class RequestUrl {
   readonly #text: BodyText;

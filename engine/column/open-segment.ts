@@ -28,6 +28,9 @@ export type OpenSegmentOptions = {
  * The newest events of one source, as rows on append-only tapes. One thread appends and publishes;
  * others read through handles, each of which sees the rows published when it was made.
  *
+ * Rows, not columns: a wide event has some eighty leaves. Eighty growing columns are eighty places to write for each
+ * event, and some two hundred buffers to hand to a worker for each query; tapes are a dozen.
+ *
  * Invariant: the entries of every array below the published counts never change again.
  */
 export class OpenSegment {

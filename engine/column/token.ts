@@ -17,7 +17,9 @@
  * have key 0 (which is also an ordinary key: only a position says which). Values stand in slots in
  * the same order; kinds that are their own value (NULL, TRUE, an empty list …) take no slot. Two
  * records of one *skeleton* (equal tokens) differ only in their slots, so a segment keeps each
- * distinct skeleton once.
+ * distinct skeleton once. The number of its skeleton tells which fields an event has, of which kinds,
+ * how long its lists are and in which order its keys came: what others store as presence bitmaps, type
+ * tags and repetition levels.
  *
  * `metadata` is always a RECORD_LIST, or absent: a map becomes a list of one.
  */

@@ -67,6 +67,9 @@ export class RecordError extends Error {
  * `slice_sizes` has the bytes of each array, without padding, in the order of the drawing. Project
  * keys of no bytes are those of `projects`. Numbers of the arrays are as the machine has them:
  * little-endian on all that Node runs on.
+ *
+ * Arrays are written as they are, without the capacity that they do not use. To pack the strings end to
+ * end would save a third of the bytes and double the work, and the log is short-lived.
  */
 const FIELD = {
   source: 0,

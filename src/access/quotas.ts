@@ -36,7 +36,8 @@ const DAY_MS = 86_400_000;
 /**
  * Holds posts against quotas of events and bytes by UTC day, and of stored bytes. A token has its own quota. One that
  * has none, and is bound to one project, shares the quota of its project with the other tokens of it. So a project needs
- * no entry anywhere, and one that may post more is given a token with a quota of its own.
+ * no entry anywhere, and one that may post more is given a token with a quota of its own. A post of several projects is
+ * held against none of theirs: refusing it for one would lose events of the others.
  *
  * A segment holds many projects, so stored bytes are those that were posted within the retention.
  *

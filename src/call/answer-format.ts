@@ -2,7 +2,10 @@ import { CsvRewriter } from './csv-rewriter.ts';
 import { NdjsonRewriter } from './ndjson-rewriter.ts';
 import type { RowsRewriter } from './rows-rewriter.ts';
 
-/** A form in which an answer may leave. */
+/**
+ * A form in which an answer may leave. The engine writes rows as JSON only, and the other forms are made of these bytes:
+ * so one kept answer serves every form.
+ */
 export type AnswerFormat = {
   /** As an entity tag has it, and, behind a point, the end of a path. */
   readonly name: string;

@@ -27,6 +27,8 @@ const CALL_SECONDS = [
  *
  * Labels have few values: names of endpoints and sources that there are, statuses, and codes of the
  * table in `errors.ts`.
+ *
+ * The default metrics of prom-client are left out: they start watchers that cannot be stopped.
  */
 export class Metrics {
   readonly #registry = new Registry();
