@@ -13,7 +13,7 @@ import {
 } from '../../column/type.ts';
 import { readingBeside } from '../../function/dynamic.ts';
 import type { Span } from '../../query-error.ts';
-import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
+import type { BinaryOperator, Query, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { combined } from './bind-struct.ts';
 import { bindInQuery } from './bind-subquery.ts';
@@ -175,19 +175,22 @@ export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expressi
   const input = context.bind(syntax.input);
   const result =
     query !== undefined
-      ? bindInQuery(
-          {
-            input,
-            query,
-            span,
-            equal: (...sides) => comparison('=', ...sides, span, context.binding),
-          },
-          context,
-        )
+      ? inQuery(input, query, span, context)
       : syntax.array === undefined
         ? inList(input, syntax.list, span, context)
         : inArray(input, syntax.array, span, context);
   return negated ? not(result, span) : result;
+}
+
+function inQuery(
+  input: Expression,
+  query: Query,
+  span: Span,
+  context: ExpressionContext,
+): Expression {
+  const equal = (left: Expression, right: Expression): Expression =>
+    comparison('=', left, right, span, context.binding);
+  return bindInQuery({ input, query, span, equal }, context);
 }
 
 function inList(
@@ -259,6 +262,9 @@ function inArray(
   if (isWritten && input.type.kind === 'STRUCT') {
     return isSomeRecord(input, bound.elements, span, binding);
   }
+  if (input.type.kind === 'STRUCT' && element.kind === 'STRUCT') {
+    return inQuery(input, elementsOf(syntax), span, context);
+  }
   const operands = comparableWithElements(input, bound, element, binding);
   if (operands === undefined) {
     const elements = typeName(arrayOf(element));
@@ -268,6 +274,23 @@ function inArray(
     );
   }
   return { op: 'call', type: BOOL, name: 'in_array', arguments: operands, span };
+}
+
+/** `SELECT element FROM UNNEST(array) AS element` */
+function elementsOf(array: Syntax): Query {
+  const { span } = array;
+  const name = { span, text: 'element' };
+  const item = { kind: 'expression', span, expression: { kind: 'name', span, name } } as const;
+  const from = { kind: 'unnest', span, array, alias: name } as const;
+  const select = {
+    kind: 'select',
+    span,
+    distinct: false,
+    items: [item],
+    from,
+    groupBy: [],
+  } as const;
+  return { span, with: [], body: select, orderBy: [] };
 }
 
 /** By the rules of `=`, which a field or an element of unknown kind is read by. */

@@ -69,9 +69,13 @@ function inputValue({ plan, columns }: Relation, index: number): Expression {
   const column = columns[index]!;
   const item = plan.op === 'project' ? plan.columns[index] : undefined;
   if (item?.column.id !== column.id) return columnReference(column);
-  const { op, type } = item.expression;
-  const isOpen = op === 'literal' || (op === 'array' && item.expression.elements.every(isLiteral));
-  return isOpen && type.kind !== 'STRUCT' ? item.expression : columnReference(column);
+  return isConstant(item.expression) ? item.expression : columnReference(column);
+}
+
+function isConstant(expression: Expression): boolean {
+  if (expression.op === 'array') return expression.elements.every(isLiteral);
+  if (expression.op === 'struct') return expression.fields.every(isConstant);
+  return isLiteral(expression) && expression.type.kind !== 'STRUCT';
 }
 
 /** An input whose columns have the types of the union's. */

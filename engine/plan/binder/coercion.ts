@@ -1,5 +1,6 @@
 import {
   arrayOf,
+  BOOL,
   DYNAMIC,
   FLOAT64,
   INT64,
@@ -43,8 +44,7 @@ export function coercionCost(expression: Expression, type: SqlType): number | un
   if (isDynamicList(from) && type.kind === 'ARRAY') return isReadable(type) ? 1 : undefined;
   if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
     if (from.fields.length !== type.fields.length) return undefined;
-    if (expression.op !== 'struct') return hasSameValues(from, type) ? 1 : undefined;
-    return costOfAll(expression.fields, (index) => type.fields[index]!.type);
+    return costOfAll(fieldsOf(expression, from), (index) => type.fields[index]!.type);
   }
   return undefined;
 }
@@ -103,8 +103,24 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
     return { op: 'struct', type, fields };
   }
-  // The names of fields are no part of a value.
-  if (from.kind === 'STRUCT') return { ...expression, type };
+  if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {
+    // The names of fields are no part of a value.
+    if (hasSameValues(from, type)) return { ...expression, type };
+    const values = fieldsOf(expression, from);
+    const span = binding.originOf(expression)?.span;
+    const fields = values.map((field, index) => {
+      if (span !== undefined) binding.spendCopy(expression, span);
+      return inner(field, type.fields[index]!.type);
+    });
+    const isNull: Expression = {
+      op: 'call',
+      type: BOOL,
+      name: 'is_null',
+      arguments: [expression],
+    };
+    const branches = [{ when: isNull, then: nullOf(type) }];
+    return { op: 'case', type, branches, otherwise: { op: 'struct', type, fields } };
+  }
   const span = binding.originOf(expression)?.span;
   return { op: 'cast', type, input: expression, safe: false, span };
 }
@@ -154,11 +170,7 @@ function commonStruct(
     return undefined;
   }
   const fields = first.fields.map(({ name }, index) => {
-    const values = expressions.map((expression, row): Expression => {
-      const { type } = types[row]!.fields[index]!;
-      if (expression.op === 'struct') return expression.fields[index]!;
-      return { op: 'struct-field', type, input: expression, index };
-    });
+    const values = expressions.map((each, row) => fieldsOf(each, types[row]!)[index]!);
     const type = commonType(values);
     return type === undefined ? undefined : { name, type };
   });
@@ -265,6 +277,20 @@ function isReadable(type: SqlType): boolean {
 }
 
 /** Whether they differ in names only, and in the types of fields that are always NULL. */
+/** The values of a record, as they are written or as they are read from it. */
+function fieldsOf(
+  expression: Expression,
+  { fields }: SqlType & { readonly kind: 'STRUCT' },
+): readonly Expression[] {
+  if (expression.op === 'struct') return expression.fields;
+  return fields.map(({ type }, index) => ({
+    op: 'struct-field',
+    type,
+    input: expression,
+    index,
+  }));
+}
+
 function hasSameValues(
   from: SqlType & { readonly kind: 'STRUCT' },
   wanted: SqlType & { readonly kind: 'STRUCT' },
