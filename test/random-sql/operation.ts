@@ -1,4 +1,4 @@
-import { comparisons, conditionals, truths } from './comparison-operations.ts';
+import { comparisons, conditionals, records, truths } from './comparison-operations.ts';
 import { dates } from './date-operations.ts';
 import { lists } from './list-operations.ts';
 import { numbers } from './number-operations.ts';
@@ -27,6 +27,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
     ...truths(),
     ...comparisons(),
     ...conditionals(),
+    ...records(),
     ...numbers(),
     ...texts(),
     ...madeTexts(),

@@ -13,10 +13,10 @@ import {
 } from '../../column/type.ts';
 import { readingBeside } from '../../function/dynamic.ts';
 import type { Span } from '../../query-error.ts';
-import type { BinaryOperator, Query, Expression as Syntax } from '../../sql/ast.ts';
+import type { BinaryOperator, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { combined } from './bind-struct.ts';
-import { bindInQuery } from './bind-subquery.ts';
+import { bindInQuery, isRecordInArray } from './bind-subquery.ts';
 import type { Binding } from './binding.ts';
 import {
   coerce,
@@ -175,22 +175,19 @@ export function bindIn(syntax: Kind<'in'>, context: ExpressionContext): Expressi
   const input = context.bind(syntax.input);
   const result =
     query !== undefined
-      ? inQuery(input, query, span, context)
+      ? bindInQuery({ input, query, span, equal: equalIn(span, context) }, context)
       : syntax.array === undefined
         ? inList(input, syntax.list, span, context)
         : inArray(input, syntax.array, span, context);
   return negated ? not(result, span) : result;
 }
 
-function inQuery(
-  input: Expression,
-  query: Query,
+/** Makes `left = right`. */
+function equalIn(
   span: Span,
-  context: ExpressionContext,
-): Expression {
-  const equal = (left: Expression, right: Expression): Expression =>
-    comparison('=', left, right, span, context.binding);
-  return bindInQuery({ input, query, span, equal }, context);
+  { binding }: ExpressionContext,
+): (left: Expression, right: Expression) => Expression {
+  return (left, right) => comparison('=', left, right, span, binding);
 }
 
 function inList(
@@ -263,7 +260,10 @@ function inArray(
     return isSomeRecord(input, bound.elements, span, binding);
   }
   if (input.type.kind === 'STRUCT' && element.kind === 'STRUCT') {
-    return inQuery(input, elementsOf(syntax), span, context);
+    return isRecordInArray(
+      { input, array: bound, element, span, equal: equalIn(span, context) },
+      binding,
+    );
   }
   const operands = comparableWithElements(input, bound, element, binding);
   if (operands === undefined) {
@@ -274,23 +274,6 @@ function inArray(
     );
   }
   return { op: 'call', type: BOOL, name: 'in_array', arguments: operands, span };
-}
-
-/** `SELECT element FROM UNNEST(array) AS element` */
-function elementsOf(array: Syntax): Query {
-  const { span } = array;
-  const name = { span, text: 'element' };
-  const item = { kind: 'expression', span, expression: { kind: 'name', span, name } } as const;
-  const from = { kind: 'unnest', span, array, alias: name } as const;
-  const select = {
-    kind: 'select',
-    span,
-    distinct: false,
-    items: [item],
-    from,
-    groupBy: [],
-  } as const;
-  return { span, with: [], body: select, orderBy: [] };
 }
 
 /** By the rules of `=`, which a field or an element of unknown kind is read by. */

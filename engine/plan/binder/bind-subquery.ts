@@ -1,9 +1,10 @@
-import { arrayOf, BOOL, INT64, typeName } from '../../column/type.ts';
+import { arrayOf, BOOL, INT64, type SqlType, typeName } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
 import type { Query, Expression as Syntax } from '../../sql/ast.ts';
 import type { Capture, Column, Expression, Subquery } from '../expression.ts';
 import { columnReference } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
+import type { Binding } from './binding.ts';
 import { comparable } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { OuterScope } from './outer-scope.ts';
@@ -50,7 +51,7 @@ export function bindInQuery(syntax: InQuerySyntax, context: ExpressionContext): 
   const { plan, captures } = bound;
   const column = onlyColumn(bound.columns, 'IN (SELECT …)', query.span);
   if (input.type.kind === 'STRUCT' && column.type.kind === 'STRUCT') {
-    return recordInQuery(syntax, { ...bound, column }, context);
+    return recordInRows(syntax, { plan, captures, column }, binding);
   }
   const operands = comparable([input, columnReference(column)], binding);
   if (operands === undefined) {
@@ -74,11 +75,40 @@ export function bindInQuery(syntax: InQuerySyntax, context: ExpressionContext): 
   } satisfies Subquery;
 }
 
+export type RecordInArray = Omit<InQuerySyntax, 'query'> & {
+  readonly array: Expression;
+  readonly element: SqlType;
+};
+
+/** `record IN UNNEST(array)`: the array is computed for the row, and each of its elements is a row of the subquery. */
+export function isRecordInArray(
+  { array, element, ...of }: RecordInArray,
+  binding: Binding,
+): Expression {
+  const captured = binding.newOuterColumn('array', array.type);
+  const column = binding.newColumn('element', element);
+  const unnest = {
+    op: 'unnest',
+    input: { op: 'one-row' },
+    array: columnReference(captured),
+    element: column,
+    outer: false,
+  } as const;
+  const captures = [{ column: captured, expression: array }];
+  return recordInRows(of, { plan: binding.plan(unnest, of.span), captures, column }, binding);
+}
+
+type Rows = {
+  readonly plan: LogicalPlan;
+  readonly captures: readonly Capture[];
+  readonly column: Column;
+};
+
 /** A record is compared field by field with each row, so it is captured. */
-function recordInQuery(
-  { input, span, equal }: InQuerySyntax,
-  { plan, captures, column }: BoundSubquery & { readonly column: Column },
-  { binding }: ExpressionContext,
+function recordInRows(
+  { input, span, equal }: Omit<InQuerySyntax, 'query'>,
+  { plan, captures, column }: Rows,
+  binding: Binding,
 ): Expression {
   const wanted = binding.newOuterColumn('input', input.type);
   const expression = equal(columnReference(wanted), columnReference(column));
