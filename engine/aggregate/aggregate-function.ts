@@ -1,6 +1,7 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
@@ -9,6 +10,7 @@ import type { ChunkRuns } from './chunk-runs.ts';
 export type AggregateFunction = {
   /** Lower case. */
   readonly name: string;
+  readonly doc: FunctionDoc;
   readonly overloads: readonly AggregateOverload[];
   /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
   readonly modifiers?: readonly AggregateModifier[];

@@ -14,6 +14,11 @@ import { fromPortable, type PortableValue, toPortable } from './portable-value.t
  */
 export const ANY_VALUE: AggregateFunction = {
   name: 'any_value',
+  doc: [
+    'A value of the rows: always the least in the order of `ORDER BY`. NULL if all are NULL.',
+    'ANY_VALUE(x) FROM UNNEST([3, NULL, 1]) AS x',
+    '1',
+  ],
   overloads: [
     { parameters: ['any'], result: (types) => types[0]!, create: () => new AnyValueState() },
   ],

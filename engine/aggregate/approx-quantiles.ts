@@ -8,7 +8,7 @@ import type { Vector } from '../column/vector.ts';
 import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
 import { orderedKind } from '../function/dynamic.ts';
 import { intervalOfSortText, sortTextOf } from '../function/time/interval-sort-text.ts';
-import { QUANTILES_MAX } from '../limits.ts';
+import { EXACT_QUANTILE_VALUES_MAX, QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
@@ -41,6 +41,11 @@ import { ValueCounts } from './value-counts.ts';
  */
 export const APPROX_QUANTILES: AggregateFunction = {
   name: 'approx_quantiles',
+  doc: [
+    `The bounds of so many parts of one size: the least value, the values between the parts, and the greatest value. NULLs are left out unless the call says RESPECT NULLS. Exact up to ${EXACT_QUANTILE_VALUES_MAX} distinct values in a group, with ranks off by 0.1 % at most beyond.`,
+    'APPROX_QUANTILES(x, 2) FROM UNNEST([1, 2, 3, 4, 5]) AS x',
+    '[1, 3, 5]',
+  ],
   modifiers: ['distinct', 'nulls'],
   overloads: [
     {

@@ -2,27 +2,52 @@ import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import { canonicalInteger } from '../function/number/int64.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from './growth.ts';
 
 /** BIT_AND(x): of INT64, in two's complement. NULLs are left out; NULL when there is nothing else. */
-export const BIT_AND: AggregateFunction = bitwise('bit_and', {
-  neutral: -1,
-  join: (left, right) => left & right,
-});
+export const BIT_AND: AggregateFunction = bitwise(
+  'bit_and',
+  [
+    'The bits that are 1 in all values. NULLs are left out; NULL if there are no others.',
+    'BIT_AND(x) FROM UNNEST([6, 3]) AS x',
+    '2',
+  ],
+  {
+    neutral: -1,
+    join: (left, right) => left & right,
+  },
+);
 
 /** BIT_OR(x), as BIT_AND. */
-export const BIT_OR: AggregateFunction = bitwise('bit_or', {
-  neutral: 0,
-  join: (left, right) => left | right,
-});
+export const BIT_OR: AggregateFunction = bitwise(
+  'bit_or',
+  [
+    'The bits that are 1 in some value. NULLs are left out; NULL if there are no others.',
+    'BIT_OR(x) FROM UNNEST([6, 3]) AS x',
+    '7',
+  ],
+  {
+    neutral: 0,
+    join: (left, right) => left | right,
+  },
+);
 
 /** BIT_XOR(x), as BIT_AND. */
-export const BIT_XOR: AggregateFunction = bitwise('bit_xor', {
-  neutral: 0,
-  join: (left, right) => left ^ right,
-});
+export const BIT_XOR: AggregateFunction = bitwise(
+  'bit_xor',
+  [
+    'The bits that are 1 in an odd number of values. NULLs are left out; NULL if there are no others.',
+    'BIT_XOR(x) FROM UNNEST([6, 3]) AS x',
+    '5',
+  ],
+  {
+    neutral: 0,
+    join: (left, right) => left ^ right,
+  },
+);
 
 type BitOperation = {
   /** What, joined with a word, leaves it as it is. */
@@ -31,9 +56,10 @@ type BitOperation = {
   readonly join: (left: number, right: number) => number;
 };
 
-function bitwise(name: string, operation: BitOperation): AggregateFunction {
+function bitwise(name: string, doc: FunctionDoc, operation: BitOperation): AggregateFunction {
   return {
     name,
+    doc,
     overloads: [{ parameters: [INT64], result: INT64, create: () => new BitsState(operation) }],
   };
 }

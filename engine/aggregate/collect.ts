@@ -8,9 +8,14 @@ import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState, CallModifiers } from './aggregate-function.ts';
 import { type CollectedPartial, CollectedRows } from './collected-rows.ts';
 
-/** ARRAY_AGG(x): the values of x, NULLs among them unless they are ignored; NULL of no rows. */
+/** ARRAY_AGG(x): the values of x, NULLs among them unless they are ignored; NULL if there are no rows. */
 export const ARRAY_AGG: AggregateFunction = {
   name: 'array_agg',
+  doc: [
+    'The values as an array, NULLs among them unless the call says `IGNORE NULLS`; NULL if there are no rows.',
+    'ARRAY_AGG(x ORDER BY x DESC) FROM UNNEST([1, 3, 2]) AS x',
+    '[3, 2, 1]',
+  ],
   modifiers: ['distinct', 'nulls', 'order', 'limit'],
   overloads: [
     {
@@ -28,6 +33,11 @@ export const ARRAY_AGG: AggregateFunction = {
 /** ARRAY_CONCAT_AGG(x): the elements of the arrays, one array after the other; NULLs are left out. */
 export const ARRAY_CONCAT_AGG: AggregateFunction = {
   name: 'array_concat_agg',
+  doc: [
+    'The elements of all arrays, one array after the other. NULLs are left out; NULL if there are no others.',
+    'ARRAY_CONCAT_AGG([x, x * 10] ORDER BY x) FROM UNNEST([1, 2]) AS x',
+    '[1, 10, 2, 20]',
+  ],
   modifiers: ['distinct', 'order', 'limit'],
   overloads: [
     {
@@ -45,6 +55,11 @@ export const ARRAY_CONCAT_AGG: AggregateFunction = {
 /** STRING_AGG(x[, delimiter]): the texts with a delimiter between them, a comma; NULLs are left out. */
 export const STRING_AGG: AggregateFunction = {
   name: 'string_agg',
+  doc: [
+    'The texts or BYTES with a separator between them, a comma if none is given. NULLs are left out; NULL if there are no others.',
+    "STRING_AGG(x, '-' ORDER BY x) FROM UNNEST(['b', NULL, 'a']) AS x",
+    "'a-b'",
+  ],
   modifiers: ['distinct', 'order', 'limit'],
   overloads: [STRING, BYTES].flatMap((type) =>
     [[], [type]].map((constants) => ({

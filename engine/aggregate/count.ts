@@ -11,6 +11,11 @@ import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 /** COUNT(*) and COUNT(x): rows, and rows where x is not NULL. */
 export const COUNT: AggregateFunction = {
   name: 'count',
+  doc: [
+    'Number of rows, or of those with a value that is not NULL.',
+    'COUNT(x) FROM UNNEST([1, NULL, 3]) AS x',
+    '2',
+  ],
   overloads: [
     { parameters: [], result: INT64, create: () => new CountState(countRows, countRunRows) },
     {
@@ -28,6 +33,11 @@ export const COUNT: AggregateFunction = {
 /** COUNTIF(condition): rows where the condition is TRUE. */
 export const COUNTIF: AggregateFunction = {
   name: 'countif',
+  doc: [
+    'Number of rows in which a condition is TRUE.',
+    'COUNTIF(x > 1) FROM UNNEST([1, 2, 3]) AS x',
+    '2',
+  ],
   overloads: [
     {
       parameters: [BOOL],

@@ -6,6 +6,7 @@ import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.t
 import { numberVector, TRUE, UNKNOWN } from '../column/vector.ts';
 import { compareNumbers, compareText } from '../function/comparison.ts';
 import { orderedKind } from '../function/dynamic.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
@@ -14,27 +15,61 @@ import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 
 /** MIN(x): NaN if any value is, NULL if none is there. */
-export const MIN: AggregateFunction = extreme('min', 'least');
+export const MIN: AggregateFunction = extreme(
+  'min',
+  [
+    'The least value that is not NULL; NULL if there is none, NaN if some value is NaN.',
+    'MIN(x) FROM UNNEST([3, NULL, 2]) AS x',
+    '2',
+  ],
+  'least',
+);
 
 /** MAX(x): NaN if any value is, NULL if none is there. */
-export const MAX: AggregateFunction = extreme('max', 'greatest');
+export const MAX: AggregateFunction = extreme(
+  'max',
+  [
+    'The greatest value that is not NULL; NULL if there is none, NaN if some value is NaN.',
+    "MAX(x) FROM UNNEST(['a', 'c', 'b']) AS x",
+    "'c'",
+  ],
+  'greatest',
+);
 
 /** LOGICAL_AND(x): whether x is TRUE in all rows that have it, which is its least value. */
-export const LOGICAL_AND: AggregateFunction = logical('logical_and', 'least');
+export const LOGICAL_AND: AggregateFunction = logical(
+  'logical_and',
+  [
+    'Whether a condition is TRUE in all rows. NULLs are left out; NULL if there are no others.',
+    'LOGICAL_AND(x > 1) FROM UNNEST([1, 2, NULL]) AS x',
+    'FALSE',
+  ],
+  'least',
+);
 
 /** LOGICAL_OR(x): whether x is TRUE in any row, which is its greatest value. */
-export const LOGICAL_OR: AggregateFunction = logical('logical_or', 'greatest');
+export const LOGICAL_OR: AggregateFunction = logical(
+  'logical_or',
+  [
+    'Whether a condition is TRUE in some row. NULLs are left out; NULL if there are no others.',
+    'LOGICAL_OR(x > 1) FROM UNNEST([1, 2, NULL]) AS x',
+    'TRUE',
+  ],
+  'greatest',
+);
 
-function logical(name: string, side: Side): AggregateFunction {
+function logical(name: string, doc: FunctionDoc, side: Side): AggregateFunction {
   return {
     name,
+    doc,
     overloads: [{ parameters: [BOOL], result: BOOL, create: () => new ExtremeState(side) }],
   };
 }
 
-function extreme(name: string, side: Side): AggregateFunction {
+function extreme(name: string, doc: FunctionDoc, side: Side): AggregateFunction {
   return {
     name,
+    doc,
     overloads: [
       {
         parameters: ['orderable'],

@@ -2,6 +2,8 @@ import { FLOAT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
+import { sameAs } from '../function/function-doc.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { type ExactNumber, exactDifference, exactInteger, exactProduct } from './exact-number.ts';
 import { exactRatio, rootOfRatio } from './exact-ratio.ts';
@@ -9,26 +11,81 @@ import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { PreciseSums, type PreciseSumsPartial } from './precise-sums.ts';
 import { ProductSums, type ProductSumsPartial } from './product-sums.ts';
 
+const VAR_SAMP_DOC: FunctionDoc = [
+  'Variance of the numbers as a sample. NULLs are left out; NULL if there are fewer than two others.',
+  'VAR_SAMP(x) FROM UNNEST([1, 3]) AS x',
+  '2.0',
+];
+
+const STDDEV_SAMP_DOC: FunctionDoc = [
+  'Standard deviation of the numbers as a sample. NULLs are left out; NULL if there are fewer than two others.',
+  'STDDEV_SAMP(x) FROM UNNEST([1, 2, 3]) AS x',
+  '1.0',
+];
+
 /**
  * Variances, covariances and the correlation of FLOAT64: computed from exact sums and rounded at the
  * end alone, so that the order of rows and how they are divided change no bit. Rows with a NULL are
  * left out; a NaN or an infinity makes NaN.
  */
 export const VARIANCES: readonly AggregateFunction[] = [
-  ofOne('var_pop', 1, variance(0)),
-  ofOne('var_samp', 2, variance(1)),
-  ofOne('variance', 2, variance(1)),
-  ofOne('stddev_pop', 1, deviation(0)),
-  ofOne('stddev_samp', 2, deviation(1)),
-  ofOne('stddev', 2, deviation(1)),
+  ofOne(
+    'var_pop',
+    [
+      'Variance of the numbers as a whole population. NULLs are left out; NULL if there are no others.',
+      'VAR_POP(x) FROM UNNEST([1, 3]) AS x',
+      '1.0',
+    ],
+    1,
+    variance(0),
+  ),
+  ofOne('var_samp', VAR_SAMP_DOC, 2, variance(1)),
+  ofOne('variance', sameAs('var_samp', 'variance', VAR_SAMP_DOC), 2, variance(1)),
+  ofOne(
+    'stddev_pop',
+    [
+      'Standard deviation of the numbers as a whole population. NULLs are left out; NULL if there are no others.',
+      'STDDEV_POP(x) FROM UNNEST([1, 5]) AS x',
+      '2.0',
+    ],
+    1,
+    deviation(0),
+  ),
+  ofOne('stddev_samp', STDDEV_SAMP_DOC, 2, deviation(1)),
+  ofOne('stddev', sameAs('stddev_samp', 'stddev', STDDEV_SAMP_DOC), 2, deviation(1)),
 ];
 
 /** COVAR_POP(x, y), COVAR_SAMP(x, y), CORR(x, y): over the rows where neither is NULL. */
 export const COVARIANCES: readonly AggregateFunction[] = [
-  ofTwo('covar_pop', 1, [[0, 1]], variance(0)),
-  ofTwo('covar_samp', 2, [[0, 1]], variance(1)),
+  ofTwo(
+    'covar_pop',
+    [
+      'Covariance of pairs of numbers as a whole population. Pairs with a NULL are left out; NULL if there are no others.',
+      'COVAR_POP(x, 2 * x) FROM UNNEST([1, 3]) AS x',
+      '2.0',
+    ],
+    1,
+    [[0, 1]],
+    variance(0),
+  ),
+  ofTwo(
+    'covar_samp',
+    [
+      'Covariance of pairs of numbers as a sample. Pairs with a NULL are left out; NULL if there are fewer than two others.',
+      'COVAR_SAMP(x, 2 * x) FROM UNNEST([1, 3]) AS x',
+      '4.0',
+    ],
+    2,
+    [[0, 1]],
+    variance(1),
+  ),
   ofTwo(
     'corr',
+    [
+      'Pearson correlation of pairs of numbers, from -1 to 1. Pairs with a NULL are left out; NULL if there are fewer than two others, NaN if one side is always the same.',
+      'CORR(x, -x) FROM UNNEST([1, 2, 3]) AS x',
+      '-1.0',
+    ],
     2,
     [
       [0, 1],
@@ -45,18 +102,31 @@ type Finish = (spreads: readonly ExactNumber[], count: number) => number;
 /** Positions of the arguments whose products are summed. */
 type Pairs = readonly (readonly [number, number])[];
 
-function ofOne(name: string, countMin: number, finish: Finish): AggregateFunction {
+function ofOne(
+  name: string,
+  doc: FunctionDoc,
+  countMin: number,
+  finish: Finish,
+): AggregateFunction {
   const shape = { width: 1, countMin, pairs: [[0, 0]] as const, finish };
   return {
     name,
+    doc,
     overloads: [{ parameters: [FLOAT64], result: FLOAT64, create: () => new MomentsState(shape) }],
   };
 }
 
-function ofTwo(name: string, countMin: number, pairs: Pairs, finish: Finish): AggregateFunction {
+function ofTwo(
+  name: string,
+  doc: FunctionDoc,
+  countMin: number,
+  pairs: Pairs,
+  finish: Finish,
+): AggregateFunction {
   const shape = { width: 2, countMin, pairs, finish };
   return {
     name,
+    doc,
     modifiers: [],
     overloads: [
       { parameters: [FLOAT64, FLOAT64], result: FLOAT64, create: () => new MomentsState(shape) },

@@ -12,6 +12,11 @@ import { IntegerSumState } from './integer-sum.ts';
  */
 export const SUM: AggregateFunction = {
   name: 'sum',
+  doc: [
+    'Sum of the numbers that are not NULL; NULL if there are none. An error if it does not fit its type.',
+    'SUM(x) FROM UNNEST([1, NULL, 3]) AS x',
+    '4',
+  ],
   canFail: true,
   overloads: [
     {
@@ -25,6 +30,11 @@ export const SUM: AggregateFunction = {
 /** AVG: the exact sum rounded to a double, divided by the number of values. */
 export const AVG: AggregateFunction = {
   name: 'avg',
+  doc: [
+    'Mean of the numbers that are not NULL, as a FLOAT64; NULL if there are none.',
+    'AVG(x) FROM UNNEST([1, NULL, 4]) AS x',
+    '2.5',
+  ],
   overloads: [
     {
       parameters: ['number'],

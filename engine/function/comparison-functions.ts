@@ -10,40 +10,95 @@ import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 import { compileLike } from './text/like.ts';
 
 export const comparisonFunctions: readonly ScalarFunction[] = [
-  scalarFunction('=', comparison('=', 'same', equalValues)),
-  scalarFunction('!=', comparison('!=', 'same', differ)),
-  scalarFunction('<', comparison('<', 'orderable', isLess)),
-  scalarFunction('<=', comparison('<=', 'orderable', isLessOrEqual)),
+  scalarFunction(
+    '=',
+    ['Whether two values are equal; NULL if one of them is NULL.', "'a' = 'A'", 'FALSE'],
+    comparison('=', 'same', equalValues),
+  ),
+  scalarFunction(
+    '!=',
+    ['Whether two values differ; NULL if one of them is NULL. `<>` is the same.', '1 != 2', 'TRUE'],
+    comparison('!=', 'same', differ),
+  ),
+  scalarFunction(
+    '<',
+    [
+      'Whether the left value is less. Texts compare by the code points of their characters, FALSE is less than TRUE.',
+      "'B' < 'a'",
+      'TRUE',
+    ],
+    comparison('<', 'orderable', isLess),
+  ),
+  scalarFunction(
+    '<=',
+    ['Whether the left value is less or equal.', '2 <= 2.5', 'TRUE'],
+    comparison('<=', 'orderable', isLessOrEqual),
+  ),
   scalarFunction(
     '>',
+    ['Whether the left value is greater.', "DATE '2026-02-01' > DATE '2026-01-31'", 'TRUE'],
     comparison('>', 'orderable', (left, right) => isLess(right, left)),
   ),
   scalarFunction(
     '>=',
+    [
+      'Whether the left value is greater or equal. `x BETWEEN a AND b` is `x >= a AND x <= b`.',
+      '2 >= 3',
+      'FALSE',
+    ],
     comparison('>=', 'orderable', (left, right) => isLessOrEqual(right, left)),
   ),
   // As GROUP BY has it: NULL and NaN are equal to themselves.
-  scalarFunction('is_distinct', {
-    parameters: ['same', 'same'],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: typed((left: SqlValue, right: SqlValue) => compareValues(left, right) !== 0),
-  }),
-  scalarFunction('in', {
-    parameters: ['same'],
-    variadic: 'same',
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: (value, ...list) => isIn(value as SqlValue, list),
-  }),
-  scalarFunction('in_array', {
-    parameters: ['any', 'any'],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: typed((value: SqlValue, array: SqlValue) => isIn(value, elementsOf(array) ?? [])),
-  }),
+  scalarFunction(
+    'is_distinct',
+    [
+      'Whether two values differ, where NULL equals NULL and NaN equals NaN, as in `GROUP BY`. Never NULL.',
+      'NULL IS DISTINCT FROM 1',
+      'TRUE',
+    ],
+    {
+      parameters: ['same', 'same'],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: typed((left: SqlValue, right: SqlValue) => compareValues(left, right) !== 0),
+    },
+  ),
+  scalarFunction(
+    'in',
+    [
+      'Whether a value equals one of the others. NULL if it equals none, but it or one of the others is NULL.',
+      '3 IN (1, 2, NULL)',
+      'NULL',
+    ],
+    {
+      parameters: ['same'],
+      variadic: 'same',
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: (value, ...list) => isIn(value as SqlValue, list),
+    },
+  ),
+  scalarFunction(
+    'in_array',
+    [
+      'Whether a value equals an element of an array, as with `IN`; FALSE if the array is empty or NULL.',
+      '2 IN UNNEST([1, 2, 3])',
+      'TRUE',
+    ],
+    {
+      parameters: ['any', 'any'],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: typed((value: SqlValue, array: SqlValue) => isIn(value, elementsOf(array) ?? [])),
+    },
+  ),
   scalarFunction(
     'like',
+    [
+      'Whether the whole text matches a pattern: `%` stands for any text, `_` for one character. A backslash before them, itself doubled in a literal, takes them as they are.',
+      "'GET /rest/v1' LIKE 'GET %'",
+      'TRUE',
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING],
       result: BOOL,
@@ -51,17 +106,37 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       evaluate: typed((text: string, pattern: string) => compileLike(pattern).matches(text)),
     }),
   ),
-  scalarFunction('greatest', extreme(1)),
-  scalarFunction('least', extreme(-1)),
-  scalarFunction('nullif', {
-    parameters: ['groupable', 'groupable'],
-    result: firstType,
-    nulls: 'handle',
-    evaluate: typed((value: SqlValue, other: SqlValue) => {
-      if (value === null || other === null) return value;
-      return equalValues(value, other) === true ? null : value;
-    }),
-  }),
+  scalarFunction(
+    'greatest',
+    [
+      'The greatest of the values. NULL if one is NULL, else NaN if one is NaN.',
+      'GREATEST(1, 3, 2)',
+      '3',
+    ],
+    extreme(1),
+  ),
+  scalarFunction(
+    'least',
+    [
+      'The least of the values. NULL if one is NULL, else NaN if one is NaN.',
+      'LEAST(1, NULL, 2)',
+      'NULL',
+    ],
+    extreme(-1),
+  ),
+  scalarFunction(
+    'nullif',
+    ['The first value, or NULL if it equals the second.', "NULLIF('-', '-')", 'NULL'],
+    {
+      parameters: ['groupable', 'groupable'],
+      result: firstType,
+      nulls: 'handle',
+      evaluate: typed((value: SqlValue, other: SqlValue) => {
+        if (value === null || other === null) return value;
+        return equalValues(value, other) === true ? null : value;
+      }),
+    },
+  ),
 ];
 
 function comparison(

@@ -1,6 +1,8 @@
 import type { SqlType } from '../column/type.ts';
 import { BYTES } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
+import type { FunctionDoc } from './function-doc.ts';
+import { sameAs } from './function-doc.ts';
 import type { ParameterType, ScalarFunction, ScalarOverload } from './scalar-function.ts';
 
 export type Evaluate = ScalarOverload['evaluate'];
@@ -19,9 +21,22 @@ export function typed<Values extends readonly (SqlValue | undefined)[], Result e
 
 export function scalarFunction(
   name: string,
+  doc: FunctionDoc,
   ...overloads: readonly ScalarOverload[]
 ): ScalarFunction {
-  return { name, overloads };
+  return { name, doc, overloads };
+}
+
+/** One function under two names. */
+export function withAlias(
+  [name, alias]: readonly [string, string],
+  doc: FunctionDoc,
+  ...overloads: readonly ScalarOverload[]
+): readonly [ScalarFunction, ScalarFunction] {
+  return [
+    scalarFunction(name, doc, ...overloads),
+    scalarFunction(alias, sameAs(name, alias, doc), ...overloads),
+  ];
 }
 
 /**

@@ -8,12 +8,20 @@ const MESSAGE_LENGTH_MAX = 1024;
 
 export const errorFunctions: readonly ScalarFunction[] = [
   /** ERROR(message) has no value, and so stands wherever a value of any type is wanted. */
-  scalarFunction('error', {
-    parameters: [STRING],
-    result: NULL_TYPE,
-    nulls: 'handle',
-    evaluate: typed((message: string | null): null => {
-      throw new QueryError('query_failed', (message ?? 'NULL').slice(0, MESSAGE_LENGTH_MAX));
-    }),
-  }),
+  scalarFunction(
+    'error',
+    [
+      `Fails with the message, of which ${MESSAGE_LENGTH_MAX} characters are kept. It may stand where a value of any type may.`,
+      "IF(TRUE, 1, ERROR('never reached'))",
+      '1',
+    ],
+    {
+      parameters: [STRING],
+      result: NULL_TYPE,
+      nulls: 'handle',
+      evaluate: typed((message: string | null): null => {
+        throw new QueryError('query_failed', (message ?? 'NULL').slice(0, MESSAGE_LENGTH_MAX));
+      }),
+    },
+  ),
 ];

@@ -63,9 +63,9 @@ const SAFE_PREFIX = 'safe.';
 const safeFunctions: ReadonlyMap<string, ScalarFunction> = new Map(
   [...functions.values()]
     .filter(({ name }) => /^[a-z]/.test(name))
-    .map(({ name, overloads }) => [
+    .map(({ name, doc, overloads }) => [
       SAFE_PREFIX + name,
-      { name: SAFE_PREFIX + name, overloads: overloads.map(safeOverload) },
+      { name: SAFE_PREFIX + name, doc, overloads: overloads.map(safeOverload) },
     ]),
 );
 

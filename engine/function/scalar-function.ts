@@ -1,6 +1,7 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import type { FunctionDoc } from './function-doc.ts';
 
 /**
  * A scalar function or operator of GoogleSQL: what it is called, what it takes, and what it
@@ -10,6 +11,7 @@ import type { Vector } from '../column/vector.ts';
 export type ScalarFunction = {
   /** Lower case; operators by their sign: `+`, `=`, `||`, `not`, `is_null`. */
   readonly name: string;
+  readonly doc: FunctionDoc;
   readonly overloads: readonly ScalarOverload[];
 };
 

@@ -17,36 +17,68 @@ import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
 const NEITHER = UNKNOWN;
 
 export const truthFunctions: readonly ScalarFunction[] = [
-  scalarFunction('not', {
+  scalarFunction('not', ['TRUE for FALSE, FALSE for TRUE, NULL for NULL.', 'NOT TRUE', 'FALSE'], {
     parameters: [BOOL],
     result: BOOL,
     nulls: 'propagate',
     evaluate: typed((truth: boolean) => !truth),
     kernel: truthKernel(TRUE, FALSE, UNKNOWN),
   }),
-  scalarFunction('is_true', {
-    parameters: [BOOL],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: (truth) => truth === true,
-    kernel: truthKernel(FALSE, TRUE, FALSE),
-  }),
-  scalarFunction('is_false', {
-    parameters: [BOOL],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: (truth) => truth === false,
-    kernel: truthKernel(TRUE, FALSE, FALSE),
-  }),
-  scalarFunction('is_null', {
-    parameters: ['any'],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: (value) => value === null,
-    kernel: isNullKernel,
-  }),
-  scalarFunction('and', logic(FALSE)),
-  scalarFunction('or', logic(TRUE)),
+  scalarFunction(
+    'is_true',
+    ['Whether a condition is TRUE; FALSE for NULL.', 'CAST(NULL AS BOOL) IS TRUE', 'FALSE'],
+    {
+      parameters: [BOOL],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: (truth) => truth === true,
+      kernel: truthKernel(FALSE, TRUE, FALSE),
+    },
+  ),
+  scalarFunction(
+    'is_false',
+    ['Whether a condition is FALSE; FALSE for NULL.', '(1 > 2) IS FALSE', 'TRUE'],
+    {
+      parameters: [BOOL],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: (truth) => truth === false,
+      kernel: truthKernel(TRUE, FALSE, FALSE),
+    },
+  ),
+  scalarFunction(
+    'is_null',
+    [
+      'Whether a value is NULL. Of a condition `IS UNKNOWN` is the same.',
+      'NULLIF(1, 1) IS NULL',
+      'TRUE',
+    ],
+    {
+      parameters: ['any'],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: (value) => value === null,
+      kernel: isNullKernel,
+    },
+  ),
+  scalarFunction(
+    'and',
+    [
+      'TRUE if all conditions are TRUE, FALSE if one is FALSE, else NULL. The conditions behind a FALSE are not computed, so they cannot fail.',
+      'FALSE AND 1 / 0 > 1',
+      'FALSE',
+    ],
+    logic(FALSE),
+  ),
+  scalarFunction(
+    'or',
+    [
+      'TRUE if one of the conditions is TRUE, FALSE if all are FALSE, else NULL. The conditions behind a TRUE are not computed, so they cannot fail.',
+      'TRUE OR 1 / 0 > 1',
+      'TRUE',
+    ],
+    logic(TRUE),
+  ),
 ];
 
 /** AND (decided by FALSE) or OR (decided by TRUE) of any number of truths. */

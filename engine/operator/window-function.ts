@@ -1,6 +1,7 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
 import type { FrameBounds } from './window-frame.ts';
 import type { WindowRows } from './window-rows.ts';
@@ -9,6 +10,7 @@ import type { WindowRows } from './window-rows.ts';
 export type WindowFunction = {
   /** Lower case. */
   readonly name: string;
+  readonly doc: FunctionDoc;
   readonly overloads: readonly WindowOverload[];
   /** How many arguments are evaluated per row; those after them are constants of the query. */
   readonly perRowCount: number;

@@ -1,26 +1,58 @@
 import { INT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { takeVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import { QueryError } from '../query-error.ts';
 import type { WindowFunction, WindowInput, WindowKernel } from './window-function.ts';
 import { forEachStanding, type WindowRows } from './window-rows.ts';
 
 /** LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE: the value of another row. */
 export const NAVIGATION_FUNCTIONS: readonly WindowFunction[] = [
-  shifting('lag', -1),
-  shifting('lead', 1),
+  shifting(
+    'lag',
+    [
+      'The value of the row so many places before, 1 if not given; where there is none, the third argument, or NULL.',
+      'LAG(x) OVER (ORDER BY x) FROM UNNEST([10, 20, 30]) AS x',
+      '[NULL, 10, 20]',
+    ],
+    -1,
+  ),
+  shifting(
+    'lead',
+    [
+      'The value of the row so many places after, 1 if not given; where there is none, the third argument, or NULL.',
+      'LEAD(x, 1, 0) OVER (ORDER BY x) FROM UNNEST([10, 20, 30]) AS x',
+      '[20, 30, 0]',
+    ],
+    1,
+  ),
   {
     ...picking('first_value'),
+    doc: [
+      'The value of the first row of the frame.',
+      'FIRST_VALUE(x) OVER (ORDER BY x) FROM UNNEST([20, 10, 30]) AS x',
+      '[10, 10, 10]',
+    ],
     overloads: [{ parameters: ['any'], result: firstType }],
     prepare: () => pickingKernel((start) => start),
   },
   {
     ...picking('last_value'),
+    doc: [
+      'The value of the last row of the frame. A frame that is not written ends at the row itself and its equals.',
+      'LAST_VALUE(x) OVER (ORDER BY x ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM UNNEST([20, 10, 30]) AS x',
+      '[30, 30, 30]',
+    ],
     overloads: [{ parameters: ['any'], result: firstType }],
     prepare: () => pickingKernel((_, end) => end - 1),
   },
   {
     ...picking('nth_value'),
+    doc: [
+      'The value of the row at a position of the frame, from 1; NULL if the frame has no such row.',
+      'NTH_VALUE(x, 2) OVER (ORDER BY x) FROM UNNEST([10, 20, 30]) AS x',
+      '[NULL, 20, 20]',
+    ],
     overloads: [{ parameters: ['any', INT64], result: firstType }],
     prepare: ([given]) => {
       const nth = nthOf(given!);
@@ -34,9 +66,10 @@ function firstType(types: readonly SqlType[]): SqlType {
 }
 
 /** LAG and LEAD: `direction` is where the other row stands. */
-function shifting(name: string, direction: -1 | 1): WindowFunction {
+function shifting(name: string, doc: FunctionDoc, direction: -1 | 1): WindowFunction {
   return {
     name,
+    doc,
     overloads: [{ parameters: ['same', INT64, 'same'], optionalCount: 2, result: firstType }],
     perRowCount: 1,
     order: 'required',

@@ -1,24 +1,80 @@
 import { FLOAT64, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector } from '../column/vector.ts';
+import type { FunctionDoc } from '../function/function-doc.ts';
 import { QueryError } from '../query-error.ts';
 import type { WindowFunction } from './window-function.ts';
 import { forEachStanding, type Standing, type WindowRows } from './window-rows.ts';
 
 /** ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST and NTILE. */
 export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
-  numbering('row_number', 'optional', INT64, (at) => at.position - at.partitionStart + 1),
-  numbering('rank', 'required', INT64, rankOf),
-  numbering('dense_rank', 'required', INT64, (at) => at.peerIndex + 1),
-  numbering('percent_rank', 'required', FLOAT64, (at) => {
-    const others = at.partitionEnd - at.partitionStart - 1;
-    return others === 0 ? 0 : (rankOf(at) - 1) / others;
-  }),
-  numbering('cume_dist', 'required', FLOAT64, (at) => {
-    return (at.peerEnd - at.partitionStart) / (at.partitionEnd - at.partitionStart);
-  }),
+  numbering(
+    'row_number',
+    [
+      'Number of the row in the order of the window, from 1; each number once.',
+      'ROW_NUMBER() OVER (ORDER BY x) FROM UNNEST([20, 10, 30]) AS x',
+      '[2, 1, 3]',
+    ],
+    'optional',
+    INT64,
+    (at) => at.position - at.partitionStart + 1,
+  ),
+  numbering(
+    'rank',
+    [
+      'One more than the number of rows before; equal rows have one rank, and the ranks after them are left out.',
+      'RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
+      '[1, 3, 1]',
+    ],
+    'required',
+    INT64,
+    rankOf,
+  ),
+  numbering(
+    'dense_rank',
+    [
+      'As `RANK`, but no rank is left out.',
+      'DENSE_RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
+      '[1, 2, 1]',
+    ],
+    'required',
+    INT64,
+    (at) => at.peerIndex + 1,
+  ),
+  numbering(
+    'percent_rank',
+    [
+      '`RANK` from 0 to 1: the share of the other rows that stand before.',
+      'PERCENT_RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
+      '[0.0, 1.0, 0.0]',
+    ],
+    'required',
+    FLOAT64,
+    (at) => {
+      const others = at.partitionEnd - at.partitionStart - 1;
+      return others === 0 ? 0 : (rankOf(at) - 1) / others;
+    },
+  ),
+  numbering(
+    'cume_dist',
+    [
+      'Share of the rows that stand before or are equal, the row itself among them.',
+      'CUME_DIST() OVER (ORDER BY x) FROM UNNEST([20, 10, 10, 30]) AS x',
+      '[0.75, 0.5, 0.5, 1.0]',
+    ],
+    'required',
+    FLOAT64,
+    (at) => {
+      return (at.peerEnd - at.partitionStart) / (at.partitionEnd - at.partitionStart);
+    },
+  ),
   {
     name: 'ntile',
+    doc: [
+      'Number of the part that the row falls in, from 1, where the ordered rows are cut into so many parts of one size. If that cannot be, the first parts have one row more.',
+      'NTILE(2) OVER (ORDER BY x) FROM UNNEST([30, 10, 20]) AS x',
+      '[2, 1, 1]',
+    ],
     overloads: [{ parameters: [INT64], result: INT64 }],
     perRowCount: 0,
     order: 'required',
@@ -54,12 +110,14 @@ function tileOf(at: Standing, count: number): number {
 
 function numbering(
   name: string,
+  doc: FunctionDoc,
   order: WindowFunction['order'],
   result: typeof INT64,
   numberOf: (at: Standing) => number,
 ): WindowFunction {
   return {
     name,
+    doc,
     overloads: [{ parameters: [], result }],
     perRowCount: 0,
     order,

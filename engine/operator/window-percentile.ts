@@ -11,11 +11,21 @@ import type { WindowFunction, WindowKernel } from './window-function.ts';
 export const PERCENTILE_FUNCTIONS: readonly WindowFunction[] = [
   {
     ...percentile('percentile_cont'),
+    doc: [
+      'The value at a fraction from 0 to 1 of the ordered numbers of the partition, computed between two of them where it falls between. NULLs are left out.',
+      'PERCENTILE_CONT(x, 0.5) OVER () FROM UNNEST([1, 4]) AS x',
+      '[2.5, 2.5]',
+    ],
     overloads: [{ parameters: [FLOAT64, FLOAT64], result: FLOAT64 }],
     prepare: ([fraction]) => percentileKernel(checked('PERCENTILE_CONT', fraction!), interpolated),
   },
   {
     ...percentile('percentile_disc'),
+    doc: [
+      'The first of the ordered values of the partition up to which at least a fraction from 0 to 1 of them lies. NULLs are left out.',
+      "PERCENTILE_DISC(x, 0.5) OVER () FROM UNNEST(['a', 'b', 'c']) AS x",
+      "['b', 'b', 'b']",
+    ],
     overloads: [
       { parameters: ['orderable', FLOAT64], result: (types: readonly SqlType[]) => types[0]! },
     ],

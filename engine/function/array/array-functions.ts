@@ -14,47 +14,129 @@ import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { checkTextSize } from '../text/text-size.ts';
 
 export const arrayFunctions: readonly ScalarFunction[] = [
-  scalarFunction('array_length', {
-    parameters: ['list'],
-    result: INT64,
-    nulls: 'propagate',
-    evaluate: (array) => elementsOf(array as SqlValue)?.length ?? null,
-  }),
-  scalarFunction('array_offset', element({ base: 0, safe: false })),
-  scalarFunction('array_safe_offset', element({ base: 0, safe: true })),
-  scalarFunction('array_ordinal', element({ base: 1, safe: false })),
-  scalarFunction('array_safe_ordinal', element({ base: 1, safe: true })),
-  scalarFunction('array_first', endElement('ARRAY_FIRST', 0)),
-  scalarFunction('array_last', endElement('ARRAY_LAST', -1)),
-  scalarFunction('array_reverse', {
-    parameters: ['list'],
-    result: listType,
-    nulls: 'propagate',
-    evaluate: (array) => elementsOf(array as SqlValue)?.toReversed() ?? null,
-  }),
-  scalarFunction('array_slice', {
-    parameters: ['list', INT64, INT64],
-    result: listType,
-    nulls: 'propagate',
-    evaluate: typed((array: SqlValue, start: Int64, end: Int64) => {
-      const elements = elementsOf(array);
-      return elements === null ? null : slice(elements, Number(start), Number(end));
-    }),
-  }),
-  scalarFunction('array_concat', joinedArrays('ARRAY_CONCAT'), {
-    ...joinedArrays('ARRAY_CONCAT'),
-    parameters: [arrayOf(DYNAMIC)],
-    variadic: arrayOf(DYNAMIC),
-    result: arrayOf(DYNAMIC),
-  }),
-  scalarFunction('array_to_string', joining(STRING), joining(BYTES)),
-  scalarFunction('array_includes', {
-    parameters: ['list', 'any'],
-    result: BOOL,
-    nulls: 'propagate',
-    evaluate: includes(DYNAMIC, DYNAMIC),
-    evaluateTyped: ([array, wanted]) => includes(elementType([array!]), wanted!),
-  }),
+  scalarFunction(
+    'array_length',
+    ['Number of elements, NULLs among them.', "ARRAY_LENGTH(['a', NULL])", '2'],
+    {
+      parameters: ['list'],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: (array) => elementsOf(array as SqlValue)?.length ?? null,
+    },
+  ),
+  scalarFunction(
+    'array_offset',
+    [
+      'The element at a position, from 0; an error beyond the ends. `array[n]` is the same.',
+      '[10, 20, 30][OFFSET(1)]',
+      '20',
+    ],
+    element({ base: 0, safe: false }),
+  ),
+  scalarFunction(
+    'array_safe_offset',
+    [
+      'The element at a position, from 0; NULL beyond the ends.',
+      '[10, 20, 30][SAFE_OFFSET(3)]',
+      'NULL',
+    ],
+    element({ base: 0, safe: true }),
+  ),
+  scalarFunction(
+    'array_ordinal',
+    [
+      'The element at a position, from 1; an error beyond the ends.',
+      '[10, 20, 30][ORDINAL(1)]',
+      '10',
+    ],
+    element({ base: 1, safe: false }),
+  ),
+  scalarFunction(
+    'array_safe_ordinal',
+    [
+      'The element at a position, from 1; NULL beyond the ends.',
+      '[10, 20, 30][SAFE_ORDINAL(0)]',
+      'NULL',
+    ],
+    element({ base: 1, safe: true }),
+  ),
+  scalarFunction(
+    'array_first',
+    ['The first element; an error if there is none.', 'ARRAY_FIRST([30, 10, 20])', '30'],
+    endElement('ARRAY_FIRST', 0),
+  ),
+  scalarFunction(
+    'array_last',
+    ['The last element; an error if there is none.', 'ARRAY_LAST([30, 10, 20])', '20'],
+    endElement('ARRAY_LAST', -1),
+  ),
+  scalarFunction(
+    'array_reverse',
+    ['The elements in the opposite order.', 'ARRAY_REVERSE([1, 2, 3])', '[3, 2, 1]'],
+    {
+      parameters: ['list'],
+      result: listType,
+      nulls: 'propagate',
+      evaluate: (array) => elementsOf(array as SqlValue)?.toReversed() ?? null,
+    },
+  ),
+  scalarFunction(
+    'array_slice',
+    [
+      'The elements from one position to another, both included, from 0. A negative position counts from the end; one beyond the ends is moved to them.',
+      "ARRAY_SLICE(['a', 'b', 'c', 'd'], 1, -2)",
+      "['b', 'c']",
+    ],
+    {
+      parameters: ['list', INT64, INT64],
+      result: listType,
+      nulls: 'propagate',
+      evaluate: typed((array: SqlValue, start: Int64, end: Int64) => {
+        const elements = elementsOf(array);
+        return elements === null ? null : slice(elements, Number(start), Number(end));
+      }),
+    },
+  ),
+  scalarFunction(
+    'array_concat',
+    [
+      'The elements of all arrays, one array after the other.',
+      'ARRAY_CONCAT([1, 2], [3])',
+      '[1, 2, 3]',
+    ],
+    joinedArrays('ARRAY_CONCAT'),
+    {
+      ...joinedArrays('ARRAY_CONCAT'),
+      parameters: [arrayOf(DYNAMIC)],
+      variadic: arrayOf(DYNAMIC),
+      result: arrayOf(DYNAMIC),
+    },
+  ),
+  scalarFunction(
+    'array_to_string',
+    [
+      'The elements with a text between them. NULLs are left out, or written as the third argument.',
+      "ARRAY_TO_STRING(['a', NULL, 'c'], '-', '?')",
+      "'a-?-c'",
+    ],
+    joining(STRING),
+    joining(BYTES),
+  ),
+  scalarFunction(
+    'array_includes',
+    [
+      'Whether an element equals the value. NULL elements equal nothing.',
+      'ARRAY_INCLUDES([1, NULL], 2)',
+      'FALSE',
+    ],
+    {
+      parameters: ['list', 'any'],
+      result: BOOL,
+      nulls: 'propagate',
+      evaluate: includes(DYNAMIC, DYNAMIC),
+      evaluateTyped: ([array, wanted]) => includes(elementType([array!]), wanted!),
+    },
+  ),
 ];
 
 /** By the rules of `=`, by which a field and an element of unknown kind are read as what the other is. */

@@ -9,6 +9,11 @@ import type { ScalarFunction } from '../scalar-function.ts';
 export const numberArrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'generate_array',
+    [
+      'Numbers from the first up to and including the second, by steps of the third, or of 1. Empty if the steps lead away; an error for a step of 0.',
+      'GENERATE_ARRAY(1, 10, 4)',
+      '[1, 5, 9]',
+    ],
     {
       parameters: [INT64, INT64, INT64],
       optionalCount: 1,

@@ -1,7 +1,7 @@
 import type { SqlType } from '../../column/type.ts';
 import { arrayOf, BOOL, DYNAMIC, INT64, JSON_TYPE, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import { scalarFunction, typed } from '../definition.ts';
+import { scalarFunction, typed, withAlias } from '../definition.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import type { JsonStep } from './json-path.ts';
 import { compactJson, findInJson, jsonElements, parseJsonPath } from './json-path.ts';
@@ -12,52 +12,116 @@ import { findJsonIn, jsonOf, jsonTextOf, parseJson, prettyJson } from './json-va
  * or a text of one, which is read as a STRING is. The older names take the same paths here.
  */
 export const jsonFunctions: readonly ScalarFunction[] = [
-  readingJson('json_value', [STRING, scalarText]),
-  readingJson('json_extract_scalar', [STRING, scalarText]),
-  readingJson('json_query', [STRING, queryText], [JSON_TYPE, whole]),
-  readingJson('json_extract', [STRING, queryText], [JSON_TYPE, whole]),
-  readingJson('json_value_array', [arrayOf(STRING), scalarTexts]),
-  readingJson('json_extract_string_array', [arrayOf(STRING), scalarTexts]),
-  readingJson('json_query_array', [arrayOf(STRING), elementTexts], [arrayOf(JSON_TYPE), elements]),
-  readingJson(
-    'json_extract_array',
-    [arrayOf(STRING), elementTexts],
-    [arrayOf(JSON_TYPE), elements],
+  ...withAlias(
+    ['json_value', 'json_extract_scalar'],
+    [
+      'The text, number or boolean at a path of JSON, as a text; NULL if there is none, and for a null, a record and a list. The path is `$`, the whole, if not given.',
+      "JSON_VALUE('{\"a\": [1, 2]}', '$.a[1]')",
+      "'2'",
+    ],
+    ...readingJson([STRING, scalarText]),
   ),
-  scalarFunction('to_json_string', {
-    parameters: ['any', BOOL],
-    optionalCount: 1,
-    result: STRING,
-    nulls: 'handle',
-    evaluate: typed(writing(DYNAMIC)),
-    evaluateTyped: (types) => typed(writing(types[0]!)),
-  }),
-  scalarFunction('parse_json', {
-    parameters: [STRING],
-    result: JSON_TYPE,
-    nulls: 'propagate',
-    evaluate: typed(parseJson),
-  }),
-  scalarFunction('to_json', makingJson('handle')),
+  ...withAlias(
+    ['json_query', 'json_extract'],
+    [
+      'The JSON at a path, of a text as a text, of JSON as JSON; NULL if there is none. The path is `$`, the whole, if not given.',
+      "JSON_QUERY('{\"a\": [1, 2]}', '$.a')",
+      "'[1,2]'",
+    ],
+    ...readingJson([STRING, queryText], [JSON_TYPE, whole]),
+  ),
+  ...withAlias(
+    ['json_value_array', 'json_extract_string_array'],
+    [
+      'The elements of the list at a path, as texts; NULL if there is no list, or one that holds records or lists.',
+      'JSON_VALUE_ARRAY(\'["a", 1]\')',
+      "['a', '1']",
+    ],
+    ...readingJson([arrayOf(STRING), scalarTexts]),
+  ),
+  ...withAlias(
+    ['json_query_array', 'json_extract_array'],
+    [
+      'The elements of the list at a path, each as JSON: of a text as texts, of JSON as JSON; NULL if there is no list.',
+      'JSON_QUERY_ARRAY(\'{"a": [1, {"b": 2}]}\', \'$.a\')',
+      "['1', '{\"b\":2}']",
+    ],
+    ...readingJson([arrayOf(STRING), elementTexts], [arrayOf(JSON_TYPE), elements]),
+  ),
+  scalarFunction(
+    'to_json_string',
+    [
+      'A value as a JSON text; NULL as `null`. An INT64 beyond 2^53 is a text there. With TRUE as the second argument, on several lines.',
+      "TO_JSON_STRING(STRUCT(200 AS status, ['a'] AS tags))",
+      '\'{"status":200,"tags":["a"]}\'',
+    ],
+    {
+      parameters: ['any', BOOL],
+      optionalCount: 1,
+      result: STRING,
+      nulls: 'handle',
+      evaluate: typed(writing(DYNAMIC)),
+      evaluateTyped: (types) => typed(writing(types[0]!)),
+    },
+  ),
+  scalarFunction(
+    'parse_json',
+    [
+      'The JSON that a text holds; an error if it holds none.',
+      'PARSE_JSON(\'{"a": 1}\')',
+      'JSON \'{"a":1}\'',
+    ],
+    {
+      parameters: [STRING],
+      result: JSON_TYPE,
+      nulls: 'propagate',
+      evaluate: typed(parseJson),
+    },
+  ),
+  scalarFunction(
+    'to_json',
+    [
+      'A value as JSON; NULL as a JSON null. An INT64 keeps all its digits.',
+      "TO_JSON(STRUCT(1 AS a, 'x' AS b))",
+      'JSON \'{"a":1,"b":"x"}\'',
+    ],
+    makingJson('handle'),
+  ),
   // What a DYNAMIC value beside a JSON one becomes: NULL stays NULL.
-  scalarFunction('json_of', makingJson('propagate')),
+  scalarFunction(
+    'json_of',
+    [
+      'A field of an event as JSON, wherever it stands beside a JSON value; NULL stays NULL.',
+      "COALESCE(m.status, JSON '0') FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m",
+      "JSON '200'",
+    ],
+    makingJson('propagate'),
+  ),
   // `json.name`, `json['name']` and `json[0]`.
-  scalarFunction('json_field', steppingIn(STRING), steppingIn(INT64)),
+  scalarFunction(
+    'json_field',
+    [
+      'The field of a JSON record, or the element of a JSON list, from 0; NULL if there is none.',
+      'PARSE_JSON(\'{"a": [1, 2]}\').a[1]',
+      "JSON '2'",
+    ],
+    steppingIn(STRING),
+    steppingIn(INT64),
+  ),
 ];
 
 /** The type of what a function reads, and how it is made of the JSON text at the path. */
 type Reading = readonly [result: SqlType, read: (found: string) => SqlValue];
 
 /** `(json[, path])`; without a path the whole. Where `ofJson` is left out, a JSON value is read alike. */
-function readingJson(name: string, reading: Reading, ofJson: Reading = reading): ScalarFunction {
-  return scalarFunction(
-    name,
+function readingJson(reading: Reading, ofJson: Reading = reading): readonly ScalarOverload[] {
+  return [
     readingFrom(STRING, findJsonIn, reading),
     readingFrom(JSON_TYPE, (json, steps) => findInJson(json as string, steps), ofJson),
     readingFrom(DYNAMIC, findJsonIn, reading),
     // `metadata` itself.
     readingFrom(arrayOf(DYNAMIC), findJsonIn, reading),
-  );
+  ];
 }
 
 function readingFrom(

@@ -21,15 +21,79 @@ import { dynamicJson } from './json-value.ts';
 
 /** What kind a JSON value is of, and its value as one of that kind. */
 export const jsonKindFunctions: readonly ScalarFunction[] = [
-  scalarFunction('json_type', ...ofJson(STRING, kindOf)),
-  scalarFunction('json_keys', ...ofJson(arrayOf(STRING), keysOf)),
-  scalarFunction('bool', ...asKind(BOOL)),
-  scalarFunction('int64', ...asKind(INT64)),
-  scalarFunction('float64', ...asKind(FLOAT64)),
-  scalarFunction('lax_bool', ...ofJson(BOOL, laxBool)),
-  scalarFunction('lax_int64', ...ofJson(INT64, laxInt64)),
-  scalarFunction('lax_float64', ...ofJson(FLOAT64, laxFloat64)),
-  scalarFunction('lax_string', ...ofJson(STRING, laxString)),
+  scalarFunction(
+    'json_type',
+    [
+      'The kind of a JSON value: `object`, `array`, `string`, `number`, `boolean` or `null`.',
+      "JSON_TYPE(JSON '[1]')",
+      "'array'",
+    ],
+    ...ofJson(STRING, kindOf),
+  ),
+  scalarFunction(
+    'json_keys',
+    [
+      'The names of all fields of a JSON record, sorted; those of inner records with dots between.',
+      'JSON_KEYS(JSON \'{"b": 1, "a": {"c": 2}}\')',
+      "['a', 'a.c', 'b']",
+    ],
+    ...ofJson(arrayOf(STRING), keysOf),
+  ),
+  scalarFunction(
+    'bool',
+    ['The boolean that a JSON value is; an error if it is none.', "BOOL(JSON 'true')", 'TRUE'],
+    ...asKind(BOOL),
+  ),
+  scalarFunction(
+    'int64',
+    [
+      'The whole number that a JSON value is; an error if it is none, or does not fit INT64.',
+      "INT64(JSON '200')",
+      '200',
+    ],
+    ...asKind(INT64),
+  ),
+  scalarFunction(
+    'float64',
+    ['The number that a JSON value is; an error if it is none.', "FLOAT64(JSON '1.5')", '1.5'],
+    ...asKind(FLOAT64),
+  ),
+  scalarFunction(
+    'lax_bool',
+    [
+      'The boolean that can be made of a JSON value: of the texts `true` and `false`, and of numbers, of which 0 alone is FALSE; else NULL.',
+      "LAX_BOOL(JSON '0')",
+      'FALSE',
+    ],
+    ...ofJson(BOOL, laxBool),
+  ),
+  scalarFunction(
+    'lax_int64',
+    [
+      'The whole number that can be made of a JSON value: of numbers and texts, rounded, and of booleans; else NULL.',
+      'LAX_INT64(JSON \'"1.6"\')',
+      '2',
+    ],
+    ...ofJson(INT64, laxInt64),
+  ),
+  scalarFunction(
+    'lax_float64',
+    [
+      'The number that can be made of a JSON number or text; else NULL.',
+      'LAX_FLOAT64(JSON \'"1.5"\')',
+      '1.5',
+    ],
+    ...ofJson(FLOAT64, laxFloat64),
+  ),
+  scalarFunction(
+    'lax_string',
+    [
+      'The text that can be made of a JSON text, number or boolean; else NULL.',
+      "LAX_STRING(JSON 'true')",
+      "'true'",
+    ],
+    ...ofJson(STRING, laxString),
+  ),
 ];
 
 /** Of a JSON value, and of a field of an event, where a record is an object: both as the JSON that they are. */

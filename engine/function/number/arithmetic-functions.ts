@@ -2,7 +2,7 @@ import type { SqlType } from '../../column/type.ts';
 import { FLOAT64, INT64, NUMBER } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Evaluate } from '../definition.ts';
-import { scalarFunction, typed } from '../definition.ts';
+import { scalarFunction, typed, withAlias } from '../definition.ts';
 import { isWhole } from '../dynamic.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import {
@@ -43,11 +43,43 @@ type Unary = (value: Int64) => Int64;
 type Binary = (left: Int64, right: Int64) => Int64;
 
 export const arithmeticFunctions: readonly ScalarFunction[] = [
-  scalarFunction('+', ...binaryOverloads('+', addInt64, addFloat64), ...timeSums),
-  scalarFunction('-', ...binaryOverloads('-', subtractInt64, subtractFloat64), ...timeDifferences),
-  scalarFunction('*', ...binaryOverloads('*', multiplyInt64, multiplyFloat64), ...intervalProducts),
+  scalarFunction(
+    '+',
+    [
+      'The sum; of two INT64 an INT64, and an error if it does not fit. A DATE takes a number of days, a TIMESTAMP or DATETIME an INTERVAL.',
+      "DATE '2026-01-31' + 1",
+      "DATE '2026-02-01'",
+    ],
+    ...binaryOverloads('+', addInt64, addFloat64),
+    ...timeSums,
+  ),
+  scalarFunction(
+    '-',
+    [
+      'The difference, as with `+`. That of two times is an INTERVAL.',
+      "TIMESTAMP '2026-01-15 12:00:00+00' - TIMESTAMP '2026-01-15 11:30:00+00'",
+      'INTERVAL 30 MINUTE',
+    ],
+    ...binaryOverloads('-', subtractInt64, subtractFloat64),
+    ...timeDifferences,
+  ),
+  scalarFunction(
+    '*',
+    [
+      'The product; of two INT64 an INT64, and an error if it does not fit. An INTERVAL takes an INT64.',
+      '3 * 1.5',
+      '4.5',
+    ],
+    ...binaryOverloads('*', multiplyInt64, multiplyFloat64),
+    ...intervalProducts,
+  ),
   scalarFunction(
     '/',
+    [
+      'The quotient, a FLOAT64 whatever the numbers; an error if the divisor is 0. An INTERVAL takes an INT64.',
+      '7 / 2',
+      '3.5',
+    ],
     {
       parameters: ['number', 'number'],
       result: FLOAT64,
@@ -57,27 +89,115 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
     },
     ...intervalQuotients,
   ),
-  scalarFunction('safe_divide', {
-    parameters: ['number', 'number'],
-    result: FLOAT64,
-    nulls: 'propagate',
-    evaluate: safely(typed(divideFloat64)),
-    kernel: safeDivideKernel,
-  }),
-  scalarFunction('safe_add', ...safeOverloads(addInt64, addFloat64)),
-  scalarFunction('safe_subtract', ...safeOverloads(subtractInt64, subtractFloat64)),
-  scalarFunction('safe_multiply', ...safeOverloads(multiplyInt64, multiplyFloat64)),
-  scalarFunction('safe_negate', ...unaryOverloads(negateInt64, negateFloat64).map(safeOverload)),
-  scalarFunction('neg', ...unaryOverloads(negateInt64, negateFloat64), ...intervalNegations),
-  scalarFunction('abs', ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value)))),
-  scalarFunction('sign', ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)) + 0)),
-  scalarFunction('mod', integerOverload(remainderInt64)),
-  scalarFunction('div', integerOverload(divideInt64)),
-  scalarFunction('round', roundingOverload(roundFloat64)),
-  scalarFunction('trunc', roundingOverload(truncateFloat64)),
-  scalarFunction('ceil', wholeOverload(Math.ceil)),
-  scalarFunction('ceiling', wholeOverload(Math.ceil)),
-  scalarFunction('floor', wholeOverload(Math.floor)),
+  scalarFunction(
+    'safe_divide',
+    ['The quotient as of `/`; NULL in place of an error.', 'SAFE_DIVIDE(1, 0)', 'NULL'],
+    {
+      parameters: ['number', 'number'],
+      result: FLOAT64,
+      nulls: 'propagate',
+      evaluate: safely(typed(divideFloat64)),
+      kernel: safeDivideKernel,
+    },
+  ),
+  scalarFunction(
+    'safe_add',
+    ['The sum; NULL if it does not fit its type.', 'SAFE_ADD(9223372036854775807, 1)', 'NULL'],
+    ...safeOverloads(addInt64, addFloat64),
+  ),
+  scalarFunction(
+    'safe_subtract',
+    ['The difference; NULL if it does not fit its type.', 'SAFE_SUBTRACT(5, 7)', '-2'],
+    ...safeOverloads(subtractInt64, subtractFloat64),
+  ),
+  scalarFunction(
+    'safe_multiply',
+    [
+      'The product; NULL if it does not fit its type.',
+      'SAFE_MULTIPLY(9223372036854775807, 2)',
+      'NULL',
+    ],
+    ...safeOverloads(multiplyInt64, multiplyFloat64),
+  ),
+  scalarFunction(
+    'safe_negate',
+    [
+      'The number with the other sign; NULL for the least INT64, which has none.',
+      'SAFE_NEGATE(-9223372036854775808)',
+      'NULL',
+    ],
+    ...unaryOverloads(negateInt64, negateFloat64).map(safeOverload),
+  ),
+  scalarFunction(
+    'neg',
+    ['The number or INTERVAL with the other sign; an error for the least INT64.', '-(2 + 3)', '-5'],
+    ...unaryOverloads(negateInt64, negateFloat64),
+    ...intervalNegations,
+  ),
+  scalarFunction(
+    'abs',
+    ['The number without its sign; an error for the least INT64.', 'ABS(-2.5)', '2.5'],
+    ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value))),
+  ),
+  scalarFunction(
+    'sign',
+    [
+      '-1, 0 or 1 for a negative number, 0 or a positive number; of the type of the number.',
+      'SIGN(-2.5)',
+      '-1.0',
+    ],
+    ...unaryOverloads(signInt64, (value) => Math.sign(Number(value)) + 0),
+  ),
+  scalarFunction(
+    'mod',
+    [
+      'The remainder of `DIV`, which has the sign of the first number; an error if the second is 0.',
+      'MOD(-7, 3)',
+      '-1',
+    ],
+    integerOverload(remainderInt64),
+  ),
+  scalarFunction(
+    'div',
+    [
+      'The quotient of two INT64 without its fraction; an error if the divisor is 0.',
+      'DIV(-7, 2)',
+      '-3',
+    ],
+    integerOverload(divideInt64),
+  ),
+  scalarFunction(
+    'round',
+    [
+      'The nearest FLOAT64 with so many decimals (0 if not given; -2 rounds to hundreds). Halves are rounded away from 0.',
+      'ROUND(1250, -2)',
+      '1300.0',
+    ],
+    roundingOverload(roundFloat64),
+  ),
+  scalarFunction(
+    'trunc',
+    [
+      'The number as a FLOAT64, cut behind so many decimals (0 if not given; -2 cuts to hundreds).',
+      'TRUNC(-2.78, 1)',
+      '-2.7',
+    ],
+    roundingOverload(truncateFloat64),
+  ),
+  ...withAlias(
+    ['ceil', 'ceiling'],
+    ['The least whole number that is not below the number, as a FLOAT64.', 'CEIL(1.2)', '2.0'],
+    wholeOverload(Math.ceil),
+  ),
+  scalarFunction(
+    'floor',
+    [
+      'The greatest whole number that is not above the number, as a FLOAT64.',
+      'FLOOR(-1.2)',
+      '-2.0',
+    ],
+    wholeOverload(Math.floor),
+  ),
 ];
 
 function negateFloat64(value: Int64): number {

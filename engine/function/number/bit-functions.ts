@@ -1,6 +1,7 @@
 import { BYTES, INT64 } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import type { Int64 } from './int64.ts';
 import { canonicalInteger } from './int64.ts';
@@ -9,21 +10,29 @@ import { canonicalInteger } from './int64.ts';
 export const bitFunctions: readonly ScalarFunction[] = [
   bitwise(
     '&',
+    ['The bits that are 1 in both, of two INT64 or of BYTES of one length.', '6 & 3', '2'],
     (left, right) => left & right,
     (left, right) => left & right,
   ),
   bitwise(
     '|',
+    ['The bits that are 1 in one or both, of two INT64 or of BYTES of one length.', '6 | 3', '7'],
     (left, right) => left | right,
     (left, right) => left | right,
   ),
   bitwise(
     '^',
+    [
+      'The bits that are 1 in one of the two alone, of two INT64 or of BYTES of one length.',
+      '6 ^ 3',
+      '5',
+    ],
     (left, right) => left ^ right,
     (left, right) => left ^ right,
   ),
   scalarFunction(
     '~',
+    ['Every bit turned over, of an INT64 or of BYTES.', '~5', '-6'],
     {
       parameters: [INT64],
       result: INT64,
@@ -37,11 +46,32 @@ export const bitFunctions: readonly ScalarFunction[] = [
       evaluate: typed((bytes: string) => mapBytes(bytes, (byte) => ~byte & 0xff)),
     },
   ),
-  shift('<<', (bits, count) => bits << count),
+  shift(
+    '<<',
+    [
+      'The bits moved to the left; zeros come in, and what leaves the 64 bits is lost. An error for a negative count.',
+      '1 << 10',
+      '1024',
+    ],
+    (bits, count) => bits << count,
+  ),
   // The sign moves with the other bits: zeros come in its place.
-  shift('>>', (bits, count) => bits >> count),
+  shift(
+    '>>',
+    [
+      'The bits moved to the right; zeros come in, also in place of the sign. An error for a negative count.',
+      '-1 >> 60',
+      '15',
+    ],
+    (bits, count) => bits >> count,
+  ),
   scalarFunction(
     'bit_count',
+    [
+      "Number of bits that are 1, of an INT64 in two's complement or of BYTES.",
+      'BIT_COUNT(-1)',
+      '64',
+    ],
     {
       parameters: [INT64],
       result: INT64,
@@ -65,11 +95,13 @@ export const bitFunctions: readonly ScalarFunction[] = [
 
 function bitwise(
   name: string,
+  doc: FunctionDoc,
   ofIntegers: (left: bigint, right: bigint) => bigint,
   ofBytes: (left: number, right: number) => number,
 ): ScalarFunction {
   return scalarFunction(
     name,
+    doc,
     {
       parameters: [INT64, INT64],
       result: INT64,
@@ -104,9 +136,14 @@ function mapBytes(bytes: string, map: (byte: number, index: number) => number): 
 }
 
 /** Bits that move beyond the ends are gone; those that come are 0. */
-function shift(name: string, move: (bits: bigint, count: bigint) => bigint): ScalarFunction {
+function shift(
+  name: string,
+  doc: FunctionDoc,
+  move: (bits: bigint, count: bigint) => bigint,
+): ScalarFunction {
   return scalarFunction(
     name,
+    doc,
     {
       parameters: [INT64, INT64],
       result: INT64,

@@ -3,77 +3,225 @@ import { BOOL, DYNAMIC, FLOAT64, INT64 } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { compareValues } from '../comparison.ts';
-import { scalarFunction, typed } from '../definition.ts';
+import { scalarFunction, typed, withAlias } from '../definition.ts';
 import { elementsOf, readerBeside } from '../dynamic.ts';
-import type { ScalarFunction } from '../scalar-function.ts';
+import type { FunctionDoc } from '../function-doc.ts';
+import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import type { Int64 } from './int64.ts';
 
 /** FLOAT64 in, FLOAT64 out. A finite number has a finite answer, or none, which is an error; an infinity without one gives NaN. */
 export const mathFunctions: readonly ScalarFunction[] = [
-  unary('sqrt', rootOf, 'at least 0'),
-  unary('cbrt', Math.cbrt),
-  unary('exp', Math.exp),
-  unary('ln', Math.log, 'greater than 0'),
-  unary('log10', Math.log10, 'greater than 0'),
-  scalarFunction('log', {
-    parameters: [FLOAT64, FLOAT64],
-    optionalCount: 1,
-    result: FLOAT64,
-    nulls: 'propagate',
-    evaluate: typed(logarithm),
-  }),
-  ...['pow', 'power'].map((name) => binary(name, power)),
-  binary('ieee_divide', (left, right) => left / right),
-  unary('sin', Math.sin),
-  unary('cos', Math.cos),
-  unary('tan', Math.tan),
-  unary('asin', Math.asin, 'from -1 to 1'),
-  unary('acos', Math.acos, 'from -1 to 1'),
-  unary('atan', Math.atan),
-  binary('atan2', Math.atan2),
-  unary('sinh', Math.sinh),
-  unary('cosh', Math.cosh),
-  unary('tanh', Math.tanh),
-  unary('asinh', Math.asinh),
-  unary('acosh', Math.acosh, 'at least 1'),
-  unary('atanh', Math.atanh, 'between -1 and 1'),
-  unary('cot', (value) => 1 / Math.tan(value), 'other than 0'),
-  unary('csc', (value) => 1 / Math.sin(value), 'other than 0'),
-  unary('sec', (value) => 1 / Math.cos(value)),
-  unary('coth', (value) => 1 / Math.tanh(value), 'other than 0'),
-  unary('csch', (value) => 1 / Math.sinh(value), 'other than 0'),
-  unary('sech', (value) => 1 / Math.cosh(value)),
-  numberTest('is_nan', (value) => Number.isNaN(value)),
-  numberTest('is_inf', (value) => Math.abs(value) === Number.POSITIVE_INFINITY),
-  scalarFunction('range_bucket', {
-    parameters: ['any', 'list'],
-    result: INT64,
-    nulls: 'propagate',
-    evaluate: typed(bucketOf),
-    evaluateTyped: ([point, list]) => {
-      const bound = list!.kind === 'ARRAY' ? list!.element : DYNAMIC;
-      const readPoint = readerBeside(point!, bound);
-      const readBound = readerBeside(bound, point!);
-      if (readPoint === undefined && readBound === undefined) return typed(bucketOf);
-      return typed((value: SqlValue, bounds: SqlValue) =>
-        bucketOf(
-          readPoint === undefined ? value : readPoint(value),
-          readBound === undefined ? bounds : (elementsOf(bounds)?.map(readBound) ?? null),
-        ),
-      );
+  unary('sqrt', ['Square root; an error below 0.', 'SQRT(2.25)', '1.5'], rootOf, 'at least 0'),
+  unary('cbrt', ['Cube root.', 'CBRT(-8)', '-2.0'], Math.cbrt),
+  unary(
+    'exp',
+    [
+      'e to the power of the number; an error if it does not fit FLOAT64.',
+      'ROUND(EXP(1), 3)',
+      '2.718',
+    ],
+    Math.exp,
+  ),
+  unary(
+    'ln',
+    ['Natural logarithm; an error for 0 and below.', 'LN(1)', '0.0'],
+    Math.log,
+    'greater than 0',
+  ),
+  unary(
+    'log10',
+    ['Logarithm to the base 10; an error for 0 and below.', 'LOG10(1000)', '3.0'],
+    Math.log10,
+    'greater than 0',
+  ),
+  scalarFunction(
+    'log',
+    [
+      'Logarithm to the base given, or the natural one. An error for a number of 0 and below, and for the bases 0, 1 and below 0.',
+      'LOG(8, 2)',
+      '3.0',
+    ],
+    {
+      parameters: [FLOAT64, FLOAT64],
+      optionalCount: 1,
+      result: FLOAT64,
+      nulls: 'propagate',
+      evaluate: typed(logarithm),
     },
-  }),
+  ),
+  ...withAlias(
+    ['pow', 'power'],
+    [
+      'The first number to the power of the second; an error if that is no real number or does not fit FLOAT64.',
+      'POW(2, 10)',
+      '1024.0',
+    ],
+    binaryOverload(power),
+  ),
+  binary(
+    'ieee_divide',
+    [
+      'The quotient as IEEE 754 has it: infinity or NaN, and no error, if the divisor is 0.',
+      'IEEE_DIVIDE(1, 0)',
+      "CAST('inf' AS FLOAT64)",
+    ],
+    (left, right) => left / right,
+  ),
+  unary('sin', ['Sine of an angle in radians.', 'ROUND(SIN(1), 3)', '0.841'], Math.sin),
+  unary('cos', ['Cosine of an angle in radians.', 'ROUND(COS(1), 3)', '0.54'], Math.cos),
+  unary('tan', ['Tangent of an angle in radians.', 'ROUND(TAN(1), 3)', '1.557'], Math.tan),
+  unary(
+    'asin',
+    [
+      'Angle in radians, from -π/2 to π/2, with this sine; an error below -1 and above 1.',
+      'ROUND(ASIN(1), 3)',
+      '1.571',
+    ],
+    Math.asin,
+    'from -1 to 1',
+  ),
+  unary(
+    'acos',
+    [
+      'Angle in radians, from 0 to π, with this cosine; an error below -1 and above 1.',
+      'ROUND(ACOS(-1), 3)',
+      '3.142',
+    ],
+    Math.acos,
+    'from -1 to 1',
+  ),
+  unary(
+    'atan',
+    ['Angle in radians, from -π/2 to π/2, with this tangent.', 'ROUND(ATAN(1), 3)', '0.785'],
+    Math.atan,
+  ),
+  binary(
+    'atan2',
+    [
+      'Angle in radians, from -π to π, of the point with the coordinates y and x, in this order.',
+      'ROUND(ATAN2(1, -1), 3)',
+      '2.356',
+    ],
+    Math.atan2,
+  ),
+  unary(
+    'sinh',
+    ['Hyperbolic sine; an error if it does not fit FLOAT64.', 'ROUND(SINH(1), 3)', '1.175'],
+    Math.sinh,
+  ),
+  unary(
+    'cosh',
+    ['Hyperbolic cosine; an error if it does not fit FLOAT64.', 'ROUND(COSH(1), 3)', '1.543'],
+    Math.cosh,
+  ),
+  unary('tanh', ['Hyperbolic tangent.', 'ROUND(TANH(1), 3)', '0.762'], Math.tanh),
+  unary('asinh', ['Number with this hyperbolic sine.', 'ROUND(ASINH(1), 3)', '0.881'], Math.asinh),
+  unary(
+    'acosh',
+    [
+      'Number from 0 on with this hyperbolic cosine; an error below 1.',
+      'ROUND(ACOSH(2), 3)',
+      '1.317',
+    ],
+    Math.acosh,
+    'at least 1',
+  ),
+  unary(
+    'atanh',
+    [
+      'Number with this hyperbolic tangent; an error for -1 and below, and for 1 and above.',
+      'ROUND(ATANH(0.5), 3)',
+      '0.549',
+    ],
+    Math.atanh,
+    'between -1 and 1',
+  ),
+  unary(
+    'cot',
+    ['Cotangent of an angle in radians; an error for 0.', 'ROUND(COT(1), 3)', '0.642'],
+    (value) => 1 / Math.tan(value),
+    'other than 0',
+  ),
+  unary(
+    'csc',
+    ['Cosecant of an angle in radians; an error for 0.', 'ROUND(CSC(1), 3)', '1.188'],
+    (value) => 1 / Math.sin(value),
+    'other than 0',
+  ),
+  unary(
+    'sec',
+    ['Secant of an angle in radians.', 'ROUND(SEC(1), 3)', '1.851'],
+    (value) => 1 / Math.cos(value),
+  ),
+  unary(
+    'coth',
+    ['Hyperbolic cotangent; an error for 0.', 'ROUND(COTH(1), 3)', '1.313'],
+    (value) => 1 / Math.tanh(value),
+    'other than 0',
+  ),
+  unary(
+    'csch',
+    ['Hyperbolic cosecant; an error for 0.', 'ROUND(CSCH(1), 3)', '0.851'],
+    (value) => 1 / Math.sinh(value),
+    'other than 0',
+  ),
+  unary(
+    'sech',
+    ['Hyperbolic secant.', 'ROUND(SECH(1), 3)', '0.648'],
+    (value) => 1 / Math.cosh(value),
+  ),
+  numberTest(
+    'is_nan',
+    ['Whether a number is NaN.', "IS_NAN(CAST('nan' AS FLOAT64))", 'TRUE'],
+    (value) => Number.isNaN(value),
+  ),
+  numberTest(
+    'is_inf',
+    ['Whether a number is an infinity, of either sign.', "IS_INF(CAST('-inf' AS FLOAT64))", 'TRUE'],
+    (value) => Math.abs(value) === Number.POSITIVE_INFINITY,
+  ),
+  scalarFunction(
+    'range_bucket',
+    [
+      'How many of the ascending bounds are at most the value, which numbers its bucket from 0. NULL for NaN; an error if the bounds descend or hold a NULL.',
+      'RANGE_BUCKET(25, [10, 20, 30])',
+      '2',
+    ],
+    {
+      parameters: ['any', 'list'],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed(bucketOf),
+      evaluateTyped: ([point, list]) => {
+        const bound = list!.kind === 'ARRAY' ? list!.element : DYNAMIC;
+        const readPoint = readerBeside(point!, bound);
+        const readBound = readerBeside(bound, point!);
+        if (readPoint === undefined && readBound === undefined) return typed(bucketOf);
+        return typed((value: SqlValue, bounds: SqlValue) =>
+          bucketOf(
+            readPoint === undefined ? value : readPoint(value),
+            readBound === undefined ? bounds : (elementsOf(bounds)?.map(readBound) ?? null),
+          ),
+        );
+      },
+    },
+  ),
 ];
 
 /** `wanted` says of which numbers the function has a value, for the message. */
-function unary(name: string, compute: (value: number) => number, wanted?: string): ScalarFunction {
+function unary(
+  name: string,
+  doc: FunctionDoc,
+  compute: (value: number) => number,
+  wanted?: string,
+): ScalarFunction {
   function evaluate(value: Int64): number {
     const number = Number(value);
     const result = compute(number);
     if (Number.isFinite(result) || !Number.isFinite(number)) return result;
     throw refusedNumber(name, wanted ?? 'of smaller size', number);
   }
-  return scalarFunction(name, {
+  return scalarFunction(name, doc, {
     parameters: [FLOAT64],
     result: FLOAT64,
     nulls: 'propagate',
@@ -92,13 +240,19 @@ function rootOf(number: number): number {
   return Math.sqrt(number);
 }
 
-function binary(name: string, compute: (left: number, right: number) => number): ScalarFunction {
-  return scalarFunction(name, {
+type Binary = (left: number, right: number) => number;
+
+function binary(name: string, doc: FunctionDoc, compute: Binary): ScalarFunction {
+  return scalarFunction(name, doc, binaryOverload(compute));
+}
+
+function binaryOverload(compute: Binary): ScalarOverload {
+  return {
     parameters: [FLOAT64, FLOAT64],
     result: FLOAT64,
     nulls: 'propagate',
     evaluate: typed((left: Int64, right: Int64) => compute(Number(left), Number(right))),
-  });
+  };
 }
 
 /** 1 to any power is 1, and -1 to an infinite one, as in C; JavaScript has NaN there. */
@@ -134,8 +288,12 @@ function quotientOfLogarithms(number: number, base: number): number {
   return Math.log(number) / Math.log(base);
 }
 
-function numberTest(name: string, test: (value: number) => boolean): ScalarFunction {
-  return scalarFunction(name, {
+function numberTest(
+  name: string,
+  doc: FunctionDoc,
+  test: (value: number) => boolean,
+): ScalarFunction {
+  return scalarFunction(name, doc, {
     parameters: [FLOAT64],
     result: BOOL,
     nulls: 'propagate',

@@ -1,22 +1,65 @@
 import { BYTES, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import { bufferOfBytes, bytesOfBuffer, lenientTextOfBytes } from './byte-text.ts';
 
 /** BYTES written as texts, and read from them. */
 export const byteFunctions: readonly ScalarFunction[] = [
-  textOf('to_hex', (bytes) => bufferOfBytes(bytes).toString('hex')),
-  textOf('to_base64', (bytes) => bufferOfBytes(bytes).toString('base64')),
-  textOf('to_base32', toBase32),
-  textOf('safe_convert_bytes_to_string', lenientTextOfBytes),
-  bytesOf('from_hex', fromHex),
-  bytesOf('from_base64', fromBase64),
-  bytesOf('from_base32', fromBase32),
+  textOf(
+    'to_hex',
+    ['BYTES as hexadecimal digits, in lower case.', "TO_HEX(b'\\xff\\x00')", "'ff00'"],
+    (bytes) => bufferOfBytes(bytes).toString('hex'),
+  ),
+  textOf('to_base64', ['BYTES in base 64, padded.', "TO_BASE64(b'weir')", "'d2Vpcg=='"], (bytes) =>
+    bufferOfBytes(bytes).toString('base64'),
+  ),
+  textOf('to_base32', ['BYTES in base 32, padded.', "TO_BASE32(b'abc')", "'MFRGG==='"], toBase32),
+  textOf(
+    'safe_convert_bytes_to_string',
+    [
+      'The text that BYTES hold in UTF-8; what is not UTF-8 becomes U+FFFD.',
+      "SAFE_CONVERT_BYTES_TO_STRING(b'a\\xff')",
+      "'a\\ufffd'",
+    ],
+    lenientTextOfBytes,
+  ),
+  bytesOf(
+    'from_hex',
+    [
+      'BYTES of hexadecimal digits; a 0 is put before an odd number of them. An error for another text.',
+      "FROM_HEX('FF0')",
+      "b'\\x0f\\xf0'",
+    ],
+    fromHex,
+  ),
+  bytesOf(
+    'from_base64',
+    [
+      'BYTES of a text in base 64, whose padding may be left out. An error for another text.',
+      "FROM_BASE64('d2Vpcg==')",
+      "b'weir'",
+    ],
+    fromBase64,
+  ),
+  bytesOf(
+    'from_base32',
+    [
+      'BYTES of a text in base 32, with its padding. An error for another text.',
+      "FROM_BASE32('MFRGG===')",
+      "b'abc'",
+    ],
+    fromBase32,
+  ),
 ];
 
-function textOf(name: string, evaluate: (bytes: string) => string): ScalarFunction {
-  return scalarFunction(name, {
+function textOf(
+  name: string,
+  doc: FunctionDoc,
+  evaluate: (bytes: string) => string,
+): ScalarFunction {
+  return scalarFunction(name, doc, {
     parameters: [BYTES],
     result: STRING,
     nulls: 'propagate',
@@ -24,8 +67,12 @@ function textOf(name: string, evaluate: (bytes: string) => string): ScalarFuncti
   });
 }
 
-function bytesOf(name: string, evaluate: (text: string) => string): ScalarFunction {
-  return scalarFunction(name, {
+function bytesOf(
+  name: string,
+  doc: FunctionDoc,
+  evaluate: (text: string) => string,
+): ScalarFunction {
+  return scalarFunction(name, doc, {
     parameters: [STRING],
     result: BYTES,
     nulls: 'propagate',

@@ -7,52 +7,93 @@ import type { ScalarFunction } from '../scalar-function.ts';
 import { charactersOf } from './character.ts';
 
 export const codePointFunctions: readonly ScalarFunction[] = [
-  scalarFunction('ascii', {
-    parameters: [STRING],
-    result: INT64,
-    nulls: 'propagate',
-    evaluate: typed((text: string) => {
-      const code = text.codePointAt(0) ?? 0;
-      if (code > ASCII_MAX) {
-        throw new QueryError(
-          'query_failed',
-          `ASCII takes a text that begins with an ASCII character; got ${JSON.stringify(String.fromCodePoint(code))}`,
-        );
-      }
-      return code;
-    }),
-  }),
-  scalarFunction('unicode', {
-    parameters: [STRING],
-    result: INT64,
-    nulls: 'propagate',
-    evaluate: typed((text: string) => text.codePointAt(0) ?? 0),
-  }),
-  scalarFunction('chr', {
-    parameters: [INT64],
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed((code: Int64) => characterOf('CHR', code)),
-  }),
-  scalarFunction('to_code_points', codePoints(), ofBytes(codePoints())),
-  scalarFunction('code_points_to_string', {
-    parameters: [arrayOf(INT64)],
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed((codes: readonly SqlValue[]) => {
-      if (codes.includes(null)) return null;
-      return codes.map((code) => characterOf('CODE_POINTS_TO_STRING', code as Int64)).join('');
-    }),
-  }),
-  scalarFunction('code_points_to_bytes', {
-    parameters: [arrayOf(INT64)],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed((codes: readonly SqlValue[]) => {
-      if (codes.includes(null)) return null;
-      return codes.map((code) => byteOf(code as Int64)).join('');
-    }),
-  }),
+  scalarFunction(
+    'ascii',
+    [
+      'Code of the first character; 0 for an empty text, an error if it is not of ASCII.',
+      "ASCII('A')",
+      '65',
+    ],
+    {
+      parameters: [STRING],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((text: string) => {
+        const code = text.codePointAt(0) ?? 0;
+        if (code > ASCII_MAX) {
+          throw new QueryError(
+            'query_failed',
+            `ASCII takes a text that begins with an ASCII character; got ${JSON.stringify(String.fromCodePoint(code))}`,
+          );
+        }
+        return code;
+      }),
+    },
+  ),
+  scalarFunction(
+    'unicode',
+    ['Unicode code point of the first character; 0 for an empty text.', "UNICODE('é')", '233'],
+    {
+      parameters: [STRING],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((text: string) => text.codePointAt(0) ?? 0),
+    },
+  ),
+  scalarFunction(
+    'chr',
+    ['The character with a Unicode code point; an error if there is none.', 'CHR(233)', "'é'"],
+    {
+      parameters: [INT64],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed((code: Int64) => characterOf('CHR', code)),
+    },
+  ),
+  scalarFunction(
+    'to_code_points',
+    [
+      'Unicode code points of all characters of a text, or the numbers of all bytes.',
+      "TO_CODE_POINTS('hé')",
+      '[104, 233]',
+    ],
+    codePoints(),
+    ofBytes(codePoints()),
+  ),
+  scalarFunction(
+    'code_points_to_string',
+    [
+      'The text with these Unicode code points; NULL if one of them is NULL.',
+      'CODE_POINTS_TO_STRING([104, 233])',
+      "'hé'",
+    ],
+    {
+      parameters: [arrayOf(INT64)],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed((codes: readonly SqlValue[]) => {
+        if (codes.includes(null)) return null;
+        return codes.map((code) => characterOf('CODE_POINTS_TO_STRING', code as Int64)).join('');
+      }),
+    },
+  ),
+  scalarFunction(
+    'code_points_to_bytes',
+    [
+      'BYTES of these numbers from 0 to 255; NULL if one of them is NULL.',
+      'CODE_POINTS_TO_BYTES([104, 255])',
+      "b'h\\xff'",
+    ],
+    {
+      parameters: [arrayOf(INT64)],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((codes: readonly SqlValue[]) => {
+        if (codes.includes(null)) return null;
+        return codes.map((code) => byteOf(code as Int64)).join('');
+      }),
+    },
+  ),
 ];
 
 const ASCII_MAX = 0x7f;

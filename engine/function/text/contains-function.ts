@@ -13,13 +13,21 @@ import { holdsText } from './text-places.ts';
 
 /** CONTAINS_SUBSTR: a text anywhere in a value, whatever the case of its letters. */
 export const containsFunctions: readonly ScalarFunction[] = [
-  scalarFunction('contains_substr', {
-    parameters: ['any', STRING],
-    result: BOOL,
-    nulls: 'handle',
-    evaluate: typed(containing(DYNAMIC)),
-    evaluateTyped: (types) => typed(containing(types[0]!)),
-  }),
+  scalarFunction(
+    'contains_substr',
+    [
+      'Whether a text stands in a value, be it in upper or lower case: in a text, or in some field or element of a record, list or JSON. Names of fields do not count. An error if the text is NULL.',
+      "CONTAINS_SUBSTR('Not Found', 'found')",
+      'TRUE',
+    ],
+    {
+      parameters: ['any', STRING],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: typed(containing(DYNAMIC)),
+      evaluateTyped: (types) => typed(containing(types[0]!)),
+    },
+  ),
 ];
 
 function containing(type: SqlType): (value: SqlValue, wanted: string | null) => boolean | null {

@@ -1,6 +1,8 @@
 import { INT64, STRING } from '../../column/type.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, textAndBytes, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import { charactersOf } from './character.ts';
@@ -8,10 +10,27 @@ import { checkTextSize } from './text-size.ts';
 
 /** Functions that make texts as long as they are told. */
 export const fillFunctions: readonly ScalarFunction[] = [
-  padding('lpad', (text, fill) => fill + text),
-  padding('rpad', (text, fill) => text + fill),
+  padding(
+    'lpad',
+    [
+      'The text or BYTES at the length given: filled at the start with spaces, or with the third argument, or cut at the end. An error for a negative length.',
+      "LPAD('7', 3, '0')",
+      "'007'",
+    ],
+    (text, fill) => fill + text,
+  ),
+  padding(
+    'rpad',
+    ['As `LPAD`, but filled at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
+    (text, fill) => text + fill,
+  ),
   scalarFunction(
     'repeat',
+    [
+      `The text or BYTES so many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
+      "REPEAT('ab', 3)",
+      "'ababab'",
+    ],
     ...textAndBytes({
       parameters: [STRING, INT64],
       result: STRING,
@@ -22,7 +41,11 @@ export const fillFunctions: readonly ScalarFunction[] = [
 ];
 
 /** To `length` characters, by spaces or what is given in their place; a longer text is cut. */
-function padding(name: string, join: (text: string, fill: string) => string): ScalarFunction {
+function padding(
+  name: string,
+  doc: FunctionDoc,
+  join: (text: string, fill: string) => string,
+): ScalarFunction {
   const upperName = name.toUpperCase();
   function pad(text: string, length: Int64, pattern = ' '): string {
     checkCount(upperName, length);
@@ -36,6 +59,7 @@ function padding(name: string, join: (text: string, fill: string) => string): Sc
   }
   return scalarFunction(
     name,
+    doc,
     ...textAndBytes({
       parameters: [STRING, INT64, STRING],
       optionalCount: 1,

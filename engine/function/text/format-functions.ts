@@ -15,19 +15,27 @@ import { parseFormat } from './format-pattern.ts';
 import { checkTextSize } from './text-size.ts';
 
 export const formatFunctions: readonly ScalarFunction[] = [
-  scalarFunction('format', {
-    parameters: [STRING],
-    variadic: 'any',
-    result: STRING,
-    nulls: 'handle',
-    evaluate: (pattern, ...values) => format(pattern as string | null, values, []),
-    evaluateTyped: (types) => {
-      const argumentTypes = types.slice(1);
-      return typed((pattern: string | null, ...values: SqlValue[]) =>
-        format(pattern, values, argumentTypes),
-      );
+  scalarFunction(
+    'format',
+    [
+      'A text with values in the places of a pattern: `%s` for a text, `%d` for a whole number, `%.2f` for a number with two decimals, `%t` for any value, `%T` for any value as SQL writes it, and others of C. NULL if a value is NULL, but for `%t`, `%T`, `%p` and `%P`, which write it.',
+      "FORMAT('%s took %.1f ms', 'GET', 12.34)",
+      "'GET took 12.3 ms'",
+    ],
+    {
+      parameters: [STRING],
+      variadic: 'any',
+      result: STRING,
+      nulls: 'handle',
+      evaluate: (pattern, ...values) => format(pattern as string | null, values, []),
+      evaluateTyped: (types) => {
+        const argumentTypes = types.slice(1);
+        return typed((pattern: string | null, ...values: SqlValue[]) =>
+          format(pattern, values, argumentTypes),
+        );
+      },
     },
-  }),
+  ),
 ];
 
 type Argument = { readonly value: SqlValue; readonly type: SqlType };

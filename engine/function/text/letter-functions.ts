@@ -14,15 +14,28 @@ const FORMS: readonly string[] = ['NFC', 'NFD', 'NFKC', 'NFKD'];
 
 /** Functions that look at a text letter by letter. */
 export const letterFunctions: readonly ScalarFunction[] = [
-  scalarFunction('initcap', {
-    parameters: [STRING, STRING],
-    optionalCount: 1,
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed(capitalize),
-  }),
+  scalarFunction(
+    'initcap',
+    [
+      'The text with the first letter of each word in upper case and the others in lower case. Words end at spaces and punctuation, or at the characters of the second argument.',
+      "INITCAP('internal SERVER error')",
+      "'Internal Server Error'",
+    ],
+    {
+      parameters: [STRING, STRING],
+      optionalCount: 1,
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(capitalize),
+    },
+  ),
   scalarFunction(
     'translate',
+    [
+      'The text with each character of the second argument replaced by the one at this place of the third, or removed if there is none.',
+      "TRANSLATE('(a)', '()', '[]')",
+      "'[a]'",
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING, STRING],
       result: STRING,
@@ -30,19 +43,45 @@ export const letterFunctions: readonly ScalarFunction[] = [
       evaluate: typed(translate),
     }),
   ),
-  scalarFunction('soundex', {
-    parameters: [STRING],
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed(soundex),
-  }),
+  scalarFunction(
+    'soundex',
+    [
+      'The first letter of a text and three digits for the sounds behind it; empty if the text has no ASCII letter.',
+      "SOUNDEX('Robert')",
+      "'R163'",
+    ],
+    {
+      parameters: [STRING],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(soundex),
+    },
+  ),
   scalarFunction(
     'normalize',
+    [
+      'The text in a Unicode normal form: `NFC` if none is given, `NFD`, `NFKC` or `NFKD`. It makes equal what looks equal.',
+      "NORMALIZE('e\\u0301') = 'é'",
+      'TRUE',
+    ],
     normalizing((text) => text),
   ),
-  scalarFunction('normalize_and_casefold', normalizing(caseFold)),
+  scalarFunction(
+    'normalize_and_casefold',
+    [
+      'As `NORMALIZE`, and upper and lower case become one.',
+      "NORMALIZE_AND_CASEFOLD('Straße')",
+      "'strasse'",
+    ],
+    normalizing(caseFold),
+  ),
   scalarFunction(
     'edit_distance',
+    [
+      'How many characters to insert, remove or replace to make one text the other (Levenshtein). The third argument is the greatest answer.',
+      "EDIT_DISTANCE('kitten', 'sitting')",
+      '3',
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING, INT64],
       optionalCount: 1,

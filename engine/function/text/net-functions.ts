@@ -7,86 +7,153 @@ import type { ScalarFunction } from '../scalar-function.ts';
 
 /** Addresses are BYTES in network order: 4 of IPv4, 16 of IPv6. */
 export const netFunctions: readonly ScalarFunction[] = [
-  scalarFunction('net.host', {
-    parameters: [STRING],
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed(hostOf),
-  }),
-  scalarFunction('net.ip_from_string', {
-    parameters: [STRING],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed((text: string) => {
-      const address = addressOf(text);
-      if (address !== null) return address;
-      throw new QueryError(
-        'query_failed',
-        `NET.IP_FROM_STRING takes an address; got ${JSON.stringify(text.slice(0, 64))}`,
-      );
-    }),
-  }),
-  scalarFunction('net.safe_ip_from_string', {
-    parameters: [STRING],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed(addressOf),
-  }),
-  scalarFunction('net.ip_to_string', {
-    parameters: [BYTES],
-    result: STRING,
-    nulls: 'propagate',
-    evaluate: typed((address: string) => {
-      checkAddress('NET.IP_TO_STRING', address);
-      return address.length === 4 ? ipv4Text(address) : ipv6Text(address);
-    }),
-  }),
-  scalarFunction('net.ip_net_mask', {
-    parameters: [INT64, INT64],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed((size: Int64, prefix: Int64) => {
-      if (size !== 4 && size !== 16) {
-        throw new QueryError('query_failed', `NET.IP_NET_MASK takes 4 or 16 bytes; got ${size}`);
-      }
-      checkPrefix('NET.IP_NET_MASK', prefix, size);
-      return maskOf(size, Number(prefix));
-    }),
-  }),
-  scalarFunction('net.ip_trunc', {
-    parameters: [BYTES, INT64],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed((address: string, prefix: Int64) => {
-      checkAddress('NET.IP_TRUNC', address);
-      checkPrefix('NET.IP_TRUNC', prefix, address.length);
-      const mask = maskOf(address.length, Number(prefix));
-      return bytesOf(address.length, (index) => address.charCodeAt(index) & mask.charCodeAt(index));
-    }),
-  }),
-  scalarFunction('net.ipv4_from_int64', {
-    parameters: [INT64],
-    result: BYTES,
-    nulls: 'propagate',
-    evaluate: typed((value: Int64) => {
-      if (value < -(2 ** 31) || value >= 2 ** 32) {
-        throw new QueryError('query_failed', `NET.IPV4_FROM_INT64 takes 32 bits; got ${value}`);
-      }
-      return bytesOf(4, (index) => (Number(value) >>> (24 - 8 * index)) & 0xff);
-    }),
-  }),
-  scalarFunction('net.ipv4_to_int64', {
-    parameters: [BYTES],
-    result: INT64,
-    nulls: 'propagate',
-    evaluate: typed((address: string) => {
-      if (address.length === 4) return Buffer.from(address, 'latin1').readUInt32BE(0);
-      throw new QueryError(
-        'query_failed',
-        `NET.IPV4_TO_INT64 takes 4 bytes; got ${address.length}`,
-      );
-    }),
-  }),
+  scalarFunction(
+    'net.host',
+    [
+      'The host of a URL, as it is written there, without the port; NULL if there is none. The scheme may be missing.',
+      "NET.HOST('https://api.example.com:8080/rest')",
+      "'api.example.com'",
+    ],
+    {
+      parameters: [STRING],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(hostOf),
+    },
+  ),
+  scalarFunction(
+    'net.ip_from_string',
+    [
+      'The bytes of an IP address: 4 of IPv4, 16 of IPv6. An error for another text.',
+      "NET.IP_FROM_STRING('10.0.0.1')",
+      "b'\\x0a\\x00\\x00\\x01'",
+    ],
+    {
+      parameters: [STRING],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((text: string) => {
+        const address = addressOf(text);
+        if (address !== null) return address;
+        throw new QueryError(
+          'query_failed',
+          `NET.IP_FROM_STRING takes an address; got ${JSON.stringify(text.slice(0, 64))}`,
+        );
+      }),
+    },
+  ),
+  scalarFunction(
+    'net.safe_ip_from_string',
+    [
+      'As `NET.IP_FROM_STRING`; NULL in place of an error.',
+      "NET.SAFE_IP_FROM_STRING('10.0.0')",
+      'NULL',
+    ],
+    {
+      parameters: [STRING],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed(addressOf),
+    },
+  ),
+  scalarFunction(
+    'net.ip_to_string',
+    [
+      'The IP address of 4 or 16 bytes as a text; an error for another number of bytes.',
+      "NET.IP_TO_STRING(b'\\x0a\\x00\\x00\\x01')",
+      "'10.0.0.1'",
+    ],
+    {
+      parameters: [BYTES],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed((address: string) => {
+        checkAddress('NET.IP_TO_STRING', address);
+        return address.length === 4 ? ipv4Text(address) : ipv6Text(address);
+      }),
+    },
+  ),
+  scalarFunction(
+    'net.ip_net_mask',
+    [
+      'The mask of a network, of 4 or 16 bytes: as many ones as the second argument says, then zeros.',
+      'NET.IP_TO_STRING(NET.IP_NET_MASK(4, 24))',
+      "'255.255.255.0'",
+    ],
+    {
+      parameters: [INT64, INT64],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((size: Int64, prefix: Int64) => {
+        if (size !== 4 && size !== 16) {
+          throw new QueryError('query_failed', `NET.IP_NET_MASK takes 4 or 16 bytes; got ${size}`);
+        }
+        checkPrefix('NET.IP_NET_MASK', prefix, size);
+        return maskOf(size, Number(prefix));
+      }),
+    },
+  ),
+  scalarFunction(
+    'net.ip_trunc',
+    [
+      'The address of the network that an IP address lies in, whose mask has so many ones.',
+      "NET.IP_TO_STRING(NET.IP_TRUNC(NET.IP_FROM_STRING('10.1.2.3'), 16))",
+      "'10.1.0.0'",
+    ],
+    {
+      parameters: [BYTES, INT64],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((address: string, prefix: Int64) => {
+        checkAddress('NET.IP_TRUNC', address);
+        checkPrefix('NET.IP_TRUNC', prefix, address.length);
+        const mask = maskOf(address.length, Number(prefix));
+        return bytesOf(
+          address.length,
+          (index) => address.charCodeAt(index) & mask.charCodeAt(index),
+        );
+      }),
+    },
+  ),
+  scalarFunction(
+    'net.ipv4_from_int64',
+    [
+      'The 4 bytes of an IPv4 address that is given as a number; an error if it does not fit 32 bits.',
+      'NET.IPV4_FROM_INT64(256)',
+      "b'\\x00\\x00\\x01\\x00'",
+    ],
+    {
+      parameters: [INT64],
+      result: BYTES,
+      nulls: 'propagate',
+      evaluate: typed((value: Int64) => {
+        if (value < -(2 ** 31) || value >= 2 ** 32) {
+          throw new QueryError('query_failed', `NET.IPV4_FROM_INT64 takes 32 bits; got ${value}`);
+        }
+        return bytesOf(4, (index) => (Number(value) >>> (24 - 8 * index)) & 0xff);
+      }),
+    },
+  ),
+  scalarFunction(
+    'net.ipv4_to_int64',
+    [
+      'An IPv4 address of 4 bytes as a number; an error for another number of bytes.',
+      "NET.IPV4_TO_INT64(b'\\x00\\x00\\x01\\x00')",
+      '256',
+    ],
+    {
+      parameters: [BYTES],
+      result: INT64,
+      nulls: 'propagate',
+      evaluate: typed((address: string) => {
+        if (address.length === 4) return Buffer.from(address, 'latin1').readUInt32BE(0);
+        throw new QueryError(
+          'query_failed',
+          `NET.IPV4_TO_INT64 takes 4 bytes; got ${address.length}`,
+        );
+      }),
+    },
+  ),
 ];
 
 /**

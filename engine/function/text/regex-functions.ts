@@ -1,6 +1,8 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, textAndBytes, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
+import { sameAs } from '../function-doc.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
@@ -8,9 +10,20 @@ import { characterCount, unitOfCharacter } from './character.ts';
 import { compileRegex } from './regular-expression.ts';
 import { checkTextSize } from './text-size.ts';
 
+const EXTRACT_DOC: FunctionDoc = [
+  'The part of a text or BYTES that matches an RE2 pattern, or its group if it has one; NULL if none matches. The third argument says from which position on, the fourth which match. An error for more than one group.',
+  "REGEXP_EXTRACT('/rest/v12', r'/v(\\d+)')",
+  "'12'",
+];
+
 export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_contains',
+    [
+      'Whether some part of a text or BYTES matches an RE2 pattern. `^` and `$` tie the pattern to the ends.',
+      "REGEXP_CONTAINS('/rest/v12', r'/v\\d+')",
+      'TRUE',
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING],
       result: BOOL,
@@ -18,20 +31,19 @@ export const regexFunctions: readonly ScalarFunction[] = [
       evaluate: typed((text: string, pattern: string) => compileRegex(pattern).test(text)),
     }),
   ),
-  ...['regexp_extract', 'regexp_substr'].map((name) =>
-    scalarFunction(
-      name,
-      ...textAndBytes({
-        parameters: [STRING, STRING, INT64, INT64],
-        optionalCount: 2,
-        result: STRING,
-        nulls: 'propagate',
-        evaluate: typed(extracting(name.toUpperCase())),
-      }),
-    ),
+  scalarFunction('regexp_extract', EXTRACT_DOC, ...extractOverloads('REGEXP_EXTRACT')),
+  scalarFunction(
+    'regexp_substr',
+    sameAs('regexp_extract', 'regexp_substr', EXTRACT_DOC),
+    ...extractOverloads('REGEXP_SUBSTR'),
   ),
   scalarFunction(
     'regexp_extract_all',
+    [
+      'All parts that match an RE2 pattern, or its group if it has one, in order; an empty array if there are none.',
+      "REGEXP_EXTRACT_ALL('a1 b22', r'\\d+')",
+      "['1', '22']",
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING],
       result: arrayOf(STRING),
@@ -39,9 +51,22 @@ export const regexFunctions: readonly ScalarFunction[] = [
       evaluate: typed(extractAll),
     }),
   ),
-  scalarFunction('regexp_instr', ...textAndBytes(instrOverload())),
+  scalarFunction(
+    'regexp_instr',
+    [
+      'Position at which the part that matches an RE2 pattern (its group if it has one) begins, from 1; 0 if none does. The third argument says from which position on, the fourth which match; 1 as the fifth asks for the position behind it.',
+      "REGEXP_INSTR('user=42', r'\\d+')",
+      '6',
+    ],
+    ...textAndBytes(instrOverload()),
+  ),
   scalarFunction(
     'regexp_replace',
+    [
+      'The text with all parts that match an RE2 pattern replaced. In the replacement `\\0` is the match, `\\1` to `\\9` are its groups.',
+      "REGEXP_REPLACE('id=4 id=7', r'id=(\\d)', r'#\\1')",
+      "'#4 #7'",
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING, STRING],
       result: STRING,
@@ -91,6 +116,16 @@ function* matchesOf(name: string, text: string, pattern: string): Generator<Matc
 
 function behindCharacter(text: string, unit: number): number {
   return unit + unitOfCharacter(text.slice(unit, unit + 2), 1);
+}
+
+function extractOverloads(name: string): readonly ScalarOverload[] {
+  return textAndBytes({
+    parameters: [STRING, STRING, INT64, INT64],
+    optionalCount: 2,
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed(extracting(name)),
+  });
 }
 
 /** REGEXP_EXTRACT: the group of the `occurrence`th match at `position` or behind. */

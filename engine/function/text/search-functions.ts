@@ -9,6 +9,11 @@ import { indexOfText, placesOf } from './text-places.ts';
 export const searchFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'strpos',
+    [
+      'Position at which the second text or BYTES first stands in the first, from 1; 0 if it does not.',
+      "STRPOS('a/b/c', '/')",
+      '2',
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING],
       result: INT64,
@@ -18,6 +23,11 @@ export const searchFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'instr',
+    [
+      'As `STRPOS`, from the position of the third argument on (backwards if it is negative and so counts from the end); the fourth says which occurrence, the first if not given.',
+      "INSTR('a/b/c', '/', -1)",
+      '4',
+    ],
     ...textAndBytes({
       parameters: [STRING, STRING, INT64, INT64],
       optionalCount: 2,

@@ -4,7 +4,7 @@ import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { joinedArrays } from '../array/array-functions.ts';
 import type { Evaluate } from '../definition.ts';
-import { ofBytes, scalarFunction, textAndBytes, typed } from '../definition.ts';
+import { ofBytes, scalarFunction, textAndBytes, typed, withAlias } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
@@ -12,10 +12,28 @@ import { splitText } from './text-places.ts';
 import { checkTextSize } from './text-size.ts';
 
 export const textFunctions: readonly ScalarFunction[] = [
-  scalarFunction('||', ...textAndBytes(textToText([STRING, STRING], joined)), joinedArrays('||')),
-  scalarFunction('concat', ...textAndBytes({ ...textToText([STRING], joined), variadic: STRING })),
+  scalarFunction(
+    '||',
+    [
+      'The two texts, BYTES or arrays, one after the other. Numbers, conditions and times become texts.',
+      "'/rest' || '/v1'",
+      "'/rest/v1'",
+    ],
+    ...textAndBytes(textToText([STRING, STRING], joined)),
+    joinedArrays('||'),
+  ),
+  scalarFunction(
+    'concat',
+    [
+      'All texts or BYTES, one after the other. Numbers, conditions and times become texts.',
+      "CONCAT('v', 1, '.', 2)",
+      "'v1.2'",
+    ],
+    ...textAndBytes({ ...textToText([STRING], joined), variadic: STRING }),
+  ),
   scalarFunction(
     'lower',
+    ['The text in lower case; of BYTES the ASCII letters alone change.', "LOWER('GET')", "'get'"],
     textToText(
       [STRING],
       typed((text: string) => text.toLowerCase()),
@@ -29,6 +47,11 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'upper',
+    [
+      'The text in upper case; of BYTES the ASCII letters alone change.',
+      "UPPER('straße')",
+      "'STRASSE'",
+    ],
     textToText(
       [STRING],
       typed((text: string) => text.toUpperCase()),
@@ -40,51 +63,89 @@ export const textFunctions: readonly ScalarFunction[] = [
       ),
     ),
   ),
-  scalarFunction('length', ...textAndBytes(textToNumber([STRING], typed(characterCount)))),
-  ...['char_length', 'character_length'].map((name) =>
-    scalarFunction(name, textToNumber([STRING], typed(characterCount))),
+  scalarFunction(
+    'length',
+    ['Number of characters of a text, or of bytes of BYTES.', "LENGTH('añb')", '3'],
+    ...textAndBytes(textToNumber([STRING], typed(characterCount))),
   ),
-  ...['byte_length', 'octet_length'].map((name) =>
-    scalarFunction(
-      name,
-      textToNumber(
-        [STRING],
-        typed((text: string) => Buffer.byteLength(text)),
-      ),
-      ofBytes(textToNumber([STRING], typed(characterCount))),
+  ...withAlias(
+    ['char_length', 'character_length'],
+    ['Number of characters of a text.', "CHAR_LENGTH('añb')", '3'],
+    textToNumber([STRING], typed(characterCount)),
+  ),
+  ...withAlias(
+    ['byte_length', 'octet_length'],
+    ['Number of bytes of BYTES, or of a text in UTF-8.', "BYTE_LENGTH('añb')", '4'],
+    textToNumber(
+      [STRING],
+      typed((text: string) => Buffer.byteLength(text)),
     ),
+    ofBytes(textToNumber([STRING], typed(characterCount))),
   ),
   scalarFunction(
     'starts_with',
+    ['Whether a text or BYTES begins with another.', "STARTS_WITH('/rest/v1', '/rest')", 'TRUE'],
     ...textTest(typed((text: string, start: string) => text.startsWith(start))),
   ),
   scalarFunction(
     'ends_with',
+    ['Whether a text or BYTES ends with another.', "ENDS_WITH('index.html', '.js')", 'FALSE'],
     ...textTest(typed((text: string, end: string) => text.endsWith(end))),
   ),
   scalarFunction(
     'replace',
+    [
+      'The text with the second argument replaced by the third wherever it stands; unchanged if the second is empty.',
+      "REPLACE('a.b.c', '.', '/')",
+      "'a/b/c'",
+    ],
     ...textAndBytes(textToText([STRING, STRING, STRING], typed(replaceAll))),
   ),
-  ...['substr', 'substring'].map((name) =>
-    scalarFunction(
-      name,
-      ...textAndBytes({
-        ...textToText([STRING, INT64, INT64], typed(substring)),
-        optionalCount: 1,
-      }),
-    ),
+  ...withAlias(
+    ['substr', 'substring'],
+    [
+      'Part of a text or BYTES: from a position, counted from 1, or from the end if negative, and as long as the third argument, or to the end. An error for a negative length.',
+      "SUBSTR('postgres', -4, 2)",
+      "'gr'",
+    ],
+    ...textAndBytes({
+      ...textToText([STRING, INT64, INT64], typed(substring)),
+      optionalCount: 1,
+    }),
   ),
-  scalarFunction('left', ...cutting('LEFT', (characters, count) => characters.slice(0, count))),
+  scalarFunction(
+    'left',
+    [
+      'The first characters of a text, or bytes of BYTES; an error for a negative number of them.',
+      "LEFT('postgres', 4)",
+      "'post'",
+    ],
+    ...cutting('LEFT', (characters, count) => characters.slice(0, count)),
+  ),
   scalarFunction(
     'right',
+    [
+      'The last characters of a text, or bytes of BYTES; an error for a negative number of them.',
+      "RIGHT('postgres', 4)",
+      "'gres'",
+    ],
     ...cutting('RIGHT', (characters, count) =>
       characters.slice(Math.max(0, characters.length - count)),
     ),
   ),
-  scalarFunction('split', splitting({ optionalCount: 1 }), ofBytes(splitting({}))),
+  scalarFunction(
+    'split',
+    [
+      'The parts of a text between the separators, commas if none is given. An empty separator splits it into characters.',
+      "SPLIT('/rest/v1', '/')",
+      "['', 'rest', 'v1']",
+    ],
+    splitting({ optionalCount: 1 }),
+    ofBytes(splitting({})),
+  ),
   scalarFunction(
     'reverse',
+    ['The characters or bytes in the opposite order.', "REVERSE('abc')", "'cba'"],
     ...textAndBytes(
       textToText(
         [STRING],

@@ -1,12 +1,21 @@
 import { STRING } from '../../column/type.ts';
 import { ofBytes, scalarFunction, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { charactersOf } from './character.ts';
 
 export const trimFunctions: readonly ScalarFunction[] = [
-  trimming('trim', (text, set) => trimStart(trimEnd(text, set), set)),
-  trimming('ltrim', trimStart),
-  trimming('rtrim', trimEnd),
+  trimming(
+    'trim',
+    [
+      'The text without white space at both ends, or without any characters of the second argument there. BYTES need the second argument.',
+      "TRIM('/rest/v1/', '/')",
+      "'rest/v1'",
+    ],
+    (text, set) => trimStart(trimEnd(text, set), set),
+  ),
+  trimming('ltrim', ['As `TRIM`, at the start alone.', "LTRIM('007', '0')", "'7'"], trimStart),
+  trimming('rtrim', ['As `TRIM`, at the end alone.', "RTRIM('line\\n')", "'line'"], trimEnd),
 ];
 
 type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;
@@ -15,7 +24,7 @@ type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;
  * Without a second argument white space is taken off, else each of its characters. Of BYTES the
  * second must be given.
  */
-function trimming(name: string, trim: Trim): ScalarFunction {
+function trimming(name: string, doc: FunctionDoc, trim: Trim): ScalarFunction {
   const overload: ScalarOverload = {
     parameters: [STRING, STRING],
     result: STRING,
@@ -24,7 +33,7 @@ function trimming(name: string, trim: Trim): ScalarFunction {
       trim(text, set === undefined ? undefined : new Set(set)),
     ),
   };
-  return scalarFunction(name, { ...overload, optionalCount: 1 }, ofBytes(overload));
+  return scalarFunction(name, doc, { ...overload, optionalCount: 1 }, ofBytes(overload));
 }
 
 /** White space as Unicode has it; what JavaScript's own trim takes differs in U+0085 and U+FEFF. */

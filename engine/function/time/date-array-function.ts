@@ -12,18 +12,26 @@ const STEP_PARTS = ADDABLE_PARTS.filter((part) => !CLOCK_PARTS.includes(part));
 const findPart = partFinder('GENERATE_DATE_ARRAY', STEP_PARTS);
 
 /** `(start, end [, step, part])`: INTERVAL comes as its two halves; both ends are included. */
-export const GENERATE_DATE_ARRAY: ScalarFunction = scalarFunction('generate_date_array', {
-  parameters: [DATE, DATE, INT64, 'part'],
-  optionalCount: 2,
-  parts: STEP_PARTS,
-  result: arrayOf(DATE),
-  nulls: 'propagate',
-  evaluate: typed(daysBetween),
-  elementCount: typed(
-    (start: number, end: number, count?: Int64, part?: string) =>
-      daysBetween(start, end, count, part).length,
-  ),
-});
+export const GENERATE_DATE_ARRAY: ScalarFunction = scalarFunction(
+  'generate_date_array',
+  [
+    'Days from the first up to and including the second, by steps of an INTERVAL of one part, `DAY` to `YEAR`, or of a day. Each step starts from the element before, so a day that a short month moved stays there.',
+    "GENERATE_DATE_ARRAY('2026-01-31', '2026-03-31', INTERVAL 1 MONTH)",
+    "[DATE '2026-01-31', DATE '2026-02-28', DATE '2026-03-28']",
+  ],
+  {
+    parameters: [DATE, DATE, INT64, 'part'],
+    optionalCount: 2,
+    parts: STEP_PARTS,
+    result: arrayOf(DATE),
+    nulls: 'propagate',
+    evaluate: typed(daysBetween),
+    elementCount: typed(
+      (start: number, end: number, count?: Int64, part?: string) =>
+        daysBetween(start, end, count, part).length,
+    ),
+  },
+);
 
 /**
  * Each day is the step from the one before it, so a month's last day that was cut short stays so:

@@ -34,23 +34,63 @@ const findPart = partFinder('INTERVAL', INTERVAL_PARTS);
 
 export const intervalFunctions: readonly ScalarFunction[] = [
   /** `interval(amount, part)`, for INTERVAL amount part. */
-  scalarFunction('interval', {
-    parameters: [INT64, 'part'],
-    parts: INTERVAL_PARTS,
-    result: INTERVAL,
-    nulls: 'propagate',
-    evaluate: typed((count: Int64, part: string) => intervalOfPart(count, findPart(part).unit)),
-  }),
-  scalarFunction('make_interval', {
-    parameters: [INT64, INT64, INT64, INT64, INT64, INT64],
-    optionalCount: 6,
-    result: INTERVAL,
-    nulls: 'propagate',
-    evaluate: typed(makeInterval),
-  }),
-  scalarFunction('justify_hours', operation([INTERVAL], INTERVAL, typed(justifyHours))),
-  scalarFunction('justify_days', operation([INTERVAL], INTERVAL, typed(justifyDays))),
-  scalarFunction('justify_interval', operation([INTERVAL], INTERVAL, typed(justifyInterval))),
+  scalarFunction(
+    'interval',
+    [
+      "An INTERVAL of so many parts, such as `DAY`. A text may give several parts: `INTERVAL '1:30' HOUR TO MINUTE`.",
+      'INTERVAL 90 MINUTE',
+      "INTERVAL '1:30' HOUR TO MINUTE",
+    ],
+    {
+      parameters: [INT64, 'part'],
+      parts: INTERVAL_PARTS,
+      result: INTERVAL,
+      nulls: 'propagate',
+      evaluate: typed((count: Int64, part: string) => intervalOfPart(count, findPart(part).unit)),
+    },
+  ),
+  scalarFunction(
+    'make_interval',
+    [
+      'An INTERVAL of so many years, months, days, hours, minutes and seconds; what is left out is 0.',
+      'MAKE_INTERVAL(0, 0, 1, 12)',
+      "INTERVAL '1 12' DAY TO HOUR",
+    ],
+    {
+      parameters: [INT64, INT64, INT64, INT64, INT64, INT64],
+      optionalCount: 6,
+      result: INTERVAL,
+      nulls: 'propagate',
+      evaluate: typed(makeInterval),
+    },
+  ),
+  scalarFunction(
+    'justify_hours',
+    [
+      'The INTERVAL with each 24 hours turned into a day.',
+      'JUSTIFY_HOURS(INTERVAL 30 HOUR)',
+      "INTERVAL '1 6' DAY TO HOUR",
+    ],
+    operation([INTERVAL], INTERVAL, typed(justifyHours)),
+  ),
+  scalarFunction(
+    'justify_days',
+    [
+      'The INTERVAL with each 30 days turned into a month.',
+      'JUSTIFY_DAYS(INTERVAL 45 DAY)',
+      "INTERVAL '1 15' MONTH TO DAY",
+    ],
+    operation([INTERVAL], INTERVAL, typed(justifyDays)),
+  ),
+  scalarFunction(
+    'justify_interval',
+    [
+      'As `JUSTIFY_HOURS` and then `JUSTIFY_DAYS`, so that years, days and time have one sign.',
+      'JUSTIFY_INTERVAL(INTERVAL 1000 HOUR)',
+      "INTERVAL '0-1 11 16:0:0' YEAR TO SECOND",
+    ],
+    operation([INTERVAL], INTERVAL, typed(justifyInterval)),
+  ),
 ];
 
 function operation(

@@ -13,31 +13,47 @@ const findWindowPart = partFinder('GENERATE_TIMESTAMP_TRUNC_ARRAY', FIXED_PARTS)
 
 export const timeArrayFunctions: readonly ScalarFunction[] = [
   /** `(start, end, step, part)`: INTERVAL comes as its two halves. Both ends are included. */
-  scalarFunction('generate_timestamp_array', {
-    parameters: [TIMESTAMP, TIMESTAMP, INT64, 'part'],
-    parts: FIXED_PARTS,
-    result: arrayOf(TIMESTAMP),
-    nulls: 'propagate',
-    evaluate: typed((startUs: Int64, endUs: Int64, step: Int64, part: string) =>
-      timesOf(seriesOf(startUs, endUs, { count: step, part: findStepPart(part) })),
-    ),
-    elementCount: typed(
-      (startUs: Int64, endUs: Int64, step: Int64, part: string) =>
-        seriesOf(startUs, endUs, { count: step, part: findStepPart(part) }).count,
-    ),
-  }),
+  scalarFunction(
+    'generate_timestamp_array',
+    [
+      'Times from the first up to and including the second, by steps of an INTERVAL of one part, `DAY` or shorter. Empty if the steps lead away; an error for a step of 0.',
+      "GENERATE_TIMESTAMP_ARRAY('2026-01-15 10:00:00', '2026-01-15 12:00:00', INTERVAL 2 HOUR)",
+      "[TIMESTAMP '2026-01-15 10:00:00', TIMESTAMP '2026-01-15 12:00:00']",
+    ],
+    {
+      parameters: [TIMESTAMP, TIMESTAMP, INT64, 'part'],
+      parts: FIXED_PARTS,
+      result: arrayOf(TIMESTAMP),
+      nulls: 'propagate',
+      evaluate: typed((startUs: Int64, endUs: Int64, step: Int64, part: string) =>
+        timesOf(seriesOf(startUs, endUs, { count: step, part: findStepPart(part) })),
+      ),
+      elementCount: typed(
+        (startUs: Int64, endUs: Int64, step: Int64, part: string) =>
+          seriesOf(startUs, endUs, { count: step, part: findStepPart(part) }).count,
+      ),
+    },
+  ),
   /** `(n, "unit_step", now)`: the third argument is the run's clock, put there by the binder. */
-  scalarFunction('generate_timestamp_trunc_array', {
-    parameters: [INT64, STRING, TIMESTAMP],
-    result: arrayOf(TIMESTAMP),
-    nulls: 'propagate',
-    evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
-      timesOf(truncatedSeries(count, window, nowUs)),
-    ),
-    elementCount: typed(
-      (count: Int64, window: string, nowUs: Int64) => truncatedSeries(count, window, nowUs).count,
-    ),
-  }),
+  scalarFunction(
+    'generate_timestamp_trunc_array',
+    [
+      "The starts of all steps from so many units ago up to now: `'day_hour'` goes back days and gives each hour. The words are `second`, `minute`, `hour` and `day`. A function of weir's own.",
+      "GENERATE_TIMESTAMP_TRUNC_ARRAY(1, 'day_day')",
+      "[TIMESTAMP '2026-01-14', TIMESTAMP '2026-01-15']",
+    ],
+    {
+      parameters: [INT64, STRING, TIMESTAMP],
+      result: arrayOf(TIMESTAMP),
+      nulls: 'propagate',
+      evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
+        timesOf(truncatedSeries(count, window, nowUs)),
+      ),
+      elementCount: typed(
+        (count: Int64, window: string, nowUs: Int64) => truncatedSeries(count, window, nowUs).count,
+      ),
+    },
+  ),
 ];
 
 /** Words of the window's unit and step, the shortest first. */

@@ -2,6 +2,7 @@ import { INTERVAL } from '../../column/type.ts';
 import type { Interval } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger, floorDivide } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
@@ -17,13 +18,37 @@ const ORIGIN_US = midnightUs(-7305);
 
 /** `timestamp_bucket(time, width [, origin])`: the start of the bucket that the time lies in. */
 export const timeBucketFunctions: readonly ScalarFunction[] = [
-  bucketing('timestamp_bucket', OF_TIMESTAMP),
-  bucketing('datetime_bucket', OF_DATETIME),
-  bucketing('date_bucket', OF_DATE),
+  bucketing(
+    'timestamp_bucket',
+    [
+      'The start of the bucket that a time lies in. Buckets are an INTERVAL of days and time wide and begin at the third argument, or at 1950-01-01.',
+      "TIMESTAMP_BUCKET(TIMESTAMP '2026-01-15 12:34:00+00', INTERVAL 15 MINUTE)",
+      "TIMESTAMP '2026-01-15 12:30:00+00'",
+    ],
+    OF_TIMESTAMP,
+  ),
+  bucketing(
+    'datetime_bucket',
+    [
+      'As `TIMESTAMP_BUCKET`; the INTERVAL may be of months instead of days and time.',
+      "DATETIME_BUCKET(DATETIME '2026-01-15 12:34:00', INTERVAL 6 HOUR)",
+      "DATETIME '2026-01-15 12:00:00'",
+    ],
+    OF_DATETIME,
+  ),
+  bucketing(
+    'date_bucket',
+    [
+      'As `TIMESTAMP_BUCKET`, with an INTERVAL of whole days, or of months.',
+      "DATE_BUCKET(DATE '2026-01-15', INTERVAL 10 DAY, DATE '2026-01-01')",
+      "DATE '2026-01-11'",
+    ],
+    OF_DATE,
+  ),
 ];
 
-function bucketing(name: string, { type, toUs, ofUs }: TimeType): ScalarFunction {
-  return scalarFunction(name, {
+function bucketing(name: string, doc: FunctionDoc, { type, toUs, ofUs }: TimeType): ScalarFunction {
+  return scalarFunction(name, doc, {
     parameters: [type, INTERVAL, type],
     optionalCount: 1,
     result: type,

@@ -33,6 +33,11 @@ import {
 export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'timestamp',
+    [
+      'The TIMESTAMP of a text, a DATE (its midnight) or a DATETIME, in the time zone given, or in UTC.',
+      "TIMESTAMP('2026-01-15 12:00:00', 'Europe/Berlin')",
+      "TIMESTAMP '2026-01-15 11:00:00+00'",
+    ],
     zoned(
       STRING,
       TIMESTAMP,
@@ -54,6 +59,11 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'datetime',
+    [
+      'The DATETIME that clocks show at a TIMESTAMP, in UTC or in the time zone given; or that of a DATE and a TIME, of a text, or of year, month, day, hour, minute and second.',
+      'DATETIME(2026, 1, 15, 12, 30, 0)',
+      "DATETIME '2026-01-15 12:30:00'",
+    ],
     zoned(TIMESTAMP, DATETIME, typed(localTime)),
     plain([DATETIME], DATETIME, typed(asItIs)),
     plain([DATE], DATETIME, typed(midnightUs)),
@@ -63,6 +73,11 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'date',
+    [
+      'The day of a TIMESTAMP, in UTC or in the time zone given; or that of a DATETIME, of a text, or of year, month and day.',
+      "DATE(TIMESTAMP '2026-01-15 23:30:00+00', 'Europe/Berlin')",
+      "DATE '2026-01-16'",
+    ],
     zoned(
       TIMESTAMP,
       DATE,
@@ -79,6 +94,11 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'time',
+    [
+      'The time of the day of a TIMESTAMP, in UTC or in the time zone given; or that of a DATETIME, or of hour, minute and second.',
+      'TIME(12, 30, 0)',
+      "TIME '12:30:00'",
+    ],
     zoned(
       TIMESTAMP,
       TIME,
@@ -90,6 +110,11 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'string',
+    [
+      'A time as a text, a TIMESTAMP in UTC or in the time zone given. Of JSON, the text that it is; an error if it is none.',
+      "STRING(TIMESTAMP '2026-01-15 12:00:00+00', 'Europe/Berlin')",
+      "'2026-01-15 13:00:00+01'",
+    ],
     plain([DATE], STRING, typed(formatDate)),
     zoned(
       TIMESTAMP,
@@ -100,13 +125,21 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
     plain([TIME], STRING, typed(formatTimeOfDay)),
     ...asKind(STRING),
   ),
-  scalarFunction('unix_date', plain([DATE], INT64, typed(asItIs))),
-  scalarFunction('date_from_unix_date', plain([INT64], DATE, typed(checkedDay))),
+  scalarFunction(
+    'unix_date',
+    ['Days from 1970-01-01 to a day; negative before.', "UNIX_DATE(DATE '1970-02-01')", '31'],
+    plain([DATE], INT64, typed(asItIs)),
+  ),
+  scalarFunction(
+    'date_from_unix_date',
+    ['The day so many days after 1970-01-01.', 'DATE_FROM_UNIX_DATE(31)', "DATE '1970-02-01'"],
+    plain([INT64], DATE, typed(checkedDay)),
+  ),
   ...[
-    { unit: 'micros', unitUs: 1 },
-    { unit: 'millis', unitUs: US_PER_MILLISECOND },
-    { unit: 'seconds', unitUs: US_PER_SECOND },
-  ].flatMap(({ unit, unitUs }) => epochConversions(unit, unitUs)),
+    { unit: 'micros', words: 'microseconds', unitUs: 1 },
+    { unit: 'millis', words: 'milliseconds', unitUs: US_PER_MILLISECOND },
+    { unit: 'seconds', words: 'seconds', unitUs: US_PER_SECOND },
+  ].flatMap(epochConversions),
 ];
 
 function zoned(from: SqlType, to: SqlType, evaluate: Evaluate): ScalarOverload {
@@ -166,8 +199,10 @@ function badFields(wanted: string, fields: readonly Int64[]): QueryError {
   return new QueryError('query_failed', `${wanted} ${years}; got (${fields.join(', ')})`);
 }
 
+type EpochUnit = { readonly unit: string; readonly words: string; readonly unitUs: number };
+
 /** UNIX_…, whole units since 1970 rounded down, and the two names for the way back. */
-function epochConversions(unit: string, unitUs: number): readonly ScalarFunction[] {
+function epochConversions({ unit, words, unitUs }: EpochUnit): readonly ScalarFunction[] {
   const since = typed((us: Int64) => canonicalInteger(floorDivide(BigInt(us), BigInt(unitUs))));
   const from = (name: string) =>
     typed((amount: Int64) => {
@@ -175,11 +210,34 @@ function epochConversions(unit: string, unitUs: number): readonly ScalarFunction
       return checkedTimestampUs(checkedInt64(us, () => `${name.toUpperCase()}(${amount})`));
     });
   const [short, long] = [`timestamp_${unit}`, `timestamp_from_unix_${unit}`];
+  const count = 60 * (US_PER_SECOND / unitUs);
+  const time = "TIMESTAMP '1970-01-01 00:01:00+00'";
   return [
-    scalarFunction(`unix_${unit}`, plain([TIMESTAMP], INT64, since)),
-    scalarFunction(short, plain([INT64], TIMESTAMP, from(short))),
+    scalarFunction(
+      `unix_${unit}`,
+      [
+        `Whole ${words} from 1970-01-01 00:00:00 UTC to a time, rounded down; negative before.`,
+        `UNIX_${unit.toUpperCase()}(${time})`,
+        `${count}`,
+      ],
+      plain([TIMESTAMP], INT64, since),
+    ),
+    scalarFunction(
+      short,
+      [
+        `The time so many ${words} after 1970-01-01 00:00:00 UTC; an error outside the years 1 to 9999.`,
+        `${short.toUpperCase()}(${count})`,
+        time,
+      ],
+      plain([INT64], TIMESTAMP, from(short)),
+    ),
     scalarFunction(
       long,
+      [
+        `As \`${short.toUpperCase()}\`; a TIMESTAMP is taken as it is.`,
+        `${long.toUpperCase()}(${count})`,
+        time,
+      ],
       plain([INT64], TIMESTAMP, from(long)),
       plain([TIMESTAMP], TIMESTAMP, typed(asItIs)),
     ),

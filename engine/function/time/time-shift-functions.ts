@@ -1,5 +1,6 @@
 import { DATE, INT64, STRING } from '../../column/type.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import type { FunctionDoc } from '../function-doc.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
@@ -26,22 +27,141 @@ import { OF_DATE, OF_DATETIME, OF_TIME, OF_TIMESTAMP } from './time-types.ts';
 import type { TimeZone } from './time-zone.ts';
 import { instantUs, localUs, zoneNamed } from './time-zone.ts';
 
+type Family = {
+  readonly name: string;
+  readonly types: readonly TimeType[];
+  readonly docs: Readonly<Record<'trunc' | 'add' | 'sub' | 'diff', FunctionDoc>>;
+};
+
 /** Each function takes the types that follow its name's, too; a text is read as the first. */
-const FAMILIES: readonly { readonly name: string; readonly types: readonly TimeType[] }[] = [
-  { name: 'date', types: [OF_DATE, OF_DATETIME, OF_TIMESTAMP] },
-  { name: 'datetime', types: [OF_DATETIME, OF_TIMESTAMP] },
-  { name: 'timestamp', types: [OF_TIMESTAMP, OF_DATETIME] },
-  { name: 'time', types: [OF_TIME] },
+const FAMILIES: readonly Family[] = [
+  {
+    name: 'date',
+    types: [OF_DATE, OF_DATETIME, OF_TIMESTAMP],
+    docs: {
+      trunc: [
+        'The first day of the `WEEK` (which begins on Sunday), `WEEK(MONDAY)`, `ISOWEEK`, `MONTH`, `QUARTER`, `YEAR` or `ISOYEAR` that a day lies in. A DATETIME or TIMESTAMP is cut as by its own function.',
+        "DATE_TRUNC(DATE '2026-01-15', MONTH)",
+        "DATE '2026-01-01'",
+      ],
+      add: [
+        'The day later by an INTERVAL of one part, `DAY` to `YEAR`. Where the month has no such day, its last.',
+        "DATE_ADD(DATE '2026-01-31', INTERVAL 1 MONTH)",
+        "DATE '2026-02-28'",
+      ],
+      sub: [
+        'The day earlier by an INTERVAL, as with `DATE_ADD`.',
+        "DATE_SUB(DATE '2026-01-01', INTERVAL 1 DAY)",
+        "DATE '2025-12-31'",
+      ],
+      diff: [
+        'How many parts begin after the second day and up to the first; negative if the first is the earlier.',
+        "DATE_DIFF(DATE '2026-01-01', DATE '2025-12-31', YEAR)",
+        '1',
+      ],
+    },
+  },
+  {
+    name: 'datetime',
+    types: [OF_DATETIME, OF_TIMESTAMP],
+    docs: {
+      trunc: [
+        'The start of the part that a DATETIME lies in: those of `DATE_TRUNC`, or `HOUR` to `MICROSECOND`.',
+        "DATETIME_TRUNC(DATETIME '2026-01-15 12:34:56', HOUR)",
+        "DATETIME '2026-01-15 12:00:00'",
+      ],
+      add: [
+        'The DATETIME later by an INTERVAL of one part, `MICROSECOND` to `YEAR`. Where the month has no such day, its last.',
+        "DATETIME_ADD(DATETIME '2026-01-15 23:30:00', INTERVAL 45 MINUTE)",
+        "DATETIME '2026-01-16 00:15:00'",
+      ],
+      sub: [
+        'The DATETIME earlier by an INTERVAL, as with `DATETIME_ADD`.',
+        "DATETIME_SUB(DATETIME '2026-01-15 12:00:00', INTERVAL 1 WEEK)",
+        "DATETIME '2026-01-08 12:00:00'",
+      ],
+      diff: [
+        'How many parts begin after the second DATETIME and up to the first; negative if the first is the earlier.',
+        "DATETIME_DIFF(DATETIME '2026-01-15 13:00:00', DATETIME '2026-01-15 12:59:59', HOUR)",
+        '1',
+      ],
+    },
+  },
+  {
+    name: 'timestamp',
+    types: [OF_TIMESTAMP, OF_DATETIME],
+    docs: {
+      trunc: [
+        'The start of the part that a time lies in, as with `DATETIME_TRUNC`, in UTC or in the time zone given.',
+        "TIMESTAMP_TRUNC(TIMESTAMP '2026-01-15 23:30:00+00', DAY, 'Europe/Berlin')",
+        "TIMESTAMP '2026-01-15 23:00:00+00'",
+      ],
+      add: [
+        'The time later by an INTERVAL of one part, `MICROSECOND` to `DAY`, which is 24 hours.',
+        "TIMESTAMP_ADD(TIMESTAMP '2026-01-15 12:00:00+00', INTERVAL 90 MINUTE)",
+        "TIMESTAMP '2026-01-15 13:30:00+00'",
+      ],
+      sub: [
+        'The time earlier by an INTERVAL, as with `TIMESTAMP_ADD`.',
+        "TIMESTAMP_SUB(TIMESTAMP '2026-01-15 12:00:00+00', INTERVAL 1 DAY)",
+        "TIMESTAMP '2026-01-14 12:00:00+00'",
+      ],
+      diff: [
+        'How many whole parts, `MICROSECOND` to `DAY`, fit between the second time and the first; negative if the first is the earlier.',
+        "TIMESTAMP_DIFF(TIMESTAMP '2026-01-15 13:00:00+00', TIMESTAMP '2026-01-15 12:00:01+00', HOUR)",
+        '0',
+      ],
+    },
+  },
+  {
+    name: 'time',
+    types: [OF_TIME],
+    docs: {
+      trunc: [
+        'The start of the part, `HOUR` to `MICROSECOND`, that a time of the day lies in.',
+        "TIME_TRUNC(TIME '12:34:56', MINUTE)",
+        "TIME '12:34:00'",
+      ],
+      add: [
+        'The time of the day later by an INTERVAL of one part, `MICROSECOND` to `HOUR`. After midnight it begins anew.',
+        "TIME_ADD(TIME '23:30:00', INTERVAL 1 HOUR)",
+        "TIME '00:30:00'",
+      ],
+      sub: [
+        'The time of the day earlier by an INTERVAL, as with `TIME_ADD`.',
+        "TIME_SUB(TIME '12:00:00', INTERVAL 90 SECOND)",
+        "TIME '11:58:30'",
+      ],
+      diff: [
+        'How many parts begin after the second time of the day and up to the first; negative if the first is the earlier.',
+        "TIME_DIFF(TIME '13:00:00', TIME '12:59:00', HOUR)",
+        '1',
+      ],
+    },
+  },
 ];
 
 export const timeShiftFunctions: readonly ScalarFunction[] = [
-  ...FAMILIES.flatMap(({ name, types }) => [
-    scalarFunction(`${name}_trunc`, ...types.map((type) => truncation(name, type))),
-    scalarFunction(`${name}_add`, ...types.map((type) => shift(`${name}_add`, type, 1n))),
-    scalarFunction(`${name}_sub`, ...types.map((type) => shift(`${name}_sub`, type, -1n))),
-    scalarFunction(`${name}_diff`, ...types.map((type) => difference(name, type))),
+  ...FAMILIES.flatMap(({ name, types, docs }) => [
+    scalarFunction(`${name}_trunc`, docs.trunc, ...types.map((type) => truncation(name, type))),
+    scalarFunction(`${name}_add`, docs.add, ...types.map((type) => shift(`${name}_add`, type, 1n))),
+    scalarFunction(
+      `${name}_sub`,
+      docs.sub,
+      ...types.map((type) => shift(`${name}_sub`, type, -1n)),
+    ),
+    scalarFunction(`${name}_diff`, docs.diff, ...types.map((type) => difference(name, type))),
   ]),
-  scalarFunction('last_day', lastDay(OF_DATE), lastDay(OF_DATETIME)),
+  scalarFunction(
+    'last_day',
+    [
+      'The last day of the `MONTH` that a day or DATETIME lies in, or of the `WEEK`, `QUARTER`, `YEAR` or other part given.',
+      "LAST_DAY(DATE '2026-02-10')",
+      "DATE '2026-02-28'",
+    ],
+    lastDay(OF_DATE),
+    lastDay(OF_DATETIME),
+  ),
 ];
 
 /** Parts that differ in what is done with them, and by the type it is done to. */

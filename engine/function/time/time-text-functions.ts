@@ -10,11 +10,44 @@ import { zoneNamed } from './time-zone.ts';
 
 /** `format_…(format, time [, zone])` and `parse_…(format, text [, zone])`. */
 export const timeTextFunctions: readonly ScalarFunction[] = [
-  scalarFunction('format_timestamp', formatTimestamp(), formatDatetime()),
-  scalarFunction('format_datetime', formatDatetime(), formatTimestamp()),
-  scalarFunction('format_date', formatDate(), formatDatetime(), formatTimestamp()),
+  scalarFunction(
+    'format_timestamp',
+    [
+      'A TIMESTAMP as a text, in UTC or in the time zone given: `%Y` is the year, `%m` the month, `%d` the day, `%H` the hour, `%M` the minute, `%S` the second, and so on. An error for an element that is not known.',
+      "FORMAT_TIMESTAMP('%d.%m.%Y %H:%M', TIMESTAMP '2026-01-15 12:00:00+00', 'Europe/Berlin')",
+      "'15.01.2026 13:00'",
+    ],
+    formatTimestamp(),
+    formatDatetime(),
+  ),
+  scalarFunction(
+    'format_datetime',
+    [
+      'A DATETIME as a text, with the elements of `FORMAT_TIMESTAMP`.',
+      "FORMAT_DATETIME('%F %R', DATETIME '2026-01-15 12:34:56')",
+      "'2026-01-15 12:34'",
+    ],
+    formatDatetime(),
+    formatTimestamp(),
+  ),
+  scalarFunction(
+    'format_date',
+    [
+      'A day as a text, with the elements of `FORMAT_TIMESTAMP` that are about days.',
+      "FORMAT_DATE('%a, %d %b', DATE '2026-01-15')",
+      "'Thu, 15 Jan'",
+    ],
+    formatDate(),
+    formatDatetime(),
+    formatTimestamp(),
+  ),
   scalarFunction(
     'format_time',
+    [
+      'A time of the day as a text, with the elements of `FORMAT_TIMESTAMP` that are about such.',
+      "FORMAT_TIME('%I:%M %p', TIME '15:04:05')",
+      "'03:04 PM'",
+    ],
     formatting(
       [TIME],
       typed((format: string, us: number) => formatCivilTime(format, us, 'TIME')),
@@ -22,6 +55,11 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'parse_timestamp',
+    [
+      'The TIMESTAMP in a text of the format given, whose elements are those of `FORMAT_TIMESTAMP`, in UTC or in the time zone given. An error for a text of another format.',
+      "PARSE_TIMESTAMP('%d.%m.%Y %H:%M', '15.01.2026 12:00')",
+      "TIMESTAMP '2026-01-15 12:00:00+00'",
+    ],
     parsing(
       [STRING],
       TIMESTAMP,
@@ -32,6 +70,11 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'parse_datetime',
+    [
+      'The DATETIME in a text, as with `PARSE_TIMESTAMP`.',
+      "PARSE_DATETIME('%F %R', '2026-01-15 12:34')",
+      "DATETIME '2026-01-15 12:34:00'",
+    ],
     parsing(
       [],
       DATETIME,
@@ -40,6 +83,11 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'parse_date',
+    [
+      'The day in a text, as with `PARSE_TIMESTAMP`.',
+      "PARSE_DATE('%Y%m%d', '20260115')",
+      "DATE '2026-01-15'",
+    ],
     parsing(
       [],
       DATE,
@@ -48,6 +96,11 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'parse_time',
+    [
+      'The time of the day in a text, as with `PARSE_TIMESTAMP`.',
+      "PARSE_TIME('%H:%M', '12:34')",
+      "TIME '12:34:00'",
+    ],
     parsing(
       [],
       TIME,

@@ -30,8 +30,6 @@ const CURRENT_TIMES: ReadonlyMap<string, SqlType> = new Map([
   ['current_time', TIME],
 ]);
 
-export const CURRENT_TIME_NAMES: readonly string[] = [...CURRENT_TIMES.keys()];
-
 /** CURRENT_DATE and its kin; `undefined` for other names. All in one query read one clock. */
 export function bindCurrentTime(
   name: string,

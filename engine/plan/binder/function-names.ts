@@ -1,10 +1,7 @@
 import { aggregateFunctionNames } from '../../aggregate/registry.ts';
 import { scalarFunctionNames } from '../../function/registry.ts';
 import { windowFunctionNames } from '../../operator/window-functions.ts';
-import { CURRENT_TIME_NAMES } from './bind-time.ts';
-
-/** Functions that the binder itself takes apart. */
-const SPECIAL_FORMS = ['if', 'coalesce', 'ifnull', ...CURRENT_TIME_NAMES];
+import { SPECIAL_CALLS } from './special-forms.ts';
 
 /** Names in the registry for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
@@ -22,7 +19,7 @@ export function isCallable(name: string): boolean {
 /** Every name a call may bear, for hints. */
 export function functionNames(): readonly string[] {
   return [
-    ...SPECIAL_FORMS,
+    ...SPECIAL_CALLS.map(({ name }) => name),
     ...aggregateFunctionNames(),
     ...windowFunctionNames(),
     ...scalarFunctionNames().filter(isCallable),

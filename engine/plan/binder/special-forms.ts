@@ -1,0 +1,100 @@
+import type { FunctionDoc } from '../../function/function-doc.ts';
+
+/** What reads like a function, but is taken apart by the parser or the binder, and so is in no registry. */
+export type SpecialForm = {
+  /** Lower case. */
+  readonly name: string;
+  /** How it is written. */
+  readonly signature: string;
+  readonly doc: FunctionDoc;
+};
+
+/** Those that are written as calls, for the binder. */
+export const SPECIAL_CALLS: readonly SpecialForm[] = [
+  {
+    name: 'if',
+    signature: 'IF(BOOL, T, T)',
+    doc: [
+      'The second argument if the condition is TRUE, else the third, for NULL, too. The other is not computed, so it cannot fail.',
+      "IF(1 > 2, 'yes', 'no')",
+      "'no'",
+    ],
+  },
+  {
+    name: 'coalesce',
+    signature: 'COALESCE(T[, …])',
+    doc: [
+      'The first argument that is not NULL; NULL if there is none. Those behind it are not computed, so they cannot fail.',
+      "COALESCE(NULL, 'a', 'b')",
+      "'a'",
+    ],
+  },
+  {
+    name: 'ifnull',
+    signature: 'IFNULL(T, T)',
+    doc: ['As `COALESCE`, of two arguments.', 'IFNULL(NULL, 0)', '0'],
+  },
+  {
+    name: 'current_timestamp',
+    signature: 'CURRENT_TIMESTAMP() → TIMESTAMP',
+    doc: [
+      'The time of the call, one and the same all over a query.',
+      'CURRENT_TIMESTAMP()',
+      "TIMESTAMP '2026-01-15 12:00:00+00'",
+    ],
+  },
+  {
+    name: 'current_datetime',
+    signature: 'CURRENT_DATETIME([STRING]) → DATETIME',
+    doc: [
+      'What clocks show at the time of the call, in UTC or in the time zone given.',
+      "CURRENT_DATETIME('Europe/Berlin')",
+      "DATETIME '2026-01-15 13:00:00'",
+    ],
+  },
+  {
+    name: 'current_date',
+    signature: 'CURRENT_DATE([STRING]) → DATE',
+    doc: [
+      'The day of the call, in UTC or in the time zone given.',
+      'CURRENT_DATE()',
+      "DATE '2026-01-15'",
+    ],
+  },
+  {
+    name: 'current_time',
+    signature: 'CURRENT_TIME([STRING]) → TIME',
+    doc: [
+      'The time of the day of the call, in UTC or in the time zone given.',
+      'CURRENT_TIME()',
+      "TIME '12:00:00'",
+    ],
+  },
+];
+
+/** Those with a syntax of their own, for the parser. */
+export const SYNTAX_FORMS: readonly SpecialForm[] = [
+  {
+    name: 'case',
+    signature: 'CASE [T] WHEN … THEN … [ELSE …] END',
+    doc: [
+      'What stands behind the first `WHEN` that is TRUE, or that equals the value behind `CASE`; else what stands behind `ELSE`, or NULL.',
+      "CASE 404 WHEN 200 THEN 'ok' ELSE 'failed' END",
+      "'failed'",
+    ],
+  },
+  {
+    name: 'cast',
+    signature: 'CAST(T AS type [FORMAT STRING [AT TIME ZONE STRING]])',
+    doc: [
+      'The value as one of another type; an error if there is none. A FLOAT64 is rounded to an INT64, halves away from 0.',
+      "CAST('42' AS INT64)",
+      '42',
+    ],
+  },
+  {
+    name: 'safe_cast',
+    signature: 'SAFE_CAST(T AS type [FORMAT STRING [AT TIME ZONE STRING]])',
+    doc: ['As `CAST`; NULL in place of an error.', "SAFE_CAST('n/a' AS INT64)", 'NULL'],
+  },
+];
