@@ -1,59 +1,60 @@
 /**
- * All that durable storage asks of a file system, so that a test can stand in for one that crashes,
- * fails and tears. Every method rejects with a `DiskError`; a write that rejected may have written
- * any part of its bytes, a sync that rejected may have made any part of them durable.
+ * The file system as durable storage uses it. Tests replace it by one that crashes, fails and tears writes. Every method
+ * rejects with a `DiskError`. A write that rejected may have written any part of its bytes, and a sync that rejected may have
+ * made any part of them durable.
  *
- * Paths are absolute. What was written to a file is durable once its `sync` has resolved; that a
- * name exists, was changed or is gone is durable once `syncFolder` of its folder has resolved.
+ * Paths are absolute. Written bytes are durable when `sync` of the file has resolved. A created, changed or removed name is
+ * durable when `syncFolder` of its folder has resolved.
  */
 export interface Disk {
-  /** Makes a file that is not there yet, open for writing. */
+  /** Creates a file that must not exist, open for writing. */
   create(path: string): Promise<DiskFile>;
   /** Opens a file for reading. */
   open(path: string): Promise<DiskReader>;
-  /** Gives a file or a folder another name. A file takes the place of one that has the name. */
+  /** Renames a file or a folder. A file replaces an existing file of the new name. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Cuts a file to its first `size` bytes; when it resolves, these are durable and the rest is not. */
+  /** Cuts a file to its first `size` bytes. When it resolves, these are durable and the rest is gone. */
   truncate(path: string, size: number): Promise<void>;
-  /** Makes a folder in one that is there; a folder that is there already is no error. */
+  /** Creates a folder in an existing one. Does nothing if it exists. */
   makeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
-  /** Names in a folder, in no order; none when there is no such folder. */
+  /** The names in a folder, unsorted; none if the folder does not exist. */
   list(path: string): Promise<readonly string[]>;
-  /** Bytes that can still be written to the file system of a folder. */
+  /** Free bytes of the file system that holds a folder. */
   freeBytes(path: string): Promise<number>;
 }
 
-/** A file being written, from its start on. One call at a time. */
+/** A file that is written from its start on. Calls must not overlap. */
 export interface DiskFile {
-  /** Writes all parts end to end, behind what was written before. */
+  /** Appends all parts, end to end. */
   write(parts: readonly Uint8Array[]): Promise<void>;
-  /** Makes what was written durable; not the file's name. */
+  /** Makes the written bytes durable, but not the file's name. */
   sync(): Promise<void>;
   /**
-   * Rejects when the path it was created under does not lead to it any more: it was removed, renamed or replaced, or a
-   * folder above it was. Bytes that are synced then are not found again.
+   * Rejects if the path under which the file was created no longer leads to it: the file was removed, renamed or
+   * replaced, or a folder above it was. Bytes that are synced later would not be found again.
    */
   checkPlace(): Promise<void>;
-  /** Never rejects: what matters was said by `sync`. */
+  /** Never rejects: `sync` has reported what matters. */
   close(): Promise<void>;
 }
 
-/** A file being read. */
+/** A file that is read. */
 export interface DiskReader {
   readonly size: number;
   /**
-   * Bytes [offset, offset + target.length) into `target`; how many there were before the end. Fewer than
-   * the size of the file promises are no end: whoever decides by them reads through a `SteadyDisk`.
+   * Reads bytes [offset, offset + target.length) into `target`. Resolves to the number of bytes before the end of the
+   * file. Fewer bytes than the size of the file promises do not prove an end; a caller that depends on the end must use
+   * a `SteadyDisk`.
    */
   read(target: Uint8Array, offset: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** What a file system refused. */
+/** An error of a file system. */
 export class DiskError extends Error {
-  /** Of the system: EIO, ENOSPC, … */
+  /** The system's code: EIO, ENOSPC, … */
   readonly code: string;
   readonly path: string;
 
@@ -67,8 +68,8 @@ export class DiskError extends Error {
 }
 
 /**
- * What could not be opened, read or listed, however often it was tried. It says nothing of what is stored
- * there: nothing may be taken for damaged, missing or ended because of it.
+ * A file or folder could not be opened, read or listed, in several attempts. This does not mean that its contents are
+ * damaged, missing or shorter.
  */
 export class ReadError extends DiskError {
   constructor(action: string, path: string, cause: unknown) {
@@ -77,12 +78,12 @@ export class ReadError extends DiskError {
   }
 }
 
-/** Whether a file system had no room, or none left for this user. */
+/** Whether an error says that the file system, or the user's quota, is full. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof DiskError && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
-/** What `list` gives; `undefined` when there is something else than a folder. */
+/** The names in a folder; `undefined` if the path is not that of a folder. */
 export async function namesIn(disk: Disk, path: string): Promise<readonly string[] | undefined> {
   try {
     return await disk.list(path);

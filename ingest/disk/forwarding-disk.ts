@@ -1,6 +1,6 @@
 import type { Disk, DiskFile, DiskReader } from './disk.ts';
 
-/** A disk that passes each call to the disk below. A subclass overrides the methods that do more. */
+/** A disk that forwards each call to another one. Subclasses override what they change. */
 export abstract class ForwardingDisk implements Disk {
   protected readonly below: Disk;
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The part of a file's handle that letting go of its blocks takes. */
+/** The part of a file handle that is needed to free the file's blocks. */
 export type ReleasedFile = {
   stat(): Promise<{ readonly size: number }>;
   truncate(size: number): Promise<void>;
@@ -8,31 +8,28 @@ export type ReleasedFile = {
 };
 
 /**
- * Bytes given back at a time, and milliseconds between two times. A file system that tells the device
- * of free blocks (ext4 with `discard`) does so within the transaction that the next sync of the log
- * waits for: 73 ms for 64 MiB at once, 1 to 3 ms for this.
+ * Bytes that are freed at a time, and milliseconds between two times. A file system that tells the device about free
+ * blocks (ext4 with `discard`) does so in the transaction for which the next sync of the log waits, so a large step
+ * would delay posts.
  */
 export const RELEASE_STEP_BYTES = 256 * 1024;
 const RELEASE_PAUSE_MS = 2;
 
 /**
- * Bytes of files that wait to give back their blocks; beyond, a file gives them back at once. It is
- * disk that nobody can use: four files of the log.
+ * Bytes of files that wait to be freed; above it, a file is freed at once. Until then nobody can use this space: four
+ * log files.
  */
 export const RELEASE_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
- * Gives the blocks of removed files back a little at a time, one file after the other. Nobody need
- * wait: whatever is not given back when the process ends, the system gives back.
+ * Frees the blocks of removed files gradually, one file after another. Callers need not wait: if the process ends, the
+ * system frees the rest.
  */
 export class GradualRelease {
   #waitingBytes = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /**
-   * Takes over the handle of a file that has no name any more. Resolves when it is closed, and never
-   * rejects.
-   */
+  /** Takes the handle of a removed file. Resolves when it is closed. Never rejects. */
   async release(file: ReleasedFile): Promise<void> {
     const size = await sizeOf(file);
     if (size <= RELEASE_STEP_BYTES || this.#waitingBytes + size > RELEASE_BYTES_MAX) {
@@ -52,7 +49,7 @@ async function sizeOf(file: ReleasedFile): Promise<number> {
   try {
     return (await file.stat()).size;
   } catch {
-    // Then it is closed as it is.
+    // The file is closed without being cut.
     return 0;
   }
 }
@@ -64,7 +61,7 @@ async function shrink(file: ReleasedFile, size: number): Promise<void> {
       await pause(RELEASE_PAUSE_MS, undefined, { ref: false });
     }
   } catch {
-    // Closing it gives back the rest at once.
+    // Closing the file frees the rest at once.
   }
 }
 
@@ -72,6 +69,6 @@ async function closed(file: ReleasedFile): Promise<void> {
   try {
     await file.close();
   } catch {
-    // It has no name, and nothing was to be written.
+    // The file has no name, and no data to write.
   }
 }

@@ -13,18 +13,18 @@ import {
 import { type Disk, DiskError, type DiskFile, type DiskReader } from './disk.ts';
 import { GradualRelease } from './gradual-release.ts';
 
-/** Parts up to these bytes in all are written as one: copying them costs less than their list. */
+/** Bytes up to which parts are joined and written as one: copying them is cheaper than passing a list. */
 const JOINED_BYTES_MAX = 256 * 1024;
 const JOINED_BYTES_MIN = 4 * 1024;
 
-/** Parts the system takes in one call (IOV_MAX of Linux). */
+/** Parts that the system accepts in one call (IOV_MAX of Linux). */
 const PARTS_MAX = 1024;
 
-/** Only the owner of the folder reads logs. */
+/** Only the owner of the folder may read logs. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** The machine's own file system. */
+/** The local file system. */
 export class NodeDisk implements Disk {
   readonly #release = new GradualRelease();
 
@@ -59,7 +59,7 @@ export class NodeDisk implements Disk {
         if (handle !== undefined) await closeQuietly(handle);
         throw error;
       }
-      // The name is gone, and nobody waits for the rest.
+      // The name is gone; freeing the blocks may take longer.
       if (handle !== undefined) void this.#release.release(handle);
     });
   }
@@ -114,7 +114,7 @@ export class NodeDisk implements Disk {
   }
 }
 
-/** The file about to be removed; `undefined` where it cannot be opened, which need not keep it. */
+/** Opens a file that will be removed; `undefined` if this fails, which does not prevent the removal. */
 async function openToRelease(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_WRONLY);
@@ -134,9 +134,9 @@ async function isFolder(path: string): Promise<boolean> {
 class NodeFile implements DiskFile {
   readonly #path: string;
   readonly #handle: FileHandle;
-  /** Which file it is; `undefined` before it is first looked for. */
+  /** Device and inode; `undefined` before the first check. */
   #identity: string | undefined;
-  /** Where parts are joined: some hundred times a second, so always in the same place. */
+  /** The buffer in which parts are joined. Reused, because writes are frequent. */
   #joint = Buffer.alloc(0);
 
   constructor(path: string, handle: FileHandle) {
@@ -172,7 +172,7 @@ class NodeFile implements DiskFile {
     return closeQuietly(this.#handle);
   }
 
-  /** Good until the next call. */
+  /** Joins the parts if they are small. The result is valid until the next call. */
   #joined(parts: readonly Uint8Array[]): readonly Uint8Array[] {
     const size = parts.reduce((sum, part) => sum + part.byteLength, 0);
     if (parts.length < 2 || size > JOINED_BYTES_MAX) return parts;
@@ -238,11 +238,11 @@ async function closeQuietly(handle: FileHandle): Promise<void> {
   try {
     await handle.close();
   } catch {
-    // What was written was synced, or its sync has failed already.
+    // The written bytes were synced, or their sync has failed already.
   }
 }
 
-/** What is left of the parts without their first `size` bytes. */
+/** The parts without their first `size` bytes. */
 function behind(parts: readonly Uint8Array[], size: number): Uint8Array[] {
   let rest = size;
   const left: Uint8Array[] = [];

@@ -2,23 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Disk, DiskError, type DiskReader, ReadError } from './disk.ts';
 import { ForwardingDisk } from './forwarding-disk.ts';
 
-/** Milliseconds before each further try of a read that failed. A disk that is busy or short of handles is soon well. */
+/** Milliseconds before each retry of a failed read. A disk that is busy or short of handles usually recovers soon. */
 const READ_PAUSES_MS: readonly number[] = [1, 10, 50];
 
-/** What the system says for certain: there is no such file, or no such folder. */
+/** Error codes that are definite: the file or folder does not exist. */
 const CERTAIN_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /**
- * A disk whose reads are believed. What is opened, read or listed in vain is tried again a few times, and
- * rejects with a `ReadError` then. A read that gives fewer bytes than the size of the file promises is one
- * that failed: the end of a file is where its size says.
+ * A disk whose failed reads are retried. Opening, reading and listing are retried a few times, and then reject with a
+ * `ReadError`. A read that returns fewer bytes than the size of the file promises counts as failed: a file ends where
+ * its size says.
  */
 export class SteadyDisk extends ForwardingDisk {
   private constructor(disk: Disk) {
     super(disk);
   }
 
-  /** The disk itself where it is one already: what failed is not tried again by two. */
+  /** Wraps a disk once: a `SteadyDisk` is returned as it is, so that retries do not multiply. */
   static of(disk: Disk): SteadyDisk {
     return disk instanceof SteadyDisk ? disk : new SteadyDisk(disk);
   }
@@ -46,7 +46,7 @@ export class SteadyDisk extends ForwardingDisk {
   }
 }
 
-/** All bytes of a small file. Rejects as `open` and `read` do. */
+/** Reads a small file. Rejects as `open` and `read` do. */
 export async function readFile(disk: SteadyDisk, path: string): Promise<Uint8Array> {
   const reader = await disk.open(path);
   try {

@@ -1,10 +1,7 @@
 import type { Disk } from '../disk/disk.ts';
 import { DISK_FREE_BYTES_ENOUGH, DISK_FREE_BYTES_LOW } from '../limits.ts';
 
-/**
- * Whether a disk has room. Below DISK_FREE_BYTES_LOW it is low, until there are
- * DISK_FREE_BYTES_ENOUGH again.
- */
+/** Tracks whether the disk has room. It is low below DISK_FREE_BYTES_LOW, until DISK_FREE_BYTES_ENOUGH are free again. */
 export class FreeSpace {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -26,7 +23,7 @@ export class FreeSpace {
     return this.#isLow;
   }
 
-  /** Looks, unless it does already; never rejects. A disk that does not tell keeps its state. */
+  /** Reads the free space, unless a read is under way. Never rejects: if the read fails, the state does not change. */
   measure(): Promise<void> {
     this.#underWay ??= this.#measure().finally(() => {
       this.#underWay = undefined;

@@ -2,29 +2,29 @@ import { dirname, join } from 'node:path';
 import { readCheckedJson, writeChecked } from '../checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 
-/** What is known of the log's end without the log. */
+/** The end of the log, as it is stored outside of the log. */
 export type LogEnd = {
-  /** The log had no record before this sequence, or segment files have them. */
+  /** Records before this sequence are in segment files, or never existed. */
   readonly firstSequence: number;
-  /** All records before this sequence were durable, so a log that ends before it has lost some. */
+  /** All records before this sequence were durable; a log that ends before it has lost records. */
   readonly acknowledgedBefore: number;
-  /** Number of the newest log file. */
+  /** The number of the newest log file. */
   readonly fileNumber: number;
 };
 
-/** Name of the file, in the folder that the log's folder lies in: it outlasts the loss of that. */
+/** The name of the file, which lies beside the log's folder and so survives its loss. */
 export const LOG_END_FILE = 'log-end';
 
 /**
- * The file that keeps a `LogEnd`. Each record of the log says which records before it were durable, so
- * without this file only the last group is in doubt: when a start cannot read it, nothing else tells
- * whether a crash cut it off or it was acknowledged and is damaged now.
+ * The file that stores a `LogEnd`. Each record of the log states which earlier records were durable, so without this
+ * file only the last group is uncertain: a start cannot tell whether a crash cut it off, or whether it was acknowledged
+ * and is damaged.
  *
- * It is written at a clean stop, and else once a second when posts came. Behind a clean stop nothing is in
- * doubt; behind a crash the last group is, if its sync ended within the last second.
+ * The file is written at a clean stop, and once a second while posts come. After a clean stop nothing is uncertain;
+ * after a crash only a last group whose sync ended within the last second is.
  *
- * Estimate: a write is two small syncs, of the file and of its folder, for all posts of a second, where the
- * log makes one for each group. No post waits for it.
+ * Cost: two small syncs, of the file and of its folder, for all posts of a second, where the log syncs once for each
+ * group. No post waits for them.
  */
 export class LogEndFile {
   readonly #disk: Disk;
@@ -37,13 +37,13 @@ export class LogEndFile {
     this.#path = join(dirname(logFolder), LOG_END_FILE);
   }
 
-  /** `undefined` where there is none, as older versions did not write it. Rejects with a ReadError. */
+  /** `undefined` if the file does not exist; older versions did not write it. Rejects with a ReadError. */
   async read(): Promise<LogEnd | 'damaged' | undefined> {
     const found = await readCheckedJson<LogEnd>(this.#disk, this.#path);
     return found === 'missing' ? undefined : found;
   }
 
-  /** One call at a time. Rejects with a DiskError. */
+  /** Calls must not overlap. Rejects with a DiskError. */
   async write(end: LogEnd): Promise<void> {
     const body = `${JSON.stringify(end)}\n`;
     if (body === this.#written) return;

@@ -2,8 +2,7 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../engine/assert.ts';
 
 /**
- * The frame of a log file: one header, then records, one behind the other. Integers are
- * little-endian, records begin at multiples of 8 bytes.
+ * The layout of a log file: one header, then records. Integers are little-endian. Records begin at multiples of 8 bytes.
  *
  * ```
  * file header, 64 bytes
@@ -24,29 +23,29 @@ import { assert } from '../../engine/assert.ts';
  * The first sequence of a file voids every record of earlier files with that sequence or a later
  * one. Each record repeats it, so that a damaged file header hides nothing.
  *
- * *Durable before* is a sequence: all records before it had been synced when this was written. What
- * is missing of them is damage; what is missing from there on was cut off by a crash, perhaps amid
- * a group, and had not been acknowledged.
+ * *Durable before* is a sequence: all records before it had been synced when this header was written. If one of them is
+ * missing, the log is damaged. Missing records from there on were cut off by a crash, perhaps within a group, and had not
+ * been acknowledged.
  *
- * The file id is random. When a record's header is damaged, the next one is searched for, and the
- * search passes over strings that senders chose: without the id one of them could look like a record.
+ * The file id is random. After a damaged record header, the next one is searched for in bytes that senders chose. Without
+ * the id, they could forge a record.
  *
- * Magic, version and CRC of the file header stand at the same places in every version.
+ * Magic, version and CRC of the file header have the same offsets in every version.
  */
 export type FileHeader = {
   readonly number: number;
   readonly firstSequence: number;
   readonly id: bigint;
-  /** Of the records in earlier files, those before this sequence had been synced. */
+  /** All records of earlier files before this sequence had been synced. */
   readonly durableBefore: number;
 };
 
 export type RecordHeader = {
   readonly file: Omit<FileHeader, 'durableBefore'>;
   readonly sequence: number;
-  /** The first sequence of its group: all before had been synced. */
+  /** The first sequence of the record's group: all records before it had been synced. */
   readonly durableBefore: number;
-  /** Bytes, a multiple of 8; so is `dataSize`. */
+  /** In bytes, a multiple of 8, as is `dataSize`. */
   readonly envelopeSize: number;
   readonly dataSize: number;
   /** CRC-32 of envelope and data. */
@@ -56,7 +55,7 @@ export type RecordHeader = {
 export const LOG_VERSION = 1;
 export const FILE_HEADER_SIZE = 64;
 export const RECORD_HEADER_SIZE = 56;
-/** Where records may begin. */
+/** The alignment of records in bytes. */
 export const RECORD_ALIGNMENT = 8;
 
 const FILE_MAGIC = Buffer.from('weir.log', 'latin1');
@@ -79,8 +78,8 @@ export function encodeFileHeader(header: FileHeader): Uint8Array {
 }
 
 /**
- * What the first bytes of a file say; `undefined` when they are no file header that was written
- * whole. A `version` that is not ours says that the rest is not to be read.
+ * Decodes a file header; `undefined` if the bytes are not a complete one. If `version` is not LOG_VERSION, the other
+ * fields must not be used.
  */
 export function decodeFileHeader(
   bytes: Uint8Array,
@@ -119,7 +118,7 @@ export function encodeRecordHeader(header: RecordHeader): Uint8Array {
   return bytes;
 }
 
-/** The record header at `offset`, which must have RECORD_HEADER_SIZE bytes; `undefined`: none. */
+/** Decodes the record header at `offset`, which must have RECORD_HEADER_SIZE bytes; `undefined` if there is none. */
 export function decodeRecordHeader(bytes: Uint8Array, offset: number): RecordHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, RECORD_HEADER_SIZE);
   if (view.getUint32(0, true) !== RECORD_MAGIC) return undefined;
@@ -139,17 +138,17 @@ export function decodeRecordHeader(bytes: Uint8Array, offset: number): RecordHea
   };
 }
 
-/** The next multiple of RECORD_ALIGNMENT. */
+/** Rounds up to a multiple of RECORD_ALIGNMENT. */
 export function aligned(size: number): number {
   return Math.ceil(size / RECORD_ALIGNMENT) * RECORD_ALIGNMENT;
 }
 
-/** Name of the log file of a number. */
+/** The name of the log file with this number. */
 export function logFileName(number: number): string {
   return `${String(number).padStart(8, '0')}.log`;
 }
 
-/** The number of a log file's name; `undefined` when it is another file's. */
+/** The number in a log file's name; `undefined` for other names. */
 export function logFileNumber(name: string): number | undefined {
   const digits = /^(\d{8,10})\.log$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);

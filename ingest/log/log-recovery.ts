@@ -23,26 +23,26 @@ export type RecoveryProgress = {
   readonly bytesTotal: number;
 };
 
-/** One place where the log is not as it was written. */
+/** A damaged place of the log. */
 export type LogDamage = Pick<WalkedDamage, 'file' | 'offset' | 'size' | 'reason'> & {
-  /** Path of the copy; `undefined` when there is none. */
+  /** The path of its copy in quarantine; `undefined` if there is none. */
   readonly quarantined: string | undefined;
 };
 
 type DamageReport = {
-  /** The first DAMAGES_LISTED_MAX, all but tails. */
+  /** At most DAMAGES_LISTED_MAX, without tails. */
   readonly damages: readonly LogDamage[];
   readonly damageCount: number;
-  /** Records known to have been there that could not be read. */
+  /** Number of records that existed and could not be read. */
   readonly recordsLost: number;
-  /** Bytes of what a crash cut off. */
+  /** Bytes that a crash cut off. */
   readonly tailBytes: number;
 };
 
 export type RecoveredLog = DamageReport & {
   readonly files: readonly ClosedLogFile[];
   readonly nextSequence: number;
-  /** Records from this sequence on may be missing: a crash cut off a group that was being written. */
+  /** Records from this sequence on may be missing, because a crash cut off the group that was being written. */
   readonly durableBefore: number;
   readonly nextNumber: number;
   readonly recordCount: number;
@@ -50,12 +50,12 @@ export type RecoveredLog = DamageReport & {
 
 export type LogRecoveryOptions = {
   readonly disk: Disk;
-  /** Absolute; need not exist. */
+  /** An absolute path; the folder need not exist. */
   readonly folder: string;
   readonly quarantine: Quarantine;
   /**
-   * Takes a record in, in the order of sequences; the next is read when it resolves. A RecordError
-   * costs this record only.
+   * Applies a record. Called in the order of sequences; the next record is read when the promise resolves. A
+   * RecordError skips this record only.
    */
   readonly apply: (record: ReplayedRecord) => Promise<void>;
   readonly onDamage: (damage: LogDamage) => void;
@@ -63,8 +63,8 @@ export type LogRecoveryOptions = {
 };
 
 /**
- * Reads every byte of the log in `folder`, and where it ended, and changes nothing. To be asked before a start changes anything:
- * rejects with a ReadError when any of it cannot be read.
+ * Reads every byte of the log in `folder` and of its end file. Changes nothing. A start calls this before it changes
+ * anything. Rejects with a ReadError if any of it cannot be read.
  */
 export async function checkReadable(folder: string, diskUnderneath: Disk): Promise<void> {
   const disk = SteadyDisk.of(diskUnderneath);
@@ -81,12 +81,10 @@ export async function checkReadable(folder: string, diskUnderneath: Disk): Promi
 }
 
 /**
- * Replays the log in `folder`, oldest file first, and cuts the newest file behind its last whole
- * record, once what is cut off is in quarantine. What is there then is durable, and a log may be opened
- * behind it.
+ * Replays the log in `folder`, oldest file first. Cuts the newest file after its last whole record, after copying the
+ * rest to quarantine. The remaining log is durable, and a new file may be begun after it.
  *
- * Rejects with a LogVersionError, or with a ReadError of a file that cannot be read to its end: that file
- * is as it was then.
+ * Rejects with a LogVersionError, or with a ReadError if a file cannot be read to its end; that file is not changed.
  */
 export async function recoverLog(options: LogRecoveryOptions): Promise<RecoveredLog> {
   const { folder } = options;
@@ -120,7 +118,7 @@ class LogRecovery implements LogVisitor {
   #recordsLost = 0;
   #tailBytes = 0;
   #recordsDone = 0;
-  /** What of the file that is walked is in quarantine. */
+  /** Ranges of the current file that are in quarantine. */
   #copies: { readonly offset: number; readonly end: number }[] = [];
 
   constructor(options: LogRecoveryOptions) {
@@ -160,18 +158,19 @@ class LogRecovery implements LogVisitor {
 
   async fileEnd(file: WalkedFile): Promise<void> {
     const { number, path, firstSequence, timestampUsMax, isNewest, isUnused } = file;
-    // An owner that sleeps since it began the file could write the header yet, and void what is replayed now.
+    // An earlier owner that was suspended while it began the file could still write its header, and so void records
+    // that are replayed now.
     if (isUnused) return this.#options.disk.remove(path);
     const size = isNewest ? this.#sizeToKeep(file) : file.size;
     this.#copies = [];
-    // Also when nothing is cut: what was replayed is durable from here on.
+    // Also if nothing is cut: this makes the replayed records durable.
     if (isNewest) await this.#options.disk.truncate(path, size);
     this.files.push({ number, firstSequence, size, timestampUsMax });
   }
 
   /**
-   * Nothing is cut off that is not in quarantine. What stays behind the last whole record does no harm: the
-   * file that is begun next voids it, and each start finds it again.
+   * The size to which a file is cut. Only bytes that are in quarantine are cut off. Bytes that remain after the last
+   * whole record are harmless: the next file voids them, and each start finds them again.
    */
   #sizeToKeep({ wholeSize, size }: WalkedFile): number {
     let end = wholeSize;
@@ -196,7 +195,7 @@ class LogRecovery implements LogVisitor {
     try {
       return await this.#options.quarantine.copy(reader, place);
     } catch {
-      // It stays where it is; a start must not fail for want of a copy.
+      // The damaged bytes stay where they are: a start must not fail because a copy failed.
       return undefined;
     }
   }

@@ -10,7 +10,7 @@ import {
 } from './log-layout.ts';
 import type { LogWindow } from './log-window.ts';
 
-/** What is found in a log file, in order and without gaps. Its bytes are good until the next one. */
+/** An item of a log file. Items come in order and without gaps. The bytes are valid until the next item. */
 export type LogItem =
   | {
       readonly kind: 'record';
@@ -23,16 +23,16 @@ export type LogItem =
   | {
       readonly kind: 'damage';
       readonly offset: number;
-      /** Bytes, up to the next record or the end of the file. */
+      /** Bytes up to the next record or the end of the file. */
       readonly size: number;
-      /** When only the body is damaged. */
+      /** Known if only the body is damaged. */
       readonly sequence: number | undefined;
     };
 
 /**
- * Reads the records of a log file whose header says `number` and `id`; an `id` of `undefined`, for
- * a header that cannot be read, is taken from the first record. What is not a whole record comes as
- * damage. Time is linear in the size of the file.
+ * Reads the records of a log file whose header has `number` and `id`. If the header is unreadable, `id` is `undefined`
+ * and is taken from the first record. Bytes that are not a whole record are yielded as damage. Time is linear in the
+ * size of the file.
  */
 export async function* scanLogFile(
   window: LogWindow,
@@ -76,7 +76,7 @@ async function headerAt(window: LogWindow, offset: number): Promise<RecordHeader
   return bytes.length < RECORD_HEADER_SIZE ? undefined : decodeRecordHeader(bytes, 0);
 }
 
-/** Where the next record header of the file begins, from `from` on; the end of the file when none does. */
+/** The offset of the next record header, from `from` on; the end of the file if there is none. */
 async function findHeader(
   window: LogWindow,
   from: number,

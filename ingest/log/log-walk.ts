@@ -15,62 +15,62 @@ import { type LogItem, scanLogFile } from './log-scan.ts';
 import { LogWindow } from './log-window.ts';
 import { decodeBatch, decodeEnvelope, RecordError, type RecordSummary } from './record-body.ts';
 
-/** A record as the log holds it; `batch` decodes its data, good until the next record is read. */
+/** A record of the log. `batch` decodes its data, which is valid until the next record is read. */
 export type ReplayedRecord = RecordSummary & {
   readonly sequence: number;
-  /** @throws RecordError when the data is not that of a batch. */
+  /** @throws RecordError if the data is not that of a batch. */
   readonly batch: () => Batch;
 };
 
-/** One place where the log is not as it was written. */
+/** A damaged place of the log. */
 export type WalkedDamage = {
-  /** Name of the log file, or LOG_END_FILE. */
+  /** The name of the log file, or LOG_END_FILE. */
   readonly file: string;
-  /** Bytes from the start of the file, and how many there are; none of records that are gone. */
+  /** Offset and size in bytes; size 0 for missing records. */
   readonly offset: number;
   readonly size: number;
   readonly reason:
     | 'file_header'
     | 'record'
-    /** Its bytes are whole, and yet it cannot be applied. */
+    /** The record is whole but cannot be applied. */
     | 'not_applicable'
-    /** Records that are not where they should be. */
+    /** Records are missing. */
     | 'missing'
-    /** The file that says where the log ended cannot be read: whether its last records are there is not known. */
+    /** The file with the end of the log is damaged, so it is unknown whether the last records exist. */
     | 'log_end'
-    /** What a crash cut off while it was written: not acknowledged. */
+    /** A write that a crash cut off: not acknowledged. */
     | 'tail';
-  /** Records that were there once, that could not be read here, and from which sequence on. */
+  /** Number of records that existed and cannot be read here, and their first sequence. */
   readonly recordsLost: number;
   readonly firstSequence: number;
 };
 
-/** A file that was walked to its end. */
+/** A file that was read to its end. */
 export type WalkedFile = {
   readonly number: number;
   readonly path: string;
   readonly firstSequence: number;
-  /** Bytes, up to the end of its last whole record, and of all that is there. */
+  /** Bytes up to the end of its last whole record, and of the whole file. */
   readonly wholeSize: number;
   readonly size: number;
-  /** Of all its records; -Infinity when it has none. */
+  /** The newest timestamp of its records; -Infinity if it has none. */
   readonly timestampUsMax: number;
-  /** No later file says where its records end for good. */
+  /** No later file determines where its records end. */
   readonly isNewest: boolean;
-  /** Its header was never written whole: it was never in use. */
+  /** Its header was never written completely, so it was never used. */
   readonly isUnused: boolean;
 };
 
-/** What is done with what a walk finds. The walk goes on when a method resolves. */
+/** Receives the findings of a walk, which continues when a method resolves. */
 export interface LogVisitor {
-  /** A record of `byteSize` bytes, in the order of sequences. A RecordError costs this record only. */
+  /** A record of `byteSize` bytes, in the order of sequences. A RecordError skips this record only. */
   record(record: ReplayedRecord, byteSize: number): Promise<void>;
-  /** `reader` is of the log file that the damage is in, if there is one, and is closed behind the call. */
+  /** `reader` reads the log file with the damage, if there is one, and is closed after the call. */
   damage(damage: WalkedDamage, reader: DiskReader | undefined): Promise<void>;
   fileEnd(file: WalkedFile): Promise<void>;
   /**
-   * A file cannot be opened, or not be read to its end. Throws to end the walk; else the file is left out from
-   * there on, and nothing is said of what is in it.
+   * A file cannot be opened or read to its end. If this throws, the walk ends; else the rest of the file is skipped,
+   * and nothing is reported of it.
    */
   unread(path: string, error: DiskError | LogVersionError): void;
   progress(bytesDone: number, bytesTotal: number): void;
@@ -79,21 +79,21 @@ export interface LogVisitor {
 export type LogWalkOptions = {
   readonly disk: Disk;
   readonly folder: string;
-  /** Of the files to walk, ascending. */
+  /** The numbers of the files to walk, ascending. */
   readonly numbers: readonly number[];
-  /** What was known of its end before the folder was listed. */
+  /** The end of the log, as read before the folder was listed. */
   readonly end: LogEnd | 'damaged' | undefined;
   readonly visitor: LogVisitor;
 };
 
 export type WalkedLog = {
   readonly nextSequence: number;
-  /** Records from this sequence on may be missing: a crash cut off a group that was being written. */
+  /** Records from this sequence on may be missing, because a crash cut off the group that was being written. */
   readonly durableBefore: number;
   readonly recordCount: number;
 };
 
-/** A log file of a version that this program does not know. */
+/** A log file has a version that this program does not know. */
 export class LogVersionError extends Error {
   readonly version: number;
 
@@ -104,16 +104,16 @@ export class LogVersionError extends Error {
   }
 }
 
-/** The numbers of the log files among the names of a folder, ascending. */
+/** The numbers of the log files among the names, ascending. */
 export function logNumbersOf(names: readonly string[]): number[] {
   const numbers = names.map(logFileNumber).filter((number) => number !== undefined);
   return numbers.sort((left, right) => left - right);
 }
 
 /**
- * Reads a log, oldest file first, each record once, and tells damage from what was cut off. Changes
- * nothing, and needs nobody to stand still: of a file that grows it reads what was there when it was
- * opened, of which a group that is being written looks like one that a crash cut off.
+ * Reads a log, oldest file first and each record once, and distinguishes damage from writes that were cut off. Changes
+ * nothing. The log may grow meanwhile: each file is read up to its size when it was opened, and a group that is being written
+ * looks like one that a crash cut off.
  */
 export function walkLog(options: LogWalkOptions): Promise<WalkedLog> {
   return new LogWalk(options).run();
@@ -124,39 +124,39 @@ type FoundFile = {
   readonly path: string;
   readonly size: number;
   readonly id: bigint | undefined;
-  /** `undefined`: neither the header nor a record tells. */
+  /** `undefined` if neither the header nor a record states it. */
   readonly firstSequence: number | undefined;
-  /** Of earlier files, records before this were durable. */
+  /** All records of earlier files before this sequence were durable. */
   readonly durableBefore: number;
   readonly hasHeader: boolean;
 };
 
-/** A stretch of a file that holds no record that could be read. */
+/** A range of a file without readable records. */
 type Hole = {
   readonly offset: number;
   readonly size: number;
-  /** Sequences that are missing there, [from, to). */
+  /** The missing sequences, [from, to). */
   readonly from: number;
   to: number;
 };
 
-/** Where a file's records end for good: what the next file says. */
+/** The end of a file's records, as the next file states it. */
 type Bound = {
   readonly firstSequence: number;
   readonly durableBefore: number;
-  /** No file in between was left out. */
+  /** Whether no file in between was skipped. */
   readonly isAdjacent: boolean;
 };
 
 class LogWalk {
   readonly #options: LogWalkOptions;
   readonly #disk: SteadyDisk;
-  /** `undefined` when it is not known, or a file was left out that may reach as far. */
+  /** `undefined` if it is unknown, or if a skipped file may reach as far. */
   #end: LogEnd | undefined;
   #recordCount = 0;
   #bytesDone = 0;
   #bytesTotal = 0;
-  /** The sequence that should come next; `undefined` before the first is known. */
+  /** The next expected sequence; `undefined` before the first one is known. */
   #expected: number | undefined;
   #durableBefore = 1;
 
@@ -190,7 +190,7 @@ class LogWalk {
     await this.#options.visitor.damage(damage, undefined);
   }
 
-  /** Of a log without any file. */
+  /** Reports the missing records of a log without files. */
   async #reportAllMissing(end: LogEnd): Promise<void> {
     const { firstSequence, acknowledgedBefore, fileNumber } = end;
     this.#expected = acknowledgedBefore;
@@ -201,13 +201,13 @@ class LogWalk {
     await this.#options.visitor.damage({ ...place, reason: 'missing', recordsLost }, undefined);
   }
 
-  /** `undefined` when the file is left out. */
+  /** `undefined` if the file is skipped. */
   async #find(number: number): Promise<FoundFile | undefined> {
     const path = join(this.#options.folder, logFileName(number));
     return this.#reading(path, (reader) => this.#describe(number, path, reader));
   }
 
-  /** What `read` gives of a file; `undefined` when the file is left out. */
+  /** Runs `read` on a file; `undefined` if the file is skipped. */
   async #reading<T>(
     path: string,
     read: (reader: DiskReader) => Promise<T>,
@@ -226,7 +226,7 @@ class LogWalk {
     }
   }
 
-  /** What a file says of itself: in its header, else in the first record that can be read. */
+  /** Reads a file's first sequence from its header, or from its first readable record. */
   async #describe(number: number, path: string, reader: DiskReader): Promise<FoundFile> {
     const window = new LogWindow(reader);
     const header = decodeFileHeader(await window.bytes(0, FILE_HEADER_SIZE));
@@ -264,12 +264,12 @@ class LogWalk {
   ): Promise<WalkedFile> {
     const { number, path, firstSequence } = file;
     let wholeSize = Math.min(FILE_HEADER_SIZE, file.size);
-    // A file whose header was never written whole holds nothing: it was never in use.
+    // A file without a complete header was never used, so it holds nothing.
     if (!file.hasHeader && file.size > FILE_HEADER_SIZE) {
       const place = { offset: 0, size: FILE_HEADER_SIZE, firstSequence: firstSequence ?? 0 };
       await this.#damaged(reader, file, { ...place, reason: 'file_header', recordsLost: 0 });
     }
-    // Nothing is known to come before the oldest file that says where it begins.
+    // Before the oldest file with a known start, no records are expected.
     const known = firstSequence ?? this.#expected ?? bound?.firstSequence;
     const begin = known ?? this.#end?.firstSequence ?? 1;
     this.#expected = Math.max(begin, this.#expected ?? begin);
@@ -324,7 +324,7 @@ class LogWalk {
     return { end, timestampUsMax, durableBefore, holes };
   }
 
-  /** Tells damage from what a crash cut off, which begins at the sequence `durableBefore`. */
+  /** Distinguishes damage from a write that a crash cut off, which begins at the sequence `durableBefore`. */
   async #judge(
     reader: DiskReader,
     file: FoundFile,
@@ -376,7 +376,7 @@ class LogWalk {
   }
 }
 
-/** What the files behind one say of its end. A file that a crash left unfinished was never in use. */
+/** The end of a file's records, from the files after it. A file that a crash left incomplete was never used. */
 function boundOf(later: readonly (FoundFile | undefined)[]): Bound | undefined {
   let isAdjacent = true;
   for (const file of later) {
@@ -389,12 +389,12 @@ function boundOf(later: readonly (FoundFile | undefined)[]): Bound | undefined {
   return undefined;
 }
 
-/** Where the records of the file before must reach; 0 when a file in between was left out. */
+/** The sequence that the records of the previous file must reach; 0 if a file in between was skipped. */
 function adjacentSequence({ isAdjacent, firstSequence }: Bound): number {
   return isAdjacent ? firstSequence : 0;
 }
 
-/** Notes that sequences are missing: in the holes since the record before, else at a place of its own. */
+/** Records missing sequences: in the holes since the last record, or at a place of their own. */
 function closeHole(holes: Hole[], hole: Hole): void {
   const last = holes.at(-1);
   if (last !== undefined && last.from === hole.from) last.to = hole.to;

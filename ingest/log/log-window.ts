@@ -2,28 +2,27 @@ import { assert } from '../../engine/assert.ts';
 import type { DiskReader } from '../disk/disk.ts';
 import { LOG_READ_BYTES } from '../limits.ts';
 
-/** Memory for a stretch of the file: what is read goes behind room for the end of the one before. */
+/** A buffer for a range of the file. The range read is preceded by room for the end of the previous one. */
 type WindowMemory = { bytes: Uint8Array<ArrayBuffer> };
 
-/** The stretch behind the window, on its way. */
+/** The read of the range after the window, which is under way. */
 type ReadAhead = {
   readonly start: number;
   readonly memory: WindowMemory;
-  /** `undefined` when it could not be read: whoever needs it asks again. */
+  /** `undefined` if the read failed; the next call then reads again. */
   readonly read: Promise<number | undefined>;
 };
 
 /**
- * A log file as a window that moves forward over it, always in the same memory: a window is some
- * megabytes, and V8 would collect all garbage after every few of them. While one stretch of the file
- * is worked on, the next is read.
+ * A window that moves forward over a log file, in two alternating buffers: a window has some megabytes, and new buffers
+ * would cause frequent garbage collections. While one range of the file is processed, the next is read.
  */
 export class LogWindow {
   readonly size: number;
   readonly #reader: DiskReader;
   #start = 0;
   #bytes = new Uint8Array(0);
-  /** Of the window, and for the stretch behind it. */
+  /** The buffer of the window, and the one for the next range. */
   #memory: WindowMemory = { bytes: new Uint8Array(0) };
   #spare: WindowMemory = { bytes: new Uint8Array(0) };
   #ahead: ReadAhead | undefined;
@@ -34,9 +33,9 @@ export class LogWindow {
   }
 
   /**
-   * Bytes [offset, offset + count) of the file, fewer where it ends. `offset` must be a multiple of
-   * 8; the first byte lies at a multiple of 8 of its buffer. They are good until the next call. Rejects
-   * with what the reader does: what cannot be read is neither damage nor the end of the file.
+   * Returns bytes [offset, offset + count) of the file, fewer at its end. `offset` must be a multiple of 8; the first
+   * byte is at a multiple of 8 of its buffer. The bytes are valid until the next call. Rejects as the reader does:
+   * unreadable bytes are neither damage nor the end.
    */
   async bytes(offset: number, count: number): Promise<Uint8Array> {
     assert(offset % 8 === 0, 'what is in a log file is aligned');
@@ -44,30 +43,30 @@ export class LogWindow {
     if (offset < this.#start || end > this.#start + this.#bytes.length) {
       if (!(await this.#moveOn(offset, end))) await this.#moveTo(offset, count);
     }
-    // Who looks at the begin of a file alone, for its header, wants nothing of the rest.
+    // A caller that reads only the header, at the start of the file, does not need the rest.
     if (offset > 0) this.#readAhead();
     return this.#bytes.subarray(offset - this.#start, Math.max(end, offset) - this.#start);
   }
 
-  /** Reads a window at any place. */
+  /** Reads a window at any offset. */
   async #moveTo(offset: number, count: number): Promise<void> {
     const length = Math.min(Math.max(count, LOG_READ_BYTES), Math.max(this.size - offset, 0));
     const bytes = roomFor(this.#memory, length);
-    // Whoever looks at it amid the reading, or after one that failed, must find nothing there.
+    // The window must be empty during the read, and after one that failed.
     this.#bytes = bytes.subarray(0, 0);
     this.#bytes = bytes.subarray(0, await this.#reader.read(bytes, offset));
     this.#start = offset;
   }
 
   /**
-   * Makes what was read ahead the window, with what of the old one is behind `offset` before it.
-   * Whether bytes [offset, end) are in it.
+   * Makes the range that was read ahead the window, preceded by the rest of the old window from `offset` on. Returns
+   * whether it has the bytes [offset, end).
    */
   async #moveOn(offset: number, end: number): Promise<boolean> {
     const ahead = this.#ahead;
     if (ahead === undefined) return false;
     this.#ahead = undefined;
-    // Its memory is free when this is over, whether it is wanted or not.
+    // The buffer is free after the read, whether its bytes are used or not.
     const count = await ahead.read;
     const left = ahead.start - offset;
     const isNext = offset >= this.#start && left >= 0 && left <= LOG_READ_BYTES;
@@ -92,7 +91,7 @@ export class LogWindow {
   }
 }
 
-/** Where `length` bytes may be read to. */
+/** The part of the buffer where `length` bytes are read. */
 function roomFor(memory: WindowMemory, length: number): Uint8Array<ArrayBuffer> {
   const size = LOG_READ_BYTES + length;
   if (size > memory.bytes.length) memory.bytes = new Uint8Array(size);

@@ -7,19 +7,19 @@ import { COPY_SLICE_BYTES } from '../limits.ts';
 import { aligned } from './log-layout.ts';
 
 /**
- * One batch as it is written to the log: a *record*. All that was decided of its events is in it, so
- * that replaying it decides nothing again.
+ * A *record*: one batch as it is written to the log. It has the results of all decisions about its events, so replay
+ * decides nothing again.
  */
 export type LogRecord = {
   readonly source: string;
-  /** When it was received: microseconds since the epoch. */
+  /** When the batch was received, in microseconds since the epoch. */
   readonly receivedUs: number;
-  /** Arrival number of its first row in its source; the others count up from it. */
+  /** The arrival number of its first row in its source; the other rows follow consecutively. */
   readonly arrivalBase: number;
   readonly batch: Batch;
 };
 
-/** What an envelope says of a record without its data being looked at. */
+/** What the envelope states of a record, without its data. */
 export type RecordSummary = {
   readonly source: string;
   readonly receivedUs: number;
@@ -29,16 +29,16 @@ export type RecordSummary = {
   readonly timestampUsMax: number;
 };
 
-/** A record's body, ready to be written behind a record header. */
+/** A record's body, which follows a record header. */
 export type EncodedBody = {
-  /** Envelope and data, end to end; views of the batch's own memory among them. */
+  /** Envelope and data, end to end. Some parts are views of the batch's own memory. */
   readonly parts: readonly Uint8Array[];
   readonly envelopeSize: number;
   readonly dataSize: number;
   readonly timestampUsMax: number;
 };
 
-/** The bytes passed their CRC and are still not a record: a mistake of whoever wrote them. */
+/** The bytes match their CRC but are not a record: the writer was wrong. */
 export class RecordError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -57,19 +57,18 @@ export class RecordError extends Error {
  * └────────────────────┴───────────────────────────────────────────────────────────────────┘
  * ```
  *
- * The envelope is a table; its fields are numbered as in FIELD, and new ones are only added behind:
+ * The envelope is a table with the field numbers of FIELD. New fields are only added at the end:
  *
  * ```
  * table Record { source: string; received_us: double; arrival_base: double; row_count: uint;
  *                timestamp_us_min: double; timestamp_us_max: double; slice_sizes: [uint]; }
  * ```
  *
- * `slice_sizes` has the bytes of each array, without padding, in the order of the drawing. Project
- * keys of no bytes are those of `projects`. Numbers of the arrays are as the machine has them:
- * little-endian on all that Node runs on.
+ * `slice_sizes` has the bytes of each array, without padding, in the order of the drawing. If `projectKeys` has no bytes, it
+ * equals `projects`. Numbers have the byte order of the machine: little-endian on all that Node runs on.
  *
- * Arrays are written as they are, without the capacity that they do not use. To pack the strings end to
- * end would save a third of the bytes and double the work, and the log is short-lived.
+ * Arrays are written without copying, but without their spare capacity. Packing the strings end to end would save a third
+ * of the bytes and double the work, and the log is short-lived.
  */
 const FIELD = {
   source: 0,
@@ -85,10 +84,10 @@ const SLICE_COUNT = 11;
 
 const PADDING = new Uint8Array(8);
 
-/** Shorter bodies, those of single events above all, are copied: the list of their parts costs more. */
+/** Bytes up to which a body is copied to one part: for a short one, a list of parts is slower. */
 const JOINED_BYTES_MAX = 16 * 1024;
 
-/** Used again and again: what it makes is read, or copied, before the next call. */
+/** Reused: its result is read or copied before the next call. */
 const ENVELOPE_BUILDER = new Builder(512);
 
 /** The batch must not change until the parts have been written. */
@@ -103,7 +102,7 @@ export function encodeBody(record: LogRecord): EncodedBody {
     if (timestampUs > timestampUsMax) timestampUsMax = timestampUs;
   }
   const envelope = encodeEnvelope(
-    // Field by field: to spread an object takes longer than to write the envelope.
+    // Field by field, because spreading an object takes longer than writing the envelope.
     { source, receivedUs, arrivalBase, rowCount, timestampUsMin, timestampUsMax },
     slices.map((slice) => slice.byteLength),
   );
@@ -116,7 +115,7 @@ export function encodeBody(record: LogRecord): EncodedBody {
   return { parts, envelopeSize, dataSize, timestampUsMax };
 }
 
-/** The CRC of a body. Lets other work run every COPY_SLICE_BYTES. */
+/** The CRC-32 of a body. Yields to the event loop every COPY_SLICE_BYTES. */
 export async function checksumOf({ parts }: EncodedBody): Promise<number> {
   let crc = 0;
   const slices = new Slices(COPY_SLICE_BYTES);
@@ -132,7 +131,7 @@ export async function checksumOf({ parts }: EncodedBody): Promise<number> {
   return crc;
 }
 
-/** The slices end to end, each padded to a multiple of 8. */
+/** Joins the slices, each padded to a multiple of 8. */
 function joined(slices: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let start = 0;
@@ -143,14 +142,14 @@ function joined(slices: readonly Uint8Array[], size: number): Uint8Array<ArrayBu
   return bytes;
 }
 
-/** The bytes, and zeros to the next multiple of 8, as parts that are not empty. */
+/** The bytes, then zeros up to a multiple of 8, as parts that are not empty. */
 function padded(bytes: Uint8Array): Uint8Array[] {
   const size = bytes.byteLength;
   const padding = PADDING.subarray(0, aligned(size) - size);
   return [bytes, padding].filter((part) => part.byteLength > 0);
 }
 
-/** What the envelope says, and where its data lies. */
+/** Decodes the envelope, and returns the offset of the data. */
 export function decodeEnvelope(
   envelope: Uint8Array,
 ): RecordSummary & { readonly sliceSizes: readonly number[] } {
@@ -182,7 +181,7 @@ export function decodeEnvelope(
   }
 }
 
-/** A batch in one piece of memory, as the data of a record has it; `decodeBatch` reads it. */
+/** A batch in one buffer, in the layout of a record's data; `decodeBatch` reads it. */
 export type PackedBatch = {
   readonly rowCount: number;
   readonly sliceSizes: readonly number[];
@@ -197,8 +196,8 @@ export function packBatch(batch: Batch): PackedBatch {
 }
 
 /**
- * The batch of a record, in place: its arrays are views of `data`, which must begin at a multiple of
- * 8 of its buffer and must not change while the batch is in use.
+ * The batch of a record, without copying: its arrays are views of `data`, which must begin at a multiple of 8 of its
+ * buffer and must not change while the batch is in use.
  */
 export function decodeBatch(
   { rowCount, sliceSizes }: { readonly rowCount: number; readonly sliceSizes: readonly number[] },
@@ -252,10 +251,10 @@ export function decodeBatch(
   return batch;
 }
 
-/** Where a slice of a record lies in its buffer, in bytes. */
+/** The position of a slice in the record's buffer, in bytes. */
 type Slice = { readonly offset: number; readonly size: number };
 
-/** Good until the next call. */
+/** The result is valid until the next call. */
 function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): Uint8Array {
   const builder = ENVELOPE_BUILDER;
   builder.clear();
@@ -264,7 +263,7 @@ function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): 
   for (const size of sliceSizes.toReversed()) builder.addInt32(size);
   const sizes = builder.endVector();
   builder.startObject(FIELD_COUNT);
-  // Without defaults: every field is written, whatever its value.
+  // No default is given, so every field is written, whatever its value.
   builder.addFieldFloat64(FIELD.receivedUs, summary.receivedUs, null);
   builder.addFieldFloat64(FIELD.arrivalBase, summary.arrivalBase, null);
   builder.addFieldFloat64(FIELD.timestampUsMin, summary.timestampUsMin, null);
@@ -299,7 +298,7 @@ function bytesOf(array: Float64Array | Int32Array | Uint32Array, count: number):
   return new Uint8Array(array.buffer, array.byteOffset, count * array.BYTES_PER_ELEMENT);
 }
 
-/** The lengths and bounds by which rows are found; what they hold is what passed its CRC. */
+/** Checks the lengths and bounds by which rows are found. The CRC covers the values. */
 function checkBatch(batch: Batch): void {
   const { rowCount } = batch;
   const columns = [

@@ -21,38 +21,38 @@ import {
 } from './log-layout.ts';
 import { checksumOf, type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
 
-/** What happens to the log that an operator should hear of; each once until it has passed. */
+/** An event to report to the operator. Each kind is reported once until it is over. */
 export type LogEvent =
   | { readonly kind: 'write_failed'; readonly error: unknown }
   | { readonly kind: 'write_resumed' }
   | { readonly kind: 'trim_failed' | 'end_failed'; readonly error: unknown }
   | { readonly kind: 'disk_low' | 'disk_enough'; readonly freeBytes: number };
 
-/** A file of the log that is not written any more. */
+/** A log file that is not written any more. */
 export type ClosedLogFile = {
   readonly number: number;
   readonly firstSequence: number;
   readonly size: number;
-  /** Of all its records; -Infinity when it has none. */
+  /** The newest timestamp of its records; -Infinity if it has none. */
   readonly timestampUsMax: number;
 };
 
 export type WriteAheadLogOptions = {
   readonly disk: Disk;
-  /** Absolute path of the folder that log files lie in; it exists. */
+  /** Absolute path of the folder of log files, which must exist. */
   readonly folder: string;
-  /** Log files that are there already, oldest first. */
+  /** Existing log files, oldest first. */
   readonly files: readonly ClosedLogFile[];
-  /** The sequence of the next record; all files there hold earlier ones, or ones that are void. */
+  /** The sequence of the next record. All existing files hold earlier records, or void ones. */
   readonly nextSequence: number;
-  /** Records of the files there from this sequence on may be missing, and were not acknowledged. */
+  /** Records of existing files from this sequence on may be missing. They were not acknowledged. */
   readonly durableBefore: number;
   /** No log file ever had this number or a later one. */
   readonly nextNumber: number;
   readonly onEvent: (event: LogEvent) => void;
-  /** The monotonic clock, in milliseconds; it stands still unless given. */
+  /** The monotonic clock, in milliseconds; constant by default. */
   readonly nowMs?: (() => number) | undefined;
-  /** Bytes from which a file is followed by a new one; for tests. */
+  /** Bytes from which a new file is begun; for tests. */
   readonly fileBytesMax?: number | undefined;
 };
 
@@ -61,17 +61,17 @@ export type LogStats = {
   readonly byteSize: number;
   readonly syncCount: number;
   readonly recordCount: number;
-  /** Bytes that wait to be written, or are being. */
+  /** Bytes that are queued or being written. */
   readonly waitingBytes: number;
-  /** Milliseconds that a group takes to become durable, of late; 0 before the first. */
+  /** The recent average time in which a group becomes durable, in milliseconds; 0 before the first group. */
   readonly groupMs: number;
-  /** Why no record is taken; `undefined` when they are. */
+  /** The reason why no record is accepted; `undefined` if they are. */
   readonly refusal: string | undefined;
-  /** Whether no record is taken until the disk has more room. */
+  /** Whether no record is accepted until the disk has more room. */
   readonly isDiskLow: boolean;
 };
 
-/** Groups that `groupMs` is an average of, the last ones weighing most. */
+/** Groups over which `groupMs` is averaged; recent ones weigh most. */
 const GROUPS_REMEMBERED = 16;
 
 type Waiting = {
@@ -89,17 +89,17 @@ type OpenLogFile = {
 };
 
 /**
- * The log that every batch is in before it is acknowledged.
+ * The write-ahead log. Every batch is in it before the batch is acknowledged.
  *
- * One loop writes: it takes what waits, up to a group, writes it, syncs it, and tells those who
- * wait; what comes meanwhile is the next group. So there is one sync under way at most, however many
- * posts there are, and records become durable in order.
+ * A single loop writes the log. It takes the queued records, up to a group, writes and syncs them, and resolves their
+ * promises. Records that come meanwhile form the next group. So at most one sync is under way, however many posts there
+ * are, and records become durable in order.
  *
- * Invariant: a file is not touched any more once a write or a sync of it has failed, since nobody can
- * say then what of it is on disk (a second sync may succeed without having written anything). A
- * later file voids, by its first sequence, all that was not known to be durable; sequences are used
- * again from there. Until that file is there, records are refused. A file whose path does not lead to it any more is
- * given up likewise: what is synced in it would not be found by the next start.
+ * Invariant: after a failed write or sync, the file is never written again, because its contents on disk are unknown (a
+ * later sync may succeed without having written anything). A later file voids, by its first sequence, all records that
+ * were not known to be durable, and their sequences are used again. Until that file exists, records are refused. A file
+ * whose path no longer leads to it is abandoned in the same way, because the next start would not find what is synced
+ * in it.
  */
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
@@ -107,7 +107,7 @@ export class WriteAheadLog {
   readonly #endFile: LogEndFile;
   /** Oldest first. */
   readonly #files: ClosedLogFile[];
-  /** Numbers of files whose header may not be on disk: a start learns nothing from them. */
+  /** Numbers of files whose header may be missing on disk; a start ignores them. */
   readonly #unbegun = new Set<number>();
   #open: OpenLogFile | undefined;
   #nextNumber: number;
@@ -118,7 +118,7 @@ export class WriteAheadLog {
   #groupMs = 0;
   /** Set while the loop runs; never rejects. */
   #underWay: Promise<void> | undefined;
-  /** Trims, then notes the end; never rejects. */
+  /** Trims the log, then writes its end; never rejects. */
   #trimming: Promise<void> | undefined;
   #failure: unknown;
   #isClosed = false;
@@ -148,8 +148,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Begins a new file behind those that are there. On a full disk the log opens without one, as after a write that
-   * failed: it refuses records until a tick can begin the file. Rejects with any other DiskError.
+   * Begins a new file after the existing ones. On a full disk the log opens without one, as after a failed write, and
+   * refuses records until a tick can begin a file. Rejects with any other DiskError.
    */
   static async open(options: WriteAheadLogOptions): Promise<WriteAheadLog> {
     const log = new WriteAheadLog(options);
@@ -164,11 +164,10 @@ export class WriteAheadLog {
   }
 
   /**
-   * Makes a record durable; resolves to its sequence once it is. Records become durable in the order
-   * of the calls: when one is not, no later call that has not resolved yet is either. The batch must
-   * not change until then.
+   * Makes a record durable, and resolves to its sequence. Records become durable in the order of the calls: if one
+   * fails, all later calls that have not resolved fail, too. The batch must not change before that.
    *
-   * Rejects with a StorageError when it is not known to be durable; after a restart it may be there.
+   * Rejects with a StorageError if the record is not known to be durable; a restart may find it.
    */
   async append(record: LogRecord): Promise<number> {
     this.check();
@@ -181,7 +180,7 @@ export class WriteAheadLog {
     });
   }
 
-  /** @throws StorageError when records are not taken at present. */
+  /** @throws StorageError if records are not accepted at present. */
   check(): void {
     const { refusal } = this;
     if (refusal !== undefined) throw new StorageError(refusal, this.#failure);
@@ -195,16 +194,16 @@ export class WriteAheadLog {
   }
 
   /**
-   * To be called about once a second: looks at the free space and for the file, begins a new one after a failure,
-   * notes where the log ends, and removes each file whose records are all older than `oldestUs`, or all come before
+   * Must be called about once a second. Checks the free space and the file's path, begins a new file after a failure,
+   * writes the end of the log, and removes each file whose records all are older than `oldestUs` or precede
    * `beforeSequence`.
    */
   tick(oldestUs: number, beforeSequence = 0): void {
     if (this.#isClosed) return;
     this.#storedBefore = Math.max(this.#storedBefore, beforeSequence);
     void this.#space.measure();
-    // After a failure a new file is tried each time: senders wait for one tick, and an attempt costs little. Else the
-    // file is looked for, as without posts nothing would notice that it is gone.
+    // After a failure each tick tries to begin a new file: posts wait for it, and an attempt is cheap. Otherwise the
+    // path of the file is checked, because without posts nothing else would notice its loss.
     this.#mustCheckPlace = this.#open !== undefined;
     this.#start();
     const open = this.#open;
@@ -220,7 +219,7 @@ export class WriteAheadLog {
   }
 
   /**
-   * Takes no more records; resolves when those taken are durable, or have been given up. Those before
+   * Accepts no more records. Resolves when the accepted ones are durable or have failed. Records before
    * `beforeSequence` are in segment files.
    */
   async close(beforeSequence = 0): Promise<void> {
@@ -252,9 +251,9 @@ export class WriteAheadLog {
     this.#underWay ??= this.#run();
   }
 
-  /** Until nothing waits. Never rejects. */
+  /** Runs until the queue is empty. Never rejects. */
   async #run(): Promise<void> {
-    // Whoever is called back in this turn of the event loop may still join the first group.
+    // Callers that are resumed in this turn of the event loop may still join the first group.
     await undefined;
     if (this.#open === undefined) await this.#resume();
     while (this.#open !== undefined && this.#hasWork) {
@@ -266,7 +265,7 @@ export class WriteAheadLog {
         await this.#resume();
       }
     }
-    // At once, or a record that comes now would wait for a loop that has ended.
+    // Without an await, so that a record that comes now starts a new loop.
     this.#underWay = undefined;
   }
 
@@ -310,7 +309,7 @@ export class WriteAheadLog {
     const startMs = nowMs();
     await open.file.write(parts);
     await open.file.sync();
-    // Behind the sync: a file that was removed before it is found to be gone.
+    // After the sync, so that a file that was removed before it is noticed.
     await open.file.checkPlace();
     this.#groupMs += (nowMs() - startMs - this.#groupMs) / GROUPS_REMEMBERED;
     this.#syncCount++;
@@ -324,7 +323,7 @@ export class WriteAheadLog {
     this.#durableBefore = this.#nextSequence;
   }
 
-  /** Gives the file up, and all who wait: their order leaves no room for one that fails. */
+  /** Abandons the file and rejects all waiting records: none may become durable before an earlier one. */
   async #fail(error: unknown, group: readonly Waiting[]): Promise<void> {
     const open = this.#open;
     if (open !== undefined) {
@@ -340,7 +339,7 @@ export class WriteAheadLog {
     await open?.file.close();
   }
 
-  /** Tries to begin a file after a failure; when it cannot, the next tick tries again. */
+  /** Tries to begin a file after a failure. If that fails, the next tick tries again. */
   async #resume(): Promise<void> {
     if (this.#isClosed) return;
     try {
@@ -352,7 +351,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** Goes on in a new file. When it rejects, the file before is still the one in use. */
+  /** Continues in a new file. If it rejects, the previous file is still in use. */
   async #beginFile(): Promise<void> {
     const { disk, folder } = this.#options;
     const header: FileHeader = {
@@ -372,7 +371,7 @@ export class WriteAheadLog {
       try {
         await disk.remove(path);
       } catch {
-        // It is empty, but says that records follow: it must go when those before it do.
+        // The file is empty but announces records, so it must be removed together with the files before it.
         this.#unbegun.add(header.number);
         this.#retire({ header, size: FILE_HEADER_SIZE, timestampUsMax: Number.NEGATIVE_INFINITY });
       }
@@ -388,9 +387,9 @@ export class WriteAheadLog {
     }
   }
 
-  /** Never rejects: without it a start knows less, and what is logged is safe all the same. */
+  /** Never rejects: without this file a start knows less, but no record is lost. */
   async #noteEnd(): Promise<void> {
-    // A disk that fails was reported, and nothing has become durable since.
+    // A failure of the disk was reported, and nothing has become durable since.
     if (this.#open === undefined && !this.#isClosed) return;
     const oldest = this.#files[0] ?? this.#open?.header;
     try {
@@ -409,15 +408,15 @@ export class WriteAheadLog {
   #retire({ header, size, timestampUsMax }: Omit<OpenLogFile, 'file'>): void {
     const { number, firstSequence } = header;
     this.#files.push({ number, firstSequence, size, timestampUsMax });
-    // A file that could not be begun, and not be removed, comes before the one that is still open.
+    // A file that could neither be begun nor removed precedes the one that is still open.
     this.#files.sort((left, right) => left.number - right.number);
   }
 
   /**
-   * Removes files from the oldest on, as long as all their records may go. The name of each is gone
-   * for good before the next is removed: a missing file amid others would look like a loss. A large
-   * one takes the disk tens of milliseconds, in which syncs wait: unless the log has grown long, the
-   * others go at the next tick. The newest file that was begun stays: it says where the log stood.
+   * Removes files, oldest first, while all of their records may be dropped. The removal of each name is durable before
+   * the next one, because a missing file between others would look like a loss. Freeing a large file delays syncs, so,
+   * unless the log has grown long, the others are removed at later ticks. The newest file that was begun remains: it
+   * states the position of the log.
    */
   async #trim(oldestUs: number, beforeSequence: number): Promise<void> {
     const { disk, folder, onEvent } = this.#options;
@@ -430,7 +429,7 @@ export class WriteAheadLog {
         const isCovered = next.firstSequence <= beforeSequence;
         if (!isCovered && file.timestampUsMax >= oldestUs) break;
         await disk.remove(join(folder, logFileName(file.number))).catch((error) => {
-          // Removed before, and the name's sync failed.
+          // The file was removed before, but the sync of its folder failed.
           if (!(error instanceof DiskError && error.code === 'ENOENT')) throw error;
         });
         await disk.syncFolder(folder);
@@ -447,7 +446,7 @@ export class WriteAheadLog {
   }
 }
 
-/** Why records are refused, for senders: without the paths of the machine. */
+/** The reason for refusing records, for senders: without paths of the server. */
 function failureText(error: unknown): string {
   const sentence = 'logs cannot be written to disk at present';
   if (!(error instanceof DiskError)) return sentence;

@@ -7,8 +7,8 @@ import { WantedKeys } from './wanted-keys.ts';
 const KEYS: readonly string[] = ADDRESS_KEYS;
 
 /**
- * Reads a body as Logflare's own senders write it: `{"batch": [event, …], "source": …}`, where a source may be
- * named by any of ADDRESS_KEYS, the first of which counts. `readEvent` gives the JSON text of the object that is due.
+ * Reads a body of Logflare's own senders: `{"batch": [event, …], "source": …}`. The source may be named by any of
+ * ADDRESS_KEYS, of which the first counts. `readEvent` returns the JSON text of the next object.
  */
 export function* batchBody(
   reader: JsonReader,

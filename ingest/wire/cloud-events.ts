@@ -5,10 +5,10 @@ import { ObjectText } from './json-text.ts';
 import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
-/** How attributes are named in headers (HTTP Protocol Binding for CloudEvents, §3.1.3). */
+/** The names of attributes in headers (HTTP Protocol Binding for CloudEvents, §3.1.3). */
 const HEADER = /^ce-(.+)$/;
 
-/** An event whose `Content-Type` says that the body is all of it, or a list of such. */
+/** The media type of a body that is a whole event, or a list of such. */
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 
@@ -19,9 +19,9 @@ const DATA_NAMES: DocumentNames = {
 };
 
 /**
- * CloudEvents 1.0 over HTTP, in its three modes: attributes in headers and the data in the body, all of it in the
- * body, or a list of such. `id` and `time` are those of the event; the members of data that is an object are its
- * metadata, and all attributes are in `metadata.cloud_event`.
+ * CloudEvents 1.0 over HTTP in its three modes: binary (attributes in headers, data in the body), structured (all in
+ * the body) and batched (a list of structured ones). `id` and `time` become those of the event, and the members of an
+ * object as data become its metadata. All attributes are in `metadata.cloud_event`.
  */
 export const cloudEvents: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -46,7 +46,7 @@ export const cloudEvents: WireFormat = {
   },
 };
 
-/** Values in headers are percent-encoded (§3.1.3.2); one that is not is taken as it stands. */
+/** Decodes a percent-encoded header value (§3.1.3.2). An invalid one is taken as it is. */
 function textJson(value: string): string {
   try {
     return JSON.stringify(decodeURIComponent(value));
@@ -75,7 +75,7 @@ function structured(reader: JsonReader): WireEvent {
   return event;
 }
 
-/** Attributes that are more to us than metadata (§3.1). */
+/** Attributes with a meaning beyond metadata (§3.1). */
 const KNOWN = new Set(['id', 'time', 'type']);
 
 /** The attributes of one event. */
@@ -88,7 +88,7 @@ class Attributes {
     if (KNOWN.has(name)) this.#known.set(name, json);
   }
 
-  /** With the data that is due, if there is any. */
+  /** The event, with the next value of `reader` as its data, if there is any. */
   event(reader: JsonReader | undefined): WireEvent {
     const metadata = new ObjectText();
     const data = this.#data(reader, metadata);

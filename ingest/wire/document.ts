@@ -2,20 +2,23 @@ import type { WireEvent } from './event-texts.ts';
 import type { JsonKind, JsonReader } from './json-reader.ts';
 import { ObjectText } from './json-text.ts';
 
-/** Which members of a document say when it was, what it says and whose it is; the first there is counts. */
+/**
+ * The members of a document that give an event's time, message and project. Of several names, the first one present
+ * counts.
+ */
 export type DocumentNames = {
   readonly id?: readonly string[];
   readonly timestamp: readonly string[];
   readonly message: readonly string[];
   readonly project: readonly string[];
   /**
-   * A member that is an object of fields: they stand among the others, before which they count, and its `project` is
-   * that of a document which names none outside.
+   * The name of a member that is an object of further fields. They are treated as fields of the document and take
+   * precedence over those. Its `project` counts if the document names none outside of it.
    */
   readonly nested?: string;
 };
 
-/** What a member must be to be taken for more than a field; else it is one, whatever its name. */
+/** The kinds of values that each member accepts. A member of another kind is an ordinary field. */
 const KINDS: Readonly<Record<Member, readonly JsonKind[]>> = {
   id: ['string'],
   timestamp: ['string', 'number'],
@@ -30,8 +33,8 @@ type Taken = {
 };
 
 /**
- * Reads the object that is due as one event of a sender who knows nothing of ours: what `names` names is taken
- * out, all else goes to `metadata`. A document without a message has the text of that for one.
+ * Reads the next object as an event of a sender without weir's format. The members in `names` are extracted, and all
+ * others become metadata. A document without a message has the text of its metadata as message.
  */
 export function documentEvent(
   reader: JsonReader,
@@ -60,7 +63,7 @@ export function documentEvent(
       taken[member.name] = { key, json, rank: member.rank };
     } else metadata.add(key, json);
   }
-  // Of duplicate keys the last counts.
+  // Of duplicate keys, the last counts.
   for (const [key, json] of nested?.fields ?? []) metadata.add(key, json);
   const text = metadata.toString();
   return {

@@ -13,8 +13,8 @@ const NAMES: DocumentNames = {
 };
 
 /**
- * Any objects, one or a list of them: what says when, what and whose is taken out, the rest is metadata. So the
- * paths `/json` and `/vector` of Logflare have it.
+ * Arbitrary objects, one or a list of them. Time, message and project are extracted; the rest is metadata. Logflare
+ * does this at `/json` and `/vector`.
  */
 export const documents: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -32,7 +32,7 @@ export const documents: WireFormat = {
   },
 };
 
-/** The same with an object on each line, as Vector sends it where its framing is by new lines. */
+/** One arbitrary object per line, as Vector sends them with newline framing. */
 export const documentLines: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });

@@ -11,32 +11,32 @@ import { JsonReader } from './json-reader.ts';
 import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
-/** What a line of a bulk asked for, in order. */
+/** The result of one action of a bulk, in order. */
 export type BulkItem = {
   readonly action: string;
   readonly index: string | undefined;
-  /** Given by the sender, or made here. */
+  /** The sender's id, or one that was made here. */
   readonly id: string;
-  /** Which event it became, if any. */
+  /** The ordinal of the stored event, if there is one. */
   readonly event: number | undefined;
 };
 
-/** Of Elastic's Common Schema, and of the loggers that write to it. */
+/** Names of the Elastic Common Schema, and of loggers that write it. */
 const NAMES: DocumentNames = {
   timestamp: ['@timestamp', 'timestamp', 'time'],
   message: ['event_message', 'message', 'msg'],
   project: ['project'],
 };
 
-/** Actions with a document that is stored, and those of which logs have no use. */
+/** Actions whose document is stored. The others have no use for logs. */
 const STORING = new Set(['index', 'create']);
 const WITH_DOCUMENT = new Set(['index', 'create', 'update']);
 const ACTIONS = new Set([...WITH_DOCUMENT, 'delete']);
 
 /**
- * Elasticsearch's bulk (its REST API, "Bulk index or delete documents"): a line of what to do, then, but for
- * `delete`, a line of the document. What is indexed or created is an event, whose index is its address. A line that
- * is not JSON is refused with its item.
+ * Elasticsearch's bulk (its REST API, "Bulk index or delete documents"): a line with an action and, except for
+ * `delete`, a line with a document. Documents that are indexed or created become events; the index is the address. A
+ * line that is not JSON is refused in its item.
  */
 export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
   *translate(body: WireBody, events: EventTexts): Generator<number, readonly BulkItem[]> {
@@ -64,12 +64,12 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
   },
 };
 
-/** What the next line asks for, or what is wrong with it; `undefined` behind the last. */
+/** Reads the next line as an action. Returns the error of a bad line; `undefined` at the end. */
 function nextAction(reader: JsonReader): Action | BadLine | undefined {
   return reader.nextLine() ? reader.tryLine(() => actionOf(reader)) : undefined;
 }
 
-/** The next line is the document of the action that could not be read, unless it is an action itself. */
+/** The line after a bad action is its document, unless it is an action itself. */
 function actionBehindBad(reader: JsonReader): Action | BadLine | undefined {
   const next = nextAction(reader);
   if (next === undefined) return undefined;
@@ -77,7 +77,7 @@ function actionBehindBad(reader: JsonReader): Action | BadLine | undefined {
   return isAction ? next : nextAction(reader);
 }
 
-/** The action with its document, which is read now. */
+/** Reads the document of an action, if it has one. */
 function itemOf(
   { action, index }: Action,
   wholeId: string,
@@ -101,7 +101,7 @@ function longIdError({ length }: string): EventLimitError {
   return new EventLimitError(`_id may have ${BULK_ID_LENGTH_MAX} characters; got ${length}`);
 }
 
-/** Why a line cannot be read as what it should be. */
+/** The reason why a line is refused. */
 type BadLine = MalformedBodyError | EventLimitError;
 
 type Action = Pick<BulkItem, 'action' | 'index'> & { readonly id: string | undefined };

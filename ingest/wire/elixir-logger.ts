@@ -13,9 +13,9 @@ const NAMES: DocumentNames = {
 };
 
 /**
- * Logflare's `/elixir/logger` in its JSON form: `{"batch": [{"timestamp", "message", "metadata": {…}}], "source"}`.
- * `Logger.metadata(project: …)` is all that an application has to name its project by. Earlier senders have
- * `level` and `context` beside the metadata; they are in it here, as those of today have them.
+ * Logflare's `/elixir/logger` in JSON: `{"batch": [{"timestamp", "message", "metadata": {…}}], "source"}`. An
+ * application can name its project only by `Logger.metadata(project: …)`. Older senders have `level` and `context`
+ * beside the metadata; they are moved into it, where current senders have them.
  */
 export const elixirLogger: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {

@@ -3,8 +3,8 @@ import type { JsonReader } from './json-reader.ts';
 import { postedEvent } from './posted-event.ts';
 
 /**
- * Reads an event from each line: what `read` gives of an object. A line that is not JSON, such as a last one that was cut
- * off, or that is too large is refused by itself.
+ * Reads an event from each line; `read` translates an object. A line that is too large or not JSON, such as a last line
+ * that was cut off, is refused by itself.
  */
 export function* eventLines(
   reader: JsonReader,

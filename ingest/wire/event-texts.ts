@@ -7,17 +7,17 @@ import {
   TRANSLATED_BYTES_MAX,
 } from '../limits.ts';
 
-/** One event as a sender's format tells it: each member is the JSON text of its value. */
+/** An event of a sender's format. Each member is the JSON text of its value. */
 export type WireEvent = {
   readonly id?: string | undefined;
   readonly timestamp?: string | undefined;
   readonly message?: string | undefined;
   readonly project?: string | undefined;
-  /** Of an object. */
+  /** The text of an object. */
   readonly metadata?: string;
 };
 
-/** The members of a `WireEvent` under the names that events of ours have for them. */
+/** The members of a `WireEvent`, with their keys in weir's JSON. */
 const MEMBERS = [
   ['id', 'id'],
   ['timestamp', 'timestamp'],
@@ -27,41 +27,49 @@ const MEMBERS = [
 ] as const satisfies readonly (readonly [keyof WireEvent, string])[];
 
 /**
- * The events of one body, written as those that the JSON door takes. An event may be for an address of its own
- * (an index of Elasticsearch names one with each event); `undefined` stands for that of the body.
+ * The events of one body as weir's JSON, as the JSON door accepts them. An event may have an address of its own
+ * (Elasticsearch names an index with each event); `undefined` stands for that of the body.
  */
 export class EventTexts {
-  /** What the body itself says its source is, where a format has a place for that. */
+  /** The source that the body names, if its format has a place for it. */
   bodyAddress: string | undefined;
-  /** Whether bytes of the body were not UTF-8, and events hold U+FFFD in their place. */
+  /** Whether the body was not valid UTF-8, so that events hold U+FFFD. */
   isRepaired = false;
   readonly #texts: string[] = [];
-  /** The addresses, numbered in the order of their first events. */
+  /** Numbers of the addresses, in the order of their first events. */
   readonly #addresses = new Map<string | undefined, number>();
-  /** The number of each event's address. */
+  /** The address number of each event. */
   readonly #addressNumbers: number[] = [];
-  /** Why events are refused, of the first REFUSALS_LISTED_MAX, by their ordinals. */
+  /** The reasons of the first REFUSALS_LISTED_MAX refused events, by ordinal. */
   readonly #reasons = new Map<number, string>();
   #refusedCount = 0;
   #partCount = 0;
   #size = 0;
 
-  /** How many events there are for all addresses. */
+  /** Number of events for all addresses. */
   get count(): number {
     return this.#texts.length;
   }
 
-  /** Bytes of their texts. */
+  /** Bytes of all texts. */
   get size(): number {
     return this.#size;
   }
 
-  /** @throws BodyLimitError when there is more than a body may hold. */
+  /**
+   * Adds an event.
+   *
+   * @throws BodyLimitError if a limit of the body is exceeded.
+   */
   add(event: WireEvent, address?: string): void {
     this.addText(eventText(event), address);
   }
 
-  /** The same of an event that is JSON of ours already. */
+  /**
+   * Adds an event that is weir's JSON already.
+   *
+   * @throws BodyLimitError if a limit of the body is exceeded.
+   */
   addText(text: string, address?: string): void {
     if (this.count === BODY_EVENTS_MAX) {
       throw new BodyLimitError(`a body may hold ${BODY_EVENTS_MAX} events; got more`);
@@ -77,10 +85,10 @@ export class EventTexts {
   }
 
   /**
-   * Counts a part of the body that holds events, or may: a stream, a resource, a scope. One that is empty costs as much
-   * as an event.
+   * Counts a part of the body that may hold events: a stream, a resource, a scope. An empty one costs as much as an
+   * event.
    *
-   * @throws BodyLimitError when there are more than events may be.
+   * @throws BodyLimitError if there are more parts than a body may have events.
    */
   addPart(): void {
     if (++this.#partCount > BODY_EVENTS_MAX) {
@@ -90,26 +98,26 @@ export class EventTexts {
     }
   }
 
-  /** What a format made of an event: its text, or why it is refused. */
+  /** Adds the result of translating an event: its text, or the reason for refusing it. */
   addPosted(posted: string | Error, address?: string): void {
     if (posted instanceof Error) this.addRefused(posted, address);
     else this.addText(posted, address);
   }
 
-  /** A value that is not an event: it is refused, and the events beside it are stored. */
+  /** Adds a value that is not an event. It is refused, and the other events are stored. */
   addRefused({ message }: Error, address?: string): void {
     if (this.#reasons.size < REFUSALS_LISTED_MAX) this.#reasons.set(this.count, message);
     this.#refusedCount++;
-    // No object, so that it is refused, and counted, where all events are.
+    // `null` is not an object, so admission refuses and counts it.
     this.addText('null', address);
   }
 
-  /** Why an event is refused, where that was known before it was to be stored. */
+  /** The reason for refusing an event, if it is known before admission. */
   reasonOf(ordinal: number): string | undefined {
     return this.#reasons.get(ordinal);
   }
 
-  /** @throws MalformedBodyError when there are events, and all of them are refused already. */
+  /** @throws MalformedBodyError if there are events and all of them are refused already. */
   mustHaveEvent(): void {
     const [first] = this.#reasons.values();
     if (first !== undefined && this.#refusedCount === this.count) {
@@ -117,12 +125,12 @@ export class EventTexts {
     }
   }
 
-  /** The addresses of the events, in the order of their first ones. */
+  /** The addresses of the events, in the order of their first events. */
   get addresses(): readonly (string | undefined)[] {
     return [...this.#addresses.keys()];
   }
 
-  /** The ordinals of the events for some addresses, ascending; each address by its index in `addresses`. */
+  /** The ordinals of the events for some addresses, ascending. Addresses are given as indexes into `addresses`. */
   ordinalsOf(addresses: Iterable<number>): readonly number[] {
     const isWanted = new Uint8Array(this.#addresses.size);
     for (const address of addresses) isWanted[address] = 1;
@@ -133,7 +141,7 @@ export class EventTexts {
     return ordinals;
   }
 
-  /** A body of the JSON door with these events, in pieces. Lets other work run every DECODE_SLICE_BYTES. */
+  /** A body for the JSON door with these events, in pieces. Yields to the event loop every DECODE_SLICE_BYTES. */
   async body(ordinals: readonly number[]): Promise<readonly Buffer[]> {
     const pieces: Buffer[] = [];
     let texts: string[] = [];
@@ -161,7 +169,7 @@ export class EventTexts {
   }
 }
 
-/** The event as the JSON door takes it. */
+/** The JSON text of an event for the JSON door. */
 export function eventText(event: WireEvent): string {
   let text = '';
   for (const [member, name] of MEMBERS) {

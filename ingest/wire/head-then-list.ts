@@ -1,18 +1,18 @@
 import type { JsonPlace, JsonReader } from './json-reader.ts';
 import { WantedKeys } from './wanted-keys.ts';
 
-/** What the members of an object are called. */
+/** The keys of an object with a head and a list. */
 type ListNames = {
   readonly head: string;
   readonly list: string;
-  /** Others that are passed over. */
+  /** Other keys, whose values are ignored. */
   readonly also?: readonly string[];
 };
 
 /**
- * Reads the object that is due: what is under `head` first, then each element under `list`. Where the list comes
- * before it, which no sender that was seen does, it waits. Null is as good as nothing: languages that know no empty
- * list write it so. One with nothing but keys that are not known is refused.
+ * Reads the next object: first the value of `head`, then each element of `list`. If the list comes first, which is
+ * rare, it is read after the head. Null counts as absent, because some languages encode empty lists so. An object with
+ * unknown keys only is refused.
  */
 export function* headThenList(
   reader: JsonReader,
@@ -43,7 +43,7 @@ export function* headThenList(
     yield* elements(reader, readElement);
   }
   reader.goTo(next);
-  // Of an object without a key, too: there may be a million of them.
+  // Also after an object without keys: there may be a million of them.
   yield reader.position;
 }
 

@@ -6,19 +6,18 @@ import { failTooManyFields } from '../json-decoder.ts';
 import { EVENT_FIELDS_MAX } from '../limits.ts';
 import type { Loan } from '../memory-pool.ts';
 
-/** What a value is, as its first byte tells. */
+/** The kind of a value, by its first byte. */
 export type JsonKind = 'object' | 'list' | 'string' | 'number' | 'boolean' | 'null';
 
-/** Where a value of the text stands. */
+/** The position of a value in the text. */
 export type JsonPlace = { readonly start: number; readonly end: number };
 
-/** No value is due. */
+/** No value is next. */
 const NOWHERE = -1;
 
 /**
- * Reads JSON from left to right, value by value, as its caller asks. Values that mean nothing to the caller
- * are stepped over, and those that are passed on keep the text they were sent with, so no digit of a number is
- * lost. Nothing recurses, however deep the text.
+ * Reads JSON from left to right, value by value, as the caller requests. The caller may skip a value, or take its
+ * original text, so numbers keep all digits. Nothing recurses, whatever the depth.
  *
  * ```
  * reader.enterObject();
@@ -26,20 +25,20 @@ const NOWHERE = -1;
  *   if (key === 'name') name = reader.text();
  * ```
  *
- * A member or an element that the caller does not read is stepped over by the next call. Every method throws
- * `MalformedBodyError` where the text is not JSON, or not of the kind that was asked for.
+ * A member or an element that the caller does not read is skipped by the next call. Every method throws
+ * `MalformedBodyError` if the text is not JSON, or not of the requested kind.
  */
 export class JsonReader {
   readonly #text: BodyText;
   readonly #cursor: JsonCursor;
-  /** Of each container entered, whether something of it was read. */
+  /** For each open container, whether a member was read. */
   readonly #hasMember: boolean[] = [];
-  /** Where a value is due that may be left unread. */
+  /** The start of the next value, which may be left unread. */
   #dueAt = NOWHERE;
-  /** Members and elements that may still be read; of what is no event, any number. */
+  /** Members and elements that may still be read; unlimited outside of an event. */
   #membersLeft = Number.POSITIVE_INFINITY;
 
-  /** The text is `pieces`, end to end; `isLines`: each line is one of its own, for errors to name. */
+  /** The text is `pieces`, end to end. `isLines`: each line is a separate text, for positions in errors. */
   constructor(
     pieces: readonly Uint8Array[],
     options: { readonly memory: Loan; readonly isLines?: boolean },
@@ -50,12 +49,12 @@ export class JsonReader {
     this.#cursor.skipMark();
   }
 
-  /** Bytes read so far. */
+  /** Number of bytes read so far. */
   get position(): number {
     return this.#cursor.position;
   }
 
-  /** Of the value that is due. */
+  /** The kind of the next value. */
   kind(): JsonKind {
     const byte = this.#cursor.skipSpace();
     if (byte === ascii.BRACE_OPEN) return 'object';
@@ -75,7 +74,7 @@ export class JsonReader {
     this.#enter(ascii.BRACKET_OPEN, 'a list');
   }
 
-  /** The key of the object's next member, whose value is due then; `undefined` behind the last. */
+  /** The key of the object's next member, whose value is next then; `undefined` at the end of the object. */
   nextKey(): string | undefined {
     const byte = this.#nextByte(ascii.BRACE_CLOSE, '"," or "}" after a value');
     if (byte === undefined) return undefined;
@@ -87,26 +86,26 @@ export class JsonReader {
     return key;
   }
 
-  /** Whether the list has one more element, which is due then. */
+  /** Whether the list has another element, which is next then. */
   hasNext(): boolean {
     const byte = this.#nextByte(ascii.BRACKET_CLOSE, '"," or "]" after a value');
     if (byte !== undefined) this.#dueAt = this.#cursor.position;
     return byte !== undefined;
   }
 
-  /** The string that is due, without its quotes and escapes. */
+  /** Reads the next value, a string, and unescapes it. */
   text(): string {
     if (this.#cursor.skipSpace() !== ascii.QUOTE) this.#cursor.fail('a string');
     return this.#string();
   }
 
-  /** The value that is due, as the text it was sent with. */
+  /** Reads the next value as its original text. */
   json(): string {
     const { start, end } = this.skip();
     return this.#text.utf8(start, end);
   }
 
-  /** Steps over the value that is due. */
+  /** Skips the next value. */
   skip(): JsonPlace {
     this.#cursor.skipSpace();
     const start = this.#cursor.position;
@@ -114,15 +113,15 @@ export class JsonReader {
     return { start, end: this.#cursor.position };
   }
 
-  /** Goes back to a value that was stepped over, so that it is due again, or forth to where it was left. */
+  /** Returns to a value that was skipped, which is next then, or to the place where reading had stopped. */
   goTo(place: { readonly start: number }): void {
     this.#cursor.position = place.start;
     this.#dueAt = NOWHERE;
   }
 
   /**
-   * Goes to the next line that is more than white space, as one text; `false` behind the last. What was read
-   * before must have ended with `endText`.
+   * Goes to the next line that is not blank, as a separate text; `false` if there is none. The previous text must have
+   * ended with `endText`.
    */
   nextLine(): boolean {
     const { bytes, bodySize } = this.#text;
@@ -131,14 +130,14 @@ export class JsonReader {
       if (start >= bodySize) return false;
       const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
       this.#cursor.enterLine(start, lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed);
-      // A line ends as a body does, for a moment: with a zero byte.
+      // A zero byte temporarily ends the line, as it ends a body.
       bytes[this.#cursor.end] = 0;
       if (this.#cursor.skipSpace() !== 0 || this.#cursor.position < this.#cursor.end) return true;
       this.#leaveLine();
     }
   }
 
-  /** Nothing but white space may follow, up to the end of the line or of all. */
+  /** Requires that only white space follows, up to the end of the line or of the body. */
   endText(): void {
     const { end } = this.#cursor;
     this.#cursor.skipSpace();
@@ -147,9 +146,9 @@ export class JsonReader {
   }
 
   /**
-   * What `read` makes of a value that is worked on in one step: an event, or what many events have in common.
+   * Runs `read` on a value that is processed in one step: an event, or data that many events share.
    *
-   * @throws EventLimitError where it reads more members and elements than an event may have.
+   * @throws EventLimitError if `read` reads more members and elements than an event may have.
    */
   bounded<T>(read: () => T): T {
     const leftBefore = this.#membersLeft;
@@ -161,7 +160,7 @@ export class JsonReader {
     }
   }
 
-  /** What `read` makes of the value that is due. The error when that is too large: then the reader is behind the value. */
+  /** Runs `read` on the next value. Returns the error if the value is too large; the reader is after the value then. */
   tryEvent<T>(read: () => T): T | EventLimitError {
     const place = { start: this.position };
     const depth = this.#hasMember.length;
@@ -177,8 +176,8 @@ export class JsonReader {
   }
 
   /**
-   * What `read` makes of the line that is due, or of the next one when it calls `nextLine`; it must read all of it. The
-   * error when that is not JSON, not what `read` wants, or too large: then the reader is behind the line.
+   * Runs `read` on the current line, or on the next one if `read` calls `nextLine`; it must read all of it. Returns the
+   * error if the line is not JSON, not what `read` expects, or too large; the reader is after the line then.
    */
   tryLine<T>(read: () => T): T | MalformedBodyError | EventLimitError {
     try {
@@ -194,7 +193,7 @@ export class JsonReader {
     }
   }
 
-  /** Refuses the text at the value that is due. */
+  /** Throws an error at the next value. */
   fail(expected: string): never {
     this.#cursor.fail(expected);
   }
@@ -212,7 +211,7 @@ export class JsonReader {
     this.#dueAt = NOWHERE;
   }
 
-  /** The byte that the next member begins with; `undefined` when the container has ended. */
+  /** The first byte of the next member; `undefined` at the end of the container. */
   #nextByte(closing: number, expected: string): number | undefined {
     const cursor = this.#cursor;
     if (cursor.position === this.#dueAt) cursor.skipValue();

@@ -1,4 +1,4 @@
-/** Builds the text of a JSON object, member by member, each value being JSON already. */
+/** Builds the text of a JSON object from members whose values are JSON texts. */
 export class ObjectText {
   #members = '';
 
@@ -6,7 +6,7 @@ export class ObjectText {
     return this.#members === '';
   }
 
-  /** Nothing where there is no value. */
+  /** Adds a member, unless `json` is `undefined`. */
   add(key: string, json: string | undefined): this {
     if (json === undefined) return this;
     const comma = this.#members === '' ? '' : ',';

@@ -4,7 +4,7 @@ import { type EventTexts, eventText, type WireEvent } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
-/** The times that Cloudflare's data sets have, as dates or in seconds, milliseconds or nanoseconds. */
+/** The time fields of Cloudflare's data sets: dates, or numbers in seconds, milliseconds or nanoseconds. */
 const NAMES: DocumentNames = {
   timestamp: ['EdgeStartTimestamp', 'EventTimestampMs', 'Timestamp', 'Datetime', 'timestamp'],
   message: ['event_message', 'message'],
@@ -12,8 +12,8 @@ const NAMES: DocumentNames = {
 };
 
 /**
- * Cloudflare Logpush: one record a line, whose fields are metadata under the names they are sent with
- * (Cloudflare's "Logpush job fields"). A record of a request has what a line of an access log says for a message.
+ * Cloudflare Logpush: one record a line, whose fields become metadata with their names (Cloudflare's "Logpush job
+ * fields"). The message of a record of a request is composed like a line of an access log.
  */
 export const logpush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -30,7 +30,7 @@ function recordEvent(reader: JsonReader): WireEvent {
   return message === undefined ? event : { ...event, message: JSON.stringify(message) };
 }
 
-/** What a line of an access log says, of a record that is of a request. */
+/** The fields of a request's record that form its message. */
 const REQUEST_FIELDS = [
   'ClientRequestMethod',
   'EdgeResponseStatus',

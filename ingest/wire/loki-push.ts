@@ -6,10 +6,9 @@ import { WantedKeys } from './wanted-keys.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
- * Grafana Loki's push, in JSON: `{"streams": [{"stream": {labels}, "values": [[time, line, {more}]]}]}`, times
- * in nanoseconds, as texts (Loki's HTTP API, "Ingest logs"). A line is the message, the labels are
- * `metadata.labels`, and what a line has of its own is `metadata.structured_metadata`. The label `project`
- * names the project.
+ * Grafana Loki's push in JSON: `{"streams": [{"stream": {labels}, "values": [[time, line, {more}]]}]}`, with times in
+ * nanoseconds as strings (Loki's HTTP API, "Ingest logs"). The line is the message, the labels are `metadata.labels`,
+ * and the structured metadata of a line is `metadata.structured_metadata`. The label `project` names the project.
  */
 export const lokiPush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -60,7 +59,7 @@ function labelsOf(reader: JsonReader): Labels {
   return { json: labels.toString(), project };
 }
 
-/** The JSON of a line's time, text and, if it has any, what is its own. */
+/** The JSON texts of a line's time, text and structured metadata, if it has any. */
 function lineOf(reader: JsonReader): string[] {
   reader.enterList();
   const parts: string[] = [];

@@ -15,9 +15,9 @@ import { WantedKeys } from './wanted-keys.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
- * OpenTelemetry's logs in JSON (OTLP specification, "JSON Protobuf Encoding"): names in camel case, integers of 64
- * bits as texts or numbers, ids as hexadecimal digits. Unknown names are passed over beside known ones, and null is as good
- * as nothing wherever it stands.
+ * OpenTelemetry's logs in JSON (OTLP specification, "JSON Protobuf Encoding"): names in camel case, 64-bit integers as
+ * strings or numbers, ids as hexadecimal digits. Unknown names are ignored beside known ones. Null counts as absent
+ * everywhere.
  */
 export const otlpJson: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -32,9 +32,9 @@ export const otlpJson: WireFormat = {
       while (reader.hasNext()) yield* resourceLogs(reader, events);
     }
     reader.endText();
-    // Unknown names must be passed over ("JSON Protobuf Encoding"), and `{}` is an empty request, a success ("OTLP/HTTP
-    // Response"). A body of unknown names alone is most likely another product's, such as {"logs":[…]}: with 200 its
-    // sender would take events for stored that nobody has.
+    // Unknown names must be ignored ("JSON Protobuf Encoding"), and `{}` is an empty request, a success ("OTLP/HTTP
+    // Response"). A body with unknown names only is most likely another product's, such as {"logs":[…]}: with status
+    // 200, its sender would believe that its events were stored.
     keys.check('a request to store logs', { mayBeEmpty: true });
   },
 };
@@ -106,7 +106,7 @@ function recordText(reader: JsonReader, origin: OtlpOrigin): string {
   return eventText(otlpEvent(record, origin));
 }
 
-/** The attributes of the resource that is due. */
+/** The attributes of the next value, a resource. */
 function attributesUnder(reader: JsonReader): OtlpAttributes | undefined {
   let attributes: OtlpAttributes | undefined;
   reader.enterObject();
@@ -128,7 +128,7 @@ function scopeOf(reader: JsonReader): string | undefined {
   return scope.isEmpty ? undefined : scope.toString();
 }
 
-/** A list of keys and values; `level` counts the lists and maps around a value. */
+/** Reads a list of keys and values. `level`: the number of lists and maps around a value. */
 function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undefined {
   const attributes = new OtlpAttributeList();
   reader.enterList();
@@ -147,7 +147,7 @@ function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undef
 
 const NULL_VALUE: OtlpValue = { json: 'null', isText: false };
 
-/** An `AnyValue`: an object with one member, named by what it is. */
+/** Reads an `AnyValue`: an object with one member, whose name is the type. */
 function anyValueOf(reader: JsonReader, level: number): OtlpValue {
   if (level > ATTRIBUTE_DEPTH_MAX) reader.fail(`at most ${ATTRIBUTE_DEPTH_MAX} levels of values`);
   let value = NULL_VALUE;
@@ -163,7 +163,7 @@ function anyValueOf(reader: JsonReader, level: number): OtlpValue {
   return value;
 }
 
-/** The key of the next member that has a value. */
+/** The key of the next member that is not null. */
 function nextGiven(reader: JsonReader): string | undefined {
   let key = reader.nextKey();
   while (key !== undefined && reader.kind() === 'null') key = reader.nextKey();
@@ -199,7 +199,7 @@ function mapOf(reader: JsonReader, level: number): string {
   return map?.json ?? '{}';
 }
 
-/** An integer, which senders write as a text or as a number. */
+/** Reads an integer, which senders write as a string or as a number. */
 function digitsOf(reader: JsonReader): string {
   const place = { start: reader.position };
   const text = reader.kind() === 'string' ? reader.text() : reader.json();
@@ -208,13 +208,13 @@ function digitsOf(reader: JsonReader): string {
   return reader.fail('an integer of 64 bits');
 }
 
-/** A number; some write its name, such as `SEVERITY_NUMBER_INFO2`. */
+/** Reads a severity number; some senders write its name, such as `SEVERITY_NUMBER_INFO2`. */
 function severityOf(reader: JsonReader): number | undefined {
   if (reader.kind() !== 'string') return Number(digitsOf(reader));
   return SEVERITY_NUMBERS.get(reader.text());
 }
 
-/** From 1, four to each: `INFO`, `INFO2`, `INFO3`, `INFO4`. */
+/** Four names each, from 1 on: `INFO`, `INFO2`, `INFO3`, `INFO4`. */
 const SEVERITY_NUMBERS: ReadonlyMap<string, number> = new Map(
   ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
     .flatMap((name) => [name, `${name}2`, `${name}3`, `${name}4`])

@@ -15,8 +15,8 @@ import {
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
- * OpenTelemetry's logs as protobuf: an `ExportLogsServiceRequest` (opentelemetry-proto, `collector/logs/v1`,
- * `logs/v1`, `resource/v1`, `common/v1`). Numbers below are those of fields there. Unknown fields are passed over.
+ * OpenTelemetry's logs as protobuf: an `ExportLogsServiceRequest` (opentelemetry-proto, `collector/logs/v1`, `logs/v1`,
+ * `resource/v1`, `common/v1`). The numbers below are field numbers of these files. Unknown fields are ignored.
  */
 export const otlpProtobuf: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -31,7 +31,7 @@ export const otlpProtobuf: WireFormat = {
   },
 };
 
-/** The reader throws errors of its own at what is cut off or of no known type. */
+/** Converts errors of the protobuf reader, which throws its own for truncated messages and unknown types. */
 function orMalformed<T>(read: () => T): T {
   try {
     return read();
@@ -45,21 +45,21 @@ function isInvalidUtf8(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === INVALID_UTF8;
 }
 
-/** Bytes of the shortest field: its tag and its length, or its value. */
+/** Bytes of the shortest field: a tag with a length or a value. */
 const FIELD_SIZE = 2;
 
-/** Node's code of what a strict decoder of UTF-8 throws. */
+/** Node's error code of a strict UTF-8 decoder. */
 const INVALID_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
 function isReaders(error: Error): boolean {
   return /^(?:Range)?Error$/.test(error.name) && !error.message.startsWith('assertion failed');
 }
 
-/** Reads one request; its strings are repaired one by one, where they are not UTF-8. */
+/** Reads one request. Strings that are not UTF-8 are repaired one by one. */
 class RequestReader {
   readonly #events: EventTexts;
   #readSize = 0;
-  /** Fields that the record, the resource or the scope under way may still have. */
+  /** Fields that the current record, resource or scope may still have. */
   #fieldsLeft = 0;
 
   constructor(events: EventTexts) {
@@ -95,7 +95,7 @@ class RequestReader {
     }
   }
 
-  /** The first message under field 1, where a resource and a scope stand. */
+  /** The first message of field 1, which holds a resource or a scope. */
   *#first(bytes: Uint8Array): Generator<number, Uint8Array | undefined> {
     for (const message of messagesOf(bytes, 1)) {
       if (message !== undefined) return message;
@@ -104,7 +104,7 @@ class RequestReader {
     return undefined;
   }
 
-  /** How much was read, with one more field and `size` bytes of it. */
+  /** The bytes read so far, with another field of `size` bytes. */
   #progress(size: number): number {
     this.#readSize += FIELD_SIZE + size;
     return this.#readSize;
@@ -175,7 +175,7 @@ class RequestReader {
     return scope.isEmpty ? undefined : scope.toString();
   }
 
-  /** Of `KeyValue` messages; `level` counts the lists and maps around a value. */
+  /** Reads `KeyValue` messages. `level`: the number of lists and maps around a value. */
   #attributesOf(pairs: readonly Uint8Array[], level: number): OtlpAttributes | undefined {
     const attributes = new OtlpAttributeList();
     for (const pair of pairs) {
@@ -190,7 +190,7 @@ class RequestReader {
     return attributes.done();
   }
 
-  /** An `AnyValue`: of several fields the last counts. */
+  /** Reads an `AnyValue`. Of several fields, the last counts. */
   #anyValueOf(bytes: Uint8Array, level: number): OtlpValue {
     if (level > ATTRIBUTE_DEPTH_MAX) {
       throw new Error(`values lie in at most ${ATTRIBUTE_DEPTH_MAX} levels of others`);
@@ -207,7 +207,7 @@ class RequestReader {
     return value;
   }
 
-  /** What is no string. */
+  /** The JSON text of a value that is not a string. */
   #jsonOf(
     field: number,
     { type, reader }: Omit<Field, 'field'>,
@@ -238,7 +238,7 @@ class RequestReader {
     }
   }
 
-  /** The bytes of each message under one field. */
+  /** The bytes of each message of one field. */
   #messages(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
     const found: Uint8Array[] = [];
     for (const { field, type, reader } of this.#fields(bytes)) {
@@ -247,7 +247,7 @@ class RequestReader {
     return found;
   }
 
-  /** Each field of a message that is worked on in one step. */
+  /** Yields each field of a message that is processed in one step, and counts them. */
   *#fields(bytes: Uint8Array): Generator<Field, void> {
     for (const field of fieldsOf(bytes)) {
       if (--this.#fieldsLeft < 0) failTooManyFields();
@@ -259,7 +259,7 @@ class RequestReader {
     mustBe(type, WireType.LengthDelimited);
     const { pos } = reader;
     try {
-      // Strictly until the first that is not UTF-8: that there is one is to be known.
+      // Strict until the first string that is not UTF-8, so that the request is known to need repair.
       return reader.string(!this.#events.isRepaired);
     } catch (error) {
       if (!isInvalidUtf8(error)) throw error;
@@ -270,7 +270,7 @@ class RequestReader {
   }
 }
 
-/** Of each field of a message: the message in it, where it is the field that is wanted. */
+/** Yields, for each field of a message, the nested message if it is the wanted field, else `undefined`. */
 function* messagesOf(bytes: Uint8Array, wanted: number): Generator<Uint8Array | undefined, void> {
   for (const { field, type, reader } of fieldsOf(bytes)) {
     yield field === wanted ? messageOf(reader, type) : undefined;
@@ -279,12 +279,12 @@ function* messagesOf(bytes: Uint8Array, wanted: number): Generator<Uint8Array | 
 
 type Field = { readonly field: number; readonly type: WireType; readonly reader: BinaryReader };
 
-/** Each field of a message; one that is not read is stepped over. */
+/** Yields each field of a message. Fields that are not read are skipped. */
 function* fieldsOf(bytes: Uint8Array): Generator<Field, void> {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();
-    // They are in each other, and are of the second version of Protobuf, in which nothing here was ever written.
+    // Groups are nested, and belong to version 2 of Protobuf; OTLP never used them.
     if (type === WireType.StartGroup) throw new Error('a field is a group, which it has none of');
     const { pos } = reader;
     yield { field, type, reader };
@@ -312,7 +312,7 @@ function hexadecimal(bytes: Uint8Array): string {
 
 const NULL_VALUE: OtlpValue = { json: 'null', isText: false };
 
-/** What JSON has no number for is a text, as in answers. */
+/** Values without a JSON number become strings, as in answers. */
 function numberJson(value: number): string {
   return Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
 }

@@ -2,11 +2,11 @@ import type { WireEvent } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 
 /**
- * One log record of OpenTelemetry's protocol, whichever way it was written
- * (opentelemetry-proto, `logs/v1/logs.proto`). Members in camel case are as there.
+ * A log record of OpenTelemetry's protocol in either encoding (opentelemetry-proto, `logs/v1/logs.proto`). Members have
+ * the names of their fields there, in camel case.
  */
 export type OtlpRecord = {
-  /** Digits; zero where the sender does not know. */
+  /** Decimal digits; zero if the sender does not know the time. */
   readonly timeUnixNano?: string;
   readonly observedTimeUnixNano?: string;
   readonly severityNumber?: number | undefined;
@@ -19,23 +19,23 @@ export type OtlpRecord = {
   readonly eventName?: string;
 };
 
-/** A value as JSON. */
+/** A value as JSON text. */
 export type OtlpValue = { readonly json: string; readonly isText: boolean };
 
 export type OtlpAttributes = {
-  /** Of an object. */
+  /** The text of an object. */
   readonly json: string;
-  /** The JSON of the attribute `project`, where it is a string. */
+  /** The JSON text of the attribute `project`, if it is a string. */
   readonly project: string | undefined;
 };
 
-/** What all records of one scope of one resource have in common. */
+/** Data that all records of one scope of one resource share. */
 export type OtlpOrigin = {
   readonly resource: OtlpAttributes | undefined;
   readonly scope: string | undefined;
 };
 
-/** Which attribute of a record, else of its resource, names the project. */
+/** The attribute of a record, or else of its resource, that names the project. */
 const PROJECT_ATTRIBUTE = 'project';
 
 /** Collects attributes in the order sent. */
@@ -55,8 +55,8 @@ export class OtlpAttributeList {
 }
 
 /**
- * The event of a record. Its message is the body where that is a string, else the event's name, else the
- * body as JSON; a body that is more than a string is in the metadata, too.
+ * Translates a record to an event. The message is the body if that is a string, else the event's name, else the body as
+ * JSON. A body that is not a string is also in the metadata.
  */
 export function otlpEvent(record: OtlpRecord, { resource, scope }: OtlpOrigin): WireEvent {
   const { body, attributes } = record;
@@ -83,7 +83,7 @@ function messageOf({ body, eventName }: OtlpRecord): string | undefined {
   return textJson(eventName) ?? (body === undefined ? undefined : JSON.stringify(body.json));
 }
 
-/** Nothing for an empty text, which protobuf cannot tell from none. */
+/** `undefined` for an empty text, which protobuf cannot distinguish from an absent one. */
 function textJson(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? undefined : JSON.stringify(text);
 }

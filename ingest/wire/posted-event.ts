@@ -1,8 +1,8 @@
 import type { JsonReader } from './json-reader.ts';
 
 /**
- * The text of the event that is due: what `read` gives of an object. What is no object goes on as it is, to be refused
- * where all events are, in its place and beside others that are stored.
+ * The text of the next event; `read` translates an object. Any other value is passed on unchanged: admission refuses
+ * it, and stores the other events.
  */
 export function postedEvent(reader: JsonReader, read: () => string): string {
   return reader.kind() === 'object' ? read() : reader.json();

@@ -17,10 +17,10 @@ const FACILITIES = [
 
 const PRIORITY_MAX = 191;
 
-/** RFC 5424, §6: version, time, host, application, process, message id; the rest is data and message. */
+/** RFC 5424, §6: version, time, host, application, process, message id; then structured data and message. */
 const RFC_5424 = /^1 (\S+) (\S{1,255}) (\S{1,48}) (\S{1,128}) (\S{1,32})(?: ([\s\S]*))?$/;
 
-/** RFC 3164, §4: time, host, tag, perhaps with a process in brackets. */
+/** RFC 3164, §4: time, host, tag, optionally with a process id in brackets. */
 const RFC_3164 =
   /^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) (\S+) (?:([^\s:[]{1,48})(?:\[([^\]\s]{1,128})\])?: ?)?([\s\S]*)$/;
 
@@ -28,15 +28,15 @@ const NIL = '-';
 
 export type SyslogOptions = {
   readonly nowUs: number;
-  /** Frames without structured data. */
+  /** Whether frames have no structured data. */
   readonly isLogplex: boolean;
 };
 
 /**
- * The event of one message: what its header names is metadata, and what it says is the message. A message
- * whose header is of neither RFC is one as a whole.
+ * Translates one message to an event: fields of the header become metadata, and the rest is the event's message. If the
+ * header matches neither RFC, the whole text is the message.
  *
- * @throws EventLimitError when its structured data has too many elements and parameters.
+ * @throws EventLimitError if its structured data has too many elements and parameters.
  */
 export function syslogEvent(text: string, options: SyslogOptions): WireEvent {
   const priority = /^<(\d{1,3})>/.exec(text);
@@ -95,13 +95,16 @@ function addKnown(
   }
 }
 
-/** With the year that is missing, and in UTC; what is no time stays as it is. */
+/** Adds the missing year, in UTC. A text that is not a time is kept as it is. */
 function timeJson(time: string, nowUs: number): string {
   const us = timestampUsOfText(Buffer.from(time), 0, time.length, nowUs);
   return JSON.stringify(us === undefined ? time : new Date(us / 1000).toISOString());
 }
 
-/** What is behind the header: elements by their ids, and the message. What is no element begins the message. */
+/**
+ * Splits the text after the header into structured data, by element ids, and message. Text that is not an element
+ * begins the message.
+ */
 function structuredData(tail: string): {
   readonly data: string | undefined;
   readonly message: string;
@@ -113,23 +116,23 @@ function structuredData(tail: string): {
   }
   const rest = tail.slice(elements.end);
   const message = rest.startsWith(' ') ? rest.slice(1) : rest;
-  // A mark of the encoding stands before UTF-8 (§6.4).
+  // A byte order mark precedes UTF-8 (§6.4).
   return {
     data: data.isEmpty ? undefined : data.toString(),
     message: message.replace(/^\ufeff/, ''),
   };
 }
 
-/** A name of RFC 5424, §6.3.1 to §6.3.3, from some place on. */
+/** A name of RFC 5424, §6.3.1 to §6.3.3, at `lastIndex`. */
 const NAME = /[^\s=\]"]{1,32}/y;
 
 /**
- * Reads structured data element by element (RFC 5424, §6.3). It looks at each character once: a regular expression would
- * remember a place to go back to for each of them, and fails where these are many.
+ * Reads structured data element by element (RFC 5424, §6.3). Each character is read once: a regular expression would
+ * keep a backtracking state for each of them, and fails if they are many.
  */
 class ElementReader {
   readonly #text: string;
-  /** Behind the last whole element. */
+  /** The end of the last whole element. */
   end: number;
   #at = 0;
   #fieldCount = 0;
@@ -140,9 +143,9 @@ class ElementReader {
   }
 
   /**
-   * The next element, if one stands here.
+   * Reads the next element, if there is one at the current position.
    *
-   * @throws EventLimitError when there were too many, or too many parameters of them.
+   * @throws EventLimitError if there are too many elements, or parameters in them.
    */
   read(): { readonly id: string; readonly json: string } | undefined {
     this.#at = this.end;
@@ -176,7 +179,7 @@ class ElementReader {
     return name;
   }
 
-  /** From behind the opening quote to behind the closing one. */
+  /** Reads from after the opening quote to after the closing one. */
   #value(): string | undefined {
     const text = this.#text;
     const start = this.#at;
@@ -197,19 +200,19 @@ class ElementReader {
   }
 }
 
-/** Stands in for one replacement of a regular expression, which remembers all places of a text at once. */
+/** Replaces a single regular expression, which would collect all matches of a text at once. */
 function unescaped(value: string): string {
   const bytes = Buffer.from(value);
   let end = 0;
   for (let at = 0; at < bytes.length; at++) {
-    // All of these are ASCII, and so are no part of another character.
+    // All of these bytes are ASCII, so they are not part of another character in UTF-8.
     if (bytes[at] === ascii.BACKSLASH && isEscaped(bytes[at + 1])) at++;
     bytes[end++] = bytes[at]!;
   }
   return bytes.toString('utf8', 0, end);
 }
 
-/** Whether a backslash stands for nothing before it (RFC 5424, §6.3.3); before others it is a character like these. */
+/** Whether a backslash before the byte is an escape (RFC 5424, §6.3.3). Before other bytes it is an ordinary character. */
 function isEscaped(byte: number | undefined): boolean {
   return byte === ascii.QUOTE || byte === ascii.BACKSLASH || byte === ascii.BRACKET_CLOSE;
 }

@@ -5,20 +5,20 @@ import { type EventTexts, eventText } from './event-texts.ts';
 import { type SyslogOptions, syslogEvent } from './syslog-message.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
-/** How Heroku's Logplex names its frames: without structured data, which RFC 5424 wants. */
+/** The media type of Heroku's Logplex, whose frames lack the structured data that RFC 5424 requires. */
 const LOGPLEX = 'application/logplex-1';
 
 /** Digits of a frame's length: no body is longer. */
 const LENGTH_DIGITS_MAX = 8;
 
 /**
- * Messages of syslog: each in a frame with its length before it (RFC 6587, §3.4.1), as Logplex sends them, or each
- * on a line of its own; as RFC 5424 has them, or RFC 3164.
+ * Syslog messages of RFC 5424 or RFC 3164, either in frames with a length prefix (RFC 6587, §3.4.1), as Logplex sends
+ * them, or one a line.
  */
 export const syslog: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const bytes = Buffer.concat(body.pieces);
-    // Lengths of frames count the bytes that were sent: each message is repaired by itself, when it is made a text.
+    // Frame lengths count the bytes as sent, so each message is repaired separately, when it is decoded.
     events.isRepaired = !isUtf8(bytes);
     const options = { nowUs: body.nowUs, isLogplex: body.mediaType === LOGPLEX };
     let at = 0;
@@ -33,7 +33,7 @@ export const syslog: WireFormat = {
   },
 };
 
-/** The event of a message, or why it is refused. */
+/** The event of a message, or the reason for refusing it. */
 function messageText(text: string, options: SyslogOptions): string | EventLimitError {
   try {
     return eventText(syslogEvent(text, options));
@@ -43,7 +43,7 @@ function messageText(text: string, options: SyslogOptions): string | EventLimitE
   }
 }
 
-/** A frame where a length stands before it, else a line. */
+/** A frame if a length precedes it, else a line. */
 function messageAt(bytes: Buffer, at: number): { readonly start: number; readonly end: number } {
   const digits = /^\d+(?= )/.exec(bytes.toString('latin1', at, at + LENGTH_DIGITS_MAX + 1))?.[0];
   if (digits !== undefined) {

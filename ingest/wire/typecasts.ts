@@ -6,15 +6,15 @@ import { ObjectText } from './json-text.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
- * The paths of strings that should be numbers, as a tree: what each key of an object leads to is found at once, however
- * many casts there are.
+ * The paths of strings to cast to numbers, as a tree, so that the time to find a key's casts does not depend on their
+ * number.
  */
 type CastTree = { isNumber: boolean; readonly below: Map<string, CastTree> };
 
 /**
  * Logflare's `/typecasts`: `{"batch": [{"body": event, "typecasts": [{"path": [keys], "from": "string", "to":
- * "float"}]}]}`, for senders whose JSON has no numbers of 64 bits. A string that is no number stays one; so does
- * the event with what is asked for otherwise. What has no `typecasts` is an event as it is.
+ * "float"}]}]}`, for senders whose JSON has no 64-bit numbers. A string that is not a number remains a string, and
+ * other casts are ignored. An element without `typecasts` is an event itself.
  */
 export const typecasts: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -81,8 +81,8 @@ function addPath(tree: CastTree, path: readonly string[]): void {
 }
 
 /**
- * The value that is due, with what the casts are for made numbers; no deeper than their paths, and of lists in each other
- * no more than ATTRIBUTE_DEPTH_MAX.
+ * The text of the next value, with the strings at the casts' paths as numbers. Recurses only as deep as the paths, and
+ * at most ATTRIBUTE_DEPTH_MAX into nested lists.
  */
 function castText(reader: JsonReader, casts: CastTree, level: number): string {
   switch (reader.kind()) {
@@ -111,7 +111,7 @@ function castText(reader: JsonReader, casts: CastTree, level: number): string {
   }
 }
 
-/** The digits of a string that is a number in JSON, else the string. */
+/** The digits of a string that is a JSON number, else the string. */
 function numberText(json: string): string {
   const text = json.slice(1, -1);
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? text : json;

@@ -1,12 +1,12 @@
 import { MalformedBodyError } from '../ingest-error.ts';
 
-/** Keys that a refusal repeats, and characters of each. */
+/** Number of keys that a refusal repeats, and characters of each. */
 const KEYS_ECHOED = 3;
 const KEY_ECHO_LENGTH_MAX = 32;
 
 /**
- * What an object had for keys: one of a format has to have one that is known there. Without this a body that was meant
- * for another receiver is answered as if it were stored.
+ * Checks that an object has at least one key of its format. Otherwise a body for another product would be answered as
+ * if it had been stored.
  */
 export class WantedKeys {
   readonly #known: readonly string[];
@@ -25,7 +25,7 @@ export class WantedKeys {
     }
   }
 
-  /** @throws MalformedBodyError unless there was one that is known, or none at all where an object may be empty. */
+  /** @throws MalformedBodyError unless the object had a known key, or no key at all where it may be empty. */
   check(what: string, { mayBeEmpty }: { readonly mayBeEmpty: boolean }): void {
     if (this.#hasKnown || (mayBeEmpty && this.#unknownCount === 0)) return;
     const more = this.#unknownCount > KEYS_ECHOED ? ', …' : '';

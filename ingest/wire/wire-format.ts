@@ -4,34 +4,33 @@ import type { Loan } from '../memory-pool.ts';
 import { withRepairedUtf8 } from '../utf8-repair.ts';
 import { EventTexts } from './event-texts.ts';
 
-/** A body as a sender posts it. */
+/** A posted body. */
 export type WireBody = {
   readonly pieces: readonly Uint8Array[];
-  /** As the sender names it, without parameters; empty where it names none. */
+  /** The sender's media type, without parameters; empty if there is none. */
   readonly mediaType: string;
-  /** By their names in lower case. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** When it arrived, in microseconds. */
+  /** The time of receipt, in microseconds. */
   readonly nowUs: number;
-  /** A new UUID, for a format that has to tell its sender the ids of events. */
+  /** Creates a UUID, for a format that answers with the ids of events. */
   readonly newId: () => string;
-  /** Where what is read of it may lie until it is translated. */
+  /** Memory for the body until it is translated. */
   readonly memory: Loan;
 };
 
 /**
- * How one kind of sender writes its logs. A format only says what each event is: sources, projects of tokens
- * and what an event may hold are decided behind it, in one place for all.
+ * The log format of one kind of sender. It only says what each event is. Sources, projects of tokens, and limits of
+ * events are handled after it, once for all formats.
  *
- * `Notes` is what the door needs to answer in the sender's own words.
+ * `Notes`: the data that the door needs for the answer in the sender's own format.
  */
 export interface WireFormat<Notes = void> {
   /**
-   * Adds the events of a body to `events`, in the order sent. Gives way with the place it has come to between
-   * events. Keeps nothing.
+   * Adds the events of a body to `events`, in the order sent. Yields its position between events. Keeps nothing.
    *
-   * @throws MalformedBodyError, BodyLimitError: then nothing of the body is stored.
-   * @throws InvalidUtf8Error before it adds the first: then it gets the body again, as UTF-8.
+   * @throws MalformedBodyError, BodyLimitError: nothing of the body is stored then.
+   * @throws InvalidUtf8Error before it adds the first event: it is called again with a repaired body then.
    */
   translate(body: WireBody, events: EventTexts): Generator<number, Notes>;
 }
@@ -39,8 +38,8 @@ export interface WireFormat<Notes = void> {
 export type Translated<Notes> = { readonly events: EventTexts; readonly notes: Notes };
 
 /**
- * Translates a body, letting other work run every DECODE_SLICE_BYTES or sooner: of those that are read, and of those that
- * are written, as a short event has all that holds for it, too.
+ * Translates a body. Yields to the event loop every DECODE_SLICE_BYTES or sooner, counting both the bytes read and the
+ * bytes written, because a short event is written with all the data that applies to it.
  */
 export function translateBody<Notes>(
   format: WireFormat<Notes>,
@@ -59,7 +58,7 @@ export function translateBody<Notes>(
         events.mustHaveEvent();
         return { events, notes: step.value };
       }
-      // A format may go back to what it has passed over: that is read again, and counts again.
+      // A format may return to a value that it skipped; it is counted again when it is read.
       passedSize += DECODE_PART_BYTES + Math.max(0, step.value - position);
       position = step.value;
       if (slices.isOver(passedSize + events.size)) await yieldToEventLoop();

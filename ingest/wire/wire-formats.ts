@@ -11,7 +11,7 @@ import { syslog } from './syslog.ts';
 import { typecasts } from './typecasts.ts';
 import type { WireFormat } from './wire-format.ts';
 
-/** All formats of other senders. A message between threads names one, as a function cannot be sent. */
+/** All formats of other senders, by name: a message between threads can carry the name, but not the format's functions. */
 const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
@@ -19,7 +19,7 @@ const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFo
   }),
 );
 
-/** The name of a format that is listed here. */
+/** The name of a listed format. */
 export function nameOfFormat(format: WireFormat<unknown>): string {
   const [name] = must(
     [...FORMATS].find(([, listed]) => listed === format),
@@ -28,7 +28,7 @@ export function nameOfFormat(format: WireFormat<unknown>): string {
   return name;
 }
 
-/** The format of a name that `nameOfFormat` gave. */
+/** The format of a name that `nameOfFormat` returned. */
 export function formatOfName(name: string): WireFormat<unknown> {
   return must(FORMATS.get(name), `${name} is a format`);
 }
