@@ -48,25 +48,25 @@ import type { Source } from './source.ts';
 
 export type AdmissionOptions = {
   readonly source: Source;
-  /** Receipt: the time of events that name none that can be read. Microseconds since the epoch. */
+  /** The time of receipt, in microseconds since the epoch. Events without a readable timestamp get it. */
   readonly nowUs: number;
-  /** How far back an event may lie: whole days, those of `RETENTION_DAYS`. */
+  /** The age of the oldest event that is stored: `RETENTION_DAYS`, in microseconds. */
   readonly retentionUs: number;
-  /** Makes the ids of events that bring none. */
+  /** Makes the ids of events that have none. */
   readonly randomId: RandomId;
   readonly manners?: AdmissionManners | undefined;
   /**
-   * Whose events these may be. With one project each event is made one of it, whatever it names; with several it
-   * must name one of them.
+   * The projects that the sender may write. With one project, each event gets it, whatever project the event names.
+   * With several, each event must name one of them.
    */
   readonly projects?: 'all' | readonly string[] | undefined;
 };
 
-/** What is done to events beside, for senders who expect it; nothing unless it is said here. */
+/** Deviations that some senders expect. All are off by default. */
 export type AdmissionManners = {
-  /** An event that is a body by itself gets a new id and the time of its receipt, whatever it names. */
+  /** An event that is a whole body gets a new id and the time of its receipt, whatever it names. */
   readonly isSingleAnonymous?: boolean;
-  /** The source whose requests get a `url` where it was left out; see `RequestUrl`. */
+  /** The source whose events get a `url` in `metadata.request` where the sender left it out; see `RequestUrl`. */
   readonly requestUrlSource?: string;
 };
 
@@ -78,21 +78,21 @@ export type Admitted = {
 };
 
 /**
- * The events of a batch that have the time of their receipt because their timestamp could not be read. Its text is
- * kept under `timestamp_text`.
+ * The events of a batch whose timestamp cannot be read. They have the time of their receipt, and the text of their
+ * timestamp under `timestamp_text`.
  */
 export type UnreadableTimestamps = {
-  /** How many events: one at least. */
+  /** Number of events, at least one. */
   readonly count: number;
-  /** The text of the first, of which the rest is cut off behind TIMESTAMP_ECHO_LENGTH_MAX characters. */
+  /** The text of the first one, cut off after TIMESTAMP_ECHO_LENGTH_MAX characters. */
   readonly firstText: string;
 };
 
-/** The events of a body that may not be stored. */
+/** The events of a body that are not stored. */
 export type Refusals = {
-  /** Which, counted from zero as posted: those whose reasons are listed, then all others. */
+  /** Ordinals, from zero in the order posted. Events with a listed reason come first. */
   readonly events: readonly number[];
-  /** Why, of the first of them. */
+  /** The reasons of the first `reasons.length` events. */
   readonly reasons: readonly string[];
 };
 
@@ -104,8 +104,8 @@ export function refusalSentences({ events, reasons }: Refusals): readonly string
 }
 
 /**
- * Decides on each event of a body: its id, message, time and project, or why it is refused. Uses the
- * body up: the batch lies in its memory. Lets other work run every ADMIT_SLICE_TOKENS or sooner.
+ * Decides for each event of a body its id, message, time and project, or why it is refused. Consumes the body: the
+ * batch lies in the body's memory. Yields to the event loop every ADMIT_SLICE_TOKENS or sooner.
  */
 export async function admitEvents(body: DecodedBody, options: AdmissionOptions): Promise<Admitted> {
   if (body.decoder.tokenCount > ADMIT_SLICE_TOKENS) await yieldToEventLoop();
@@ -123,29 +123,32 @@ export async function admitEvents(body: DecodedBody, options: AdmissionOptions):
   };
 }
 
-/** What an event costs apart from its tokens, in tokens. */
+/** The fixed cost of an event, in tokens. */
 const EVENT_TOKENS = 16;
 
 const NO_METADATA = -1;
 
-/** One body on its way to a batch. */
+/** The conversion of one body to a batch. */
 class Admission {
   readonly #body: DecodedBody;
   readonly #options: AdmissionOptions;
   readonly #fields: EventFields;
   readonly #projectKeyReader: ProjectKeyReader | undefined;
   readonly #requestUrl: RequestUrl | undefined;
-  /** The one project of all events, where its source looks for it in metadata; as text where it is the column's. */
+  /**
+   * Writes the one project of all events, where the source's rule looks for it in metadata; `undefined` where the rule
+   * is the column.
+   */
   readonly #stamp: ProjectStamp | undefined;
   readonly #stampedProject: number = NO_STRING;
-  /** The projects of which each event must name one. */
+  /** The allowed projects, of which each event must name one. */
   readonly #projectsAllowed: ReadonlySet<string> | undefined;
-  /** Whether ids and times that events name are left aside. */
+  /** Whether the ids and times that events name are ignored. */
   readonly #isAnonymous: boolean;
   readonly #refusedEvents: number[] = [];
   readonly #reasons: string[] = [];
 
-  /** The text of the timestamp of the event under way, where it cannot be read; else NO_STRING. */
+  /** The text of the current event's timestamp if it cannot be read; else NO_STRING. */
   #unreadableText = NO_STRING;
   #unreadableCount = 0;
   #firstUnreadable = '';
@@ -153,7 +156,7 @@ class Admission {
   #rowCount = 0;
   #tokenCount = 0;
   #slotCount = 0;
-  /** Where the metadata of the row under way stands; NO_METADATA: nowhere. */
+  /** The token of the current row's metadata, or NO_METADATA. */
   #metadataAt = NO_METADATA;
   #metadataSlot = 0;
   readonly #tokens: Int32Array;
@@ -282,7 +285,7 @@ class Admission {
     this.#firstUnreadable = characters.slice(0, TIMESTAMP_ECHO_LENGTH_MAX).join('');
   }
 
-  /** What is wrong with the project of the last row, where only some are allowed. */
+  /** Why the last row's project is not allowed; `undefined` where it is. */
   #foreignError(): string | undefined {
     const allowed = this.#projectsAllowed;
     if (allowed === undefined) return undefined;
@@ -364,7 +367,10 @@ class Admission {
     return stringReference(offset, RANDOM_ID_SIZE);
   }
 
-  /** Ends the row: its root record, without the fields that columns hold, and its project key; false: it cannot be. */
+  /**
+   * Writes the row's root record, without the fields that have columns, and its project key. False if it cannot be
+   * written.
+   */
   #appendRoot(start: number, end: number, slotStart: number): boolean {
     const { tokens } = this.#body.decoder;
     const root = this.#tokenCount;
@@ -396,7 +402,7 @@ class Admission {
     return isWhole;
   }
 
-  /** Has the stamp write behind what there is. */
+  /** Calls `write` with the stamp set to the current ends of the arrays. */
   #stamped<T>(stamp: ProjectStamp, write: (stamp: ProjectStamp) => T): T {
     stamp.tokenCount = this.#tokenCount;
     stamp.slotCount = this.#slotCount;
@@ -418,7 +424,7 @@ class Admission {
     this.#slotCount += URL_SLOTS;
   }
 
-  /** Writes the text of a timestamp that cannot be read; one that can is in a column. */
+  /** Writes the text of a timestamp that cannot be read. A readable one is stored in a column. */
   #keepTimestamp(): void {
     if (this.#unreadableText === NO_STRING) return;
     this.#tokens[this.#tokenCount++] = (TIMESTAMP_TEXT_KEY << KIND_BITS) | TEXT;
@@ -426,16 +432,19 @@ class Admission {
   }
 
   #isKept(key: number, kind: number): boolean {
-    // An event that was read from weir and is posted again brings one, and the time that it got: both stay. Where
-    // the timestamp beside it cannot be read, the text of that replaces it.
+    // An event that was read from weir and is posted again has a `timestamp_text`, and the timestamp that weir gave it.
+    // Both are kept. If that timestamp cannot be read either, its text replaces the old one.
     if (key === TIMESTAMP_TEXT_KEY) return this.#unreadableText === NO_STRING;
     if (key >= ADDRESS_KEY_END) return true;
     if (key >= ADDRESS_KEY_START) return !this.#body.isSingle || kind !== TEXT;
-    // Beside an `event_message`, `message` is a key like any other.
+    // Where the event has an `event_message`, `message` is an ordinary key.
     return key === MESSAGE_KEY && this.#fields.hasValue(EVENT_MESSAGE_KEY);
   }
 
-  /** As a list of records always; none when it has no element. False: it cannot have the project that it must. */
+  /**
+   * Copies metadata as a list of records, and nothing if the list is empty. False if the project cannot be written into
+   * it.
+   */
   #copyMetadata(at: number, slot: number): boolean {
     const { tokens } = this.#body.decoder;
     const kind = fieldKind(tokens, at);
@@ -463,7 +472,7 @@ class Admission {
     const { tokens, slots } = this.#body.decoder;
     const tokenEnd = at + fieldTokenCount(tokens, at);
     const slotEnd = slot + fieldSlotCount(tokens, at);
-    // Mostly short: a call of `set` costs more than the loop.
+    // Most copies are short: the loop is faster than a call of `set`.
     for (let from = at; from < tokenEnd; from++) this.#tokens[this.#tokenCount++] = tokens[from]!;
     for (let from = slot; from < slotEnd; from++) this.#slots[this.#slotCount++] = slots[from]!;
   }

@@ -4,16 +4,16 @@ import type { HeldMemory, MemoryBudget } from './memory-budget.ts';
 import type { SealedSegments } from './sealed-segments.ts';
 import type { SegmentRing } from './segment-ring.ts';
 
-/** One source. */
+/** The segments of one source. */
 export type Stream = { readonly ring: SegmentRing; readonly sealed: SealedSegments };
 
 /**
- * What has come in and cannot leave memory, as no file holds it yet: batches that wait, open segments,
- * those that wait to be sealed, and sealed ones that wait to be written.
+ * The data that is in memory only, because no file holds it yet: batches in the queue, open segments, frozen segments
+ * that wait to be sealed, and sealed segments that wait to be written.
  *
- * It has a part of the memory for itself. When that is full, no more is taken in until some of it is in
- * files. So it is, too, when files cannot be written at all: memory has an end, and what was taken in
- * can be asked for meanwhile. Without a limit everything is taken in, whatever the disk does.
+ * The backlog has its own share of the memory. When it is full, no more rows are accepted until some of it is in files.
+ * The same holds while files cannot be written: memory is finite, and rows in memory stay readable. Without a limit all
+ * rows are accepted.
  */
 export class Backlog {
   readonly #budget: MemoryBudget;
@@ -23,7 +23,7 @@ export class Backlog {
   constructor(parts: {
     readonly budget: MemoryBudget;
     readonly streams: ReadonlyMap<string, Stream>;
-    /** Bytes of batches that wait to be appended. */
+    /** Bytes of batches in the append queue. */
     readonly queuedBytes: () => number;
   }) {
     this.#budget = parts.budget;
@@ -31,25 +31,25 @@ export class Backlog {
     this.#queuedBytes = parts.queuedBytes;
   }
 
-  /** Bytes of what segments do not hold: see `HeldMemory`. */
+  /** Bytes of open segments and queued batches; see `HeldMemory`. */
   heldBeside(): Pick<HeldMemory, 'open' | 'queued'> {
     const { open, frozen } = this.#unsealed();
     return { open: open + frozen, queued: this.#queuedBytes() };
   }
 
-  /** Whether there is so much that no more rows should come. */
+  /** Whether the backlog is full, so that no more rows are accepted. */
   get isFull(): boolean {
     return this.#byteSize > this.#budget.backlogBytesMax;
   }
 
-  /** Whether it soon will be, or a source has so much to be sealed. */
+  /** Whether the backlog is nearly full, or sealing of a source is behind. */
   get isSealUrgent(): boolean {
     if (this.#byteSize > BACKLOG_SHARE_URGENT * this.#budget.backlogBytesMax) return true;
     for (const { ring } of this.#streams.values()) if (ring.isSealUrgent) return true;
     return false;
   }
 
-  /** Throws an OverloadError when no more rows should come. */
+  /** @throws OverloadError when no more rows are accepted. */
   check(): void {
     if (!this.isFull) return;
     throw new OverloadError(
@@ -57,12 +57,12 @@ export class Backlog {
     );
   }
 
-  /** Bytes that it may still grow by. A merge may take them: where sealing is behind only small segments are merged. */
+  /** Bytes by which the backlog may still grow. A merge may take them: while sealing is behind, only small segments merge. */
   get freeBytes(): number {
     return this.#budget.backlogBytesMax - this.#byteSize;
   }
 
-  /** Seals the largest open segment when all of them take much: each source has one, used or not. */
+  /** Seals the largest open segment when all open segments together are large. Each source has one, used or not. */
   relieve(): void {
     let largest: SegmentRing | undefined;
     let largestSize = 0;
@@ -77,7 +77,7 @@ export class Backlog {
     if (total > this.#budget.openBytesMax) largest?.sealWhenWhole();
   }
 
-  /** After some of it has been sealed or written, well or not; `undefined` when nothing is under way. */
+  /** Settles after the next sealing or write, successful or not; `undefined` when none is under way. */
   shrinking(): Promise<void> | undefined {
     const underWay: Promise<void>[] = [];
     for (const { ring, sealed } of this.#streams.values()) {
@@ -103,7 +103,7 @@ export class Backlog {
     return { open, frozen };
   }
 
-  /** Bytes of batches and of sealed segments that wait. */
+  /** Bytes of queued batches and of sealed segments that wait to be written. */
   #waiting(): number {
     let size = this.#queuedBytes();
     for (const { sealed } of this.#streams.values()) size += sealed.unstoredSize;

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from './event-loop.ts';
 import { COPY_SLICE_BYTES } from './limits.ts';
 
-/** Bytes of a body that came in pieces. */
+/** Bytes of a body that is in pieces. */
 export function sizeOfPieces(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
@@ -15,7 +15,7 @@ export function copyPieces(pieces: readonly Uint8Array[], target: Uint8Array): v
   }
 }
 
-/** As `copyPieces`, and lets other work run every COPY_SLICE_BYTES. */
+/** Copies the pieces, end to end, to the start of `target`. Yields to the event loop every COPY_SLICE_BYTES. */
 export async function copyPiecesInSlices(
   pieces: readonly Uint8Array[],
   target: Uint8Array,

@@ -4,8 +4,7 @@ import { copyPieces, copyPiecesInSlices, sizeOfPieces } from './body-pieces.ts';
 import type { Loan } from './memory-pool.ts';
 
 /**
- * The bytes of one body and, behind them, every string made while it is decoded, so that one kind of
- * reference names both.
+ * The bytes of one body, followed by every string made while it is decoded, so that one kind of reference can name both.
  *
  * ```
  * ┌───────────────┬────┬───────────────────────────┬────────┐
@@ -14,9 +13,9 @@ import type { Loan } from './memory-pool.ts';
  *  0               bodySize                         size
  * ```
  *
- * The zero byte ends every loop over the text without a test for the end: JSON has no use for it.
- * The body is never changed, as lists that are kept as text lie in it. `bytes` is replaced when it
- * grows; whoever holds it across an append must read it again.
+ * The zero byte, which JSON never contains, ends every loop over the text without a test for the end. The body is never
+ * changed, because lists that are stored as text refer to it. `bytes` is replaced when it grows, so a caller must read it
+ * again after an append.
  */
 export class BodyText {
   readonly bodySize: number;
@@ -28,19 +27,20 @@ export class BodyText {
     this.#memory = memory;
     this.bodySize = bodySize;
     this.size = bodySize + 1;
-    // One sixteenth holds the unescaped strings of most bodies; all of it is written before it is read.
+    // One sixteenth suffices for the unescaped strings of most bodies. The memory need not be zeroed: it is written
+    // before it is read.
     this.bytes = memory.bytes(this.size + (bodySize >>> 4) + 256);
     this.bytes[bodySize] = 0;
   }
 
-  /** The body is `pieces`, end to end; `memory` is where all of it lies. */
+  /** Copies `pieces`, end to end, into `memory`. */
   static of(pieces: readonly Uint8Array[], memory: Loan): BodyText {
     const text = new BodyText(sizeOfPieces(pieces), memory);
     copyPieces(pieces, text.bytes);
     return text;
   }
 
-  /** As `of`, and lets other work run every COPY_SLICE_BYTES. */
+  /** Copies `pieces`, end to end, into `memory`. Yields to the event loop every COPY_SLICE_BYTES. */
   static async inSlices(pieces: readonly Uint8Array[], memory: Loan): Promise<BodyText> {
     const text = new BodyText(sizeOfPieces(pieces), memory);
     await copyPiecesInSlices(pieces, text.bytes);
@@ -69,8 +69,8 @@ export class BodyText {
   }
 
   /**
-   * Appends the string whose escaped form is `[start, end)` and returns its reference. The escapes
-   * must have been checked. It never grows: an escape is longer than what it stands for.
+   * Appends the string whose escaped form is `[start, end)`, and returns its reference. The escapes must be valid. The result
+   * is never longer than its escaped form.
    */
   appendUnescaped(start: number, end: number): number {
     const target = this.reserve(end - start);
@@ -79,7 +79,7 @@ export class BodyText {
     return stringReference(target, stop - target);
   }
 
-  /** A number's or another ASCII text, as a string of ours. */
+  /** The bytes `[start, end)`, which are ASCII, as a JavaScript string. */
   ascii(start: number, end: number): string {
     return this.bytes.toString('latin1', start, end);
   }
@@ -89,7 +89,7 @@ export class BodyText {
   }
 }
 
-/** Writes `[start, end)` without its escapes from `target` on; returns where it ended. */
+/** Writes `[start, end)` without its escapes to `target`. Returns the offset after the last byte written. */
 function writeUnescaped(bytes: Uint8Array, start: number, end: number, target: number): number {
   let read = start;
   let write = target;
@@ -118,8 +118,8 @@ function writeUnescaped(bytes: Uint8Array, start: number, end: number, target: n
 }
 
 /**
- * By the byte that follows a backslash, beside `u`, what the two stand for; zero where they stand for nothing. Stands in
- * for a map, as a string may be nothing but escapes.
+ * For each byte that may follow a backslash, except `u`: the character that the escape means; zero if there is none. An
+ * array, because a string may consist of escapes, and a map is slower.
  */
 export const SHORT_ESCAPES = new Uint8Array(256);
 SHORT_ESCAPES[ascii.QUOTE] = ascii.QUOTE;
@@ -153,7 +153,7 @@ function hexadecimal(bytes: Uint8Array, start: number): number {
   return value;
 }
 
-/** As UTF-8; a lone surrogate as the three bytes its number would have. */
+/** Writes a code point as UTF-8. A lone surrogate becomes three bytes (WTF-8). */
 function writeCodePoint(bytes: Uint8Array, target: number, codePoint: number): number {
   let write = target;
   if (codePoint < 0x80) {

@@ -5,7 +5,7 @@ import { writeDurably } from './durable-file.ts';
 import { TEMPORARY_ENDING } from './segment-name.ts';
 
 /**
- * The bytes of a small file that shows whether it is whole:
+ * Encodes a small file with a checksum:
  *
  *     SHA-256 of the body, in hexadecimal │ space │ body
  */
@@ -16,7 +16,7 @@ export function encodeChecked(body: string): Buffer {
 /** Bytes before the body. */
 export const CHECKSUM_SIZE = 65;
 
-/** The body of a file that `encodeChecked` made; `undefined` when its bytes are others. */
+/** The body of a file that `encodeChecked` made; `undefined` if the checksum does not match. */
 export function decodeChecked(bytes: Uint8Array): Uint8Array | undefined {
   const start = bytes.indexOf(0x20) + 1;
   const body = bytes.subarray(start);
@@ -25,8 +25,8 @@ export function decodeChecked(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * The JSON in such a file. What has the right checksum was written by us, so its shape is not looked at. Rejects with a
- * `DiskError` when the file is there and cannot be read.
+ * Reads the JSON of a checked file. Its shape is not validated: a file with the right checksum was written by weir.
+ * Rejects with a `DiskError` if the file exists and cannot be read.
  */
 export async function readCheckedJson<T extends object>(
   disk: Disk,
@@ -41,35 +41,35 @@ export async function readCheckedJson<T extends object>(
   }
 }
 
-/** Writes such a file, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
+/** Writes a checked file in place of the previous one. After a rejection with a `DiskError` either version may be on disk. */
 export async function writeChecked(disk: Disk, path: string, body: string): Promise<void> {
-  // A write that failed before, or a crash, may have left its half.
+  // An earlier write that failed, or a crash, may have left a temporary file.
   await disk.remove(path + TEMPORARY_ENDING).catch(passOverMissing);
   await writeDurably(disk, path, [encodeChecked(body)]);
 }
 
-/** What the name of a second copy ends with, behind that of the file. */
+/** The suffix of a file's second copy. */
 export const COPY_ENDING = '.copy';
 
-/** What a file and its copy say together; neither is damaged by a crash. */
+/** The result of comparing a file with its copy. A crash damages neither. */
 export type CheckedPair =
   | { readonly kind: 'missing' }
   | {
       readonly kind: 'whole';
       readonly body: Uint8Array;
-      /** Both are whole and the same. They are not after a crash between their writes, or with damage. */
+      /** Both are whole and equal. False after a crash between the two writes, or with damage. */
       readonly isPaired: boolean;
-      /** One of the two is damaged, or the file itself is gone. */
+      /** One of the two is damaged, or the file itself is missing. */
       readonly isDamaged: boolean;
     }
-  /** Written by an older version, without a checksum and a copy. */
+  /** Written by an older version, which had no checksum and no copy. */
   | { readonly kind: 'old'; readonly body: Uint8Array }
   | { readonly kind: 'damaged' };
 
 /**
- * Decides between a file and its copy, which is written after it. `undefined`: it is not there. The file has the
- * newer text where both are whole, and a change that was acknowledged is in both: so neither a damaged file nor a
- * damaged copy brings back what was before.
+ * Chooses between a file and its copy, which is written after the file. `undefined`: neither exists. If both are whole,
+ * the file is newer. An acknowledged change is in both, so neither a damaged file nor a damaged copy restores an older
+ * text.
  */
 export function judgePair(file: Uint8Array | undefined, copy: Uint8Array | undefined): CheckedPair {
   if (file === undefined && copy === undefined) return { kind: 'missing' };

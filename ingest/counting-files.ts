@@ -1,9 +1,9 @@
 import type { SegmentFile } from './segment-file.ts';
 
 /**
- * Which of the files that are there count, newest first. What a file replaces is older than it, so one
- * walk from the newest decides: a file that does not count makes nothing void. Of files that together take the place of
- * others the newest makes those void: where it is missing, none of them counts.
+ * Selects the files that count, newest first. A file is newer than those it replaces, so one walk from the newest
+ * decides. A file that does not count replaces nothing. Of files that replace others together, the newest names the
+ * replaced ones: if it is missing, none of the group counts.
  */
 export function countingFiles(files: readonly SegmentFile[]): {
   readonly segments: readonly SegmentFile[];

@@ -5,7 +5,7 @@ import { LockedError, LockFile, type LockTiming } from './lock-file.ts';
 import { SpareFile } from './spare-file.ts';
 
 /**
- * A data folder that this process owns, and the *store folder* in it, which holds all that is stored:
+ * A data folder that this process owns, and the *store folder* in it, which holds all stored data:
  *
  * ```
  * DATA_DIR/lock            names the owner
@@ -13,20 +13,20 @@ import { SpareFile } from './spare-file.ts';
  * DATA_DIR/store-<epoch>/  log/, segments/, tokens.json, …
  * ```
  *
- * The *epoch* is the number of the owner. Whoever takes the data folder first renames the store folder to the next
- * epoch, and only then reads it. That one rename shuts the owner before it out, even when that one was only
- * stopped for a while, runs on, and does not know yet that it was replaced: none of its paths leads anywhere, so it
- * can create, replace, shorten and remove nothing. It may still append to files that it has open. Such bytes are
- * never acknowledged, because an owner looks for the file at its path after each sync and before each answer
- * (`DiskFile.checkPlace`); a record that was acknowledged was synced before the rename, so the new owner reads it.
+ * The *epoch* is the number of the owner. A new owner renames the store folder to the next epoch before it reads it. This
+ * single rename locks the previous owner out, even if that process was suspended, continues, and does not know that it was
+ * replaced: none of its paths exists any more, so it can create, replace, shorten and remove nothing. It may still append to
+ * files that it has open. Such bytes are never acknowledged, because an owner checks the path of the file after each sync and
+ * before each answer (`DiskFile.checkPlace`). A record that was acknowledged was synced before the rename, so the new owner
+ * reads it.
  *
- * The lock makes this rare, and the rename makes it harmless: no answer depends on the time between two steps.
- * It holds on file systems where a rename is seen by all at once: those of one machine, moved or not.
+ * The lock makes such a conflict rare, and the rename makes it harmless: correctness does not depend on timing. It requires a
+ * file system on which all processes see a rename at once, as on the disks of one machine.
  */
 export class DataFolder {
   /** Absolute path of the store folder. */
   readonly storePath: string;
-  /** What lies in the data folder beside the store folder, looks like a part of a store, and is not used. */
+  /** Names in the data folder, outside of the store folder, that look like parts of a store and are not used. */
   readonly unused: readonly string[];
   readonly #lock: LockFile;
 
@@ -37,9 +37,9 @@ export class DataFolder {
   }
 
   /**
-   * Takes a folder that is there. `nowUs`: microseconds since the epoch, for people.
+   * Takes an existing folder. `nowUs`: microseconds since the epoch, for messages to people.
    *
-   * Rejects with a LockedError when another process has the folder, and with an error of the file system.
+   * Rejects with a LockedError if another process owns the folder, and with an error of the file system.
    */
   static async take(
     dataDir: string,
@@ -60,12 +60,12 @@ export class DataFolder {
     }
   }
 
-  /** Resolves once another process has taken the folder over; never rejects. */
+  /** Resolves when another process has taken the folder over. Never rejects. */
   get replaced(): Promise<LockedError> {
     return this.#lock.replaced;
   }
 
-  /** Rejects with a LockedError when the folder does not belong to this process any more. */
+  /** Rejects with a LockedError if the folder no longer belongs to this process. */
   async checkHeld(): Promise<void> {
     if (!(await this.#lock.isHeld())) throw takenMeanwhile(dirname(this.storePath));
   }
@@ -75,14 +75,14 @@ export class DataFolder {
   }
 }
 
-/** The store folder of a data folder that may belong to another process, to be read only. */
+/** The store folder of a data folder that another process may own. Read-only. */
 export async function findStorePath(dataDir: string, disk: Disk = new NodeDisk()): Promise<string> {
   const path = resolve(dataDir);
   const epoch = epochsOf(await disk.list(path)).at(-1);
   return epoch === undefined ? path : join(path, storeName(epoch));
 }
 
-/** Where an earlier version kept its parts of the store: in the data folder itself. */
+/** The names that an earlier version stored directly in the data folder. */
 const EARLIER_PARTS = [
   'log',
   'segments',
@@ -108,7 +108,7 @@ async function takeStore(
     if (error instanceof DiskError && error.code === 'ENOENT') throw takenMeanwhile(path);
     throw error;
   }
-  // Another owner may have made the first store folder since the names were listed.
+  // Another owner may have created the first store folder after the names were listed.
   if (!(await lock.isHeld())) throw takenMeanwhile(path);
   const stored = await disk.list(storePath);
   const unused = epochs.map(storeName);
@@ -118,7 +118,7 @@ async function takeStore(
   }
   await disk.syncFolder(storePath);
   await disk.syncFolder(path);
-  // Whoever may write to a folder need not be allowed to read the one above.
+  // A process that may write to a folder may lack permission to read its parent.
   await disk.syncFolder(dirname(path)).catch(() => {});
   return { storePath, unused };
 }
@@ -136,7 +136,7 @@ function storeName(epoch: number): string {
   return `store-${epoch}`;
 }
 
-/** Ascending. */
+/** The epochs of the store folders among the names, ascending. */
 function epochsOf(names: readonly string[]): number[] {
   const digits = names.map((name) => /^store-([1-9]\d{0,14})$/.exec(name)?.[1]);
   const epochs = digits.filter((found) => found !== undefined).map(Number);

@@ -8,13 +8,13 @@ import type { BodyForm } from './post-body.ts';
 import type { AdmissionTarget, AdmittedPost, PostContents, PostedBody } from './post-decoding.ts';
 import { formatOfName, nameOfFormat } from './wire/wire-formats.ts';
 
-/** What the decoding thread is asked: a call of a `PostDecoding`, which has a number. */
+/** A request to the decoding thread: a call of the `PostDecoding` with this number. */
 export type DecodingRequest =
   | { readonly call: 'begin'; readonly decoding: number; readonly posted: SentBody }
   | { readonly call: 'admit'; readonly decoding: number; readonly target: AdmissionTarget }
   | { readonly call: 'end'; readonly decoding: number };
 
-/** What it answers; `end` has no answer. */
+/** An answer of the decoding thread. `end` has none. */
 export type DecodingAnswer =
   | { readonly kind: 'begun'; readonly contents: SentContents }
   | { readonly kind: 'admitted'; readonly admitted: SentAdmitted }
@@ -24,12 +24,12 @@ type SentBody =
   | { readonly pieces: readonly Uint8Array[]; readonly form: BodyForm }
   | (Omit<Extract<PostedBody, { mediaType: string }>, 'format'> & { readonly formatName: string });
 
-/** A list in parts, each as JSON. */
+/** A list as JSON texts of at most LIST_PART_ITEMS items each. */
 type SentList = readonly string[];
 
 type SentContents = Pick<PostContents, 'bodyAddress'> & {
   readonly addresses: SentList;
-  /** Of formats that note a list of things; the notes of all others are `undefined`. */
+  /** Notes of formats whose notes are a list; `undefined` for all others. */
   readonly notes: SentList | undefined;
 };
 
@@ -42,14 +42,14 @@ type SentAdmitted = {
   readonly bodySize: number;
 };
 
-/** An error without its class, which a message does not keep. */
+/** An error without its class, which `postMessage` does not preserve. */
 type SentFailure = {
   readonly kind: 'malformed' | 'limit' | 'bug';
   readonly message: string;
   readonly stack: string | undefined;
 };
 
-/** The body in one piece, whose buffer is to be transferred. */
+/** Joins the body to one buffer, which is transferred. */
 export async function sentBodyOf(posted: PostedBody): Promise<{
   readonly body: SentBody;
   readonly transfer: readonly ArrayBuffer[];
@@ -78,7 +78,7 @@ export function sentContentsOf({ bodyAddress, addresses, notes }: PostContents):
   };
 }
 
-/** Lets other work run between parts of lists. */
+/** Yields to the event loop between parts of lists. */
 export async function contentsOf(sent: SentContents): Promise<PostContents> {
   const addresses = (await listOf(sent.addresses)) as readonly (string | null)[];
   return {
@@ -88,7 +88,7 @@ export async function contentsOf(sent: SentContents): Promise<PostContents> {
   };
 }
 
-/** What `admit` gave, and the buffers of it that are to be transferred. */
+/** The result of `admit`, and the buffers to transfer. */
 export function sentAdmittedOf(admitted: AdmittedPost): {
   readonly admitted: SentAdmitted;
   readonly transfer: readonly ArrayBuffer[];
@@ -131,7 +131,7 @@ export function errorOf({ kind, message, stack }: SentFailure): Error {
   return error;
 }
 
-/** `undefined` becomes `null`. */
+/** Encodes a list in parts. `undefined` becomes `null`. */
 function sentListOf(list: readonly unknown[]): SentList {
   const parts: string[] = [];
   let texts: string[] = [];

@@ -10,7 +10,7 @@ import {
 } from './decoding-message.ts';
 import { type DecodingOptions, LocalDecoding } from './post-decoding.ts';
 
-/** The side of the thread that decodes: answers the requests of a `DecodingThread`, which sends one at a time. */
+/** Serves a `DecodingThread` from within the worker thread. Requests come one at a time. */
 export function serveDecoding(port: MessagePort, options: DecodingOptions): void {
   const decodings = new Map<number, LocalDecoding>();
   const decodingOf = (number: number): LocalDecoding =>

@@ -22,34 +22,34 @@ import { SerialWork } from './serial-work.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Bytes that the decoding thread may have. */
+/** Memory limits of the decoding thread, in bytes. */
 export type DecodingBounds = {
-  /** Of its heap. */
+  /** Heap, without new objects. */
   readonly heapBytesMax: number;
-  /** Of new objects, apart from that heap. */
+  /** New objects (V8's young generation). */
   readonly newObjectsBytesMax: number;
-  /** Of the arrays of one body. */
+  /** The arrays of one body. */
   readonly loanBytesMax: number;
 };
 
-/** What the thread is sent when it starts. */
+/** The `workerData` of the thread. */
 export type DecodingThreadData = Pick<DecodingOptions, 'retentionUs' | 'manners'> &
   Pick<DecodingBounds, 'loanBytesMax'>;
 
 export type DecodingThreadOptions = Pick<DecodingOptions, 'retentionUs' | 'manners'> & {
   readonly bounds: DecodingBounds;
-  /** Milliseconds that it has nothing to do before it ends. */
+  /** The thread ends after this many idle milliseconds. */
   readonly idleMsMax?: number;
-  /** Called when the thread ended of itself. */
+  /** Called when the thread ends without being asked to. */
   readonly onLost?: (cause: Error) => void;
-  /** Of the thread's module; for tests. */
+  /** The module of the thread; for tests. */
   readonly workerUrl?: URL;
 };
 
 /**
- * A thread that decodes large bodies, one call after another. It starts with the first body, and ends when it has had
- * nothing to do for a while. When it dies, the post whose call was under way fails, and other posts that had begun are
- * to be sent again; the next body gets a new thread.
+ * A worker thread that decodes large bodies, one call at a time. It starts with the first body and ends when it has
+ * been idle for a while. If it dies, the post whose call is under way fails, other posts that have begun must be sent
+ * again, and the next body starts a new thread.
  */
 export class DecodingThread {
   readonly #options: DecodingThreadOptions;
@@ -65,15 +65,12 @@ export class DecodingThread {
     this.#options = options;
   }
 
-  /** Whether there is a thread now. */
+  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  /**
-   * The decoding of a body in the thread. `isGone`: whether the sender has left. Then the calls that wait for their turn
-   * are dropped.
-   */
+  /** Decodes a body in the thread. `isGone` says whether the sender has disconnected; calls that wait are dropped then. */
   decoding(posted: PostedBody, isGone: () => boolean = () => false): PostDecoding {
     clearTimeout(this.#idleTimer);
     this.#openCount += 1;
@@ -90,7 +87,7 @@ export class DecodingThread {
     });
   }
 
-  /** Ends the thread. What is under way fails. */
+  /** Ends the thread. The call under way fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
@@ -121,9 +118,9 @@ export class DecodingThread {
 }
 
 type RemoteParts = {
-  /** Of this decoding in its thread. */
+  /** The number of this decoding in its thread. */
   readonly number: number;
-  /** Makes a call when all before it have ended. */
+  /** Makes a call after all earlier calls have ended. */
   readonly takeTurn: <T>(call: () => Promise<T>) => Promise<T>;
   readonly startThread: () => RunningThread;
   readonly onEnd: () => void;
@@ -132,7 +129,7 @@ type RemoteParts = {
 /** A body that is decoded in the thread. */
 class RemoteDecoding implements PostDecoding {
   readonly #parts: RemoteParts;
-  /** Until it is sent to the thread. */
+  /** The body, until it is sent to the thread. */
   #posted: PostedBody | undefined;
   #thread: RunningThread | undefined;
 
@@ -172,13 +169,13 @@ type Asked = {
   readonly reject: (error: Error) => void;
 };
 
-/** A thread from its start to its end. It is asked one thing at a time. */
+/** One thread, from its start to its end. At most one request is under way. */
 class RunningThread {
   readonly #worker: Worker;
   readonly #heapBytesMax: number;
   readonly #onLost: (cause: Error) => void;
   #asked: Asked | undefined;
-  /** Whether it was told to end. */
+  /** Whether `end` was called. */
   #isEnding = false;
   #hasEnded = false;
   #cause: unknown;
@@ -203,9 +200,10 @@ class RunningThread {
   }
 
   /**
-   * Resolves to the answer of this kind.
+   * Sends a request and resolves to the answer of this kind.
    *
-   * @throws what the thread answers instead, BodyLimitError where its heap was full, and OverloadError where it had ended.
+   * @throws the error that the thread answers, BodyLimitError when its heap was full, and OverloadError when it had
+   * ended.
    */
   async ask<Kind extends DecodingAnswer['kind']>(
     kind: Kind,
@@ -224,7 +222,7 @@ class RunningThread {
     throw errorOf(answer);
   }
 
-  /** Sends what has no answer. */
+  /** Sends a request that has no answer. */
   tell(request: DecodingRequest): void {
     if (!this.#hasEnded) this.#worker.postMessage(request);
   }
@@ -261,7 +259,7 @@ class RunningThread {
 
 const WORKER_URL = new URL('./decoding-worker.js', import.meta.url);
 
-/** Whether this is compiled: Node 20 starts no thread from TypeScript, whatever loads it otherwise. */
+/** Whether this module is compiled. Node 20 cannot start a worker thread from a TypeScript file. */
 export const CAN_DECODE_APART = import.meta.url.endsWith('.js');
 
 function isKind<Kind extends DecodingAnswer['kind']>(

@@ -7,12 +7,12 @@ import {
   RECORD_LIST,
 } from '../engine/column/token.ts';
 
-/** Where one field of a record lies: half-open ranges of its tokens and slots. */
+/** The position of one field of a record: half-open ranges of its tokens and slots. */
 type Field = { tokenStart: number; tokenEnd: number; slotStart: number; slotEnd: number };
 
 /**
- * Keeps of all fields with one key the last, in the place of the first. `tokens` and `slots` are the
- * fields of one record; what is kept is written to their beginnings. Linear in their length.
+ * Keeps the last of all fields with one key, at the position of the first. `tokens` and `slots` are the fields of one
+ * record; the result is written to their beginnings. Time is linear in their length.
  */
 export function dropDuplicates(
   tokens: Int32Array,
@@ -23,7 +23,7 @@ export function dropDuplicates(
   for (let at = 0; at < tokens.length; ) {
     const tokenCount = fieldTokenCount(tokens, at);
     const slotCount = fieldSlotCount(tokens, at);
-    // A Map keeps a key where it was set first.
+    // A Map keeps a key at the position of its first insertion.
     fields.set(fieldKey(tokens, at), {
       tokenStart: at,
       tokenEnd: at + tokenCount,
@@ -46,23 +46,23 @@ export function dropDuplicates(
   return { tokenCount, slotCount };
 }
 
-/** The number of the key of the field at `at`. */
+/** The key number of the field at `at`. */
 export function fieldKey(tokens: Int32Array, at: number): number {
   return tokens[at]! >>> KIND_BITS;
 }
 
-/** What the field or element at `at` holds. */
+/** The kind of the field or element at `at`. */
 export function fieldKind(tokens: Int32Array, at: number): number {
   return tokens[at]! & KIND_MASK;
 }
 
-/** Integers of the field or element at `at`, its own token among them. */
+/** Number of tokens of the field or element at `at`, including its own. */
 export function fieldTokenCount(tokens: Int32Array, at: number): number {
   const kind = fieldKind(tokens, at);
   return kind === RECORD || kind === RECORD_LIST ? NODE_HEADER_SIZE + tokens[at + 1]! : 1;
 }
 
-/** Slots of the field or element at `at`. */
+/** Number of slots of the field or element at `at`. */
 export function fieldSlotCount(tokens: Int32Array, at: number): number {
   const kind = fieldKind(tokens, at);
   if (kind === RECORD || kind === RECORD_LIST) return tokens[at + 2]!;

@@ -4,8 +4,8 @@ import { SYNC_BYTES_MAX } from './limits.ts';
 import { TEMPORARY_ENDING } from './segment-name.ts';
 
 /**
- * Writes a file aside, makes it durable, and gives it its name. Rejects with a `DiskError`; the file
- * may be there then all the same.
+ * Writes a file under a temporary name, syncs it and renames it. Rejects with a `DiskError`; the file may exist
+ * nevertheless.
  */
 export async function writeDurably(
   disk: Disk,
@@ -22,7 +22,7 @@ export async function writeDurably(
   await disk.syncFolder(dirname(path));
 }
 
-/** Writes a file and makes it durable, under another name than its own. Rejects with a `DiskError`; nothing is there then. */
+/** Writes and syncs a file under its temporary name. Rejects with a `DiskError`, after which no file is left. */
 export async function writeAside(
   disk: Disk,
   path: string,
@@ -33,7 +33,7 @@ export async function writeAside(
     try {
       for (const piece of piecesOf(parts)) {
         await file.write(piece);
-        // Each by itself: a sync of the log, for which senders wait, never stands behind more.
+        // Each piece has its own sync, so that a sync of the log, on which senders wait, waits for one piece at most.
         await file.sync();
       }
     } finally {
@@ -45,12 +45,12 @@ export async function writeAside(
   }
 }
 
-/** Gives a file that was written aside its name, which is durable once the folder is. Rejects with a `DiskError`. */
+/** Renames a file from its temporary name. The name is durable once the folder is synced. Rejects with a `DiskError`. */
 export function nameWritten(disk: Disk, path: string): Promise<void> {
   return disk.rename(asidePath(path), path);
 }
 
-/** Never rejects: what cannot be removed a start removes. */
+/** Never rejects: the next start removes what is left. */
 export async function removeAside(disk: Disk, path: string): Promise<void> {
   await disk.remove(asidePath(path)).catch(() => {});
 }
@@ -59,7 +59,7 @@ function asidePath(path: string): string {
   return `${path}${TEMPORARY_ENDING}`;
 }
 
-/** The parts, in pieces of at most `SYNC_BYTES_MAX`. */
+/** Splits the parts into pieces of at most `SYNC_BYTES_MAX`. */
 function* piecesOf(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
   let piece: Uint8Array[] = [];
   let room = SYNC_BYTES_MAX;

@@ -20,7 +20,7 @@ import { ABSENT, FoundFields } from './found-fields.ts';
 import type { JsonDecoder } from './json-decoder.ts';
 import { METADATA_KEY, TIMESTAMP_KEY } from './known-key.ts';
 
-/** The declared fields of one event at a time, by the numbers of their keys. */
+/** The declared fields of one event at a time, by their key numbers. */
 export class EventFields {
   readonly #text: BodyText;
   readonly #decoder: JsonDecoder;
@@ -31,7 +31,7 @@ export class EventFields {
     this.#decoder = decoder;
   }
 
-  /** Turns to the root record `tokens[start, end)` whose slots begin at `slotStart`. */
+  /** Finds the fields of the root record `tokens[start, end)` whose slots begin at `slotStart`. */
   find(start: number, end: number, slotStart: number): void {
     const { tokens } = this.#decoder;
     this.#found.clear();
@@ -43,7 +43,7 @@ export class EventFields {
     }
   }
 
-  /** The field's kind; NULL_KIND when it is not there. */
+  /** The field's kind; NULL_KIND if the event lacks it. */
   kind(key: number): number {
     const at = this.#found.at(key);
     return at === ABSENT ? NULL_KIND : fieldKind(this.#decoder.tokens, at);
@@ -53,7 +53,7 @@ export class EventFields {
     return this.kind(key) !== NULL_KIND;
   }
 
-  /** What the field holds, in words for a sender. */
+  /** The field's kind as a word for messages to senders. */
   kindName(key: number): string {
     switch (this.kind(key)) {
       case TEXT:
@@ -74,8 +74,8 @@ export class EventFields {
   }
 
   /**
-   * When the event, received at `nowUs`, says it happened, in microseconds; `undefined` when it says nothing
-   * readable.
+   * The event's own timestamp, in microseconds; `undefined` if it has none that can be read. `nowUs`: the time of
+   * receipt.
    */
   timestampUs(nowUs: number): number | undefined {
     const kind = this.kind(TIMESTAMP_KEY);
@@ -86,7 +86,7 @@ export class EventFields {
     return timestampUsOfText(this.#text.bytes, start, start + referenceLength(reference), nowUs);
   }
 
-  /** The field as a string reference: what is no string as its JSON text, null as NO_STRING. */
+  /** The field as a string reference: the JSON text of a value that is not a string; NO_STRING for null. */
   textOf(key: number): number {
     switch (this.kind(key)) {
       case NULL_KIND:

@@ -1,15 +1,15 @@
 import { LOOP_TURN_MS_MAX } from './limits.ts';
 
 /**
- * Long work of the main thread, done in slices between which everything else that is due runs. In one turn of the
- * event loop as many slices run as its time is for: were it a number of them, a few large ones would hold up the
- * thread, and of small ones senders would get less done than they could beside busy callers.
+ * Runs long work of the main thread in slices, and everything else that is due between them. One turn of the event loop
+ * runs as many slices as fit LOOP_TURN_MS_MAX. A fixed number would block the thread when slices are large, and would
+ * starve senders beside busy callers when they are small.
  */
 export class LoopTurns {
   readonly #nowMs: () => number;
-  /** Who waits to go on, in order. */
+  /** Callbacks of slices that wait, in order. */
   readonly #waiting: (() => void)[] = [];
-  /** When the first slice of this turn began; `undefined`: none has. */
+  /** When the first slice of this turn began; `undefined` if none has. */
   #startMs: number | undefined;
   #isTurnDue = false;
 
@@ -25,7 +25,7 @@ export class LoopTurns {
     });
   }
 
-  /** Whether slices have used up this turn, so that the next one is to wait for another. */
+  /** Whether slices have used up the time of this turn, so that the next one must wait for another. */
   isSpent(): boolean {
     const nowMs = this.#nowMs();
     if (this.#startMs === undefined) {
@@ -45,14 +45,14 @@ export class LoopTurns {
     });
   }
 
-  /** With so many of those who wait, one after the other, while there is time. */
+  /** Resumes `count` waiting slices, one after the other, while there is time. */
   #goOn(count: number): void {
     if (count === 0 || this.isSpent()) {
       if (this.#waiting.length > 0) this.#awaitTurn();
       return;
     }
     this.#waiting.shift()!();
-    // Behind the slice that begins with this promise.
+    // Runs after the slice that this promise starts.
     queueMicrotask(() => this.#goOn(count - 1));
   }
 }
@@ -64,17 +64,17 @@ export function yieldToEventLoop(): Promise<void> {
   return turns.yield();
 }
 
-/** Whether work in slices has had its time of this turn of the event loop. */
+/** Whether sliced work has used up its time of this turn of the event loop. */
 export function isTurnSpent(): boolean {
   return turns.isSpent();
 }
 
-/** How often within a slice is looked whether the turn is used up: the same work takes ten times as long at times. */
+/** Checks of the clock within a slice: the time of one slice varies by a factor of ten. */
 const LOOKS_PER_SLICE = 8;
 
-/** Cuts long work into slices of some size, in whatever it is counted, and shorter ones where a turn is used up. */
+/** Cuts long work into slices of a given size, in any unit, and ends a slice early when the turn is used up. */
 export class Slices {
-  /** How much to do between two questions, at most. */
+  /** The largest amount of work between two checks. */
   readonly stepSize: number;
   readonly #size: number;
   #start = 0;
@@ -85,7 +85,7 @@ export class Slices {
     this.stepSize = Math.max(1, Math.floor(size / LOOKS_PER_SLICE));
   }
 
-  /** Whether to let other work run, now that so much is done of all. */
+  /** Whether to yield, after `doneSize` of the work. */
   isOver(doneSize: number): boolean {
     if (doneSize - this.#looked < this.stepSize) return false;
     this.#looked = doneSize;

@@ -1,11 +1,11 @@
 import * as ascii from './ascii.ts';
 
 /**
- * When an event says it happened. All functions return whole microseconds since the epoch, or
- * `undefined` for what cannot be read.
+ * Reads timestamps of events. All functions return whole microseconds since the epoch, or `undefined` for a timestamp
+ * that cannot be read.
  *
- * A number tells its unit by its count of digits before the point: 10 seconds, 13 milliseconds,
- * 16 microseconds, 19 nanoseconds. What is finer than a microsecond is cut off.
+ * The number of digits before the decimal point gives the unit: 10 seconds, 13 milliseconds, 16 microseconds, 19
+ * nanoseconds. Fractions of a microsecond are cut off.
  */
 export function timestampUsOfNumber(value: number): number | undefined {
   if (Number.isSafeInteger(value)) {
@@ -13,7 +13,7 @@ export function timestampUsOfNumber(value: number): number | undefined {
     if (value >= 1e12 && value < 1e13) return value * 1e3;
     return value >= 1e15 && value < 1e16 ? value : undefined;
   }
-  // Its shortest digits are those that the sender wrote, unless these were more than a double holds.
+  // The shortest digits of a double are those that the sender wrote, unless the sender wrote more than a double holds.
   const digits = Buffer.from(String(value), 'latin1');
   return new TimeScanner(digits, { start: 0, end: digits.length, nowUs: 0 }).timestampUs();
 }
@@ -34,16 +34,15 @@ export function timestampUsOfNumber(value: number): number | undefined {
  * | common log format | `26/Nov/2026:09:00:00 +0100` |
  * | the digits of a number | `1764147600`, `1764147600.123`, `1764147600123456789` |
  *
- * - Seconds may have a fraction behind a point or a comma, of any length; what is finer than a
- *   microsecond is cut off.
+ * - Seconds may have a fraction of any length after a point or a comma; digits after the microseconds are cut off.
  * - An offset is `Z`, `+01`, `+0100` or `+01:00`, perhaps behind a space, or, behind a space, one of the names
  *   that RFC 2822 defines. Without one the time is in UTC.
  * - Second 60 is a leap second; it is the same as the next minute's first.
  * - Letters may be of either case. A day of the week must be one, but is not compared with the date.
  * - A year that is left out, or has two digits, is the one that brings the time nearest to `nowUs`, the receipt.
  *
- * A date that is in no calendar is unreadable, as is anything before or behind a time. Each byte is read a
- * few times at most, and a text longer than TEXT_LENGTH_MAX not at all.
+ * A text is unreadable if its date does not exist, or if anything precedes or follows the time. Each byte is read a few
+ * times at most. A text longer than TEXT_LENGTH_MAX is not read.
  */
 export function timestampUsOfText(
   bytes: Uint8Array,
@@ -55,7 +54,7 @@ export function timestampUsOfText(
   return new TimeScanner(bytes, { start, end, nowUs }).timestampUs();
 }
 
-/** Bytes: three times the longest form, the rest of which a fraction may take. */
+/** Bytes: three times the longest form; a fraction may take the rest. */
 const TEXT_LENGTH_MAX = 128;
 
 const SECOND_US = 1_000_000;
@@ -63,14 +62,14 @@ const MINUTE_US = 60 * SECOND_US;
 const HOUR_US = 60 * MINUTE_US;
 export const DAY_US = 24 * HOUR_US;
 
-/** Digits of a time in microseconds, from 2001 to 2286; as many of its nanoseconds are whole microseconds. */
+/** Digits of a time in microseconds, from 2001 to 2286. The first 16 digits of a time in nanoseconds are microseconds. */
 const UNIX_US_DIGITS = 16;
 const UNIX_DIGITS: readonly number[] = [10, 13, UNIX_US_DIGITS, 19];
 
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
-/** No name above has more letters. */
+/** Letters of the longest name above. */
 const WORD_LENGTH_MAX = 9;
 
 /** Hours that a zone is ahead of UTC (RFC 2822, §4.3), and the name that others have for UTC. */
@@ -89,7 +88,7 @@ const ZONES: ReadonlyMap<string, number> = new Map([
   ['pdt', -7],
 ]);
 
-/** Reads a text from left to right; `isValid` falls when anything else is there than a form wants. */
+/** Reads a text from left to right. `isValid` becomes false when the text does not match the form. */
 class TimeScanner {
   readonly #bytes: Uint8Array;
   readonly #end: number;
@@ -112,7 +111,7 @@ class TimeScanner {
     return this.#isValid && this.#at === this.#end ? us : undefined;
   }
 
-  /** How many digits the text begins with, and what follows them, tell its form. */
+  /** The number of leading digits, and the byte after them, determine the form. */
   #form(): number | undefined {
     const digitCount = this.#countDigits();
     const next = this.#at + digitCount;
@@ -130,10 +129,7 @@ class TimeScanner {
     return at - this.#at;
   }
 
-  /**
-   * Of any unit, the first sixteen digits are the microseconds, the point left aside. So no double has to hold
-   * more of them.
-   */
+  /** In any unit, the first sixteen digits without the decimal point are the microseconds. So a double suffices. */
   #unix(digitCount: number): number | undefined {
     if (!UNIX_DIGITS.includes(digitCount)) return undefined;
     let us = 0;
@@ -207,7 +203,7 @@ class TimeScanner {
     return sum(startOfDayUs(this.#digits(4), month, day), us);
   }
 
-  /** Behind a month: `  6 08:49:37`, ` 26 09:00:00` */
+  /** The rest after a month: `  6 08:49:37`, ` 26 09:00:00` */
   #dayAndTime(): { readonly day: number; readonly us: number } {
     this.#expect(ascii.SPACE);
     this.#accept(ascii.SPACE);
@@ -217,8 +213,8 @@ class TimeScanner {
   }
 
   /**
-   * In the year that brings it nearest to the receipt. February 29th is unreadable where none of the years has
-   * it: more than a year away it would be refused, and its event with it.
+   * Chooses the year that brings the time nearest to the receipt. February 29th is unreadable if none of the candidate
+   * years has it: a time more than a year away would be refused, and its event with it.
    */
   #nearest(
     years: readonly number[],
@@ -262,7 +258,7 @@ class TimeScanner {
     return us;
   }
 
-  /** Of UTC, which nothing means, too: `Z`, `+01:00`, `+0100`, `+01`, ` +0100`, ` GMT`. */
+  /** The offset from UTC; none means UTC: `Z`, `+01:00`, `+0100`, `+01`, ` +0100`, ` GMT`. */
   #offsetUs(): number {
     if (this.#at === this.#end || this.#acceptLetter(ascii.LOWER_Z)) return 0;
     const isApart = this.#accept(ascii.SPACE);
@@ -280,12 +276,12 @@ class TimeScanner {
     return isBehind ? -us : us;
   }
 
-  /** From 1; 0 for what is no month, which no date has. */
+  /** 1 to 12; 0 if the word is no month, which no date accepts. */
   #month(): number {
     return MONTHS.indexOf(this.#word()) + 1;
   }
 
-  /** The letters that come next, in lower case; not more than a name has. */
+  /** The next letters in lower case, at most WORD_LENGTH_MAX. */
   #word(): string {
     let word = '';
     while (word.length < WORD_LENGTH_MAX && isLetter(this.#byte())) {
@@ -295,7 +291,7 @@ class TimeScanner {
     return word;
   }
 
-  /** Two digits. */
+  /** A number of two digits. */
   #number(max: number): number {
     const value = this.#digits(2);
     if (value > max) this.#isValid = false;
@@ -313,12 +309,12 @@ class TimeScanner {
     return value;
   }
 
-  /** What stands between a date and a time. */
+  /** The separator between date and time. */
   #expectTimeMark(): void {
     if (!this.#accept(ascii.SPACE) && !this.#acceptLetter(ascii.LOWER_T)) this.#isValid = false;
   }
 
-  /** The byte that is next; zero at the end. */
+  /** The next byte; zero at the end. */
   #byte(): number {
     return this.#at < this.#end ? this.#bytes[this.#at]! : 0;
   }
@@ -349,13 +345,13 @@ function sum(startUs: number | undefined, us: number): number | undefined {
   return startUs === undefined ? undefined : startUs + us;
 }
 
-/** Of the proleptic Gregorian calendar; `undefined` for a day that it does not have. */
+/** In the proleptic Gregorian calendar; `undefined` for a day that does not exist. */
 function startOfDayUs(year: number, month: number, day: number): number | undefined {
   const dayMax = DAYS_OF_MONTH[month - 1];
   if (dayMax === undefined || day < 1 || day > dayMax) return undefined;
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   if (month === 2 && day === 29 && !isLeapYear) return undefined;
-  // Date.UTC takes years below 100 for those of the last century; 400 years are a whole cycle.
+  // Date.UTC maps years below 100 to the 20th century. 400 years are a whole cycle of the calendar.
   const cycleDays = 146_097;
   return (Date.UTC(year + 400, month - 1, day) / 86_400_000 - cycleDays) * DAY_US;
 }

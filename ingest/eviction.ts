@@ -4,31 +4,31 @@ import { RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.
 import { blockCountOf, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
 
-/** How much is to leave memory, in bytes. */
+/** How many bytes to evict. */
 export type Shortage = {
-  /** What was not needed in the current minute leaves until it is this much. */
+  /** Blocks not used in the current minute are evicted until this many bytes are free. */
   readonly wanted: number;
-  /** What was, only until it is this much in all. */
+  /** Blocks used in the current minute are evicted, too, while fewer bytes than this are free. */
   readonly needed: number;
 };
 
-/** Indexes of the blocks that leave a segment's memory; all that are there when it is `all`. */
+/** Indexes of the blocks that a segment evicts; `all` for every resident block. */
 export type Leaving = 'all' | ReadonlySet<number>;
 
-/** Something that has a stored segment's blocks in memory. */
+/** An object that holds the resident blocks of a stored segment. */
 export type BlockHolder = { readonly blocks: SegmentBlocks };
 
 /**
- * The part of what is in memory that was needed in one minute at most, and stays while more leaves: whoever comes again
- * finds it there.
+ * The share of resident memory for blocks that were used in one minute only. It remains during eviction, so that a
+ * query that is repeated soon finds its blocks.
  */
 const RECENT_SHARE = 1 / 10;
 
 /**
- * Which blocks leave, from all segments: of those that were needed in one minute at most the ones not needed for longest,
- * as long as there are many of them, then of the frequent ones those not needed for longest. Of those last needed at the
- * same time whole segments go, in the order given, and more may leave than was asked for, by less than one segment of
- * each of the two. `clock`: the current minute.
+ * Chooses the blocks to evict, over all segments. First the least recently used blocks among those used in one minute
+ * only, while these take more than RECENT_SHARE; then the least recently used of the others. Among blocks last used at
+ * the same time, whole segments are evicted in the given order, so the result may exceed the demand by less than one
+ * segment of each kind. `clock`: the current minute.
  */
 export function chooseLeaving<T extends BlockHolder>(
   holders: readonly T[],
@@ -52,7 +52,7 @@ export function chooseLeaving<T extends BlockHolder>(
   return leaving;
 }
 
-/** How much of what is to leave is taken from which blocks. */
+/** Divides the bytes to evict between recent and frequent blocks. */
 function sharesOf(
   bytes: number,
   recentBytes: number,
@@ -63,12 +63,12 @@ function sharesOf(
   return { recent: bytes - frequent, frequent };
 }
 
-/** Up to when blocks leave, and how many bytes of those last needed at that very time are still to leave. */
+/** Blocks last used before `clock` are evicted, and `bytesLeft` bytes of those last used at `clock`. */
 type LeavingLimit = { readonly clock: number; bytesLeft: number };
 
 type LeavingLimits = { readonly recent: LeavingLimit; readonly frequent: LeavingLimit };
 
-/** Bytes of blocks by when they were last needed. */
+/** Bytes of blocks by their last use. */
 class SizesByUse {
   total = 0;
   readonly #sizes = new Map<number, number>();
@@ -91,7 +91,7 @@ class SizesByUse {
   }
 }
 
-/** Adds up what of a segment is in memory. Memory may have a million blocks, so nothing is made for each. */
+/** Adds the resident blocks of a segment. Memory may hold a million blocks, so nothing is allocated per block. */
 function addSizes(backing: SegmentBacking, recent: SizesByUse, frequent: SizesByUse): void {
   const { blocks, states, uses } = backing;
   const count = blockCountOf(backing);
@@ -102,7 +102,7 @@ function addSizes(backing: SegmentBacking, recent: SizesByUse, frequent: SizesBy
   }
 }
 
-/** The blocks of a segment that leave; what is taken of the last ones is taken from the limits. */
+/** The blocks that a segment evicts. Reduces `bytesLeft` of the limits by those last used at the limit's clock. */
 function chosenOf({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
   const { blocks, states, uses } = backing;
   const count = blockCountOf(backing);
@@ -126,7 +126,7 @@ function chosenOf({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
   return leaving.size > 0 && stays === 0 ? 'all' : leaving;
 }
 
-/** How many blocks leave, and their bytes. */
+/** Number and bytes of the blocks to evict. */
 export function leavingOf(
   { backing }: SegmentBlocks,
   leaving: Leaving,

@@ -1,11 +1,11 @@
-/** A field that is not there: no token lies at it. */
+/** The position of a field that the record lacks. */
 export const ABSENT = -1;
 
-/** Where the fields of one record at a time lie, by numbers below `count`. */
+/** The positions of the fields of one record at a time, by field numbers below `count`. */
 export class FoundFields {
-  /** Where each field's token lies, or ABSENT. */
+  /** The token of each field, or ABSENT. */
   readonly #at: Int32Array;
-  /** Its first slot. */
+  /** The first slot of each field. */
   readonly #slot: Int32Array;
 
   constructor(count: number) {
@@ -22,12 +22,12 @@ export class FoundFields {
     this.#slot[field] = slot;
   }
 
-  /** The field's token, or ABSENT. */
+  /** The token of the field, or ABSENT. */
   at(field: number): number {
     return this.#at[field]!;
   }
 
-  /** The first slot of a field that is there. */
+  /** The first slot of a field that the record has. */
   slotOf(field: number): number {
     return this.#slot[field]!;
   }

@@ -14,18 +14,18 @@ import {
 import type { SegmentFile } from './segment-file.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
-/** Numbers segments, and hears of those that are no more. */
+/** Gives segments their ids, and is notified when they are replaced or dropped. */
 export type SegmentIds = {
   readonly next: () => number;
-  /** `byteSize`: of the memory that is garbage once all threads have heard of it. */
+  /** `byteSize`: bytes that become garbage once all threads have dropped the segment. */
   readonly drop: (id: number, byteSize: number) => void;
-  /** All rows of some segments are in one from now on, which takes their place. */
+  /** All rows of the segments `from` are in `to` from now on. */
   readonly became: (from: readonly AnyContent[], to: SegmentContent) => void;
-  /** No row of it will be read again as part of this content. */
+  /** The rows of this content will not be read again. */
   readonly gone: (content: AnyContent) => void;
 };
 
-/** What a segment is made of, and by. */
+/** The collaborators of a segment. */
 export type HeldParts = {
   readonly summary: SegmentSummary;
   readonly ids: SegmentIds;
@@ -33,10 +33,9 @@ export type HeldParts = {
 };
 
 /**
- * A sealed segment: in memory, in a file, or in both. Threads know what it has in memory by an id,
- * and get another one with each other buffer.
+ * A sealed segment: in memory, in a file, or in both. Threads know its memory by an id; each new buffer has a new id.
  *
- * Invariant: without a file all of it is in memory.
+ * Invariant: a segment without a file is wholly in memory.
  */
 export class HeldSegment {
   #summary: SegmentSummary;
@@ -45,7 +44,7 @@ export class HeldSegment {
   readonly #gauge: MemoryGauge;
   #file: SegmentFile | undefined;
   #handle: SealedSegmentHandle | undefined;
-  /** Of the file, from when anything of it was in memory last. */
+  /** When blocks were used; kept while none of them is in memory. */
   #uses: BlockUses | undefined;
 
   private constructor({ summary, ids, gauge }: HeldParts, file: SegmentFile | undefined) {
@@ -56,14 +55,14 @@ export class HeldSegment {
     this.#file = file;
   }
 
-  /** A segment that no file holds yet. */
+  /** Creates a segment that no file holds yet. */
   static sealed(parts: HeldParts, buffer: SharedArrayBuffer): HeldSegment {
     const segment = new HeldSegment(parts, undefined);
     segment.#handle = { kind: 'sealed', id: parts.ids.next(), buffer, content: segment.#content };
     return segment;
   }
 
-  /** A segment of which nothing is in memory. */
+  /** Creates a segment that is in a file and of which nothing is in memory. */
   static stored(parts: HeldParts, file: SegmentFile): HeldSegment {
     return new HeldSegment(parts, file);
   }
@@ -72,12 +71,12 @@ export class HeldSegment {
     return this.#summary;
   }
 
-  /** There once the segment is durable. */
+  /** The file; `undefined` until the segment is durable. */
   get file(): SegmentFile | undefined {
     return this.#file;
   }
 
-  /** What a query gets to read it. */
+  /** The handle by which a query reads the segment. */
   handle(): SealedSegmentHandle {
     this.#handle ??= this.#newHandle(absentBlocks(must(this.#file), this.#gauge, this.#uses));
     return this.#handle;
@@ -87,12 +86,12 @@ export class HeldSegment {
     return this.#content;
   }
 
-  /** `undefined` while no thread knows of it. */
+  /** The id; `undefined` while no thread knows the segment. */
   get id(): number | undefined {
     return this.#handle?.id;
   }
 
-  /** What of a stored segment is in memory; `undefined` when there is nothing. */
+  /** The resident blocks of a stored segment; `undefined` if there are none. */
   get blocks(): SegmentBlocks | undefined {
     const { buffer, backing } = this.#handle ?? {};
     return buffer === undefined || backing === undefined ? undefined : { buffer, backing };
@@ -103,7 +102,7 @@ export class HeldSegment {
     return this.#file === undefined ? this.#summary.byteSize : 0;
   }
 
-  /** Bytes kept of a stored segment whether it is in memory or not. */
+  /** Bytes of a stored segment that stay in memory when its blocks are evicted. */
   get indexSize(): number {
     const { blocks, frame } = this.#file?.envelope ?? {};
     const tableSize = (blocks?.byteLength ?? 0) + (frame?.byteLength ?? 0);
@@ -116,21 +115,21 @@ export class HeldSegment {
     return blocks === undefined ? this.unstoredSize : residentSizeOf(blocks);
   }
 
-  /** When it was last needed, by the clock of the gauge; 0: not since it is here. */
+  /** The last use, by the clock of the gauge; 0 if the segment was never used. */
   get lastUse(): number {
     return this.blocks === undefined ? 0 : lastUseOf(this.blocks.backing);
   }
 
   /**
-   * The same rows, or what is left of them (`summary`), are in a file and, all of them, in memory.
-   * Threads hear of it as of another segment, so that they tell from then on what of it they use.
+   * The rows, or those that `summary` says are left, are in a file and wholly in memory. The segment gets a new id, so
+   * that threads record their uses of it from then on.
    */
   becomeStored(
     file: SegmentFile,
     content: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
     summary?: SegmentSummary,
   ): void {
-    // The same memory is no garbage.
+    // If the buffer is the same, no memory has become garbage.
     const isSame = this.#handle?.buffer === content.buffer;
     if (this.#handle !== undefined) {
       this.#ids.drop(this.#handle.id, isSame ? 0 : this.residentSize);
@@ -145,33 +144,33 @@ export class HeldSegment {
   }
 
   /**
-   * Lets some of what is in memory go. What threads read meanwhile may go with it. False when there is
-   * another buffer in its place, before or after: what others do to the segment meanwhile stands.
+   * Evicts blocks. Blocks that threads read meanwhile may be evicted with them. Returns false, and changes nothing,
+   * when another call has replaced the buffer before or meanwhile.
    */
   async letGo(blocks: SegmentBlocks, leaving: Leaving): Promise<boolean> {
     const handle = this.#handle;
     if (handle?.buffer !== blocks.buffer) return false;
     const copy = leaving === 'all' ? undefined : await copyWithout(blocks, leaving);
-    // There is another one by now, or none.
+    // Another call has replaced or dropped the buffer.
     if (this.#handle !== handle) return false;
     this.#dropHandle();
     for (const block of leaving === 'all' ? blocks.backing.states.keys() : leaving) {
       noteLeaving(blocks.backing, block);
     }
     retire(blocks.backing);
-    // Queries that wait, or are under way, have the handle.
+    // Queries that wait or run still hold the handle.
     releaseBuffer(handle);
     if (copy !== undefined) this.#handle = this.#newHandle(copy);
     return true;
   }
 
-  /** Its rows are no more, or are in another segment. */
+  /** Drops the segment: its rows are gone or are in another segment. */
   drop(): void {
     this.#dropHandle();
     this.#ids.gone(this.#content);
   }
 
-  /** Tells threads to forget what they know by the handle. */
+  /** Has all threads forget the handle. */
   #dropHandle(): void {
     if (this.#handle !== undefined) this.#ids.drop(this.#handle.id, this.residentSize);
     this.#handle = undefined;

@@ -1,4 +1,4 @@
-/** The body is not what its form says: nothing of it is stored. The message says where and why. */
+/** The body does not have the format that it claims: nothing of it is stored. The message says where and why. */
 export class MalformedBodyError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class MalformedBodyError extends Error {
   }
 }
 
-/** The body is not UTF-8 throughout. It is read again from a repaired copy (`utf8-repair.ts`): no sender meets this. */
+/** The body is not valid UTF-8. It is decoded again from a repaired copy (`utf8-repair.ts`), so no sender gets this error. */
 export class InvalidUtf8Error extends Error {
   constructor() {
     super('the body is not UTF-8');
@@ -14,7 +14,7 @@ export class InvalidUtf8Error extends Error {
   }
 }
 
-/** The body holds more than one post may: nothing of it is stored. */
+/** The body exceeds a limit of a post: nothing of it is stored. */
 export class BodyLimitError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,8 +23,8 @@ export class BodyLimitError extends Error {
 }
 
 /**
- * One event holds more than an event may: it is refused, and the events beside it are stored. Where it is no event but
- * what many have in common, nothing of the body is stored.
+ * An event exceeds a limit: it is refused, and the other events of the body are stored. If the limit is exceeded by
+ * data that several events share, nothing of the body is stored.
  */
 export class EventLimitError extends BodyLimitError {
   constructor(message: string) {
@@ -33,7 +33,7 @@ export class EventLimitError extends BodyLimitError {
   }
 }
 
-/** There is no room now; the same post may succeed later. Nothing of it is stored. */
+/** A queue or the memory is full. Nothing of the post is stored; the same post may succeed later. */
 export class OverloadError extends Error {
   constructor(message: string) {
     super(message);
@@ -41,7 +41,7 @@ export class OverloadError extends Error {
   }
 }
 
-/** Nothing can be made durable now; the same post may succeed later. It is not acknowledged. */
+/** The log cannot make the post durable. It is not acknowledged; the same post may succeed later. */
 export class StorageError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

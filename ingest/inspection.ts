@@ -9,39 +9,39 @@ import type { SegmentFile } from './segment-file.ts';
 import { type Leftover, SegmentListing } from './segment-listing.ts';
 import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
 
-/** Microseconds since the epoch, both ends in it; `undefined` when there is no event. */
+/** Both ends are inclusive, in microseconds since the epoch; `undefined` if there is no event. */
 export type TimeSpan =
   | { readonly timestampUsMin: number; readonly timestampUsMax: number }
   | undefined;
 
-/** Segment files taken together. */
+/** Totals over several segment files. */
 type SegmentTotals = {
   readonly fileCount: number;
   readonly eventCount: number;
-  /** UTC days with a file. */
+  /** Number of UTC days that have a file. */
   readonly dayCount: number;
-  /** Bytes of the segments in memory, and of their files. */
+  /** Bytes of the segments in memory, then of their files. */
   readonly memorySize: number;
   readonly byteSize: number;
   readonly span: TimeSpan;
-  /** Log records whose rows, of some day at least, are in the files. */
+  /** Sequences of the log records that have rows in the files, of at least one day. */
   readonly covered: readonly SequenceInterval[];
 };
 
 export type SourceInspection = {
   readonly source: string;
-  /** In segment files, and in the log alone. */
+  /** Events in segment files, plus events that are in the log only. */
   readonly eventCount: number;
   readonly span: TimeSpan;
   readonly segments: SegmentTotals;
-  /** `undefined` when the log has nothing of the source. */
+  /** `undefined` if the log has no record of the source. */
   readonly log: LogCensusOfSource | undefined;
 };
 
 type SegmentInspection = {
   readonly path: string;
   readonly source: string;
-  /** Days since the epoch. */
+  /** UTC day, in days since the epoch. */
   readonly partition: number;
   readonly eventCount: number;
   readonly span: TimeSpan;
@@ -51,7 +51,7 @@ type SegmentInspection = {
 };
 
 export type Inspection = {
-  /** By name. */
+  /** Sorted by name. */
   readonly sources: readonly SourceInspection[];
   readonly eventCount: number;
   readonly span: TimeSpan;
@@ -63,33 +63,32 @@ export type Inspection = {
   };
   /** Every segment file that counts. */
   readonly files: readonly SegmentInspection[];
-  /** The first FOLDER_DAMAGES_LISTED_MAX. */
+  /** At most FOLDER_DAMAGES_LISTED_MAX. */
   readonly damages: readonly FolderDamage[];
   readonly damageCount: number;
   readonly unchecked: readonly UncheckedFile[];
   readonly leftovers: readonly Leftover[];
   readonly quarantine: { readonly fileCount: number; readonly byteSize: number };
-  /** Names that are none of ours, among the files of segments and of the log. */
+  /** Names in the folders of segments and log that weir does not use. */
   readonly unknown: readonly string[];
-  /** False when the files changed so fast that the numbers may be of no single moment. */
+  /** False if the files changed so fast that the numbers may mix several moments. */
   readonly isSettled: boolean;
 };
 
 export type InspectionOptions = {
   readonly disk: Disk;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
-  /** Of the log's bytes, which are all read. */
+  /** Progress in bytes of the log, all of which is read. */
   readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
 };
 
 /**
- * What a data folder holds, by its files alone: the envelopes of segment files and every record of
- * the log. Changes nothing; a service may run on the folder. Rejects with a DiskError when a folder
- * cannot be listed.
+ * Reads the contents of a data folder from the envelopes of its segment files and from every record of the log. Changes
+ * nothing; a service may run on the folder. Rejects with a DiskError if a folder cannot be listed.
  *
- * An event that was there when it began is counted once: the log is read before the segment files
- * are listed for good, and a record leaves the log only when it is in one.
+ * Each event that existed at the start is counted once: the log is read before the final listing of segment files, and
+ * a record leaves the log only when its rows are in segment files.
  */
 export async function inspectFolder(options: InspectionOptions): Promise<Inspection> {
   const { disk, dataDir, onProgress } = options;
@@ -213,7 +212,7 @@ async function sizeOfFolder(
       fileCount += 1;
       byteSize += reader.size;
     } catch (error) {
-      // A person may be tidying up.
+      // An operator may remove files meanwhile.
       if (!(error instanceof DiskError && error.code === 'ENOENT')) throw error;
     }
   }

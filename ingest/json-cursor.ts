@@ -3,7 +3,7 @@ import * as ascii from './ascii.ts';
 import { type BodyText, SHORT_ESCAPES } from './body-text.ts';
 import { InvalidUtf8Error, MalformedBodyError } from './ingest-error.ts';
 
-/** 1 for the bytes that end a run of ordinary characters in a string. */
+/** 1 for each byte that ends a run of ordinary characters in a string. */
 export const ENDS_STRING_RUN = new Uint8Array(256);
 ENDS_STRING_RUN.fill(1, 0, 0x20);
 ENDS_STRING_RUN[ascii.QUOTE] = 1;
@@ -13,23 +13,23 @@ const LIST = 0;
 const MAP = 1;
 
 /**
- * A place in a body that is read as JSON (RFC 8259). Every method either steps over something valid
- * or throws `MalformedBodyError`; none of them recurses. `end` is where the text ends, and the byte
- * there is one that no value goes on with (zero).
+ * A position in a body that is read as JSON (RFC 8259). Every method either skips valid JSON or throws
+ * `MalformedBodyError`. None of them recurses. `end` is the end of the text; the byte there is zero, which no value
+ * contains.
  */
 export class JsonCursor {
   readonly text: BodyText;
   readonly #isLines: boolean;
   position = 0;
   end: number;
-  /** Whether the string stepped over last has escapes. */
+  /** Whether the last string skipped has escapes. */
   hasEscape = false;
   #stack = new Uint8Array(64);
-  /** Of the line turned to last, counted from 1, and where it begins. */
+  /** The number of the current line, from 1, and its start. */
   #line = 0;
   #lineStart = 0;
 
-  /** `isLines`: each line is a text of its own, which only matters for how errors name a place. */
+  /** `isLines`: each line is a separate text. Affects only the positions in error messages. */
   constructor(text: BodyText, isLines: boolean) {
     this.text = text;
     this.#isLines = isLines;
@@ -37,21 +37,21 @@ export class JsonCursor {
   }
 
   /**
-   * Nothing after needs to look whether the body is UTF-8.
+   * Checks the whole body, so that no later step has to.
    *
-   * @throws InvalidUtf8Error unless all of it is.
+   * @throws InvalidUtf8Error unless the body is valid UTF-8.
    */
   checkUtf8(): void {
     if (!isUtf8(this.text.bytes.subarray(0, this.text.bodySize))) throw new InvalidUtf8Error();
   }
 
-  /** Steps over the mark that some senders put before UTF-8. */
+  /** Skips a byte order mark. */
   skipMark(): void {
     const { bytes } = this.text;
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.position = 3;
   }
 
-  /** Turns to the next line as a text of its own: `[start, end)`. */
+  /** Turns to the next line as a separate text: `[start, end)`. */
   enterLine(start: number, end: number): void {
     this.position = start;
     this.end = end;
@@ -59,7 +59,7 @@ export class JsonCursor {
     this.#lineStart = start;
   }
 
-  /** Steps over white space and returns the byte after it, zero at the end. */
+  /** Skips white space. Returns the byte after it, zero at the end. */
   skipSpace(): number {
     const bytes = this.text.bytes;
     for (;;) {
@@ -69,7 +69,7 @@ export class JsonCursor {
     }
   }
 
-  /** From behind the opening quote to behind the closing one; returns where the latter stands. */
+  /** Skips from after the opening quote to after the closing one. Returns the offset of the closing quote. */
   skipString(): number {
     const bytes = this.text.bytes;
     let at = this.position;
@@ -99,7 +99,7 @@ export class JsonCursor {
     return at + 6;
   }
 
-  /** Over a number; returns whether its text is that of an integer: no fraction, no exponent. */
+  /** Skips a number. Returns whether its text is an integer: no fraction, no exponent. */
   skipNumber(): boolean {
     const bytes = this.text.bytes;
     if (bytes[this.position] === ascii.MINUS) this.position++;
@@ -126,7 +126,7 @@ export class JsonCursor {
     if (this.position === start) this.fail('a digit');
   }
 
-  /** Over `true`, `false` or `null`, whichever `word` is. */
+  /** Skips `true`, `false` or `null`, given as `word`. */
   skipWord(word: string): void {
     const bytes = this.text.bytes;
     for (let index = 0; index < word.length; index++) {
@@ -135,24 +135,24 @@ export class JsonCursor {
     }
   }
 
-  /** Over the colon behind a key. */
+  /** Skips the colon after a key. */
   skipColon(): void {
     if (this.skipSpace() !== ascii.COLON) this.fail('":" after a key');
     this.position++;
   }
 
-  /** Over any value, however deep, with the white space before it. */
+  /** Skips any value of any depth, with the white space before it. */
   skipValue(): void {
     this.#skipNested(0);
   }
 
-  /** From where a list's next element is due to behind the closing bracket. */
+  /** Skips from before a list's next element to after its closing bracket. */
   skipListRest(): void {
     this.#stack[0] = LIST;
     this.#skipNested(1);
   }
 
-  /** A value is due, and with it the rest of the containers in `#stack[0, depthStart)`. */
+  /** Skips a value and the rest of the containers in `#stack[0, depthStart)`. */
   #skipNested(depthStart: number): void {
     let depth = depthStart;
     for (;;) {
@@ -175,7 +175,7 @@ export class JsonCursor {
     }
   }
 
-  /** Behind a value: over what closes, up to where the next value is due. Returns the depth there. */
+  /** Skips closing brackets after a value, up to the next value. Returns the depth there. */
   #skipClosings(depthStart: number): number {
     let depth = depthStart;
     while (depth > 0) {
@@ -223,7 +223,7 @@ export class JsonCursor {
     else this.fail('a value');
   }
 
-  /** Throws, naming the place, what stands there and what was expected. */
+  /** Throws an error with the position, what was found and what was expected. */
   fail(expected: string): never {
     const bytes = this.text.bytes;
     const at = Math.min(this.position, this.end);

@@ -26,7 +26,7 @@ import { COLUMN_TEXT_KEY_COUNT, KNOWN_KEYS } from './known-key.ts';
 import { EVENT_FIELDS_MAX } from './limits.ts';
 import type { Loan } from './memory-pool.ts';
 
-/** Entries of arrays to begin with. */
+/** Initial capacity of arrays, in entries. */
 const TOKENS_MIN = 1024;
 const SLOTS_MIN = 512;
 const KEYS_MIN = 128;
@@ -34,13 +34,12 @@ const KEYS_MIN = 128;
 const FIRST_KEYS = new FirstKeys(KNOWN_KEYS);
 
 /**
- * Turns JSON objects into tokens and slots (`engine/column/token.ts`), one after another, without
- * making objects of them. Memory is a small multiple of the text's size; time is linear in it, with
- * any keys, depth and number of duplicates; recursion ends at RECORD_DEPTH_MAX.
+ * Decodes JSON objects to tokens and slots (`engine/column/token.ts`), one after another, without creating JavaScript
+ * objects. Memory is a small multiple of the text's size. Time is linear in it, whatever the keys, depth and
+ * duplicates. Recursion ends at RECORD_DEPTH_MAX.
  *
- * A list turns out to be no list of records only when its last element has been read. It is taken
- * for one as long as it may be; when it is not, its tokens are taken back and the rest of it is only
- * checked, so that no byte is read twice.
+ * A list is known to be a list of records only after its last element. It is decoded as one until an element of another
+ * kind appears; then its tokens are dropped, and the rest of it is only validated, so no byte is read twice.
  */
 export class JsonDecoder {
   readonly keys: KeyTable;
@@ -51,13 +50,13 @@ export class JsonDecoder {
   readonly #memory: Loan;
   readonly #text: BodyText;
   readonly #cursor: JsonCursor;
-  /** The record that each key was last seen in. */
+  /** The number of the record in which each key was last seen. */
   #seenIn: Int32Array;
-  /** The key that stood behind each key when it was last met; -1: none yet. */
+  /** The key that followed each key the last time; -1 if none did. */
   #keyAfter: Int32Array;
   #keyBefore = 0;
   #recordSerial = 0;
-  /** Keys and maps that the event under way may still have. */
+  /** Keys and maps that the current event may still have. */
   #fieldsLeft = 0;
 
   constructor(text: BodyText, cursor: JsonCursor, memory: Loan) {
@@ -72,22 +71,22 @@ export class JsonDecoder {
   }
 
   /**
-   * Decodes the object whose opening brace the cursor is at, as a root record.
+   * Decodes the object at the cursor's opening brace as a root record.
    *
-   * @throws EventLimitError where it has more than EVENT_FIELDS_MAX keys and maps; the cursor is somewhere in it then.
+   * @throws EventLimitError if it has more than EVENT_FIELDS_MAX keys and maps. The cursor is then within the object.
    */
   decodeRoot(): void {
     this.#fieldsLeft = EVENT_FIELDS_MAX;
     this.#record(0, 1);
   }
 
-  /** Forgets all tokens and slots from the given counts on. */
+  /** Drops all tokens and slots from the given counts on. */
   truncate(tokenCount: number, slotCount: number): void {
     this.tokenCount = tokenCount;
     this.slotCount = slotCount;
   }
 
-  /** `level` counts records from the root, which is 1. */
+  /** `level`: depth of the record; the root has 1. */
   #record(key: number, level: number): void {
     const cursor = this.#cursor;
     const start = this.#openNode(key, RECORD);
@@ -117,10 +116,10 @@ export class JsonDecoder {
     this.#closeNode(start, slotStart);
   }
 
-  /** From behind the opening quote to behind the closing one; returns the key's number. */
+  /** Reads from after the opening quote to after the closing one. Returns the key's number. */
   #key(): number {
     const cursor = this.#cursor;
-    // Records of one kind have their keys in one order: mostly it is the one that came next before.
+    // Records of one kind mostly have their keys in one order, so the key that followed last time is tried first.
     const expected = this.#keyAfter[this.#keyBefore]!;
     if (expected >= 0 && this.keys.stands(expected, cursor.position, ascii.QUOTE)) {
       cursor.position += this.keys.lengthOf(expected) + 1;
@@ -149,7 +148,7 @@ export class JsonDecoder {
       this.#keyBefore = key;
       return key;
     }
-    // Not to be expected: with its escapes it is another text than the key.
+    // The text with its escapes differs from the key, so `#keyAfter` cannot predict it.
     const end = cursor.skipString();
     const unescaped = this.#text.size;
     this.#text.appendUnescaped(start, end);
@@ -244,7 +243,7 @@ export class JsonDecoder {
       value = value * 10 + (byte - ascii.DIGIT_0);
     }
     const next = bytes[at];
-    // A sum of digits that is safe was exact at every step; times in microseconds have sixteen.
+    // A sum of digits below 2^53 was exact at every step. Times in microseconds have sixteen digits.
     const isPlain =
       value <= Number.MAX_SAFE_INTEGER &&
       at - start <= 16 &&
@@ -254,7 +253,7 @@ export class JsonDecoder {
       next !== ascii.UPPER_E &&
       at > start;
     if (isPlain) {
-      // Stands in for the general form below, for the integers that most numbers are.
+      // Fast path for integers, which most numbers are; the general form is below.
       cursor.position = at;
       this.#slot(key, INTEGER, value);
       return;
@@ -278,7 +277,7 @@ export class JsonDecoder {
     this.tokens[this.tokenCount++] = (key << KIND_BITS) | kind;
   }
 
-  /** A token and its slot: a number or a string reference. */
+  /** Appends a token with its slot: a number or a string reference. */
   #slot(key: number, kind: number, value: number): void {
     this.#token(key, kind);
     if (this.slotCount === this.slots.length) this.#growSlots();
@@ -298,7 +297,7 @@ export class JsonDecoder {
     this.tokens[start + 2] = this.slotCount - slotStart;
   }
 
-  /** Whether two direct fields of the record that ends here have one key. */
+  /** Whether two direct fields of the record that ends here have the same key. */
   #hasDuplicates(start: number): boolean {
     const tokens = this.tokens;
     const end = this.tokenCount;
@@ -343,12 +342,12 @@ export class JsonDecoder {
   }
 }
 
-/** Refuses an event for its keys and maps, however it is read. */
+/** Refuses an event for its number of keys and maps, in every format. */
 export function failTooManyFields(): never {
   throw new EventLimitError(`an event may have ${EVENT_FIELDS_MAX} keys and maps; got more`);
 }
 
-/** Whether a container under `key` in a record of `level` is kept as text, whatever it holds. */
+/** Whether a container under `key` in a record of `level` is stored as text, whatever it holds. */
 function isKeptAsText(key: number, level: number): boolean {
   return level === RECORD_DEPTH_MAX || (level === 1 && key < COLUMN_TEXT_KEY_COUNT);
 }

@@ -5,35 +5,36 @@ import type { BodyText } from './body-text.ts';
 import type { Loan } from './memory-pool.ts';
 
 /**
- * The secret of this process' hashes. With a known one a sender could make all of its keys collide
- * and each look-up as long as the table. Answers do not depend on it: keys are numbered as they come.
+ * The secret seed of this process's hashes. With a known seed, a sender could make all of its keys collide, and
+ * look-ups linear in the size of the table. Results do not depend on the seed: keys are numbered in order of
+ * appearance.
  */
 const HASH_SEED = randomInt(2 ** 32) | 0;
 const HASH_MULTIPLIER = (randomInt(2 ** 32) & ~7) | 5;
 
-/** The hash before the first byte. */
+/** The hash of no bytes. */
 export const HASH_START = HASH_SEED;
 
-/** The hash after one more byte; `hash` is what it was before. */
+/** The hash after one more byte; `hash` is the hash before it. */
 export function hashStep(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, HASH_MULTIPLIER);
 }
 
-/** A power of two, as all capacities. */
+/** A power of two, as are all capacities. */
 const CAPACITY_MIN = 128;
 
-/** Names of ours that come first in many tables, taken in once for all of these. */
+/** Names that each new table has first, hashed once for all tables. */
 export class FirstKeys {
   readonly count: number;
   readonly bytes: Uint8Array;
-  /** Of each name: where it begins in `bytes`, its length and its hash. */
+  /** For each name: its start in `bytes`, its length and its hash. */
   readonly starts: Uint32Array;
   readonly lengths: Uint32Array;
   readonly hashes: Int32Array;
-  /** The buckets of a new table with these names in it. */
+  /** The buckets of a new table that holds these names. */
   readonly buckets = new Int32Array(2 * CAPACITY_MIN);
 
-  /** The names differ from each other, and are fewer than a new table has room for. */
+  /** The names must be distinct, and fewer than CAPACITY_MIN. */
   constructor(names: readonly string[]) {
     assert(names.length < CAPACITY_MIN, 'a new table has room for its first keys');
     const texts = names.map((name) => Buffer.from(name));
@@ -65,10 +66,10 @@ export class KeyTable {
   #hashes: Int32Array;
   /** Open addressing: 0 is free, else one more than the key's number. At most half full. */
   #buckets: Int32Array;
-  /** Keys that there is room for. */
+  /** Number of keys that fit. */
   #capacity = CAPACITY_MIN;
 
-  /** Numbers the keys of `first` as they come there. */
+  /** The keys of `first` get the first numbers. */
   constructor(text: BodyText, memory: Loan, first: FirstKeys) {
     this.#text = text;
     this.#memory = memory;
@@ -80,7 +81,7 @@ export class KeyTable {
     this.#begin(first);
   }
 
-  /** Stands in for interning one name after another: a quarter of decoding a post of one event. */
+  /** Fast path for interning the names one by one, which would be a quarter of decoding a post of one event. */
   #begin({ count, bytes, starts, lengths, hashes, buckets }: FirstKeys): void {
     assert(
       this.#buckets.length === buckets.length,
@@ -99,7 +100,7 @@ export class KeyTable {
     this.count = count;
   }
 
-  /** The number of the key that is the bytes `[start, start + length)` with the hash of all of them. */
+  /** The number of the key with the bytes `[start, start + length)` and the hash `hash`. */
   intern(start: number, length: number, hash: number): number {
     const mask = this.#buckets.length - 1;
     let bucket = spread(hash) & mask;
@@ -113,7 +114,7 @@ export class KeyTable {
     return this.#add(start, length, hash, bucket);
   }
 
-  /** As `intern`, for a name of ours. */
+  /** Interns a name that weir itself uses. */
   internName(name: string): number {
     const bytes = Buffer.from(name);
     const start = this.#text.reserve(bytes.length);
@@ -130,13 +131,13 @@ export class KeyTable {
     return this.references[key]!;
   }
 
-  /** Whether a key, and `byte` behind it, are the bytes from `start` on. */
+  /** Whether the bytes from `start` on are the key and then `byte`. */
   stands(key: number, start: number, byte: number): boolean {
     const length = this.lengthOf(key);
     return this.#text.bytes[start + length] === byte && this.#hasBytes(key, start, length);
   }
 
-  /** Whether a key of this length is the bytes from `start` on. */
+  /** Whether the bytes from `start` on are the key; `length` is the key's. */
   #hasBytes(key: number, start: number, length: number): boolean {
     const bytes = this.#text.bytes;
     const offset = this.#offsets[key]!;
@@ -188,7 +189,7 @@ export class KeyTable {
   }
 }
 
-/** Where a key with this hash, that is not there yet, goes. */
+/** The bucket for a new key with this hash. */
 function freeBucket(buckets: Int32Array, hash: number): number {
   const mask = buckets.length - 1;
   let bucket = spread(hash) & mask;
@@ -196,7 +197,7 @@ function freeBucket(buckets: Int32Array, hash: number): number {
   return bucket;
 }
 
-/** The step lets bits wander upwards only; buckets are chosen by the low ones. */
+/** Multiplication moves bits upwards only, and the low bits choose the bucket. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return mixed ^ (mixed >>> 13);

@@ -16,23 +16,23 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOCK_BEAT_MS, LOCK_LOOK_MS, LOCK_WATCH_MS } from './limits.ts';
 
-/** Whose a lock is. */
+/** The owner of a lock. */
 type Owner = {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** When the process began, in clock ticks since the boot; empty where the system does not tell. */
+  /** When the process started, in clock ticks since the boot; empty if the system does not say. */
   readonly processStart: string;
-  /** The boot and the pid namespace that the pid means something in; empty as above. */
+  /** The boot and the pid namespace in which the pid is valid; empty if the system does not say. */
   readonly pidSpace: string;
-  /** Device and inode of the folder: in a copy of it, the lock is of no meaning. */
+  /** Device and inode of the folder: a lock that was copied with its folder is not valid. */
   readonly folder: string;
-  /** Tells two locks of one process apart. */
+  /** Distinguishes two locks of one process. */
   readonly nonce: string;
 };
 
-/** How often an owner shows that it lives, and how long and how often others look for that. */
+/** The period of an owner's heartbeat, and how long and how often another process watches for it. */
 export type LockTiming = {
   readonly beatMs: number;
   readonly watchMs: number;
@@ -50,22 +50,22 @@ export class LockedError extends Error {
 }
 
 /**
- * One folder, one process. The lock is a file that names its owner; it is taken by giving a name to a
- * file that is whole already (`link` fails where the name exists), so that nobody ever reads half a
- * lock, and of two that come at once one wins.
+ * A lock file lets one process own a folder. The file names its owner. It is written in full under another name and
+ * then linked to its own (`link` fails if the name exists), so no process reads half a lock, and of two processes that
+ * try at once one succeeds.
  *
- * A lock whose owner is dead is taken over. Whether it is can be asked when it ran on this machine,
- * since its last boot, and where pids mean the same; otherwise (another host, another container) the
- * lock is watched: a living owner shows a sign of life each second, a new time of the file. An owner that
- * was stopped for longer is replaced, and learns it from its next sign of life.
+ * The lock of a dead owner is taken over. If the owner ran on this machine, since its last boot and in the same pid
+ * namespace, the system says whether it is alive. Otherwise (another host or container) the lock is watched: a live
+ * owner updates the file's modification time each second. An owner that was stopped for longer loses the lock, and
+ * notices it at its next heartbeat.
  */
 export class LockFile {
-  /** Resolves once another process has taken the lock over; never rejects. */
+  /** Resolves when another process has taken the lock over. Never rejects. */
   readonly replaced: Promise<LockedError>;
   readonly #path: string;
   readonly #owner: Owner;
   #timer: NodeJS.Timeout | undefined;
-  /** Seconds; only that it changes matters. */
+  /** The file's modification time in seconds; only a change of it matters. */
   #timeOfFile: number;
 
   private constructor(path: string, owner: Owner, nowUs: number, beatMs: number) {
@@ -95,12 +95,12 @@ export class LockFile {
     if (await this.isHeld()) await rm(this.#path, { force: true });
   }
 
-  /** Whether the lock is still this one. Once it is another's it never is again. */
+  /** Whether this lock is still valid. A lock that was lost is never valid again. */
   async isHeld(): Promise<boolean> {
     return (await readOwner(this.#path))?.nonce === this.#owner.nonce;
   }
 
-  /** Shows a sign of life. Resolves to the owner that has taken the lock over, if there is one; never rejects. */
+  /** Sends a heartbeat. Resolves to the owner that has taken the lock over, if there is one. Never rejects. */
   async #beat(): Promise<Owner | undefined> {
     try {
       const owner = await readOwner(this.#path);
@@ -108,25 +108,25 @@ export class LockFile {
       this.#timeOfFile++;
       await utimes(this.#path, this.#timeOfFile, this.#timeOfFile);
     } catch {
-      // The next one makes up for it. A file that is gone belongs to nobody.
+      // The next heartbeat follows. A missing file has no owner.
     }
     return undefined;
   }
 }
 
-/** Who has a lock, as its file says. */
+/** The holder of a lock, as its file names it. */
 export type LockHolder = {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** False when it died without giving the lock back. */
+  /** False if it died without releasing the lock. */
   readonly isAlive: boolean;
 };
 
 /**
- * Who has the lock at `path`; `undefined` when nobody has. Changes nothing. Takes up to LOCK_WATCH_MS
- * for a holder that runs elsewhere.
+ * Finds the holder of the lock at `path`; `undefined` if there is none. Changes nothing. Takes up to LOCK_WATCH_MS for
+ * a holder on another host or in another container.
  */
 export async function findLockHolder(
   path: string,
@@ -138,7 +138,7 @@ export async function findLockHolder(
   return { pid, host, since, isAlive: await isAlive(path, owner, timing) };
 }
 
-/** Guards of guards: each is left by a process that died while it took over the one before. */
+/** Depth of guards of guards: each is left by a process that died while it took over the one before. */
 const GUARD_DEPTH_MAX = 8;
 
 async function acquire(
@@ -153,7 +153,7 @@ async function acquire(
     if (holder === undefined) continue;
     if (depth === GUARD_DEPTH_MAX || (await isAlive(path, holder, timing)))
       throw lockedBy(path, holder);
-    // Only who holds the guard may replace this very lock, and only while it is still there.
+    // Only the process that holds the guard may replace this lock, and only while it exists.
     const guard = `${path}.${holder.nonce.slice(0, 8)}`;
     await acquire(guard, owner, timing, depth + 1);
     try {
@@ -166,7 +166,7 @@ async function acquire(
   }
 }
 
-/** Puts a whole lock in place by `link` or `rename`; false when the place is taken. */
+/** Moves a complete lock to its path by `link` or `rename`; false if the path exists. */
 async function place(owner: Owner, path: string, put: typeof link): Promise<boolean> {
   const aside = `${path}.${randomUUID()}.new`;
   try {
@@ -187,12 +187,12 @@ function lockedBy(path: string, { pid, host, since }: Owner): LockedError {
   );
 }
 
-/** Whose the lock is; `undefined` when there is none. One that cannot be read belongs to nobody alive. */
+/** The owner named by the lock file; `undefined` if there is no file. An unreadable lock has no live owner. */
 async function readOwner(path: string): Promise<Owner | undefined> {
   return (await readLock(path))?.owner;
 }
 
-/** The owner that a lock file names, and the time of that very file; `undefined` when there is none. */
+/** The owner that a lock file names, and the modification time of that same file; `undefined` if there is none. */
 async function readLock(
   path: string,
 ): Promise<{ readonly owner: Owner; readonly mtimeMs: number } | undefined> {
@@ -216,7 +216,7 @@ function parseOwner(text: string): Owner {
   try {
     fields = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
   } catch {
-    // Of another program, or of a disk that lost it: it is watched like any other.
+    // The lock is of another program, or damaged: it is watched like any other.
   }
   const word = (name: string): string => String(fields[name] ?? '');
   return {
@@ -238,7 +238,7 @@ async function isAlive(path: string, holder: Owner, timing: LockTiming): Promise
   return processStart === holder.processStart;
 }
 
-/** Whether the lock changes while it is watched. */
+/** Whether the lock's modification time changes while it is watched. */
 async function showsLife(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
   const timeOf = async (): Promise<number> => {
     const lock = await readLock(path);
@@ -248,7 +248,7 @@ async function showsLife(path: string, holder: Owner, timing: LockTiming): Promi
   for (let waitedMs = 0; waitedMs < timing.watchMs; waitedMs += timing.lookMs) {
     await sleep(timing.lookMs);
     const now = await timeOf();
-    // Gone or another's: whoever asks looks again.
+    // The lock is gone or has another owner: the caller looks again.
     if (Number.isNaN(now)) return false;
     if (now !== before) return true;
   }

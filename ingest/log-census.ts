@@ -3,7 +3,7 @@ import type { ReplayedRecord } from './log/log-walk.ts';
 import { partitionOf } from './partition.ts';
 import type { SegmentCoverage } from './segment-coverage.ts';
 
-/** What the log holds of one source. */
+/** Totals of the log's records of one source. */
 export type LogCensusOfSource = {
   readonly recordCount: number;
   readonly eventCount: number;
@@ -12,12 +12,12 @@ export type LogCensusOfSource = {
   /** Microseconds since the epoch. */
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
-  /** Of these records and events, those that are in no segment file; a record with any such event. */
+  /** Records and events that are in no segment file; a record counts if any of its events is in none. */
   readonly uncoveredRecordCount: number;
   readonly uncoveredEventCount: number;
 };
 
-/** Rows of records that were in no segment file before; equal indexes belong together. */
+/** Rows of records that were in no segment file before; entries with one index belong together. */
 type Uncovered = {
   readonly sequences: number[];
   readonly partitions: number[];
@@ -27,24 +27,24 @@ type Uncovered = {
 type Tally = Omit<LogCensusOfSource, 'uncoveredRecordCount' | 'uncoveredEventCount'>;
 
 /**
- * Counts the records of a log. Whether one is in segment files can be told at the end only: a
- * service may have stored it meanwhile. Those that were stored before need not be remembered, which
- * leaves those of open segments; without segment files, 24 bytes for each record.
+ * Counts the records of a log. Whether a record is in segment files is known only at the end, because a service may
+ * store it meanwhile. Records that were stored before the start are not remembered, which leaves those of open
+ * segments; without segment files, 24 bytes for each record.
  */
 export class LogCensus {
   readonly #coveredBefore: SegmentCoverage;
   readonly #tallies = new Map<string, Tally>();
   readonly #uncovered = new Map<string, Uncovered>();
 
-  /** `coveredBefore`: by the segment files as they were before the log was read. */
+  /** `coveredBefore`: the coverage of the segment files before the log was read. */
   constructor(coveredBefore: SegmentCoverage) {
     this.#coveredBefore = coveredBefore;
   }
 
   /**
-   * Records of a source come in the order of their sequences. `byteSize`: bytes in the log.
+   * Counts a record. Records of a source must come in the order of their sequences. `byteSize`: bytes in the log.
    *
-   * @throws RecordError when the data is not that of a batch; it is not counted then.
+   * @throws RecordError if the data is not that of a batch. The record is not counted then.
    */
   add(record: ReplayedRecord, byteSize: number): void {
     const { source, sequence } = record;
@@ -66,7 +66,7 @@ export class LogCensus {
     }
   }
 
-  /** By source. `covered`: by the segment files as they were after the log was read. */
+  /** Totals by source. `covered`: the coverage of the segment files after the log was read. */
   count(covered: SegmentCoverage): Map<string, LogCensusOfSource> {
     return new Map(
       Array.from(this.#tallies, ([source, tally]) => {
@@ -107,7 +107,7 @@ function countUncovered(
   return { uncoveredRecordCount, uncoveredEventCount };
 }
 
-/** Rows of a record by the day they are of. */
+/** Number of a record's rows by day. */
 function rowsByPartition(record: ReplayedRecord): ReadonlyMap<number, number> {
   const batch = record.batch();
   const first = partitionOf(record.timestampUsMin);

@@ -33,31 +33,31 @@ import { SerialWork } from './serial-work.ts';
 export type LogStoreOptions = Sealing & {
   /** Names of all sources. */
   readonly sources: readonly string[];
-  /** How long rows are kept, at least; they go by whole UTC days. */
+  /** How long rows are kept at least. They are dropped by whole UTC days. */
   readonly retentionUs: number;
-  /** How much of the segments may be in memory; all of them when left out. */
+  /** The memory for segments; unlimited if left out. */
   readonly budget?: MemoryBudget | undefined;
-  /** Called when much memory is garbage, in this thread and in those that were told of it. */
+  /** Called when much memory is garbage, in this thread and in the threads that read segments. */
   readonly onGarbage?: () => void;
-  /** Who is told what becomes of what segments hold; asked for when there is something to tell. */
+  /** The cache of what queries computed of segments. Called on each use. */
   readonly remembered?: () => ContentMemory;
 };
 
-/** What is remembered of segments goes by what they hold. */
+/** A cache whose entries belong to the contents of segments. */
 interface ContentMemory {
-  /** What some segments held is in one from now on; before each of them is forgotten. */
+  /** Called when all rows of `from` are in `to`, before each of `from` is forgotten. */
   inherit(from: readonly AnyContent[], to: SegmentContent): void;
-  /** What a segment held is no more, or in another one. */
+  /** Called when the rows of a content are gone, or are in another one. */
   forget(content: AnyContent): void;
 }
 
-/** Where batches are made durable before anyone sees them. */
+/** The log that makes batches durable before they become visible. */
 export interface BatchLog {
-  /** @throws StorageError when no record is taken at present. */
+  /** @throws StorageError if the log accepts no record at present. */
   check(): void;
   /**
-   * Resolves to the record's sequence once it is durable. Records become durable in the order of the
-   * calls, or else neither one nor any after it: these all reject.
+   * Resolves to the record's sequence when it is durable. Records become durable in the order of the calls. If one
+   * fails, all later ones that have not resolved reject, too.
    */
   append(record: LogRecord): Promise<number>;
 }
@@ -68,24 +68,23 @@ export type SourceStats = RingStats & { readonly source: string };
 export type ReplayOptions = {
   /** Microseconds since the epoch. */
   readonly nowUs: number;
-  /** The time to measure retention from; -Infinity leaves nothing out. */
+  /** The time from which retention is measured; -Infinity: nothing is too old. */
   readonly retentionNowUs: number;
-  /** Whether a record's rows of a partition are in segment files already. */
+  /** Whether segment files hold a record's rows of a partition. */
   readonly isCovered: (record: ReplayedRecord, partition: number) => boolean;
 };
 
-/** Rows [from, to) of a batch. */
+/** Rows `[from, to)` of a batch. */
 type RowRange = { readonly from: number; readonly to: number };
 
-/** Segments of all stores of this process: threads know them by their ids, the main thread among them. */
+/** Segment ids are unique in the process, over all stores: all threads know segments by their ids. */
 let segmentCount = 0;
 
 /**
  * All rows of all sources, on the main thread.
  *
- * Batches become rows in the order of the calls of `append`, one batch after another, each visible
- * as a whole or not at all. There is no other way for a row to come in, and no timer here: the owner
- * calls `tick` now and then.
+ * Batches become rows in the order of the calls of `append`, one after another. Each becomes visible atomically. Rows
+ * come in by no other way. The store has no timer: the owner calls `tick` periodically.
  */
 export class LogStore implements SegmentCatalog {
   readonly #streams = new Map<string, Stream>();
@@ -97,18 +96,18 @@ export class LogStore implements SegmentCatalog {
   readonly #remembered: LogStoreOptions['remembered'];
   #onPublished: (source: string) => void = () => {};
   #log: BatchLog | undefined;
-  /** The last record of the log that became rows, or was left out. */
+  /** The sequence of the last record that became rows or was skipped. */
   #sequence = 0;
-  /** What it was at the last tick. */
+  /** The value of `#sequence` at the last tick. */
   #sequenceAtTick = 0;
   readonly #queue = new SerialWork();
   #queuedBytes = 0;
   #droppedCount = 0;
-  /** The last of them, oldest first. */
+  /** The ids dropped last, oldest first. */
   readonly #droppedIds: number[] = [];
   #isClosed = false;
   #storage: SegmentStorage | undefined;
-  /** The end of days that should get no more rows. */
+  /** Days that end before this time should get no more rows. */
   #quietUs = Number.NEGATIVE_INFINITY;
   /** Set while segments are merged; never rejects. */
   #merging: Promise<void> | undefined;
@@ -138,31 +137,31 @@ export class LogStore implements SegmentCatalog {
     for (const { sealed } of this.#streams.values()) sealed.useStorage(storage);
   }
 
-  /** A segment of a source that is in a file already. It is read when a query asks for it. */
+  /** Adds a segment that is in a file already. A query that needs it reads it. */
   restore(source: string, file: SegmentFile, summary: SegmentSummary): void {
     const { sealed, ring } = this.#stream(source);
     sealed.restore(file, summary);
     ring.skipArrivals(file.envelope.arrivalMax + 1);
   }
 
-  /** Of this day (UTC, since the epoch) rows of a source, or values of rows, were lost to damage. */
+  /** Records that damage has lost rows or values of a source on this UTC day (days since the epoch). */
   noteLost(source: string, day: number): void {
     this.#streams.get(source)?.sealed.noteLost(day);
   }
 
-  /** From now on batches are made durable in `log` first. What is replayed comes before. */
+  /** Makes later batches durable in `log`. Records must be replayed before. */
   useLog(log: BatchLog): void {
     this.#log = log;
   }
 
   /**
-   * Takes a batch in, received at `receivedUs`. When the promise resolves, the batch is in the log, if
-   * there is one, and every later snapshot has all its rows; when it rejects, none has any. The batch
-   * is not to be changed before that, and is not kept after.
+   * Appends a batch that was received at `receivedUs`. When the promise resolves, the batch is in the log, if there is
+   * one, and every later snapshot has all of its rows. When it rejects, no snapshot has any. The batch must not change
+   * before that, and is not kept afterwards. `source` must be one of the store's.
    *
-   * Rejects with `OverloadError` when too much waits already, to be appended, sealed or written, and
-   * when the store is closed: then nothing was written. Rejects with `StorageError` when the log
-   * cannot make it durable: a restart may find it all the same. The source must be one of the store's.
+   * Rejects with an `OverloadError` when too much data waits to be appended, sealed or written, or when the store is
+   * closed; nothing was written then. Rejects with a `StorageError` when the log cannot make the batch durable; a
+   * restart may replay it nevertheless.
    */
   async append(source: string, batch: Batch, receivedUs = 0): Promise<void> {
     const { ring } = this.#stream(source);
@@ -177,9 +176,9 @@ export class LogStore implements SegmentCatalog {
     const arrivalBase = ring.reserveArrivals(batch.rowCount);
     this.#queuedBytes += size;
     try {
-      // The log gets it now, in the order of the calls; rows follow in the same order.
+      // The log takes records in the order of the calls; rows follow in the same order.
       const durable = this.#log?.append({ source, receivedUs, arrivalBase, batch });
-      // The queue looks at it later; until then nobody would.
+      // The queue awaits it later; without a handler, a rejection before that would end the process.
       durable?.catch(() => {});
       await this.#queue.run(async () => {
         const sequence = (await durable) ?? 0;
@@ -194,26 +193,27 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Throws an OverloadError or a StorageError when no batch would be taken at present, of this source or, where
-   * none is named, of any: worth asking before one is made.
+   * Checks whether a batch would be accepted at present: for `source`, or for any source if left out. Saves the work of
+   * decoding a body that would be refused.
+   *
+   * @throws OverloadError, StorageError
    */
   check(source?: string): void {
     if (this.#isClosed) throw new OverloadError('the store is closed');
     if (source !== undefined && this.#stream(source).ring.isOverloaded) {
       throw new OverloadError(`too many segments of ${source} wait to be sealed`);
     }
-    // What no file will hold can never leave.
+    // Without storage, the backlog could never shrink.
     if (this.#storage !== undefined) this.#backlog.check();
     this.#log?.check();
   }
 
   /**
-   * Takes in what the log holds, as it was: to be called before `useLog`, in the order of sequences,
-   * one after another. Waits while sealing is behind. What is older than the retention is left out,
-   * and what is in segment files. A source that is not one of the store's becomes one that nobody
-   * posts to: the log is let go of by sequence, so its rows must get to segment files as well.
+   * Replays a record of the log. Must be called before `useLog`, in the order of sequences, one call at a time. Waits
+   * while sealing is behind. Skips rows that are older than the retention or in segment files. A source that is not one
+   * of the store's is added: the log is trimmed by sequence, so its rows must reach segment files, too.
    *
-   * Rejects with a RecordError when the record cannot be applied; none of its rows is there then.
+   * Rejects with a RecordError if the record cannot be applied. None of its rows is visible then.
    */
   async replay(record: ReplayedRecord, options: ReplayOptions): Promise<void> {
     const { source, sequence, arrivalBase, rowCount } = record;
@@ -238,7 +238,7 @@ export class LogStore implements SegmentCatalog {
     }
   }
 
-  /** The first record that must stay in the log: all rows of earlier ones are in segment files. */
+  /** The first record that must stay in the log: the rows of all earlier ones are in segment files. */
   firstUnstoredSequence(): number {
     let first = this.#sequence + 1;
     for (const { ring, sealed } of this.#streams.values()) {
@@ -251,7 +251,7 @@ export class LogStore implements SegmentCatalog {
     return first;
   }
 
-  /** Seals the open segments with rows of the record that must stay in the log longest. */
+  /** Seals the open segments that hold rows of the oldest record in the log. */
   sealOldest(): void {
     const first = this.firstUnstoredSequence();
     for (const { ring } of this.#streams.values()) {
@@ -260,14 +260,14 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Calls `listener`, and no other any more, whenever a batch has become rows of a source; not for what is
-   * replayed.
+   * Registers the one listener that is called when a batch has become rows of a source; not for replayed records. It
+   * replaces an earlier one.
    */
   whenPublished(listener: (source: string) => void): void {
     this.#onPublished = listener;
   }
 
-  /** All rows of a source that queries see arrived before this number; all that come later do not. */
+  /** The arrival number after the last visible row of a source. All later rows have this number or a higher one. */
   arrivalEnd(source: string): number {
     return this.#stream(source).ring.arrivalEnd;
   }
@@ -281,8 +281,8 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Looks at a segment in whose file a thread found damage: what cannot be read is NULL from then on,
-   * or the segment is no more. True when later snapshots are without it.
+   * Reads a segment again after a thread found damage in its file. Values that cannot be read are NULL from then on, or
+   * the segment is dropped. Resolves to true if later snapshots do not have the damaged segment.
    */
   async repair(segmentId: number): Promise<boolean> {
     for (const { sealed } of this.#streams.values()) {
@@ -292,7 +292,7 @@ export class LogStore implements SegmentCatalog {
     return true;
   }
 
-  /** Tells that a query could not read the file of a segment, and why. */
+  /** Records that a query could not read the file of a segment, and why. */
   noteUnread(segmentId: number, error: Error): void {
     for (const { sealed } of this.#streams.values()) sealed.noteUnread(segmentId, error);
   }
@@ -302,9 +302,9 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Seals old open segments, tries again what failed, drops partitions older than the retention and
-   * merges small segments. While `nowUs` stands still nothing ages. The retention is measured from
-   * `retentionNowUs`, which need not believe the clock at once.
+   * Seals old open segments, retries failed steps, drops partitions older than the retention, and merges small
+   * segments. Nothing ages while `nowUs` stands still. Retention is measured from `retentionNowUs`, which may lag
+   * behind the clock.
    */
   tick(nowUs: number, retentionNowUs: number = nowUs): void {
     this.#quietUs = nowUs - PARTITION_QUIET_US;
@@ -317,7 +317,7 @@ export class LogStore implements SegmentCatalog {
     this.#sequenceAtTick = this.#sequence;
   }
 
-  /** Seals every row taken in so far. Rejects when a sealing fails; the rows are still there then. */
+  /** Seals all rows accepted so far. Rejects if a sealing fails; the rows remain. */
   async flush(): Promise<void> {
     const rings = Array.from(this.#streams.values(), ({ ring }) => ring);
     await this.#queue.run(async () => {
@@ -331,14 +331,14 @@ export class LogStore implements SegmentCatalog {
     }
   }
 
-  /** Resolves when no segment is being written, merged or let go of, and none is about to be. */
+  /** Resolves when no write, merge or eviction of segments is under way or due. */
   async settled(): Promise<void> {
     for (const { sealed } of this.#streams.values()) await sealed.settled();
     await this.#merging;
     await this.#memory.settled();
   }
 
-  /** Takes no more in; resolves when all that was taken in is there and nothing is under way. */
+  /** Accepts no more batches. Resolves when all accepted ones are rows and nothing is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue.settled();
@@ -354,12 +354,12 @@ export class LogStore implements SegmentCatalog {
     return this.#memory.stats();
   }
 
-  /** Whether posts are about to be refused until more has been sealed. */
+  /** Whether posts will soon be refused because sealing is behind. */
   get isSealUrgent(): boolean {
     return this.#backlog.isSealUrgent;
   }
 
-  /** Bytes of batches that wait to be appended. */
+  /** Bytes of batches in the append queue. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
@@ -387,7 +387,7 @@ export class LogStore implements SegmentCatalog {
     return must(this.#streams.get(source), `source ${source} is one of the store's`);
   }
 
-  /** Merges until nothing is worth it, one merge at a time: each holds much memory. */
+  /** Merges as long as a merge is worthwhile, one at a time: each needs much memory. */
   #startMerging(): void {
     if (this.#storage === undefined) return;
     this.#merging ??= this.#mergeAll().finally(() => {
@@ -411,8 +411,8 @@ export class LogStore implements SegmentCatalog {
   }
 
   /**
-   * Waits while more is in memory than may be and some of it is about to leave: the log is read faster
-   * than segments are sealed and written.
+   * Waits while memory exceeds the limit and blocks can be evicted: replay reads the log faster than segments are
+   * sealed and written.
    */
   async #roomInMemory(): Promise<void> {
     for (;;) {
@@ -421,7 +421,7 @@ export class LogStore implements SegmentCatalog {
       if (!this.#budget.isOver && !this.#backlog.isFull) return;
       await this.#memory.settled();
       const shrinking = this.#backlog.shrinking();
-      // What is in the log must come in all the same: nobody can be told to come back with it.
+      // The log must be replayed in full, whatever memory there is: it cannot be refused.
       if (shrinking === undefined) return;
       await shrinking;
     }
@@ -436,8 +436,8 @@ export class LogStore implements SegmentCatalog {
 }
 
 /**
- * The one place that every batch passes to become rows, all visible at once. When it rejects, none
- * is. Lets other work of the thread run now and then.
+ * Makes a batch rows, visible atomically. Every batch passes here. If it rejects, none of the rows is visible. Yields
+ * to the event loop between slices.
  */
 async function appendNow(
   ring: SegmentRing,
@@ -467,7 +467,7 @@ async function appendNow(
   ring.publish();
 }
 
-/** Waits until sealing has caught up. Rejects when it fails again and again. */
+/** Waits until sealing has caught up. Rejects after REPLAY_SEAL_FAILURES_MAX failures. */
 async function roomIn(ring: SegmentRing, nowUs: number): Promise<void> {
   for (let failures = 0; ring.isOverloaded; ) {
     await ring.sealedNext();
@@ -475,12 +475,12 @@ async function roomIn(ring: SegmentRing, nowUs: number): Promise<void> {
     if (++failures > REPLAY_SEAL_FAILURES_MAX) {
       throw new Error('a segment cannot be sealed', { cause: ring.sealError });
     }
-    // Tries again what failed.
+    // Retries failed sealings.
     ring.tick(nowUs);
   }
 }
 
-/** The partitions that rows of a record are wanted of: all, none, or those it says. */
+/** The partitions whose rows are replayed: all, none, or a predicate. */
 function wantedPartitions(
   record: ReplayedRecord,
   isWanted: (partition: number) => boolean,
@@ -495,7 +495,7 @@ function wantedPartitions(
   return wanted.size === last - first + 1 ? 'all' : (partition) => wanted.has(partition);
 }
 
-/** The rows of some partitions, in as few ranges as there are. */
+/** The rows of the wanted partitions, in as few ranges as possible. */
 function rangesOf(batch: Batch, isWanted: (partition: number) => boolean): RowRange[] {
   const ranges: RowRange[] = [];
   let from = 0;
@@ -507,14 +507,14 @@ function rangesOf(batch: Batch, isWanted: (partition: number) => boolean): RowRa
   return ranges;
 }
 
-/** Rows to append at a stretch. */
+/** Number of rows to append before yielding. */
 function sliceRowsOf(batch: Batch): number {
   const rowSize = batchSize(batch) / Math.max(batch.rowCount, 1);
   const rows = Math.floor(APPEND_SLICE_BYTES / Math.max(rowSize, 1));
   return Math.min(Math.max(rows, 1), APPEND_SLICE_ROWS);
 }
 
-/** Bytes that a batch holds, all but the few per row. */
+/** Bytes of a batch, except the few per row. */
 function batchSize(batch: Batch): number {
   return batch.bytes.byteLength + batch.tokens.byteLength + batch.slots.byteLength;
 }

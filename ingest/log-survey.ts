@@ -13,30 +13,33 @@ import {
   walkLog,
 } from './log/log-walk.ts';
 
-/** The log of a data folder as it was found. */
+/** What a survey found in the log of a data folder. */
 export type LogSurvey = {
-  /** Files that were read, and their bytes. */
+  /** Number of files read, and their bytes. */
   readonly fileCount: number;
   readonly byteSize: number;
-  /** Records that are whole. */
+  /** Number of whole records. */
   readonly recordCount: number;
-  /** Sequences of the first and the last of them; `undefined` when there are none. */
+  /** Sequences of the first and the last whole record; `undefined` if there are none. */
   readonly firstSequence: number | undefined;
   readonly lastSequence: number | undefined;
-  /** Bytes that are no whole record and never had to be one: being written, or cut off by a crash. */
+  /**
+   * Bytes at the end of the log that are no whole record and were never acknowledged: a write under way, or cut off by
+   * a crash.
+   */
   readonly tailSize: number;
   readonly damageCount: number;
-  /** Records known to have been there that cannot be read. */
+  /** Records that existed and cannot be read. */
   readonly recordsLost: number;
   readonly unchecked: readonly UncheckedFile[];
-  /** Names in its folder that no log file has. */
+  /** Names in the log's folder that are not those of log files. */
   readonly unknown: readonly string[];
 };
 
 export type LogSurveyOptions = {
   readonly disk: Disk;
   readonly dataDir: string;
-  /** Of `byteSize` bytes. Throws a RecordError when the record makes no sense. */
+  /** `byteSize`: bytes of the record. Throws a RecordError if the record cannot be decoded. */
   readonly onRecord: (record: ReplayedRecord, byteSize: number) => void;
   readonly onDamage: (damage: FolderDamage) => void;
   readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
@@ -45,16 +48,16 @@ export type LogSurveyOptions = {
 const FOLDER = 'log';
 
 /**
- * Reads every record of a log from outside, while a service may be writing and trimming it. Changes
- * nothing. Rejects with a DiskError when the folder cannot be listed.
+ * Reads every record of a log of another process, which may write and trim it meanwhile. Changes nothing. Rejects with
+ * a DiskError if the folder cannot be listed.
  */
 export async function surveyLog(options: LogSurveyOptions): Promise<LogSurvey> {
   const { disk } = options;
   const folder = join(options.dataDir, FOLDER);
-  // What was acknowledged by now is in the files that are listed below.
+  // All records acknowledged by now are in the files that are listed below.
   const { end, unchecked } = await readEnd(disk, folder);
-  // A look at a folder may miss a file that comes meanwhile, and yet see one that comes after it.
-  // What the first look saw was all there when the second began, but for files trimmed meanwhile.
+  // A listing may miss a file that is created meanwhile, and yet show a later one. All files of the first listing
+  // existed when the second began, except those trimmed meanwhile.
   const newest = logNumbersOf(await disk.list(folder)).at(-1) ?? 0;
   const names = await disk.list(folder);
   const numbers = logNumbersOf(names).filter((number) => number <= newest);
@@ -134,9 +137,9 @@ class Survey implements LogVisitor {
   }
 
   unread(path: string, error: DiskError | LogVersionError): void {
-    // Trimmed since it was listed.
+    // The file was trimmed after it was listed.
     if (error instanceof DiskError && error.code === 'ENOENT') return;
-    // A file is opened twice.
+    // A file is opened twice; the Map keeps one entry for it.
     this.#unchecked.set(relative(this.#options.dataDir, path), error.message);
   }
 

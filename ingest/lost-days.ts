@@ -4,14 +4,14 @@ import { PARTITION_US } from './partition.ts';
 const NONE: readonly number[] = [];
 
 /**
- * Days of one source (UTC, since the epoch) of which rows, or values of rows, were lost to damage: an answer over one
- * of them may lack some. There are at most as many as the retention has days, and in nearly all services none.
+ * Days (UTC, since the epoch) of one source for which rows or values were lost to damage. An answer over such a day may
+ * be incomplete. There are at most as many as the retention has days; nearly all services have none.
  *
- * An answer over such a day is not kept, as a later start may put the file back. Partial states need no such rule: they
- * live no longer than the process.
+ * An answer over such a day is not cached, because a later start may restore the file. Partial states need no such
+ * rule: they do not outlive the process.
  *
- * A day counts even where the log has brought its rows back: a file without a readable envelope does not say which rows
- * it had.
+ * A day counts even if the log has restored its rows, because a file without a readable envelope does not say which
+ * rows it had.
  */
 export class LostDays {
   readonly #days = new Set<number>();
@@ -20,7 +20,7 @@ export class LostDays {
     this.#days.add(day);
   }
 
-  /** Those with any time of the scope. */
+  /** The lost days that overlap the scope. */
   within({ timestampUsStart, timestampUsEnd }: TimeScope): readonly number[] {
     if (this.#days.size === 0) return NONE;
     return [...this.#days].filter(
@@ -28,7 +28,7 @@ export class LostDays {
     );
   }
 
-  /** Forgets the days that end before `oldestUs`: the retention has taken them. */
+  /** Forgets days that end before `oldestUs`: the retention has dropped them. */
   forgetBefore(oldestUs: number): void {
     for (const day of this.#days) if ((day + 1) * PARTITION_US <= oldestUs) this.#days.delete(day);
   }

@@ -4,28 +4,25 @@ import { GARBAGE_BYTES_MAX, GARBAGE_BYTES_QUIET, GARBAGE_SHARE_MAX } from './lim
 import type { HeldMemory, MemoryBudget, MemoryStats } from './memory-budget.ts';
 import type { SegmentBlocks } from './segment-blocks.ts';
 
-/**
- * Keeps sealed segments within a budget: adds up what they have in memory, and lets go of what was not
- * needed for longest.
- */
+/** Keeps the memory of sealed segments within the budget: measures it, and evicts the least recently used blocks. */
 export class MemoryBalance {
   readonly #budget: MemoryBudget;
   readonly #segments: () => Iterable<HeldSegment>;
   readonly #heldBeside: () => Pick<HeldMemory, 'open' | 'queued'>;
   readonly #onGarbage: () => void;
-  /** Set while blocks leave memory; never rejects. */
+  /** Set while blocks are evicted; never rejects. */
   #evicting: Promise<void> | undefined;
-  /** Whether there was something to look at while blocks left. */
+  /** Whether a change during the eviction requires another look. */
   #isDue = false;
-  /** What segments held when that was last added up; `undefined` when they have changed since. */
+  /** Bytes that segments held when they were last measured; `undefined` if they have changed since. */
   #held: Pick<HeldMemory, 'blocks' | 'unstored' | 'index'> | undefined;
   #residentCount = 0;
-  /** Bytes dropped since `onGarbage` was called. */
+  /** Bytes dropped since the last call of `onGarbage`. */
   #garbageSize = 0;
 
   constructor(parts: {
     readonly budget: MemoryBudget;
-    /** All sealed segments there are, oldest first as far as that goes. */
+    /** All sealed segments, oldest first within each source. */
     readonly segments: () => Iterable<HeldSegment>;
     readonly heldBeside: () => Pick<HeldMemory, 'open' | 'queued'>;
     /** Called when much memory is garbage. */
@@ -37,25 +34,25 @@ export class MemoryBalance {
     this.#onGarbage = parts.onGarbage;
   }
 
-  /** To be told when there is another segment, or other memory of one. */
+  /** Must be called when a segment is added or gets other memory. */
   touch(): void {
     this.#held = undefined;
   }
 
-  /** To be told when a segment, or memory of one, is no more. */
+  /** Must be called when a segment, or memory of one, is dropped. */
   dropped(byteSize: number): void {
     this.#held = undefined;
     this.#garbageSize += byteSize;
   }
 
-  /** To be called about once a second. `isQuiet`: nothing has come in since. */
+  /** Must be called about once a second. `isQuiet`: no rows have come since the last call. */
   tick(isQuiet: boolean): void {
     if (this.#budget.tick()) this.#held = undefined;
     this.balance();
     if (isQuiet) this.#collect(GARBAGE_BYTES_QUIET);
   }
 
-  /** Takes note of what is in memory, and begins to let go of what is too much. */
+  /** Measures what is in memory, and starts to evict what exceeds the budget. */
   balance(): void {
     this.#measure();
     this.#collect(GARBAGE_BYTES_MAX);
@@ -67,14 +64,14 @@ export class MemoryBalance {
     if (shortage === undefined) return;
     this.#evicting = this.#evict(shortage).then((blockCount) => {
       this.#evicting = undefined;
-      // When nothing could leave, and nothing has changed since, only a later look may find more.
+      // If nothing could be evicted and nothing has changed, only a later look can find more.
       const isDue = this.#isDue || blockCount > 0;
       this.#isDue = false;
       if (isDue) this.balance();
     });
   }
 
-  /** After what is about to leave has left. */
+  /** Resolves when no eviction is under way. */
   async settled(): Promise<void> {
     while (this.#evicting !== undefined) await this.#evicting;
   }
@@ -84,7 +81,7 @@ export class MemoryBalance {
     return { ...stats, held: { ...stats.held, ...this.#heldBeside() } };
   }
 
-  /** Has garbage collected when there is more of it than that, or than the budget can bear. */
+  /** Has garbage collected if there is more than `bytesMax`, or more than the budget allows. */
   #collect(bytesMax: number): void {
     const garbageMax = Math.min(this.#budget.segmentBytesMax * GARBAGE_SHARE_MAX, bytesMax);
     if (this.#garbageSize <= garbageMax) return;
@@ -110,7 +107,7 @@ export class MemoryBalance {
     this.#budget.measured({ ...this.#held, ...this.#heldBeside() }, residentKib);
   }
 
-  /** Resolves to how many blocks left. */
+  /** Resolves to the number of evicted blocks. */
   async #evict(shortage: Shortage): Promise<number> {
     const holders: { readonly segment: HeldSegment; readonly blocks: SegmentBlocks }[] = [];
     for (const segment of this.#segments()) {

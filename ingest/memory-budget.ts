@@ -22,54 +22,54 @@ import {
 import type { MergeBounds } from './merge-choice.ts';
 
 export type MemoryBudgetOptions = {
-  /** Bytes for the whole process; Infinity: as many as there are. */
+  /** Limit for the whole process, in bytes; Infinity: no limit. */
   readonly memoryBytesMax: number;
-  /** Bytes of it that others take: the process itself, queries, bodies, answers. */
+  /** Bytes of the limit for everything but logs: the process itself, queries, bodies, answers. */
   readonly othersBytesMax: number;
-  /** Bytes of events that no file holds yet; BACKLOG_SHARE_MAX of all unless given. */
+  /** Limit of the backlog in bytes; by default BACKLOG_SHARE_MAX of all. */
   readonly backlogBytesMax?: number;
-  /** Bytes that sealed segments may have, whatever else there is; BLOCKS_SHARE_MIN of all unless given. */
+  /** Bytes that sealed segments may have in any case; by default BLOCKS_SHARE_MIN of all. */
   readonly segmentBytesMin?: number;
 };
 
-/** What a store of logs holds, in bytes. */
+/** Memory that a log store holds, in bytes. */
 export type HeldMemory = {
-  /** Of stored segments: the blocks that are in memory. */
+  /** Resident blocks of stored segments. */
   readonly blocks: number;
-  /** Of sealed segments that no file holds yet. */
+  /** Sealed segments that no file holds yet. */
   readonly unstored: number;
-  /** Of open and frozen segments, what they hold in reserve included. */
+  /** Open and frozen segments, including their spare capacity. */
   readonly open: number;
-  /** Of batches that wait. */
+  /** Batches in the append queue. */
   readonly queued: number;
-  /** What is known of each segment while it is not in memory. */
+  /** Bytes of each segment that stay in memory when its blocks are evicted. */
   readonly index: number;
 };
 
 export type MemoryStats = {
-  /** Bytes; Infinity when there is no limit. */
+  /** In bytes; Infinity if there is no limit. */
   readonly memoryBytesMax: number;
-  /** Bytes that sealed segments may take at present, and do. */
+  /** The current limit of sealed segments, and their size. */
   readonly segmentBytesMax: number;
   readonly segmentBytes: number;
-  /** What there is of logs, in parts; `blocks` and `unstored` are those sealed segments. */
+  /** Memory by kind; `blocks` and `unstored` are the sealed segments. */
   readonly held: HeldMemory;
-  /** Stored segments of which anything is in memory. */
+  /** Number of stored segments with resident blocks. */
   readonly residentCount: number;
   readonly evictedBlocks: number;
   readonly evictedBytes: number;
-  /** Read into memory of one query alone, for want of room. */
+  /** Bytes that single queries read for themselves, because there was no room for the blocks. */
   readonly passingBytes: number;
-  /** Whether more is in memory than may be, and nothing can leave. */
+  /** Whether the limit is exceeded and nothing can be evicted. */
   readonly isExceeded: boolean;
 };
 
-/** The most that a gauge can say: 2 TiB. */
+/** The largest value of the gauge: 2 TiB. */
 const GAUGE_BYTES_MAX = (2 ** 31 - 1) * KIB;
 
 /**
- * How much of the sealed segments may be in memory: what is left of the process's memory when all
- * else has its part. The gauge tells it to the threads that read segments, and hears from them.
+ * Computes how much memory sealed segments may have: what the rest of the process leaves. The gauge, in shared memory,
+ * carries the limit to the threads that read segments, and from them how many bytes they have read.
  */
 export class MemoryBudget {
   readonly gauge: MemoryGauge;
@@ -82,7 +82,7 @@ export class MemoryBudget {
   #segmentBytesMax: number;
   #segmentBytes = 0;
   #held: HeldMemory = { blocks: 0, unstored: 0, open: 0, queued: 0, index: 0 };
-  /** KiB that the gauge said. */
+  /** The gauge's value after the last measurement, in KiB. */
   #residentSet = 0;
   #passingSeen = 0;
   #passingKib = 0;
@@ -105,17 +105,17 @@ export class MemoryBudget {
     return new MemoryBudget({ memoryBytesMax: Number.POSITIVE_INFINITY, othersBytesMax: 0 });
   }
 
-  /** The current minute, as marks of use say it. */
+  /** The current minute, in which uses of blocks are recorded. */
   get clock(): number {
     return Atomics.load(this.gauge, GAUGE_CLOCK);
   }
 
-  /** Bytes of events that may be in memory and in no file yet. */
+  /** The limit of the backlog in bytes. */
   get backlogBytesMax(): number {
     return this.#backlogBytesMax;
   }
 
-  /** Bytes that open segments may take together, what they hold in reserve included. */
+  /** The limit of all open segments together in bytes, including their spare capacity. */
   get openBytesMax(): number {
     return this.#backlogBytesMax * OPEN_SHARE_MAX;
   }
@@ -125,24 +125,24 @@ export class MemoryBudget {
     return { rowCount: MERGE_ROWS_MAX, byteSize };
   }
 
-  /** Bytes that sealed segments may take at present. */
+  /** The current limit of sealed segments in bytes. */
   get segmentBytesMax(): number {
     return this.#segmentBytesMax;
   }
 
-  /** Whether they took more when they were last measured. */
+  /** Whether sealed segments exceeded their limit when they were last measured. */
   get isOver(): boolean {
     return this.#segmentBytes > this.#segmentBytesMax;
   }
 
-  /** Whether threads have read blocks since `measure` was last called. */
+  /** Whether threads have read blocks since the last call of `measured`. */
   get hasGrown(): boolean {
     return Atomics.load(this.gauge, GAUGE_RESIDENT) !== this.#residentSet;
   }
 
   /**
-   * To be called about once a second. Whether a new minute has begun: then all is to be measured
-   * again, as what a thread reads while it is measured may be missed.
+   * Must be called about once a second. Returns whether a new minute has begun. All memory must then be measured again,
+   * because blocks that a thread reads during a measurement may be missed.
    */
   tick(): boolean {
     const passing = Atomics.load(this.gauge, GAUGE_PASSING);
@@ -157,24 +157,24 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Bytes that sealed segments may take beyond their share, because others do not use theirs. */
+  /** Bytes that sealed segments may have beyond their share, lent by other users of memory. */
   get lentBytes(): number {
     return this.#lentBytes;
   }
 
-  /** Allows sealed segments so many bytes that others do not use, until the next call. */
+  /** Lends sealed segments bytes that others do not use, until the next call. */
   lend(byteSize: number): void {
     this.#lentBytes = byteSize;
   }
 
-  /** Takes note of what is held. `readBefore`: `residentKib` from before it was added up. */
+  /** Stores a measurement. `readBefore`: the value of `residentKib` before the measurement. */
   measured(held: HeldMemory, readBefore: number): void {
     this.#segmentBytesMax = this.#restOf(held);
     Atomics.store(this.gauge, GAUGE_LIMIT, Math.floor(this.#segmentBytesMax / KIB));
     this.#segmentBytes = held.blocks + held.unstored;
     this.#held = held;
     this.#residentSet = Math.min(Math.ceil(this.#segmentBytes / KIB), 2 ** 31 - 1);
-    // What threads read meanwhile is added to this, and so makes `hasGrown` true.
+    // Blocks that threads read during the measurement are added to it, which makes `hasGrown` true.
     Atomics.add(this.gauge, GAUGE_RESIDENT, this.#residentSet - readBefore);
     if (!this.isOver) this.#isExceeded = false;
   }
@@ -183,12 +183,12 @@ export class MemoryBudget {
     return Atomics.load(this.gauge, GAUGE_RESIDENT);
   }
 
-  /** What should leave, of what was measured last; `undefined`: nothing. */
+  /** How much to evict, by the last measurement; `undefined`: nothing. */
   shortage(): Shortage | undefined {
     const max = this.#segmentBytesMax;
     const over = this.#segmentBytes - max;
     const spare = max * EVICTION_SHARE;
-    // Queries that found no room are to find some the next time.
+    // After queries found no room, some is made for the next ones.
     const isWanted = over > 0 || (this.#isAskedForMore && over + spare > 0);
     this.#isAskedForMore = false;
     return isWanted ? { needed: Math.max(over, 0), wanted: over + spare } : undefined;
@@ -207,7 +207,7 @@ export class MemoryBudget {
       memoryBytesMax: this.#memoryBytesMax,
       segmentBytesMax: this.#segmentBytesMax,
       segmentBytes,
-      // With what threads have read since it was measured.
+      // Includes the blocks that threads have read since the last measurement.
       held: { ...this.#held, blocks: Math.max(0, segmentBytes - this.#held.unstored) },
       residentCount,
       evictedBlocks: this.#evictedBlocks,

@@ -2,28 +2,27 @@ import { assert } from '../engine/assert.ts';
 import { BodyLimitError } from './ingest-error.ts';
 import { POOLED_BUFFER_BYTES_MAX, POOLED_BYTES_MAX } from './limits.ts';
 
-/** The smallest buffer there is; those above are twice as large each. */
+/** Bytes of the smallest buffer. Each larger size is twice the one before. */
 const SIZE_MIN = 1024;
 
 /**
- * Buffers that are used again. V8 decides by the memory outside of its heap, too, when to collect
- * garbage: a body decoded in arrays of its own leaves several times its size of them, and a steady
- * stream of posts then has all of the heap marked ten times a second.
+ * Buffers for reuse. V8 also counts memory outside of its heap when it decides to collect garbage. If each body had new
+ * arrays, which are several times its size, a steady stream of posts would have the heap marked several times a second.
  */
 export class MemoryPool {
   readonly #bytesMax: number;
   readonly #loanBytesMax: number;
-  /** By the binary logarithm of their size. */
+  /** Free buffers, by the binary logarithm of their size. */
   readonly #free: ArrayBuffer[][] = [];
   #freeBytes = 0;
 
-  /** Keeps `bytesMax` bytes for later at most. One loan may have `loanBytesMax`. */
+  /** Keeps at most `bytesMax` bytes of free buffers. One loan may take `loanBytesMax` bytes. */
   constructor(bytesMax: number = POOLED_BYTES_MAX, loanBytesMax = Number.POSITIVE_INFINITY) {
     this.#bytesMax = bytesMax;
     this.#loanBytesMax = loanBytesMax;
   }
 
-  /** Bytes kept for later. */
+  /** Bytes of free buffers. */
   get freeBytes(): number {
     return this.#freeBytes;
   }
@@ -32,16 +31,16 @@ export class MemoryPool {
     return new Loan(this, this.#loanBytesMax);
   }
 
-  /** A buffer of so many bytes or more, holding anything. */
+  /** A buffer of at least `byteSize` bytes with arbitrary contents. */
   take(byteSize: number): ArrayBuffer {
     const order = orderOf(byteSize);
     const buffer = this.#free[order]?.pop();
     if (buffer !== undefined) this.#freeBytes -= buffer.byteLength;
-    // Not zeroed: larger ones would pay for it at each body.
+    // Not zeroed, because zeroing costs time for each large body.
     return buffer ?? Buffer.allocUnsafeSlow(2 ** order).buffer;
   }
 
-  /** Nobody may use the buffer after. */
+  /** Returns a buffer to the pool. The caller must not use it afterwards. */
   giveBack(buffer: ArrayBuffer): void {
     const size = buffer.byteLength;
     if (size > POOLED_BUFFER_BYTES_MAX || this.#freeBytes + size > this.#bytesMax) return;
@@ -53,9 +52,9 @@ export class MemoryPool {
 }
 
 /**
- * The arrays that one body is decoded in. They hold anything at first. Once the loan has ended nobody
- * may touch them; a loan that never ends is garbage like all else. All methods that lend throw a BodyLimitError where
- * the body takes more than the pool lends for one.
+ * The arrays in which one body is decoded. Their initial contents are arbitrary. They must not be used after the loan
+ * has ended; a loan that never ends is collected as garbage. All methods that lend throw a BodyLimitError if the body
+ * takes more than the pool lends for one.
  */
 export class Loan {
   readonly #pool: MemoryPool;
@@ -69,7 +68,7 @@ export class Loan {
     this.#bytesMax = bytesMax;
   }
 
-  /** `count` entries or more, as with all of these. */
+  /** An array of at least `count` entries, as from all methods below. */
   bytes(count: number): Buffer<ArrayBuffer> {
     return Buffer.from(this.#take(count));
   }
@@ -86,7 +85,7 @@ export class Loan {
     return new Float64Array(this.#take(count * 8));
   }
 
-  /** Gives all of it back. */
+  /** Returns all arrays to the pool. */
   end(): void {
     assert(!this.#hasEnded, 'a loan ends once');
     this.#hasEnded = true;
@@ -107,7 +106,7 @@ export class Loan {
   }
 }
 
-/** Of the smallest power of two that is not below. */
+/** The binary logarithm of the smallest power of two that is at least `byteSize`. */
 function orderOf(byteSize: number): number {
   return Math.max(32 - Math.clz32(Math.max(byteSize, SIZE_MIN) - 1), 0);
 }

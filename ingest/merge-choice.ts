@@ -5,48 +5,48 @@ import {
   MERGE_SEGMENTS_MIN,
 } from './limits.ts';
 
-/** What is looked at of a sealed segment to decide whether to merge it. */
+/** The properties of a sealed segment by which merges are chosen. */
 export type MergeCandidate = MergeTotal & {
-  /** Whether it is one of those that rows were divided to. */
+  /** Whether the segment is one of the parts of a division by project. */
   readonly isPart: boolean;
-  /** Whether blocks of its file are whole arrays, so that rows taken out of it take much memory. */
+  /** Whether blocks of its file are whole arrays, so that extracting rows from it takes much memory. */
   readonly areBlocksWhole: boolean;
 };
 
 type MergeTotal = {
   readonly rowCount: number;
-  /** In memory. */
+  /** Bytes in memory. */
   readonly byteSize: number;
 };
 
 type Total = { rowCount: number; byteSize: number };
 
-/** What a merge takes at most, all its segments together. */
+/** The limits of a merge, over all its segments. */
 export type MergeBounds = MergeTotal;
 
 const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
 
 export type MergeChoice<T> = {
   readonly segments: readonly T[];
-  /** Bytes in memory that a merge of them takes at a time. */
+  /** Bytes in memory that the merge takes at a time. */
   readonly byteSize: number;
-  /** How many segments their rows are to be in: more than one where a merge does not take all. */
+  /** Number of segments to create: more than one if a merge cannot take all rows. */
   readonly partCount: number;
 };
 
 /**
- * Which segments of one partition are to be merged next; `undefined` when none are worth it.
+ * Chooses the segments of one partition to merge next; `undefined` if no merge is worthwhile.
  *
- * Segments that grew to half of what a merge may take are left alone. Of the others those of about
- * one size, within a factor of MERGE_SEGMENTS_MIN, are merged once there are that many of them, or
- * once they fill a merge. So each row climbs by that factor with each writing: to a partition of
- * n equal segments, log n to the base of MERGE_SEGMENTS_MIN times. Smaller ones go along: all of them
- * together are hardly more to write, and none of them is looked at by each query any more.
+ * A segment of at least half the size limit of a merge stays as it is. Of the others, segments of similar size, within a
+ * factor of MERGE_SEGMENTS_MIN, are merged when there are that many of them, or when they fill a merge. So each write
+ * moves a row to a segment larger by that factor: in a partition of n equal segments, a row is written log n times, to the
+ * base of MERGE_SEGMENTS_MIN. Smaller segments are merged along: they add little to the write, and queries no longer read
+ * each of them.
  *
- * A partition that gets no more rows (`isOver`), as its day is over or its source is silent, has all in one segment,
- * large ones too, where a merge takes them. Else its rows are divided by project: as many segments, but each project is in
- * one of them. Rows that come later are divided with all others once they are more than one in DIVIDED_LATE_PART. So rows
- * are written once more, and again for each time that rows have come and two hours gone by.
+ * A partition that gets no more rows (`isOver`: its day is over, or its source is silent) is merged to one segment,
+ * including large ones, if a merge can take all. Otherwise its rows are divided by project: into as many segments, but with
+ * each project in one of them. Rows that come later are divided with all others when they exceed one in DIVIDED_LATE_PART.
+ * So rows are written once more, and again each time rows have come and the partition is quiet again.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
@@ -58,7 +58,7 @@ export function chooseMerge<T extends MergeCandidate>(
   return isOver ? chooseForGood(all, loose, bounds) : chooseSmall(loose, bounds);
 }
 
-/** Of ascending segments. */
+/** `segments` ascend by size. */
 function chooseSmall<T extends MergeCandidate>(
   all: readonly T[],
   bounds: MergeBounds,
@@ -75,7 +75,7 @@ function chooseSmall<T extends MergeCandidate>(
   return undefined;
 }
 
-/** Of ascending segments that get no more rows; `loose` are those that are no parts. */
+/** Chooses for a partition that gets no more rows. `segments` ascend by size; `loose` are those that are no parts. */
 function chooseForGood<T extends MergeCandidate>(
   all: readonly T[],
   loose: readonly T[],
@@ -87,7 +87,7 @@ function chooseForGood<T extends MergeCandidate>(
     Math.max(total.byteSize / bounds.byteSize, total.rowCount / bounds.rowCount),
   );
   if (partCount === 1) return inOne(all);
-  // Its rows are divided with the others once it is stored anew.
+  // Its rows are divided with the others after it has been rewritten.
   const whole = loose.find(({ areBlocksWhole }) => areBlocksWhole);
   if (whole !== undefined) return inOne([whole]);
   if (totalOf(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
@@ -110,7 +110,7 @@ function totalOf(segments: readonly MergeTotal[]): Total {
   return total;
 }
 
-/** Segments of less than `byteSizeEnd`, as many as a merge takes. */
+/** Segments smaller than `byteSizeEnd`, as many as a merge takes. */
 function takeAlike<T extends MergeCandidate>(
   ascending: readonly T[],
   byteSizeEnd: number,
@@ -126,7 +126,7 @@ function takeAlike<T extends MergeCandidate>(
   return { taken, isFilled: false };
 }
 
-/** From the smallest on, as many as a merge takes besides what it has. */
+/** The smallest segments that fit in the merge together with those it has. */
 function takeFitting<T extends MergeCandidate>(
   ascending: readonly T[],
   taken: readonly T[],
@@ -137,7 +137,7 @@ function takeFitting<T extends MergeCandidate>(
   return end < 0 ? ascending : ascending.slice(0, end);
 }
 
-/** Adds a segment to the total of a merge; changes nothing and is false where that takes no more. */
+/** Adds a segment to the total of a merge. Returns false, and changes nothing, if the limits are exceeded. */
 function add(total: Total, { rowCount, byteSize }: MergeTotal, bounds: MergeBounds): boolean {
   if (total.rowCount + rowCount > bounds.rowCount) return false;
   if (total.byteSize + byteSize > bounds.byteSize) return false;

@@ -6,7 +6,7 @@ export function partitionOf(timestampUs: number): number {
   return Math.floor(timestampUs / PARTITION_US);
 }
 
-/** The start of the oldest partition that is kept when all before `oldestUs` may go. */
+/** The start of the oldest partition to keep when rows before `oldestUs` may be dropped. */
 export function oldestPartitionUs(oldestUs: number): number {
   return partitionOf(oldestUs) * PARTITION_US;
 }

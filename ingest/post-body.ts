@@ -18,7 +18,7 @@ import { REPLACEMENT, withRepairedUtf8 } from './utf8-repair.ts';
 
 export type BodyForm = 'json' | 'ndjson';
 
-/** Which source a body is for, if it says so itself: `source` and `collection` are UUIDs. */
+/** The source that a body names itself; `source` and `collection` are UUIDs. */
 export type PostAddress = {
   readonly source_name?: string | undefined;
   readonly collection_name?: string | undefined;
@@ -27,29 +27,26 @@ export type PostAddress = {
 };
 
 /**
- * The events of one body, decoded but not yet looked at. Events are numbered from zero in the order
- * posted; `tokens[starts[i], starts[i + 1])` is the root record of event `i`, all its keys in it, and
- * nothing when the event is not an object or too large, or a line is not JSON. To be admitted once, then dropped.
+ * The decoded events of one body, before admission. Events are numbered from zero in the order posted. The tokens
+ * `[starts[i], starts[i + 1])` are the root record of event `i` with all of its keys. There are none if the event is
+ * not an object or is too large, or if its line is not JSON. It is admitted once, then dropped.
  */
 export type DecodedBody = {
   readonly address: PostAddress;
   readonly eventCount: number;
   readonly text: BodyText;
   readonly decoder: JsonDecoder;
-  /** Where the tokens of each event begin; `eventCount + 1` entries, maybe more. */
+  /** The start of each event's tokens; at least `eventCount + 1` entries. */
   readonly tokenStarts: Uint32Array;
-  /** Where the slots of each event begin; likewise. */
+  /** The start of each event's slots; at least `eventCount + 1` entries. */
   readonly slotStarts: Uint32Array;
-  /**
-   * What is wrong with lines that are not JSON and with events that are too large, of the first REFUSALS_LISTED_MAX, by
-   * their events.
-   */
+  /** The reasons for lines that are not JSON and events that are too large, by event; the first REFUSALS_LISTED_MAX. */
   readonly badEvents: ReadonlyMap<number, string>;
-  /** The events that hold U+FFFD, ascending, of a body that was not UTF-8; else none is named. */
+  /** The events that hold U+FFFD, ascending, if the body was not valid UTF-8; else empty. */
   readonly repairedEvents: readonly number[];
-  /** Whether the body is one event, whose address keys are not part of it. */
+  /** Whether the body is a single event, whose address keys are not part of it. */
   readonly isSingle: boolean;
-  /** Where all of this lies, and what is made of it. */
+  /** The memory of all arrays. */
   readonly memory: Loan;
 };
 
@@ -85,12 +82,12 @@ export function decodeBody(
 /** For those who decode now and then. */
 const NO_POOL = new MemoryPool(0);
 
-/** Entries of arrays to begin with. */
+/** Initial capacity of arrays, in entries. */
 const STARTS_MIN = 64;
 
 const NOT_LOOKED = -1;
 
-/** One body on its way through the decoder. */
+/** The decoding of one body. */
 class BodyDecoding {
   readonly #text: BodyText;
   readonly #cursor: JsonCursor;
@@ -105,7 +102,7 @@ class BodyDecoding {
   readonly #badEvents = new Map<number, string>();
   readonly #isRepaired: boolean;
   readonly #repairedEvents: number[] = [];
-  /** Where the next U+FFFD is after the place that was searched last. */
+  /** The position of the next U+FFFD after the place that was searched last. */
   #replacementAt = NOT_LOOKED;
   readonly #slices = new Slices(DECODE_SLICE_BYTES);
 
@@ -148,7 +145,7 @@ class BodyDecoding {
       const lineFeed = this.#text.bytes.indexOf(ascii.LINE_FEED, start);
       const end = lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
       cursor.enterLine(start, end);
-      // A line ends as a body does, for a moment: with a zero byte.
+      // A zero byte temporarily ends the line, as it ends a body.
       this.#text.bytes[end] = 0;
       if (cursor.skipSpace() !== 0 || cursor.position < end) this.#line();
       if (end < bodySize) this.#text.bytes[end] = ascii.LINE_FEED;
@@ -191,9 +188,9 @@ class BodyDecoding {
   }
 
   /**
-   * An object is a batch when the last of its keys named `batch` holds a list. That is known at its
-   * end only, so it is stepped through, taking the events of a batch on the way; an object that is
-   * none is gone through again as the one event it is.
+   * Decodes an object, which is a batch if the last of its keys named `batch` holds a list. This is known only at its
+   * end, so a first pass skips over the object and decodes the events of a batch on the way. An object that is no batch
+   * is decoded in a second pass as a single event.
    */
   async #object(): Promise<void> {
     const cursor = this.#cursor;
@@ -252,7 +249,7 @@ class BodyDecoding {
     }
   }
 
-  /** From behind the opening quote to behind the closing one: the string. */
+  /** The string from after the opening quote to after the closing one. */
   #string(): string {
     const cursor = this.#cursor;
     const start = cursor.position;
@@ -307,7 +304,7 @@ class BodyDecoding {
     this.#slotStarts[index + 1] = this.#decoder.slotCount;
   }
 
-  /** Decodes the object that is due; one that is too large is an event without a token, to be refused by itself. */
+  /** Decodes the object at the cursor. One that is too large becomes an event without tokens, which is refused by itself. */
   #root(index: number): void {
     const { tokenCount, slotCount } = this.#decoder;
     const start = this.#cursor.position;
@@ -326,7 +323,7 @@ class BodyDecoding {
     if (this.#badEvents.size < REFUSALS_LISTED_MAX) this.#badEvents.set(index, message);
   }
 
-  /** Whether U+FFFD stands in `[start, end)`; each byte is looked at once where the starts ascend. */
+  /** Whether U+FFFD occurs in `[start, end)`. Each byte is searched once if the starts ascend. */
   #hasReplacement(start: number, end: number): boolean {
     if (this.#replacementAt < start) {
       const at = this.#text.bytes.indexOf(REPLACEMENT, start);

@@ -6,61 +6,61 @@ import { type BodyForm, type DecodedBody, decodeBody, type PostAddress } from '.
 import type { EventTexts } from './wire/event-texts.ts';
 import { translateBody, type WireBody, type WireFormat } from './wire/wire-format.ts';
 
-/** A body as it was posted, and how it is read: in a form of ours, or in the format of another sender. */
+/** A posted body and its format: JSON or NDJSON of weir itself, or the format of another sender. */
 export type PostedBody =
   | { readonly pieces: WireBody['pieces']; readonly format: BodyForm }
   | (Omit<WireBody, 'memory' | 'newId'> & { readonly format: WireFormat<unknown> });
 
-/** What a body says of itself, before it is known which sources its events are for. */
+/** The addresses in a body, before its sources are known. */
 export type PostContents = {
-  /** The source that the body itself names, by its name or its id. */
+  /** The source that the body names, by name or id. */
   readonly bodyAddress: string | undefined;
-  /** The addresses that events name, in the order of their first events; `undefined` is that of the body. */
+  /** The addresses that events name, in the order of their first events; `undefined` stands for that of the body. */
   readonly addresses: readonly (string | undefined)[];
-  /** What the format notes for its door; `undefined` of a form of ours. */
+  /** The format's notes for its door; `undefined` for weir's own formats. */
   readonly notes: unknown;
 };
 
-/** A source, and which events are for it. */
+/** A source, and which events of the body are for it. */
 export type AdmissionTarget = Pick<AdmissionOptions, 'source' | 'nowUs' | 'projects'> & {
-  /** Addresses whose events are for this source, by their indexes in `PostContents.addresses`. */
+  /** The addresses of this source, as indexes into `PostContents.addresses`. */
   readonly addresses: readonly number[];
 };
 
-/** The events for one source. Events are counted from zero as posted. */
+/** The admitted events for one source. Ordinals count from zero as posted. */
 export type AdmittedPost = Admitted & {
-  /** Events of the batch that hold U+FFFD for bytes that were not UTF-8. */
+  /** Events of the batch with U+FFFD in place of bytes that were not UTF-8. */
   readonly repaired: readonly number[];
-  /** Bytes of these events, as JSON of ours. */
+  /** Bytes of these events as weir's JSON. */
   readonly bodySize: number;
 };
 
-/** Decodes one body: `begin`, then `admit` for each source, one call after another, then `end`. */
+/** Decodes one body. Calls must not overlap: `begin`, then `admit` for each source, then `end`. */
 export interface PostDecoding {
-  /** @throws MalformedBodyError, BodyLimitError: then nothing of the body can be stored. */
+  /** @throws MalformedBodyError, BodyLimitError: nothing of the body can be stored then. */
   begin(): Promise<PostContents>;
   /**
-   * The events for a source; each address is given once. The batch is good until the next call.
+   * Admits the events for a source. Each address may be given once. The batch is valid until the next call.
    *
-   * @throws MalformedBodyError, BodyLimitError.
+   * @throws MalformedBodyError, BodyLimitError
    */
   admit(target: AdmissionTarget): Promise<AdmittedPost>;
-  /** Releases what the body takes. To be called once, also after a failure. */
+  /** Frees the body's memory. Must be called once, also after a failure. */
   end(): void;
 }
 
-/** What all bodies of a process are decoded with. */
+/** Options that all bodies of a process share. */
 export type DecodingOptions = Pick<AdmissionOptions, 'retentionUs' | 'manners' | 'randomId'> & {
   readonly pool: MemoryPool;
   readonly newId: WireBody['newId'];
 };
 
-/** Decodes a body on the thread that calls. Lets other work of the thread run between events. */
+/** Decodes a body on the calling thread. Yields to the event loop between events. */
 export class LocalDecoding implements PostDecoding {
   readonly #options: DecodingOptions;
-  /** Until it is read. */
+  /** The body, until it is decoded. */
   #posted: PostedBody | undefined;
-  /** The events of a format of other senders. */
+  /** The events of a body in another sender's format. */
   #events: EventTexts | undefined;
   #decoded: DecodedBody | undefined;
   #memory: Loan | undefined;
@@ -138,7 +138,7 @@ function firstAddress(address: PostAddress): string | undefined {
   return undefined;
 }
 
-/** Refusals of some events of a post, where they were decoded as a body by themselves. */
+/** Refusals of the post, from those of the events that were decoded as a body of their own. */
 function refusalsOfPost(
   refusals: Refusals,
   ordinals: readonly number[],

@@ -1,18 +1,18 @@
 import { quickHash } from '../engine/column/string-hash.ts';
 import { encodedKey } from '../engine/column/wtf8.ts';
 
-/** Strings end to end, WTF-8; `offsets` has one entry more than there are strings. */
+/** Strings end to end in WTF-8; `offsets` has one entry more than there are strings. */
 export type NameBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };
 
-/** The same for all, so that one hash is looked for in many segments. */
+/** One hash key for all segments, so that a project is hashed once for many segments. */
 const KEY = { first: 0, second: 0 };
 
 /**
- * Which project keys a segment has, as hashes of 32 bits: four bytes for each. May take a key for
- * another, one in 2 million times with 2,000 keys; never misses one that is there.
+ * The set of a segment's project keys, as 32-bit hashes: four bytes each. It may report a key that is absent, with a
+ * probability of 1 in 2 million for 2,000 keys, and never misses one that is present.
  */
 export class ProjectHashes {
-  /** Ascending. */
+  /** Sorted ascending. */
   readonly #hashes: Int32Array;
 
   constructor({ bytes, offsets }: NameBlock) {
@@ -45,7 +45,7 @@ export class ProjectHashes {
   }
 }
 
-/** The one asked for last: each run asks for one, of many segments. */
+/** The last project looked up: a run looks one project up in many segments. */
 let last = { projectKey: '', hash: newHash('') };
 
 function projectHash(projectKey: string): number {

@@ -21,15 +21,14 @@ const NO_MATCH = 1;
 const SIMILAR = 2;
 const EXACT = 3;
 
-/** A name of the path, and how each key of the body matches it; 0 is not known yet. */
+/** A name of the path, and for each key of the body how it matches the name; 0 is not known yet. */
 type PathStep = { readonly name: string; readonly matches: Uint8Array };
 
 /**
- * Reads the project key out of root records, by a path that begins with `metadata`. It follows the
- * rules by which a query reads the same path, so that a row has the key exactly when the query's
- * comparison holds: a name matches exactly or else without case, and a list of one record is read as that
- * record. Where queries could see several answers the row is *mixed*, and where a number or a boolean stands
- * for a text.
+ * Reads the project key of root records, by a path that begins with `metadata`. It follows the rules by which a query reads
+ * the path, so a row has the key exactly if the query's comparison is true: a name matches exactly, or else without case, and
+ * a list of one record is read as that record. A row is *mixed* if queries could see several values, or if a number or a
+ * boolean is in place of a string.
  */
 export class ProjectKeyReader {
   readonly #text: BodyText;
@@ -40,7 +39,7 @@ export class ProjectKeyReader {
   #fieldAt = 0;
   #fieldSlot = 0;
 
-  /** The arrays are where the records to come will stand; they may be filled later. */
+  /** The arrays may be filled after this call. */
   constructor(
     records: {
       readonly text: BodyText;
@@ -58,19 +57,20 @@ export class ProjectKeyReader {
   }
 
   /**
-   * Of the root record at `root`, whose first slot is `slot`: a string reference, NO_STRING when no
-   * element of its metadata names a project, MIXED_PROJECTS when elements disagree, or name one by a number.
+   * Reads the project key of the root record at `root`, whose first slot is `slot`. Returns a string reference,
+   * NO_STRING if no element of its metadata names a project, or MIXED_PROJECTS if elements disagree or name one by a
+   * number.
    */
   read(root: number, slot: number): number {
     if (!this.#findField(root, slot, 0)) return NO_STRING;
     const kind = fieldKind(this.#tokens, this.#fieldAt);
     if (kind === RECORD) return this.#ofRecord(this.#fieldAt, this.#fieldSlot, 1);
     if (kind === RECORD_LIST) return this.#ofElements(this.#fieldAt, this.#fieldSlot);
-    // Not `metadata` but a key like it in other case, with other values in its list.
+    // The key is `metadata` in another case, with other values in its list.
     return kind === JSON_TEXT ? MIXED_PROJECTS : NO_STRING;
   }
 
-  /** Of a list whose every element is a row of its own to a query. */
+  /** Reads a list of which each element is a row of its own for a query. */
   #ofElements(at: number, slot: number): number {
     const tokens = this.#tokens;
     const end = at + fieldTokenCount(tokens, at);
@@ -95,13 +95,13 @@ export class ProjectKeyReader {
       return KIND_HAS_TEXT[kind] === true ? MIXED_PROJECTS : NO_STRING;
     }
     if (kind === RECORD) return this.#ofRecord(field, this.#fieldSlot, depth + 1);
-    // A record below the depth kept as tokens, or a list with other values: read by no one here.
+    // A record below the depth kept as tokens, or a list with other values: its text is not read here.
     if (kind === JSON_TEXT) return MIXED_PROJECTS;
     if (kind !== RECORD_LIST) return NO_STRING;
     return this.#ofList(field, this.#fieldSlot, depth + 1);
   }
 
-  /** A list within metadata: of several elements a query sees each or none, by how it asks. */
+  /** Reads a list within metadata. Whether a query sees one of several elements, or none, depends on the query. */
   #ofList(at: number, slot: number, depth: number): number {
     const tokens = this.#tokens;
     const end = at + fieldTokenCount(tokens, at);
@@ -117,7 +117,7 @@ export class ProjectKeyReader {
     return NO_STRING;
   }
 
-  /** Sets `#fieldAt` and `#fieldSlot`; false when the record has no such field. */
+  /** Sets `#fieldAt` and `#fieldSlot`. Returns false if the record lacks the field. */
   #findField(record: number, recordSlot: number, depth: number): boolean {
     const tokens = this.#tokens;
     const step = must(this.#path[depth], 'the path has a name at this depth');
@@ -142,7 +142,7 @@ export class ProjectKeyReader {
   #match(key: number, { name, matches }: PathStep): number {
     const reference = this.#keys.referenceOf(key);
     const start = referenceOffset(reference);
-    // Lower case may change a string's length, but not by much; a long key is not worth decoding.
+    // Lower case changes the length of a string by little, so a much longer key is not worth decoding.
     const isNear = referenceLength(reference) <= name.length * 3;
     const text = isNear ? this.#text.utf8(start, start + referenceLength(reference)) : '';
     const match =

@@ -8,11 +8,11 @@ import { METADATA_KEY } from './known-key.ts';
 
 type Records = { readonly tokens: Int32Array; readonly slots: Float64Array };
 
-/** Tokens that a chain of records down to a text takes, and those of a list of one record around it. */
+/** Tokens of a chain of records down to a text, and of a list of one record around it. */
 const chainTokens = (length: number): number => (length - 1) * NODE_HEADER_SIZE + 1;
 const LIST_TOKENS = 2 * NODE_HEADER_SIZE;
 
-/** Room that stamping needs beside that of the events as they came: any record may be an element of metadata. */
+/** Room that stamping needs beside that of the original events: any record may be an element of metadata. */
 export function stampRoom(
   path: readonly string[],
   { tokenCount, eventCount }: { readonly tokenCount: number; readonly eventCount: number },
@@ -25,11 +25,11 @@ export function stampRoom(
 }
 
 /**
- * Writes one project into every element of metadata, where the source's rule looks for it, in the place of whatever an
- * event names. Where there is no metadata, an element is made that names the project and nothing else.
+ * Writes one project into every element of an event's metadata, at the path of the source's rule, replacing any project
+ * that the event names. An event without metadata gets one element, which holds the project only.
  */
 export class ProjectStamp {
-  /** Where the arrays that events are copied to end. */
+  /** The end of the arrays that events are copied to. */
   tokenCount = 0;
   slotCount = 0;
   readonly #from: Records;
@@ -38,7 +38,7 @@ export class ProjectStamp {
   readonly #path: readonly number[];
   readonly #project: number;
 
-  /** To be made before anything that knows keys by their number: it may add some. `path` begins with `metadata`. */
+  /** Must be created before any object that reads keys by number, because it may add keys. `path` begins with `metadata`. */
   constructor(
     {
       text,
@@ -61,8 +61,8 @@ export class ProjectStamp {
   }
 
   /**
-   * Copies the metadata at `at`, a record or a list of such, as a list. False where what stands on the way to the
-   * project is no map: nothing is to be kept of the event then.
+   * Copies the metadata at `at`, a record or a list of records, as a list. Returns false if a value on the path is not
+   * a map; the event must be refused then.
    */
   copyMetadata(at: number, slot: number): boolean {
     const { tokens } = this.#from;
@@ -116,7 +116,7 @@ export class ProjectStamp {
     return isWhole;
   }
 
-  /** The rest of the path as records in each other, the project as the last of them. */
+  /** Writes the rest of the path as nested records, with the project in the innermost one. */
   #writeChain(depth: number): void {
     const key = must(this.#path[depth], 'the rest of the path has a name') << KIND_BITS;
     if (depth === this.#path.length - 1) {
@@ -139,7 +139,7 @@ export class ProjectStamp {
     this.slotCount += slotEnd - slot;
   }
 
-  /** Begins a node, whose header is written when it ends. */
+  /** Begins a node. Its header is written when it ends. */
   #begin(token: number): { readonly at: number; readonly slot: number } {
     const begun = { at: this.tokenCount, slot: this.slotCount };
     this.#to.tokens[begun.at] = token;
@@ -153,7 +153,7 @@ export class ProjectStamp {
   }
 }
 
-/** A text of ours among those of the body. */
+/** Appends a string to the body's text. */
 export function appendText(text: BodyText, added: string): number {
   const bytes = Buffer.from(added);
   const start = text.reserve(bytes.length);

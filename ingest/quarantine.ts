@@ -6,7 +6,7 @@ import { SteadyDisk } from './disk/steady-disk.ts';
 import { LOG_READ_BYTES } from './limits.ts';
 import { parseSegmentName, type SegmentName } from './segment-name.ts';
 
-/** The folder that what is damaged goes to, so that nothing that may be of worth is thrown away. */
+/** The folder for damaged data, so that nothing of possible value is deleted. */
 export class Quarantine {
   readonly #disk: SteadyDisk;
   readonly #folder: string;
@@ -17,9 +17,9 @@ export class Quarantine {
   }
 
   /**
-   * Copies bytes [offset, offset + size) of a file; resolves to the copy's path once it is durable and was
-   * read back. A copy is named by file, offset and size: what was damaged at the last start is not copied
-   * again, unless its copy is not the same. Rejects with a DiskError.
+   * Copies bytes [offset, offset + size) of a file. Resolves to the path of the copy when it is durable and was
+   * verified by reading it back. A copy is named by file, offset and size, so damage that an earlier start copied is
+   * copied again only if that copy differs. Rejects with a DiskError.
    */
   async copy(
     reader: DiskReader,
@@ -41,8 +41,8 @@ export class Quarantine {
   }
 
   /**
-   * Takes a whole file out of the way. Its name here begins with its folder's, so that files of
-   * different folders do not meet. Resolves to its path here; rejects with a `DiskError`.
+   * Moves a file into quarantine. Its name there begins with that of its folder, so files of different folders do not
+   * collide. Resolves to its new path. Rejects with a `DiskError`.
    */
   async move(path: string): Promise<string> {
     const from = dirname(path);
@@ -82,17 +82,17 @@ export class Quarantine {
     }
   }
 
-  /** Before something is moved here, the folder is as durable as the place it comes from. */
+  /** Makes the folder as durable as the folder from which files are moved. */
   async #makeFolder(): Promise<void> {
     await this.#disk.makeFolder(this.#folder);
     await this.#disk.syncFolder(dirname(this.#folder));
   }
 }
 
-/** A segment file in quarantine, and where it was. */
+/** A segment file in quarantine, and its source. */
 export type SetAside = SegmentName & { readonly source: string; readonly path: string };
 
-/** The segment files of a quarantine folder, by their names. Rejects with a `DiskError`. */
+/** The segment files in quarantine, by their names. Rejects with a `DiskError`. */
 export async function listSetAside(disk: SteadyDisk, folder: string): Promise<SetAside[]> {
   const names = await disk.list(folder);
   return names.flatMap((name) => {
@@ -109,7 +109,7 @@ async function crcOf(reader: DiskReader, offset: number, size: number): Promise<
   return crc;
 }
 
-/** Bytes [offset, offset + size), which the file has, in pieces that are good until the next one. */
+/** Yields bytes [offset, offset + size), which must exist, in pieces. Each piece is valid until the next one. */
 async function* piecesOf(
   reader: DiskReader,
   offset: number,

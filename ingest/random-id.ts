@@ -6,7 +6,7 @@ export type RandomId = (bytes: Uint8Array, offset: number) => void;
 
 export const RANDOM_ID_SIZE = 36;
 
-/** Ids whose random bits are drawn at a time: one draw costs more than a thousand ids. */
+/** Ids whose random bits are drawn together: the cost of a draw is fixed, and exceeds that of making the ids. */
 const BLOCK_IDS = 1024;
 
 const HEXADECIMAL = Buffer.from('0123456789abcdef', 'latin1');

@@ -12,7 +12,7 @@ import { ABSENT, FoundFields } from './found-fields.ts';
 import type { KeyTable } from './key-table.ts';
 import { HOST_LENGTH_MAX } from './limits.ts';
 
-/** The fields that are looked for, by what a key's name is without case; other keys are OTHER. */
+/** The roles of fields, by lower-case key name; other keys have the role `other`. */
 const ROLES = ['other', 'request', 'url', 'path', 'host', 'protocol'] as const;
 const UNKNOWN = 0;
 const OTHER = 1;
@@ -22,7 +22,7 @@ const PATH = 4;
 const HOST = 5;
 const PROTOCOL = 6;
 
-/** Bytes of the longest of their names; of a longer key none is to be made. */
+/** Bytes of the longest role name; a longer key is not decoded. */
 const NAME_SIZE_MAX = 8;
 
 const HTTP = Buffer.from('http://');
@@ -34,27 +34,26 @@ export const URL_TOKENS = 1;
 export const URL_SLOTS = 1;
 
 /**
- * Gives `metadata.request` a `url` where a sender left it out: protocol, host and path are there, and
- * the host is the project's where a gateway serves one. It stands last in `request`, so that what was
- * sent keeps its order. An event that has one, under any case of the name, or no path, or several
- * records where one request is meant, stays as it is.
+ * Adds `url` to `metadata.request` where the sender left it out, composed of protocol, host and path. A gateway serves
+ * the host of the project. `url` becomes the last field of `request`, so the sent fields keep their order. Events are
+ * not changed if they have a `url` in any case, no path, or several records as `request`.
  *
- * This is part of admission, so that log, segments and answers have the URL as if it had been sent, and
- * no query must know of it.
+ * Because this is a part of admission, the log, segments and answers have the URL as if it had been sent, and queries
+ * need no rule for it.
  */
 export class RequestUrl {
   readonly #text: BodyText;
   readonly #keys: KeyTable;
   readonly #tokens: Int32Array;
   readonly #slots: Float64Array;
-  /** The role of each key of the body; `url` may become one more. */
+  /** The role of each key of the body; `url` may be added. */
   readonly #roles: Uint8Array;
-  /** The number of the key `url`, once an event was completed. */
+  /** The number of the key `url`, after the first event was completed. */
   #urlKey: number | undefined;
-  /** The fields of the record looked at last, by role. */
+  /** The fields of the last record searched, by role. */
   readonly #found = new FoundFields(ROLES.length + 1);
 
-  /** The arrays are where events stand; each must have room for the URL of every event. */
+  /** The arrays hold the events, and must have room for the URL of every event. */
   constructor(records: {
     readonly text: BodyText;
     readonly keys: KeyTable;
@@ -69,9 +68,9 @@ export class RequestUrl {
   }
 
   /**
-   * Completes the `metadata` list at `list`, whose first slot is `slot`; behind the event the arrays end
-   * at `tokenCount` and `slotCount`. Whether it did: then there is one token and one slot more, and
-   * what encloses the list must count them.
+   * Completes the `metadata` list at `list`, whose first slot is `slot`. The event is the last in the arrays, which end
+   * at `tokenCount` and `slotCount`. If it returns true, one token and one slot were added, and the enclosing
+   * containers must count them.
    */
   complete(
     list: number,
@@ -108,14 +107,14 @@ export class RequestUrl {
     return true;
   }
 
-  /** Whether a list holds one record. */
+  /** Whether a list holds exactly one record. */
   #isOnly(list: number): boolean {
     const tokens = this.#tokens;
     const element = list + NODE_HEADER_SIZE;
     return element + fieldTokenCount(tokens, element) === list + fieldTokenCount(tokens, list);
   }
 
-  /** Of fields whose names differ in case only, the first. */
+  /** Of fields whose names differ in case only, the first counts. */
   #findFields(record: number, recordSlot: number): void {
     const tokens = this.#tokens;
     this.#found.clear();
@@ -141,7 +140,7 @@ export class RequestUrl {
     return role;
   }
 
-  /** The URL's text, appended to the body's; NO_STRING where path or host are missing. */
+  /** Appends the URL to the body's text; NO_STRING if path or host are missing. */
   #compose(project: number): number {
     const path = this.#textOf(PATH);
     if (path === NO_STRING) return NO_STRING;
@@ -154,7 +153,7 @@ export class RequestUrl {
     const size = scheme.length + referenceLength(host) + (isRooted ? 0 : 1) + referenceLength(path);
     const start = text.reserve(size);
     const { bytes } = text;
-    // Mostly short, here as below: a call of `set` or `copyWithin` costs more than the loop.
+    // Most copies are short: here and below, a loop is faster than `set` or `copyWithin`.
     for (let index = 0; index < scheme.length; index++) bytes[start + index] = scheme[index]!;
     let end = copy(bytes, host, start + scheme.length);
     if (!isRooted) bytes[end++] = ascii.SLASH;
@@ -168,7 +167,7 @@ export class RequestUrl {
     return this.#slots[this.#found.slotOf(role)]!;
   }
 
-  /** Of `https`, `https:` and `HTTPS/…`; a gateway names the version only, `HTTP/1.1`. */
+  /** Whether the protocol is `https`, `https:` or `HTTPS/…`. A gateway sends the version only: `HTTP/1.1`. */
   #isHttps(protocol: number): boolean {
     if (protocol === NO_STRING || referenceLength(protocol) < HTTPS_SIZE) return false;
     const { bytes } = this.#text;
@@ -188,7 +187,7 @@ function isHost(reference: number): boolean {
   return length > 0 && length <= HOST_LENGTH_MAX;
 }
 
-/** Copies a string; where its copy ends. */
+/** Copies a string. Returns the end of its copy. */
 function copy(bytes: Uint8Array, reference: number, target: number): number {
   const start = referenceOffset(reference);
   const length = referenceLength(reference);

@@ -1,31 +1,31 @@
 import { CLOCK_AHEAD_US_MAX, CLOCK_HELD_US_MIN } from './limits.ts';
 
-/** What a retention clock keeps on disk. All are microseconds. */
+/** The state of a retention clock that is stored on disk, in microseconds. */
 export type ClockState = {
   /** The trusted time, since the epoch. */
   readonly trustedUs: number;
-  /** What the clock said last, since the epoch. */
+  /** The last reading of the clock, since the epoch. */
   readonly clockUs: number;
   /**
-   * How long the clock has run on since it left the trusted time, or, while that is provisional, since the first
-   * reading; else 0.
+   * How long the clock has run since it left the trusted time or, while that is provisional, since the first reading;
+   * else 0.
    */
   readonly heldUs: number;
-  /** Whether nothing shows yet that the trusted time was ever right. */
+  /** Whether nothing has confirmed the trusted time yet. */
   readonly isProvisional: boolean;
 };
 
-/** One reading of both clocks. */
+/** A reading of the system clock and of the monotonic clock. */
 export type ClockReading = {
-  /** The clock in question, in microseconds since the epoch. */
+  /** The system clock, in microseconds since the epoch. */
   readonly nowUs: number;
-  /** The monotonic clock, in milliseconds since some moment: of the same process always the same. */
+  /** The monotonic clock, in milliseconds since a fixed moment of the process. */
   readonly monotonicMs: number;
 };
 
 /**
- * The time that retention goes by. What retention deletes is gone for ever, so it does not follow a clock
- * that leaps ahead, by an empty battery or a mistyped date.
+ * The time by which retention deletes. Deletion is final, so this clock does not follow a system clock that leaps ahead,
+ * because of an empty battery or a mistyped date.
  *
  * The clock is compared with the *trusted time*, which is the time of the last trusted reading and runs on
  * with the monotonic clock. The rules are the same while the service runs and across a restart:
@@ -43,9 +43,9 @@ export type ClockReading = {
  *    place. Otherwise a clock that is years ahead at each start, until it is set, would delete at the
  *    second start what was stored since the first.
  *
- * `state` is to be kept on disk, and the next process goes on from it. Between two processes the trusted
- * time stands still and the wait of rule 4 too, as nothing tells how long the service was down. So a service
- * that was down for more than CLOCK_AHEAD_US_MAX also waits for CLOCK_HELD_US_MIN before it deletes.
+ * `state` must be stored on disk; the next process continues from it. Between two processes the trusted time and the wait
+ * of rule 4 stand still, because the length of the downtime is unknown. So a service that was down for more than
+ * CLOCK_AHEAD_US_MAX also waits for CLOCK_HELD_US_MIN before it deletes.
  *
  * Timestamps of stored events do not move the trusted time: senders choose them, or the clock in question
  * stamped them.
@@ -55,7 +55,7 @@ export class RetentionClock {
   #clockUs: number;
   #heldUs: number;
   #isProvisional: boolean;
-  /** Of the last reading; `undefined` before the first of this process. */
+  /** The monotonic time of the last reading; `undefined` before the first one of this process. */
   #monotonicMs: number | undefined;
 
   constructor(state: ClockState) {
@@ -70,14 +70,14 @@ export class RetentionClock {
     return { trustedUs, clockUs, heldUs, isProvisional: this.#isProvisional };
   }
 
-  /** Whether the clock is too far ahead to delete by. */
+  /** Whether the clock is too far ahead of the trusted time to delete by. */
   get isHeldBack(): boolean {
     return this.#clockUs - this.#trustedUs > CLOCK_AHEAD_US_MAX;
   }
 
   /**
-   * The time to measure retention from; -Infinity: delete nothing. To be called about once a second, as
-   * a clock is seen to leap between two calls.
+   * The time from which retention is measured; -Infinity: delete nothing. Must be called about once a second: leaps are
+   * detected between two calls.
    */
   tick({ nowUs, monotonicMs }: ClockReading): number {
     const elapsedMs = monotonicMs - (this.#monotonicMs ?? monotonicMs);
@@ -97,24 +97,24 @@ export class RetentionClock {
     return this.isHeldBack || this.#isProvisional ? Number.NEGATIVE_INFINITY : nowUs;
   }
 
-  /** Whether the clock is trusted without a wait. */
+  /** Whether the clock is trusted immediately. */
   #isFollowed(): boolean {
     if (this.#isProvisional) return !this.isHeldBack;
     return !isLeap(this.#trustedUs, this.#clockUs);
   }
 }
 
-/** Whether one of the times is further from the other than a clock may be to be trusted. */
+/** Whether two times differ by more than a trusted clock may leap. */
 export function isLeap(fromUs: number, toUs: number): boolean {
   return Math.abs(toUs - fromUs) > CLOCK_AHEAD_US_MAX;
 }
 
-/** The state of a clock that is trusted as it is. */
+/** The state of a clock that is trusted as read. */
 export function trustedState(nowUs: number): ClockState {
   return { trustedUs: nowUs, clockUs: nowUs, heldUs: 0, isProvisional: false };
 }
 
-/** The state of a clock that is provisionally trusted as it is. */
+/** The state of a clock that is provisionally trusted as read. */
 export function provisionalState(nowUs: number): ClockState {
   return { ...trustedState(nowUs), isProvisional: true };
 }

@@ -14,16 +14,16 @@ import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.
 import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
 import type { SegmentSummary } from './segment-summary.ts';
 
-/** Which rows segments are sealed from. */
+/** The log records from which segments are sealed. */
 export type SealOrigin = {
-  /** Every record of the source from the first to the last of these sequences, all their rows. */
+  /** The range of sequences. The segments hold all rows of each record of the source in it. */
   readonly firstSequence: number;
   readonly lastSequence: number;
 };
 
 /**
- * A step of keeping segments in files that failed; each kind is reported once until it has succeeded. Of reads by
- * queries only failures come here: they are told once until a tick has seen none.
+ * A failed step of storing segments. Each kind is reported once until it succeeds; failed reads by queries are reported
+ * once until a tick without one.
  */
 export type StorageFailure = {
   readonly step: 'store' | 'merge' | 'drop' | 'load' | 'read';
@@ -31,15 +31,15 @@ export type StorageFailure = {
   readonly error: unknown;
 };
 
-/** Where sealed segments become durable, and small ones large. */
+/** Stores sealed segments durably, and merges small ones. */
 export type SegmentStorage = {
   readonly folder: SegmentFolder;
-  /** The rows of several segments as one, or those of a part. */
+  /** Merges the rows of several segments, or those of one part. */
   readonly merge: (
     handles: readonly SealedSegmentHandle[],
     part?: PartRows,
   ) => Promise<SharedArrayBuffer>;
-  /** Divides the rows of several segments into parts of at most so many rows, as `divideRows` does. */
+  /** Divides the rows of several segments into parts of at most `rowsMax` rows, as `divideRows` does. */
   readonly divide: (
     handles: readonly SealedSegmentHandle[],
     rowsMax: number,
@@ -48,12 +48,15 @@ export type SegmentStorage = {
   readonly onDamage: (damage: SegmentDamage) => void;
 };
 
-/** So much larger than its share of a day a part may be: projects are not divided, and a small part would be left. */
+/**
+ * The factor by which a part may exceed its share of a day: projects are not divided, and a small part would be left
+ * otherwise.
+ */
 const PART_ROOM = 9 / 8;
 
-/** What a stored segment lost. */
+/** The damage of a stored segment. */
 export type SegmentDamage = PartitionKey & {
-  /** Of the damaged file, where it was. */
+  /** The path of the damaged file before it was moved. */
   readonly path: string;
   readonly load: Extract<SegmentLoad, { kind: 'repaired' | 'lost' }>;
 };
@@ -67,11 +70,10 @@ export type SealedStats = SegmentTotals & {
 type UnstoredSealing = { readonly origin: SealOrigin; readonly segments: HeldSegment[] };
 
 /**
- * The sealed segments of one source, by partition: in memory from the moment they are sealed, in
- * files a little later, in fewer and larger ones as time goes by.
+ * The sealed segments of one source, by partition. They are in memory when they are sealed, are then written to files,
+ * and are merged to fewer and larger ones over time.
  *
- * Invariant: a row is in exactly one segment here. What takes the place of what does so in one turn
- * of the event loop.
+ * Invariant: each row is in exactly one segment here. Segments are replaced within one turn of the event loop.
  */
 export class SealedSegments {
   readonly #source: string;
@@ -91,7 +93,7 @@ export class SealedSegments {
   #merging: Promise<void> | undefined;
   readonly #repairing = new Map<number, Promise<boolean>>();
   #ticksToMerge = 0;
-  /** Whether a query could not read a file since the last tick. */
+  /** Whether a query failed to read a file since the last tick. */
   #hasUnread = false;
   #retryTicks = 1;
   #mergeCount = 0;
@@ -102,7 +104,7 @@ export class SealedSegments {
     readonly summarize: (buffer: SharedArrayBuffer) => SegmentSummary;
     readonly ids: SegmentIds;
     readonly budget: MemoryBudget;
-    /** Called when what is in memory has changed, or what of it may leave. */
+    /** Called when the memory of segments, or what of it can be evicted, has changed. */
     readonly onChange: () => void;
   }) {
     this.#source = parts.source;
@@ -112,20 +114,20 @@ export class SealedSegments {
     this.#onChange = parts.onChange;
   }
 
-  /** From now on segments are kept in files. Those that are there already are not. */
+  /** Stores later segments in files, but not those that are here already. */
   useStorage(storage: SegmentStorage): void {
     this.#storage = storage;
   }
 
-  /** A segment that is in a file already. Nothing of it is in memory before a query asks for it. */
+  /** Adds a segment that is in a file already. Nothing of it is in memory before a query reads it. */
   restore(file: SegmentFile, summary: SegmentSummary): void {
     const partition = this.#partitions.insert(HeldSegment.stored(this.#partsOf(summary), file));
     partition.quietSinceUs = (partition.day + 1) * PARTITION_US;
   }
 
   /**
-   * Segments just sealed, of all rows of their origin. Throws when they hold another number of rows
-   * than `rowCount`; nothing has changed then. Gives what they hold.
+   * Adds sealed segments with all rows of their origin. Returns their contents. Throws, and changes nothing, if the
+   * number of their rows is not `rowCount`.
    */
   add(
     buffers: readonly SharedArrayBuffer[],
@@ -151,23 +153,23 @@ export class SealedSegments {
     return this.#partitions.handles(scope);
   }
 
-  /** Of this day rows, or values of rows, were lost to damage. */
+  /** Records that damage has lost rows or values of this day. */
   noteLost(day: number): void {
     this.#lostDays.add(day);
   }
 
-  /** Days of the scope of which rows, or values of rows, were lost to damage. */
+  /** The days of the scope for which rows or values were lost to damage. */
   lostDays(scope: TimeScope): readonly number[] {
     return this.#lostDays.within(scope);
   }
 
-  /** The first record with rows in a segment that no file holds yet; `undefined`: all are in files. */
+  /** The first record with rows in a segment that no file holds yet; `undefined` if all rows are in files. */
   get firstUnstoredSequence(): number | undefined {
     const firsts = this.#unstored.map(({ origin }) => origin.firstSequence);
     return firsts.length === 0 ? undefined : Math.min(...firsts);
   }
 
-  /** Bytes of segments that are to be in files and are not yet. */
+  /** Bytes of segments that wait to be written to files. */
   get unstoredSize(): number {
     let size = 0;
     for (const { segments } of this.#unstored) {
@@ -176,7 +178,7 @@ export class SealedSegments {
     return size;
   }
 
-  /** Tries again what failed, and drops the partitions that end before `oldestUs`. */
+  /** Retries failed steps, and drops partitions that end before `oldestUs`. */
   tick(nowUs: number, oldestUs: number): void {
     for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
     this.#ticksToMerge = Math.max(0, this.#ticksToMerge - 1);
@@ -194,9 +196,9 @@ export class SealedSegments {
   }
 
   /**
-   * Begins to merge some segments of one partition, of at most so many bytes in memory. Returns `undefined` if there are
-   * none worth it, or if a merge is running; never rejects. A partition that has got no rows since `quietUs` is taken to
-   * get no more.
+   * Starts to merge segments of one partition, of at most `bytesMax` bytes in memory. Returns `undefined` if no merge
+   * is worthwhile, or if one is under way. Never rejects. A partition without new rows since `quietUs` is taken to be
+   * complete.
    */
   mergeSome(quietUs: number, bytesMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     if (this.#storage === undefined || this.#merging !== undefined || this.#ticksToMerge > 0) {
@@ -220,14 +222,14 @@ export class SealedSegments {
     return undefined;
   }
 
-  /** All of them, oldest partitions first. */
+  /** All segments, oldest partitions first. */
   segments(): Iterable<HeldSegment> {
     return this.#partitions.segments();
   }
 
   /**
-   * Does what can be done about a segment that a thread found damaged; `undefined` when it is none of
-   * these. True when there is another in its place, or none; never rejects.
+   * Reads again a segment in which a thread found damage; `undefined` if it is not one of these. Resolves to true if
+   * the segment was replaced or dropped. Never rejects.
    */
   repair(id: number): Promise<boolean> | undefined {
     const underWay = this.#repairing.get(id);
@@ -241,7 +243,7 @@ export class SealedSegments {
     return undefined;
   }
 
-  /** A query could not read the file of a segment, if it is one of these. It stays as it is. */
+  /** Records that a query could not read the file of a segment, if it is one of these. The segment is not changed. */
   noteUnread(id: number, error: Error): void {
     for (const segment of this.segments()) {
       if (segment.id !== id) continue;
@@ -250,12 +252,12 @@ export class SealedSegments {
     }
   }
 
-  /** After the storing that is under way has ended, well or not; `undefined` when none is. */
+  /** Settles when the storing under way ends, successful or not; `undefined` if there is none. */
   storing(): Promise<void> | undefined {
     return this.#storing;
   }
 
-  /** After all writing that is under way has ended, well or not. */
+  /** Settles when all writes under way have ended, successful or not. */
   async settled(): Promise<void> {
     while (this.#storing !== undefined || this.#merging !== undefined) {
       await this.#storing;
@@ -278,7 +280,7 @@ export class SealedSegments {
     });
   }
 
-  /** Until all are in files, or one cannot be written: a later tick tries again. */
+  /** Stores segments until all are in files, or one fails; a later tick retries. */
   async #storeAll(): Promise<void> {
     for (let sealing = this.#unstored[0]; sealing !== undefined; sealing = this.#unstored[0]) {
       for (let segment = sealing.segments[0]; segment !== undefined; ) {
@@ -290,7 +292,7 @@ export class SealedSegments {
     }
   }
 
-  /** Whether the segment needs no more storing. */
+  /** Stores a segment. Resolves to whether it needs no more attempts. */
   async #store(segment: HeldSegment, origin: SealOrigin): Promise<boolean> {
     const partition = partitionOf(segment.summary.timestampUsMax);
     const { folder } = must(this.#storage, 'there is a folder to store in');
@@ -314,7 +316,7 @@ export class SealedSegments {
 
   async #merge(segments: readonly HeldSegment[]): Promise<void> {
     const { folder, merge } = must(this.#storage, 'there is a folder to store in');
-    // Being read to be merged is not being in use.
+    // Reading a segment to merge it does not count as a use.
     const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
     const buffer = await this.#readOrRepair(segments, merge);
     if (buffer === undefined) return;
@@ -329,7 +331,7 @@ export class SealedSegments {
     });
   }
 
-  /** The same in several segments, of which few have rows of the same project. Nothing of them is in memory then. */
+  /** Merges to several segments, each with the rows of some projects. The new segments are not in memory. */
   async #mergeByParts(segments: readonly HeldSegment[], partCount: number): Promise<void> {
     const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
     const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
@@ -351,7 +353,7 @@ export class SealedSegments {
     });
   }
 
-  /** `undefined`: one of them was damaged or dropped, and is another now or gone. */
+  /** Runs `read`; `undefined` if a segment was damaged or dropped, after which it was replaced or is gone. */
   async #readOrRepair<T>(
     segments: readonly HeldSegment[],
     read: (handles: readonly SealedSegmentHandle[]) => Promise<T>,
@@ -369,7 +371,7 @@ export class SealedSegments {
     }
   }
 
-  /** Whether all of them are held, and in these files still. */
+  /** Whether all segments are still held, with these files. */
   #isUnchanged(
     segments: readonly HeldSegment[],
     files: readonly (SegmentFile | undefined)[],
@@ -378,14 +380,17 @@ export class SealedSegments {
     return segments.every((segment, index) => held.has(segment) && segment.file === files[index]);
   }
 
-  /** Calls `became` before the segments are dropped. Gives false, and changes nothing, where they were dropped before. */
+  /**
+   * Replaces segments. Calls `became` before it drops the old ones. Returns false, and changes nothing, if they were
+   * dropped before.
+   */
   #takePlace(
     segments: readonly HeldSegment[],
     merged: readonly HeldSegment[],
     became: () => void = () => {},
   ): boolean {
     const held = this.#partitions.holding(must(segments[0]))?.segments;
-    // Dropped meanwhile, before the files were replaced or since; late rows may have come since.
+    // The segments were dropped before the files were replaced, or since. Late rows may have come since.
     if (held === undefined || !segments.every((segment) => held.includes(segment))) return false;
     became();
     for (const segment of segments) {
@@ -411,7 +416,7 @@ export class SealedSegments {
         this.#takeLoaded(segment, load);
       });
     });
-    // What the folder does not know any more was merged, or its day is over.
+    // Files that the folder no longer has were merged, or their day was dropped.
     return isDone || isChanged;
   }
 
@@ -439,7 +444,7 @@ export class SealedSegments {
     if (!isDone) this.#undropped.add(day);
   }
 
-  /** Whether a step succeeded; tells when it first did not. */
+  /** Runs a step and resolves to whether it succeeded. Reports its first failure. */
   async #attempt(step: StorageFailure['step'], work: () => Promise<void>): Promise<boolean> {
     try {
       await work();

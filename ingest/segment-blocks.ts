@@ -13,18 +13,18 @@ import { COPY_SLICE_BYTES } from './limits.ts';
 import { blockAt, blockSizeAt } from './segment-envelope.ts';
 import type { SegmentFile } from './segment-file.ts';
 
-/** A stored segment as far as it is in memory. */
+/** The resident blocks of a stored segment. */
 export type SegmentBlocks = {
   readonly buffer: SharedArrayBuffer;
   readonly backing: SegmentBacking;
 };
 
-/** Blocks of a segment file, and its frame. */
+/** The number of blocks of a segment file, plus one for its frame. */
 function stateCountOf({ envelope }: SegmentFile): number {
   return envelope.blocks.length / BLOCK_NUMBERS + 1;
 }
 
-/** Nothing is in memory yet. `uses`: what is remembered of when there was. */
+/** State of a segment with no resident blocks. `uses`: the recorded uses of its blocks. */
 export function absentBlocks(
   file: SegmentFile,
   gauge: MemoryGauge,
@@ -36,7 +36,7 @@ export function absentBlocks(
   };
 }
 
-/** All is in memory. `usedAt`: when it was last needed, by the clock of the gauge. */
+/** State of a segment with all blocks resident. `usedAt`: their last use, by the clock of the gauge. */
 export function residentBlocks(
   file: SegmentFile,
   gauge: MemoryGauge,
@@ -48,12 +48,12 @@ export function residentBlocks(
   return { buffer, backing };
 }
 
-/** Blocks of a segment; its frame is not among them, and has the index behind the last. */
+/** The number of blocks. The frame does not count; its index is the one after the last block. */
 export function blockCountOf({ blocks }: SegmentBacking): number {
   return blocks.length / BLOCK_NUMBERS;
 }
 
-/** Bytes of blocks and frame in memory. */
+/** Bytes of the resident blocks and the frame. */
 export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
   const { blocks, states } = backing;
   const count = blockCountOf(backing);
@@ -64,7 +64,7 @@ export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
   return size;
 }
 
-/** When any of a segment that is in memory was last needed, by the clock of the gauge. */
+/** The last use of any resident block, by the clock of the gauge. */
 export function lastUseOf({ states, uses }: SegmentBacking): number {
   return uses.usedAt.reduce(
     (last, at, index) => (states[index] === RESIDENT ? Math.max(last, at) : last),
@@ -73,8 +73,8 @@ export function lastUseOf({ states, uses }: SegmentBacking): number {
 }
 
 /**
- * A copy of what is in memory without some blocks. Lets other work of the thread run now and then;
- * what threads read into the old buffer meanwhile need not be in the new one.
+ * Copies the resident blocks without those that leave. Yields to the event loop between slices. Blocks that threads
+ * read into the old buffer meanwhile may be missing from the new one.
  */
 export async function copyWithout(
   { buffer, backing }: SegmentBlocks,
@@ -116,7 +116,7 @@ function copyBytes(from: SharedArrayBuffer, to: SharedArrayBuffer, range: Range)
   new Uint8Array(to, offset, size).set(new Uint8Array(from, offset, size));
 }
 
-/** The header of a segment, and its footer. */
+/** The byte ranges of a segment's header and footer. */
 function frameRanges(buffer: SharedArrayBuffer, backing: SegmentBacking): readonly Range[] {
   const offset = slicesEnd(backing);
   return [

@@ -1,9 +1,12 @@
 import type { SegmentFile } from './segment-file.ts';
 import { coversSequence, type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts';
 
-/** Of which log records the rows are in some segment files. Those of one day may be, of another not. */
+/**
+ * The log records whose rows are in segment files, by partition: a record's rows of one day may be in a file, those of
+ * another not.
+ */
 export class SegmentCoverage {
-  /** By source and partition. */
+  /** Intervals of sequences by source and partition. */
   readonly #covered: ReadonlyMap<string, readonly SequenceInterval[]>;
 
   constructor(segments: readonly SegmentFile[]) {
@@ -19,7 +22,7 @@ export class SegmentCoverage {
     );
   }
 
-  /** Whether a record's rows of a partition are in the files. */
+  /** Whether segment files hold a record's rows of a partition. */
   covers(record: {
     readonly source: string;
     readonly partition: number;

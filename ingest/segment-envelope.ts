@@ -7,7 +7,7 @@ import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
 import type { SequenceInterval } from './sequence-intervals.ts';
 
-/** What a segment file says of itself. */
+/** The metadata of a segment file. */
 export type SegmentEnvelope = SegmentName & {
   /** Id of the source. */
   readonly source: string;
@@ -18,41 +18,41 @@ export type SegmentEnvelope = SegmentName & {
   readonly arrivalMin: number;
   readonly arrivalMax: number;
   /**
-   * The rows of these log records that lie in the partition are in this file, or in those that await the same files,
-   * all of them. Ascending, with gaps between.
+   * The log records whose rows of the partition are all in this file, or in it and those with the same `awaits`.
+   * Ascending and disjoint.
    */
   readonly covered: readonly SequenceInterval[];
-  /** Ids of files that do not count beside this one, should they still be there. */
+  /** Ids of files that do not count beside this one, if they still exist. */
   readonly replaced: readonly number[];
   /**
-   * Ids of files whose rows are in this one and others together, all of which name the same here: while one of them counts
-   * this one does not.
+   * Ids of the files whose rows were divided among this file and others, all of which have the same `awaits`. While any
+   * of these files counts, this one does not.
    */
   readonly awaits: readonly number[];
   /** Bytes of the sealed segment in memory. */
   readonly imageSize: number;
   /**
-   * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of their places, which is that
-   * of the file. In shared memory, as every query hands it to other threads.
+   * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of the file. In shared memory, because every
+   * query passes it to other threads.
    */
   readonly blocks: BlockTable;
-  /** Whether a block is a whole array, however large, as version 1 wrote them. */
+  /** Whether each block is a whole array, however large, as in version 1. */
   readonly areBlocksWhole: boolean;
   /**
-   * What stands around the slices in memory, compressed (RFC 7932): the header of the sealed segment,
-   * then its footer. In shared memory, too.
+   * The bytes around the slices, compressed (RFC 7932): the header of the sealed segment, then its footer. In shared
+   * memory, too.
    */
   readonly frame: Uint8Array;
 };
 
-/** An envelope to be written. Where its blocks lie in the file is known once it has a length. */
+/** An envelope to be written. The offsets of blocks are known only when its size is. */
 export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks' | 'areBlocksWhole'> & {
   readonly blocks: readonly PackedBlock[];
 };
 
 /** An entry of an envelope's table of blocks. */
 export type StoredBlock = PackedBlock & {
-  /** In the file. */
+  /** The offset in the file. */
   readonly storedOffset: number;
 };
 
@@ -73,7 +73,7 @@ export function blockSizeAt(blocks: BlockTable, index: number): number {
   return must(blocks[index * BLOCK_NUMBERS + 1], 'the table has the block');
 }
 
-/** All blocks of an envelope. To be made for a moment: thousands of envelopes are kept. */
+/** All blocks of an envelope as objects. Callers should not keep them: thousands of envelopes are in memory. */
 export function blocksOf({ blocks }: SegmentEnvelope): StoredBlock[] {
   return Array.from({ length: blocks.length / BLOCK_NUMBERS }, (_, index) =>
     blockAt(blocks, index),
@@ -112,7 +112,7 @@ type FieldName = keyof typeof FIELD;
 
 const BLOCK_WORDS = 4;
 
-/** Of a table of 1,665 blocks, 26.6 KB, 1 makes 8.8 KB and 9 makes 8.1. */
+/** The lowest quality: for a table of 1,665 blocks with 26.6 KB, 1 gives 8.8 KB and 9 gives 8.1 KB. */
 const TABLE_QUALITY = 1;
 
 export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array {
@@ -148,7 +148,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   return builder.asUint8Array();
 }
 
-/** `bytes` must be what `encodeSegmentEnvelope` gave: their CRC has been looked at before. */
+/** `bytes` must be the result of `encodeSegmentEnvelope`: the caller has checked their CRC. */
 export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
   const table = new Table(bytes);
   const covered = table.floats('covered');
@@ -166,7 +166,7 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
       throughSequence: must(covered[2 * index + 1], 'covered sequences come in pairs'),
     })),
     replaced: table.floats('replaced'),
-    // Files that older versions wrote have none.
+    // Files of older versions lack this field.
     awaits: table.has('awaits') ? table.floats('awaits') : [],
     imageSize: table.integer('imageSize') >>> 0,
     blocks: blockTable(
@@ -180,7 +180,7 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
   };
 }
 
-/** The numbers of all blocks, each kind by itself, as gaps: mostly the same ones. */
+/** The numbers of all blocks, one kind after another, as differences, which are mostly equal. */
 function packBlocks(blocks: readonly PackedBlock[]): Uint8Array {
   const count = blocks.length;
   const words = new Uint32Array(BLOCK_WORDS * count);
@@ -196,7 +196,7 @@ function packBlocks(blocks: readonly PackedBlock[]): Uint8Array {
   return brotliCompressSync(new Uint8Array(words.buffer), { params });
 }
 
-/** Four numbers of each block, as `byColumn` gives them. */
+/** The numbers of each block, as `byColumn` returns them. */
 function unpackBlocks(packed: Uint8Array): Uint32Array {
   const words = new Uint32Array(new Uint8Array(brotliDecompressSync(packed)).buffer);
   const count = words.length / BLOCK_WORDS;
@@ -210,7 +210,7 @@ function unpackBlocks(packed: Uint8Array): Uint32Array {
   return words;
 }
 
-/** All first numbers, then all second ones … */
+/** Transposes the numbers: the first of all blocks, then the second of all blocks, and so on. */
 function byColumn(words: Uint32Array): Uint32Array {
   const count = words.length / BLOCK_WORDS;
   return Uint32Array.from(words, (_, index) => {
@@ -218,7 +218,7 @@ function byColumn(words: Uint32Array): Uint32Array {
   });
 }
 
-/** `fileOffset`: where the first block lies in the file. */
+/** `fileOffset`: the offset of the first block in the file. */
 function blockTable(words: Uint32Array, fileOffset: number): BlockTable {
   const count = words.length / BLOCK_WORDS;
   const table = new Uint32Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 4));
@@ -248,7 +248,7 @@ function floatVector(builder: Builder, values: readonly number[]): number {
   return builder.endVector();
 }
 
-/** The one table of an envelope. A field that is its default is not there. */
+/** The table of an envelope. A field with its default value is absent. */
 class Table {
   readonly #buffer: ByteBuffer;
   readonly #start: number;

@@ -33,32 +33,31 @@ import {
 import type { PackedSegment } from './segment-packing.ts';
 import { type SegmentSummary, summarizeEnvelope } from './segment-summary.ts';
 
-/** Bytes read at a time, and unpacked together: the memory that loading takes besides. */
+/** Bytes that are read and decompressed at a time: the memory that loading takes besides the segment. */
 const RUN_SIZE_MAX = 4 * 1024 * 1024;
 
 const decompress = promisify(brotliDecompress);
 
-/** Which of the two envelopes of a file. */
+/** One of the two envelopes of a file. */
 export type EnvelopeCopy = 'front' | 'back';
 
-/** A segment as it was read. */
+/** A segment read from its file. */
 export type LoadedSegment = {
-  /** The bytes that were packed, but zeros for each block that is damaged. */
+  /** The bytes that were packed, with zeros for each damaged block. */
   readonly buffer: SharedArrayBuffer;
   /** Columns that cannot be read, in the order of `sealedColumnsOf`. */
   readonly damagedColumns: readonly SealedColumnName[];
 };
 
 /**
- * A segment file, its envelope read and believed. Nothing of it is kept open: each call opens the
- * file anew. Every method rejects with a `DiskError` when the file cannot be read: damage is what was read
- * and is not what was written.
+ * A segment file with a valid envelope. The file is not kept open: each call opens it. Every method rejects with a
+ * `DiskError` if the file cannot be read. Damage means that bytes were read and differ from those written.
  */
 export class SegmentFile {
   readonly path: string;
   readonly byteSize: number;
   readonly envelope: SegmentEnvelope;
-  /** The envelope that is damaged and was done without. */
+  /** The damaged envelope, if one is. */
   readonly damagedCopy: EnvelopeCopy | undefined;
   readonly #disk: SteadyDisk;
 
@@ -70,14 +69,14 @@ export class SegmentFile {
     this.damagedCopy = found.damagedCopy;
   }
 
-  /** A file as it was written just now. */
+  /** The file that was just written at `path`. */
   static written(disk: Disk, path: string, packed: PackedSegment): SegmentFile {
     return new SegmentFile(disk, path, { ...packed, damagedCopy: undefined });
   }
 
   /**
-   * Reads both envelopes. Rejects with `SegmentDamageError` when neither is whole and with
-   * `SegmentVersionError` when one of another version is.
+   * Reads both envelopes. Rejects with `SegmentDamageError` if neither is whole, and with `SegmentVersionError` if one
+   * has another version.
    */
   static open(disk: Disk, path: string): Promise<SegmentFile> {
     return withReader(SteadyDisk.of(disk), path, async (reader) => {
@@ -96,7 +95,7 @@ export class SegmentFile {
     });
   }
 
-  /** The whole segment, each slice held against its CRC. */
+  /** Reads the whole segment and checks each slice against its CRC. */
   async load(): Promise<LoadedSegment> {
     const { imageSize } = this.envelope;
     const blocks = blocksOf(this.envelope);
@@ -118,29 +117,23 @@ export class SegmentFile {
     return { buffer, damagedColumns };
   }
 
-  /**
-   * What is known of the segment without its columns; `undefined` when the names of its projects are
-   * damaged.
-   */
+  /** Reads the segment's summary, without its columns; `undefined` if the names of its projects are damaged. */
   async summary(): Promise<SegmentSummary | undefined> {
     const { groups } = await this.footer();
     const [bytes, offsets] = await this.readSlices([groups.names.bytes, groups.names.offsets]);
     if (bytes === undefined || offsets === undefined) return undefined;
-    // What is read may begin anywhere in its buffer; a copy begins where 32 bits may.
+    // The bytes read may begin at any offset of their buffer; a copy is aligned to 32 bits.
     const names = { bytes, offsets: new Uint32Array(new Uint8Array(offsets).buffer) };
     return summarizeEnvelope(this.envelope, names, groups.hasMixed);
   }
 
-  /** The footer of the sealed segment. */
+  /** Reads the footer of the sealed segment. */
   async footer(): Promise<SealedFooter> {
     const frame = await decompress(this.envelope.frame);
     return JSON.parse(footerText(frame)) as SealedFooter;
   }
 
-  /**
-   * The bytes of one column, slice by slice in the order of `sealedColumnsOf`; `undefined` when any of
-   * them is damaged.
-   */
+  /** Reads the slices of one column, in the order of `sealedColumnsOf`; `undefined` if any of them is damaged. */
   async readColumn(column: SealedColumnName): Promise<readonly Uint8Array[] | undefined> {
     const found = sealedColumnsOf(await this.footer()).find((other) => other.column === column);
     assert(found !== undefined, `segment ${this.envelope.id} has a column ${column}`);
@@ -148,7 +141,7 @@ export class SegmentFile {
     return read.every((slice) => slice !== undefined) ? read : undefined;
   }
 
-  /** Some slices of the segment, `undefined` for each that is damaged. */
+  /** Reads slices of the segment; `undefined` for each damaged one. */
   async readSlices(slices: readonly Slice[]): Promise<(Uint8Array | undefined)[]> {
     const { blocks } = this.envelope;
     const indexes = new Set<number>();
@@ -166,7 +159,7 @@ export class SegmentFile {
     return slices.map((slice) => joined(slice, blocks, bytesOf));
   }
 
-  /** Some blocks, in the file's order; `take` gets `undefined` for one that is damaged. */
+  /** Reads blocks in the order of the file. `take` gets `undefined` for a damaged one. */
   #readBlocks(
     blocks: readonly StoredBlock[],
     take: (block: StoredBlock, bytes: Uint8Array | undefined) => void,
@@ -183,12 +176,12 @@ export class SegmentFile {
 
 type FoundEnvelope = {
   readonly byteSize: number;
-  /** The envelope that is believed. */
+  /** The envelope to use: the first of the two that is whole. */
   readonly envelope: SegmentEnvelope;
   readonly damagedCopy: EnvelopeCopy | undefined;
 };
 
-/** One envelope; `undefined` when it is damaged. */
+/** Reads one envelope; `undefined` if it is damaged. */
 async function readEnvelope(
   reader: DiskReader,
   path: string,
@@ -212,7 +205,7 @@ async function readEnvelope(
   return bytes;
 }
 
-/** A slice out of its blocks, which are known by their places; `undefined` when one of them is damaged. */
+/** Joins a slice from its blocks, which are keyed by offset; `undefined` if one of them is damaged. */
 function joined(
   slice: Slice,
   blocks: BlockTable,
@@ -232,13 +225,13 @@ function joined(
   return bytes;
 }
 
-/** Text of a sealed segment's footer, out of its frame. */
+/** Extracts the text of a sealed segment's footer from its frame. */
 function footerText(frame: Buffer): string {
   const size = frame.readUInt32LE(FOOTER_SIZE_OFFSET);
   return frame.subarray(frame.length - size).toString('utf8');
 }
 
-/** Blocks that follow one another in the file, up to RUN_SIZE_MAX bytes or one block together. */
+/** Groups adjacent blocks into runs of at most RUN_SIZE_MAX bytes, or of one block. */
 function runsOf(blocks: readonly StoredBlock[]): StoredBlock[][] {
   const runs: StoredBlock[][] = [];
   let end = -1;
@@ -256,7 +249,7 @@ function runsOf(blocks: readonly StoredBlock[]): StoredBlock[][] {
   return runs;
 }
 
-/** Bytes of blocks that lie end to end; `undefined` for those that the file ends before. */
+/** Reads the adjacent blocks of a run; `undefined` for each block that the file is too short for. */
 async function readRun(
   reader: DiskReader,
   run: readonly StoredBlock[],
@@ -266,7 +259,7 @@ async function readRun(
   const whole = await readBytes(reader, start, size);
   const stored: (Uint8Array | undefined)[] = [];
   for (const { storedOffset, storedSize } of run) {
-    // Where the file was cut off amid the run, the blocks before are there.
+    // If the file ends within the run, the blocks before its end are complete.
     stored.push(
       whole === undefined
         ? await readBytes(reader, storedOffset, storedSize)
@@ -276,7 +269,7 @@ async function readRun(
   return stored;
 }
 
-/** The bytes of a block as they lie in memory; `undefined` when they are not those that were written. */
+/** Decompresses a block; `undefined` if it is not the one that was written. */
 async function unpacked(
   block: StoredBlock,
   stored: Uint8Array | undefined,
@@ -285,7 +278,7 @@ async function unpacked(
   return stored.length === block.size ? stored : decompress(stored);
 }
 
-/** Bytes [offset, offset + size); `undefined` when the file ends before. */
+/** Reads bytes [offset, offset + size); `undefined` if the file ends before. */
 async function readBytes(
   reader: DiskReader,
   offset: number,

@@ -23,42 +23,45 @@ import { type SequenceInterval, unionOfIntervals } from './sequence-intervals.ts
 export type PartitionKey = { readonly source: string; readonly partition: number };
 
 export type NewSegment = PartitionKey & {
-  /** A sealed segment, all of its rows in the partition. */
+  /** A sealed segment. All of its rows are in the partition. */
   readonly buffer: SharedArrayBuffer;
-  /** Log records whose rows of the partition are all in the segment. */
+  /** The log records whose rows of the partition are all in the segment. */
   readonly covered: readonly SequenceInterval[];
 };
 
-/** Segments to be stored, made one at a time. */
+/** Segments to store, made one at a time. */
 export type SegmentParts = {
   readonly count: number;
-  /** `undefined` where what it is made of has changed. What it rejects with, a change does. */
+  /** Makes one segment; `undefined` if its sources have changed. A change rejects with the same error. */
   readonly make: (index: number) => Promise<SharedArrayBuffer | undefined>;
 };
 
 export type SegmentFolderOptions = RecoveryOptions & {
-  /** The blocks of a sealed segment's file (`packImage`); `of`: what has made it. What it rejects with, a change does. */
+  /**
+   * Compresses the blocks of a sealed segment (`packImage`); `of`: the step that made it. A change rejects with the
+   * same error.
+   */
   readonly pack: (buffer: SharedArrayBuffer, of: 'seal' | 'merge') => Promise<PackedImage>;
   /**
-   * Asked right after a file has taken the place of others: resolves, and never rejects, once all who
-   * may still read those have ended. `undefined`: nobody does; nobody ever does when left out.
+   * Called right after a file has replaced others. The promise resolves when all queries that may read the old files
+   * have ended, and never rejects; `undefined` if there are none. By default there are none.
    */
   readonly readersDone?: (() => Promise<void> | undefined) | undefined;
-  /** Called when a damaged file is in quarantine, with its path there. */
+  /** Called when a damaged file was moved, with its path in quarantine. */
   readonly onQuarantined?: (path: string) => void;
 };
 
-/** What became of a stored segment when it was loaded. */
+/** The result of loading a stored segment. */
 export type SegmentLoad =
   | { readonly kind: 'whole'; readonly segment: SegmentFile; readonly buffer: SharedArrayBuffer }
-  /** Without some columns; stored anew, the damaged file is in quarantine. */
+  /** Some columns are lost. The segment was stored again without them, and the damaged file is in quarantine. */
   | {
       readonly kind: 'repaired';
       readonly segment: SegmentFile;
       readonly buffer: SharedArrayBuffer;
       readonly lostColumns: readonly SealedColumnName[];
     }
-  /** Its rows cannot be told apart any more; the file is in quarantine. */
+  /** Its rows cannot be separated any more. The file is in quarantine. */
   | { readonly kind: 'lost'; readonly path: string };
 
 /**
@@ -68,23 +71,22 @@ export type SegmentLoad =
  * segments/<source id>/<day>.<segment id>.segment
  * ```
  *
- * No folder for a day: dropping a day is then removing files, with no folder to make, sync or remove,
- * and a source is one listing of some hundred names.
+ * Days have no folder of their own: dropping a day only removes files, without a folder to create, sync or remove, and a
+ * source is one listing of a few hundred names.
  *
- * What is on disk when no step is under way: each stored row in exactly one file that counts. Every
- * change is done by one rename, of a file that is whole and synced; whatever is left over, of a change that
- * failed or a process that died, is named in the `replaced` of the file that makes it void. Such
- * *leftovers* are named again in each further file of their partition until their removal is durable,
- * because the file that named them first may be replaced and gone itself.
+ * When no change is under way, each stored row is in exactly one file that counts. Every change takes effect by one rename, of
+ * a complete and synced file. Files left over by a failed change or a crash are named in `replaced` of the file that voids
+ * them. Such *leftovers* are named again in each further file of their partition until their removal is durable, because the
+ * file that named them first may itself be replaced and removed.
  *
- * A file that is replaced while queries run stays, as a leftover, until the last of those that may have
- * it in their snapshot has ended; also until the manifest does not name it (`SegmentManifest`).
+ * A replaced file remains as a leftover until the last query that may have it in its snapshot has ended, and until the
+ * manifest does not name it (`SegmentManifest`).
  *
- * Coverage is by partition: of log records in a file's interval, the rows in its partition are in
- * the file. When one sealing makes files for two days and the process dies between them, the rows of
- * the second day come from the log. No two files ever need to appear together.
+ * Coverage is by partition: a file holds those rows of the log records in its interval that are in its partition. If one
+ * sealing makes files for two days and the process dies between them, the log restores the rows of the second day. No two
+ * files ever need to appear together.
  *
- * Changes of one partition are made one after another, in the order of the calls.
+ * Changes of one partition run one after another, in the order of the calls.
  */
 export class SegmentFolder {
   readonly #disk: Disk;
@@ -95,16 +97,16 @@ export class SegmentFolder {
   readonly #onQuarantined: (path: string) => void;
   /** Files that count, by source and partition. */
   readonly #segments = new Map<string, Map<number, SegmentFile[]>>();
-  /** Ids of files that must not count but may be there, by source and partition. */
+  /** Ids of files that must not count but may exist, by source and partition. */
   readonly #leftovers = new Map<string, Set<number>>();
-  /** Ids of those leftovers that someone may still read, or that wait for the manifest. */
+  /** Ids of leftovers that queries may still read, or that the manifest still names. */
   readonly #waiting = new Set<number>();
   readonly #manifest: SegmentManifest;
-  /** Whether files that count have come or gone since the manifest was last written. */
+  /** Whether files that count were added or removed since the last write of the manifest. */
   #isManifestOld = true;
-  /** Folders of sources known to be there, durably. */
+  /** Folders of sources that exist durably. */
   readonly #folders = new Set<string>();
-  /** The last change of each partition with one under way; none of them rejects. */
+  /** The last change under way of each partition; none of them rejects. */
   readonly #changes = new Map<string, Promise<unknown>>();
   #idNext: number;
   #isClosed = false;
@@ -124,9 +126,9 @@ export class SegmentFolder {
   }
 
   /**
-   * Finds what is stored. Files that were being written, that are replaced, or whose day retention
-   * has taken are removed; damaged ones go to quarantine. Rejects with `SegmentVersionError`
-   * before anything is changed when a file is of another version, and with a `DiskError`.
+   * Lists the stored segments. Removes temporary files, replaced files and files whose day the retention has dropped;
+   * moves damaged ones to quarantine. Rejects with `SegmentVersionError`, before anything is changed, if a file has
+   * another version, and with a `DiskError`.
    */
   static async recover(options: SegmentFolderOptions): Promise<{
     readonly folder: SegmentFolder;
@@ -141,7 +143,7 @@ export class SegmentFolder {
     return { folder, report: recovered.report };
   }
 
-  /** Files that count: partitions ascend, in a partition ids do. */
+  /** Files that count, by ascending partition, then id. */
   segments(source: string): SegmentFile[] {
     const partitions = [...(this.#segments.get(source) ?? [])];
     return partitions.sort(([left], [right]) => left - right).flatMap(([, segments]) => segments);
@@ -158,9 +160,8 @@ export class SegmentFolder {
   }
 
   /**
-   * Stores a sealed segment. Once this has resolved it survives any crash. Rejects with a
-   * `DiskError`; whether the segment would be found after a crash is open then, but not beside
-   * another one that is added for the same rows later.
+   * Stores a sealed segment. After this resolves, the segment survives any crash. Rejects with a `DiskError`. A start
+   * may then find the segment, but never beside another one that is added for the same rows later.
    */
   add(segment: NewSegment): Promise<SegmentFile> {
     return this.#change(segment, async () => {
@@ -172,13 +173,11 @@ export class SegmentFolder {
   }
 
   /**
-   * Stores a segment with all rows of some others of one partition in their place, and removes those
-   * once nobody reads them. What they covered it covers. Resolves to `undefined`, and nothing has changed then, when one of
-   * them does not count any more: its day was dropped meanwhile, or damage was found in it. Rejects
-   * with a `DiskError`, and nothing has changed then either.
+   * Stores a segment with all rows of the `replaced` segments of one partition, with their coverage, and removes their
+   * files when no query reads them. Resolves to `undefined`, and changes nothing, if one of them no longer counts: its
+   * day was dropped, or damage was found in it. Rejects with a `DiskError`, and changes nothing then.
    *
-   * `onReplaced` is called as soon as the new file counts: from then on nobody may begin to read the
-   * others.
+   * Calls `onReplaced` when the new file counts: no query may start to read the old files from then on.
    */
   async replace(
     buffer: SharedArrayBuffer,
@@ -186,7 +185,7 @@ export class SegmentFolder {
     onReplaced: (stored: SegmentFile) => void = () => {},
   ): Promise<SegmentFile | undefined> {
     const key = partitionKeyOf(replaced);
-    // Before the change: what is sealed need not wait for it to be stored.
+    // Compression runs before the change, so that the storing of new segments does not wait for it.
     const image = await this.#pack(buffer, 'merge');
     return this.#change(key, async () => {
       if (!this.#areCounting(replaced)) return undefined;
@@ -199,10 +198,10 @@ export class SegmentFolder {
   }
 
   /**
-   * The same in several segments, which `parts` makes one after the other. They are written aside, while other changes
-   * go on, and get their names at once: the last names the files that it makes void, and the others count when those do
-   * not. Resolves to false, and nothing has changed then, when one of the others does not count any more, or a part is
-   * not made. Rejects with a `DiskError` also where the disk has no room for them beside the others.
+   * Replaces segments of one partition by several, which `parts` makes one after the other. They are written under
+   * temporary names while other changes go on, and are then renamed together. The last one names the replaced files,
+   * and the others count only together with it. Resolves to false, and changes nothing, if one of the replaced segments
+   * no longer counts, or a part is not made. Rejects with a `DiskError`, also if the disk has no room for both.
    */
   async replaceByParts(
     replaced: readonly SegmentFile[],
@@ -233,8 +232,8 @@ export class SegmentFolder {
   }
 
   /**
-   * Removes all files of a partition, also those that someone reads: rows past the retention should
-   * not be answered any more. Rejects with a `DiskError`; to be called again then.
+   * Removes all files of a partition, including those that queries read: rows past the retention should not be returned
+   * any more. Rejects with a `DiskError`; must be called again then.
    */
   dropPartition(key: PartitionKey): Promise<void> {
     return this.#change(key, async () => {
@@ -253,17 +252,16 @@ export class SegmentFolder {
   }
 
   /**
-   * Reads a stored segment. Damage costs the columns it is in: their values are NULL from then on,
-   * the fields stay. NULL is what the language has for a value nobody knows, and no row then says
-   * anything that was not sent. The other way, an error for every query that meets the column, would
-   * take a project's log page away for as long as logs are kept, because of one sector under a field
-   * that nobody asked for. It is the caller who must tell a person, and count it.
+   * Reads a stored segment. Damage loses the columns that it is in: their values are NULL from then on, and their
+   * fields remain. NULL means an unknown value, so no row states anything that was not sent. The alternative, an error
+   * for every query that reads the column, would block a project's log page for as long as logs are kept, because of
+   * one bad sector under a field that nobody queries. The caller must report the damage and count it.
    *
-   * Resolves to `undefined` when the segment does not count any more. Rejects with a `DiskError` when
-   * the file cannot be opened, or its repaired copy not be written.
+   * Resolves to `undefined` if the segment no longer counts. Rejects with a `DiskError` if the file cannot be opened,
+   * or if the repaired segment cannot be written.
    *
-   * `onLoaded` gets what it resolves to before a damaged file goes to quarantine, so that who reads
-   * files does not look for it there.
+   * Calls `onLoaded` with the result before a damaged file is moved to quarantine, so that no reader looks for it at
+   * its old path.
    */
   load(
     segment: SegmentFile,
@@ -284,9 +282,9 @@ export class SegmentFolder {
   }
 
   /**
-   * Writes the names of the files that count, for the next start to find the missing ones; does nothing when they are
-   * written. To be called about once a second, and at a clean stop. Rejects with a `DiskError`; the next call tries
-   * again.
+   * Writes the names of the files that count, by which the next start detects missing ones; does nothing if they are
+   * unchanged. Must be called about once a second, and at a clean stop. Rejects with a `DiskError`; the next call
+   * retries.
    */
   async writeManifest(): Promise<void> {
     if (!this.#isManifestOld && this.#manifest.isWritten) return;
@@ -294,8 +292,8 @@ export class SegmentFolder {
   }
 
   /**
-   * Resolves when nothing is under way. What someone still reads stays, and goes at the next start;
-   * there should be no more calls.
+   * Resolves when no change is under way. Files that queries still read remain, and the next start removes them. No
+   * other method may be called afterwards.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -325,7 +323,7 @@ export class SegmentFolder {
       try {
         await this.#setAside(segment);
       } catch (error) {
-        // A damaged file that cannot be moved is a leftover, which does no harm.
+        // A damaged file that cannot be moved is a harmless leftover.
         if (!(error instanceof DiskError)) throw error;
       }
     });
@@ -333,8 +331,9 @@ export class SegmentFolder {
   }
 
   /**
-   * Part of a change: does away with leftovers after all that is to be waited for. At once where there is nothing;
-   * else later, as a change of its own, so that others of the partition need not wait.
+   * Part of a change: removes leftovers when no query reads them and the manifest does not name them. If there is
+   * nothing to wait for, this happens at once; else later, as a change of its own, so that other changes of the
+   * partition do not wait.
    */
   async #after(
     waits: readonly (Promise<void> | undefined)[],
@@ -355,7 +354,7 @@ export class SegmentFolder {
     });
   }
 
-  /** Files that are durable, and make others void, count in their place; those go when nobody reads them. */
+  /** Makes durable files count in place of the replaced ones, which are removed when no query reads them. */
   async #takePlace(
     replaced: readonly SegmentFile[],
     stored: readonly SegmentFile[],
@@ -376,7 +375,7 @@ export class SegmentFolder {
     return segments.every((segment) => counting.includes(segment));
   }
 
-  /** What stays free is the log's: without it no post is taken. */
+  /** The log needs its free space: without it no post is accepted. */
   async #checkRoom(replaced: readonly SegmentFile[]): Promise<void> {
     const size = replaced.reduce((sum, { byteSize }) => sum + byteSize, 0);
     const freeBytes = await this.#disk.freeBytes(this.#path);
@@ -385,7 +384,7 @@ export class SegmentFolder {
     throw new DiskError('divided', this.#path, cause);
   }
 
-  /** Writes one of the files that take the place of others together, aside. */
+  /** Writes one of several files that replace others together, under a temporary name. */
   async #writePart(
     { source, partition, buffer }: PartitionKey & Pick<NewSegment, 'buffer'>,
     replacedFiles: readonly SegmentFile[],
@@ -403,7 +402,7 @@ export class SegmentFolder {
     return SegmentFile.written(this.#disk, path, packed);
   }
 
-  /** Part of a change. The name of the last is given when those of all others are durable. */
+  /** Part of a change. The last file is renamed after the names of all others are durable. */
   async #nameParts(key: PartitionKey, parts: readonly SegmentFile[]): Promise<void> {
     const folder = join(this.#path, key.source);
     const last = must(parts.at(-1), 'there are parts');
@@ -413,8 +412,8 @@ export class SegmentFolder {
       await nameWritten(this.#disk, last.path);
       await this.#disk.syncFolder(folder);
     } catch (error) {
-      // The last may be there all the same, now or after a crash, and the others count then: all stay until the next start
-      // sees which it is.
+      // The last name may exist nevertheless, now or after a crash, and then the others count: all remain until the
+      // next start sees which case it is.
       for (const id of idsOf(parts)) {
         this.#leftoversOf(key).add(id);
         this.#waiting.add(id);
@@ -443,7 +442,7 @@ export class SegmentFolder {
     return done;
   }
 
-  /** Writes a file that makes `replaced`, and all leftovers of the partition, void. */
+  /** Writes a file that replaces `replaced` and all leftovers of the partition. */
   async #write(
     segment: Omit<NewSegment, 'buffer'>,
     image: PackedImage,
@@ -463,7 +462,7 @@ export class SegmentFolder {
     try {
       await writeDurably(this.#disk, path, packed.parts);
     } catch (error) {
-      // The file may be there all the same, now or after a crash.
+      // The file may exist nevertheless, now or after a crash.
       leftovers.add(id);
       await this.#removeLeftovers(segment);
       throw error;
@@ -473,8 +472,8 @@ export class SegmentFolder {
   }
 
   /**
-   * Tries to remove what must not count, nobody reads and the manifest does not name. What cannot be removed now stays
-   * a leftover, and does no harm: gives the first error.
+   * Removes files that must not count, that no query reads and that the manifest does not name. A file that cannot be
+   * removed remains a harmless leftover. Returns the first error.
    */
   async #removeLeftovers(key: PartitionKey): Promise<DiskError | undefined> {
     const leftovers = this.#leftoversOf(key);
@@ -498,7 +497,7 @@ export class SegmentFolder {
     return failure;
   }
 
-  /** `undefined` when the file is gone, or was not there. */
+  /** `undefined` if the file was removed or did not exist. */
   async #remove(path: string): Promise<DiskError | undefined> {
     try {
       await this.#disk.remove(path);

@@ -13,18 +13,18 @@ import { crc32 } from 'node:zlib';
  * ```
  *
  * Numbers are little-endian. The CRC-32 of a head is over its first twelve bytes and the envelope.
- * Head and envelope stand at both ends, so that neither a torn end nor a bad first sector costs more
- * than one of them. Every byte of the file is under some CRC. Magic, version, size and CRC have
- * their places in every version, so that an older program can tell a newer file from a damaged one.
+ * Head and envelope are at both ends, so a torn end or a bad first sector damages only one of them. A CRC covers every byte
+ * of the file. Magic, version, size and CRC have the same offsets in every version, so an older program can distinguish a
+ * newer file from a damaged one.
  *
- * A block is a part of a slice as it lies in memory, or compressed where that saves at least a tenth. All
- * slices of a segment are there, so what is read back is the same bytes as what was written.
+ * A block is a part of a slice, compressed if that saves at least a tenth. The file holds all slices of a segment, so
+ * reading returns the bytes that were written.
  *
- * In files of version 1 a block is a whole slice; else they are the same.
+ * Version 1 differs only in that a block is a whole slice.
  */
 export const SEGMENT_FILE_VERSION = 2;
 
-/** Files of this version, and of those behind it, are read. */
+/** The oldest version that is read. */
 export const SEGMENT_FILE_VERSION_MIN = 1;
 
 /** "WSEG" */
@@ -32,7 +32,7 @@ export const SEGMENT_MAGIC = 0x47455357;
 export const HEAD_SIZE = 16;
 export const HEAD_CRC_OFFSET = 12;
 
-/** The head before, and behind, an envelope. */
+/** The head of an envelope, which is written before it and after it. */
 export function headOf(envelope: Uint8Array): Uint8Array {
   const head = new Uint8Array(HEAD_SIZE);
   const view = new DataView(head.buffer);
@@ -43,12 +43,12 @@ export function headOf(envelope: Uint8Array): Uint8Array {
   return head;
 }
 
-/** What the CRC of a head should be. */
+/** The expected CRC of a head. */
 export function headCrc(head: Uint8Array, envelope: Uint8Array): number {
   return crc32(envelope, crc32(head.subarray(0, HEAD_CRC_OFFSET)));
 }
 
-/** A file of a version this program does not read; it must not be touched. */
+/** The file has a version that this program does not read. It must not be changed. */
 export class SegmentVersionError extends Error {
   constructor(path: string, version: number) {
     super(
@@ -58,7 +58,7 @@ export class SegmentVersionError extends Error {
   }
 }
 
-/** No envelope of a file is whole: nothing in it can be believed. */
+/** Neither envelope of a file is whole, so none of its contents can be used. */
 export class SegmentDamageError extends Error {
   constructor(path: string, reason: string) {
     super(`${path} is damaged: ${reason}`);

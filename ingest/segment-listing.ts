@@ -16,15 +16,15 @@ import {
 } from './segment-manifest.ts';
 import { formatSegmentName, parseSegmentName, TEMPORARY_ENDING } from './segment-name.ts';
 
-/** A file that does not count beside others, and will be removed. */
+/** A file that does not count and will be removed. */
 export type Leftover = {
   readonly path: string;
   readonly byteSize: number;
-  /** Another file has its rows; or it is being written, or was when a process died. */
+  /** Its rows are in another file; or it is being written, now or when a process died. */
   readonly kind: 'replaced' | 'temporary';
 };
 
-/** The segment files of a data folder at one moment. Paths but those of `segments` are relative. */
+/** The segment files of a data folder at one moment. Paths are relative, except those of `segments`. */
 export type ListedSegments = {
   /** Files that count, by source, then day, then age. */
   readonly segments: readonly SegmentFile[];
@@ -33,7 +33,7 @@ export type ListedSegments = {
   readonly unchecked: readonly UncheckedFile[];
   /** Names that no segment file has. */
   readonly unknown: readonly string[];
-  /** False when files came and went so fast that this may be no single moment. */
+  /** False if files changed so fast that the list may mix several moments. */
   readonly isSettled: boolean;
 };
 
@@ -48,19 +48,18 @@ type Opened =
   | { readonly kind: 'damaged'; readonly reason: string }
   | { readonly kind: 'unchecked'; readonly reason: string };
 
-/** The names of the manifest, or why there are none. */
+/** The names in the manifest, or its damage. */
 type Named = readonly string[] | Extract<FolderDamage, { kind: 'manifest' }> | UncheckedFile;
 
-/** What was found at one look at the names. */
+/** The names found in one look. */
 type Names = { readonly entries: readonly Entry[]; readonly unknown: readonly string[] };
 
 /**
- * Lists segment files from outside, while a service may be adding, merging and removing them. Nothing
- * is changed.
+ * Lists segment files from outside of the service, which may add, merge and remove files meanwhile. Changes nothing.
  *
- * A folder is not read in one moment: of a merge under way one look may see neither the new file nor
- * the old ones. So it is looked at until two looks in a row see the same names, and all of them could
- * be opened. What was opened once is not opened again by a later `read`.
+ * Reading a folder is not atomic: during a merge, one look may see neither the new file nor the old ones. So looks are
+ * repeated until two in a row see the same names and all files could be opened. A later `read` does not open known
+ * files again.
  */
 export class SegmentListing {
   readonly #disk: Disk;
@@ -74,7 +73,7 @@ export class SegmentListing {
     this.#folder = join(dataDir, 'segments');
   }
 
-  /** Rejects with a DiskError when a folder cannot be listed. */
+  /** Rejects with a DiskError if a folder cannot be listed. */
   async read(): Promise<ListedSegments> {
     const named = await this.#readManifest();
     let before: string | undefined;
@@ -124,8 +123,9 @@ export class SegmentListing {
   }
 
   /**
-   * What is named before the look and still after it was there all the while, unless somebody removed it or it is in
-   * quarantine, where it is put before its name goes. `before`: what `#readManifest` resolved to.
+   * Files that the manifest names before the look and still after it existed all the while, unless something other than
+   * weir removed them or they are in quarantine. A file is in quarantine before its name is removed. `before`: the
+   * result of `#readManifest`.
    */
   async #findMissing(before: Named, entries: readonly Entry[]): Promise<FolderDamage[]> {
     if (!isList(before)) return 'kind' in before ? [before] : [];
@@ -143,7 +143,7 @@ export class SegmentListing {
       });
   }
 
-  /** Opens what is new, forgets what is gone. Whether all that was listed is there. */
+  /** Opens new files and drops missing ones. Returns whether all listed files exist. */
   async #openAll(entries: readonly Entry[]): Promise<boolean> {
     const opened = new Map<string, Opened>();
     let isWhole = true;
@@ -164,7 +164,7 @@ export class SegmentListing {
     return isWhole;
   }
 
-  /** `undefined` when the file is gone, or has got its final name. */
+  /** `undefined` if the file is gone or was renamed to its final name. */
   async #open(entry: Entry): Promise<Opened | undefined> {
     const { path, source, partition, id } = entry;
     try {

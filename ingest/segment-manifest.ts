@@ -4,10 +4,10 @@ import { type Disk, DiskError } from './disk/disk.ts';
 import { formatSegmentName, parseSegmentName, type SegmentName } from './segment-name.ts';
 import { SerialWork } from './serial-work.ts';
 
-/** Name of the manifest, in the folder that the folder of segments lies in: it outlasts the loss of that. */
+/** The name of the manifest, which lies beside the folder of segments and so survives its loss. */
 export const MANIFEST_FILE = 'segment-manifest';
 
-/** A segment file, and the source whose folder it lies in. */
+/** A segment file and its source. */
 export type SourceSegmentName = SegmentName & { readonly source: string };
 
 /** The name of a segment file in the manifest: `postgres.logs/2026-01-15.0000000042.segment`. */
@@ -15,7 +15,7 @@ export function manifestName(file: SourceSegmentName): string {
   return `${file.source}/${formatSegmentName(file)}`;
 }
 
-/** Ascending; `undefined` where there is none, as older versions did not write it. Rejects with a ReadError. */
+/** The names, ascending; `undefined` if there is no manifest, as in older versions. Rejects with a ReadError. */
 export async function readManifest(
   disk: Disk,
   segmentsPath: string,
@@ -24,7 +24,7 @@ export async function readManifest(
   return found === 'missing' ? undefined : found;
 }
 
-/** Those of the names that are not in the place where they belong. */
+/** The named files that are not at their paths. */
 export function missingFiles(
   names: readonly string[],
   found: Iterable<SourceSegmentName>,
@@ -39,27 +39,27 @@ export function missingFiles(
 }
 
 /**
- * The names of the segment files that count, in a file of their own: a start finds by it which are missing.
+ * The manifest: a file with the names of the segment files that count, by which a start detects missing ones.
  *
- * Invariant: weir removes a segment file only when the manifest on disk does not name it, durably (`mayName`). A name
- * comes in when its file is durable. So whatever a crash leaves, a file that is named is in its place, or in
- * quarantine, unless somebody else removed it. A file that is not named counts all the same.
+ * Invariant: weir removes a segment file only when the manifest on disk durably does not name it (`mayName`). A name is added
+ * when its file is durable. So after any crash, a named file is at its path or in quarantine, unless something other than weir
+ * removed it. A file that is not named counts nevertheless.
  *
- * So the manifest need not be exact, and nobody waits for it: it is written once a second when files have come or
- * gone, and at a clean stop. A file that is lost within a second of being stored is not noticed. What a merge has
- * replaced stays until the next write has left its name out (`unnamed`); only to drop a day is it written at once.
+ * So the manifest may lag behind, and no change waits for it: it is written once a second while files are added or removed,
+ * and at a clean stop. The loss of a file within a second of its storing is not noticed. Files that a merge replaced remain
+ * until the next write has omitted their names (`unnamed`). Only dropping a day writes it at once.
  *
- * When a write fails nobody knows which of the two versions is on disk: then each name of either may be there.
+ * After a failed write it is unknown which of the two versions is on disk, so each name of either may be there.
  *
- * Estimate: 50 bytes a name, so 50 KB for a thousand segments, and two small syncs for all changes of a second.
+ * Cost: 50 bytes a name, so 50 KB for a thousand segments, and two small syncs for all changes of a second.
  */
 export class SegmentManifest {
   readonly #disk: Disk;
   readonly #path: string;
   readonly #writes = new SerialWork();
-  /** All names that the file on disk may have, now or after a crash; `undefined`: any. */
+  /** All names that the file on disk may contain, now or after a crash; `undefined`: any. */
   #possible: ReadonlySet<string> | undefined;
-  /** What is on disk, durably; `undefined` while that is not known. */
+  /** The durable contents of the file on disk; `undefined` while they are unknown. */
   #written: string | undefined;
   #waiting: { readonly names: readonly string[]; readonly resolve: () => void }[] = [];
 
@@ -70,7 +70,7 @@ export class SegmentManifest {
     this.#written = names === 'damaged' ? undefined : encode(names ?? []);
   }
 
-  /** Goes on from `names`, which `readManifest` found. Changes no name. */
+  /** Continues with `names`, which `readManifest` returned. Does not change them. */
   static async begin(
     disk: Disk,
     segmentsPath: string,
@@ -78,7 +78,7 @@ export class SegmentManifest {
   ): Promise<SegmentManifest> {
     const manifest = new SegmentManifest(disk, pathOf(segmentsPath), names);
     try {
-      // A process that was killed may have left what is seen and not durable: a crash would bring back other names.
+      // A killed process may have left a version that is visible but not durable; a crash would restore an older one.
       await disk.syncFolder(dirname(manifest.#path)).catch(passOverMissing);
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
@@ -88,25 +88,25 @@ export class SegmentManifest {
     return manifest;
   }
 
-  /** Whether the file on disk may have the name, now or after a crash. */
+  /** Whether the file on disk may contain the name, now or after a crash. */
   mayName(name: string): boolean {
     return this.#possible === undefined || this.#possible.has(name);
   }
 
-  /** False when it is not known what is on disk. */
+  /** Whether the contents on disk are known. */
   get isWritten(): boolean {
     return this.#written !== undefined;
   }
 
-  /** Resolves, and never rejects, once a write has left these names out; `undefined`: none of them is there. */
+  /** Resolves when a write has omitted these names; never rejects. `undefined` if the file contains none of them. */
   unnamed(names: readonly string[]): Promise<void> | undefined {
     if (!names.some((name) => this.mayName(name))) return undefined;
     return new Promise((resolve) => this.#waiting.push({ names, resolve }));
   }
 
   /**
-   * Writes these names, in place of those before. `listNames` is called when the write begins: until then a file may be
-   * removed. Rejects with a `DiskError`.
+   * Replaces the names. Calls `listNames` when the write begins, so files may be removed until then. Rejects with a
+   * `DiskError`.
    */
   write(listNames: () => readonly string[]): Promise<void> {
     return this.#writes.run(async () => {
@@ -122,8 +122,8 @@ export class SegmentManifest {
   }
 
   /**
-   * Does what `write` does, or removes the manifest, for which a full disk has room. After it only these names may be
-   * on disk. Rejects with a `DiskError`.
+   * Replaces the names, or removes the manifest, which a full disk permits. Only these names may be on disk afterwards.
+   * Rejects with a `DiskError`.
    */
   async writeOrRemove(listNames: () => readonly string[]): Promise<void> {
     try {

@@ -1,15 +1,15 @@
 /** Milliseconds of a UTC day. */
 const DAY_MS = 86_400_000;
 
-/** Digits of an id in a name: names of one day then sort by age. Longer ids are written in full. */
+/** Digits of an id in a name, so that names of one day sort by age. Longer ids are written in full. */
 const ID_DIGITS = 10;
 
 const ENDING = '.segment';
 
-/** A file of this ending is being written, or was when the process died. */
+/** The suffix of a file that is being written, or was when a process died. */
 export const TEMPORARY_ENDING = '.tmp';
 
-/** What the name of a segment file says. */
+/** The contents of a segment file's name. */
 export type SegmentName = {
   /** UTC day: days since the epoch. */
   readonly partition: number;
@@ -23,7 +23,7 @@ export function formatSegmentName({ partition, id }: SegmentName): string {
   return `${day}.${String(id).padStart(ID_DIGITS, '0')}${ENDING}`;
 }
 
-/** `undefined` when the name is not one that `formatSegmentName` gives. */
+/** `undefined` if the name does not have the form of `formatSegmentName`. */
 export function parseSegmentName(name: string): SegmentName | undefined {
   const match = /^([+-]?\d{4,6}-\d\d-\d\d)\.(\d+)\.segment$/.exec(name);
   if (match === null) return undefined;

@@ -6,7 +6,7 @@ import {
 } from './segment-envelope.ts';
 import { headOf } from './segment-layout.ts';
 
-/** What the caller knows of a segment beside its bytes. */
+/** What an envelope states beside the contents of its segment. */
 export type SegmentOrigin = Pick<
   SegmentEnvelope,
   'id' | 'source' | 'partition' | 'covered' | 'replaced' | 'awaits'
@@ -14,12 +14,12 @@ export type SegmentOrigin = Pick<
 
 export type PackedSegment = {
   readonly envelope: SegmentEnvelope;
-  /** All bytes of the file, to be written end to end. */
+  /** All bytes of the file; to be written end to end. */
   readonly parts: readonly Uint8Array[];
   readonly byteSize: number;
 };
 
-/** A packed segment as the bytes of its file. */
+/** Encodes a packed segment as the bytes of its file. */
 export function packSegment(image: PackedImage, origin: SegmentOrigin): PackedSegment {
   const { parts: stored, ...rest } = image;
   const bytes = encodeSegmentEnvelope({ ...origin, ...rest });

@@ -4,9 +4,8 @@ import type { HeldSegment } from './held-segment.ts';
 import { PARTITION_US, partitionOf } from './partition.ts';
 
 /**
- * Sealed segments with rows of one UTC day, which is the newest any of their rows has. `quietSinceUs`:
- * when a tick first saw the last that was added, `undefined` before; the end of the day where a start found all of
- * them in files.
+ * The sealed segments whose newest row is of one UTC day. `quietSinceUs`: the first tick after the last segment was
+ * added; `undefined` before it. After a start that found all of them in files, it is the end of the day.
  */
 export type Partition = {
   readonly day: number;
@@ -14,16 +13,16 @@ export type Partition = {
   quietSinceUs: number | undefined;
 };
 
-/** What is in some segments. */
+/** Totals of several segments. */
 export type SegmentTotals = {
   readonly rowCount: number;
   readonly segmentCount: number;
-  /** Bytes that all of them take when they are in memory. */
+  /** Bytes of all segments if they were wholly in memory. */
   readonly byteSize: number;
   readonly storedCount: number;
   /** Bytes of segment files. */
   readonly storedSize: number;
-  /** Infinity and -Infinity while there is no row. */
+  /** Infinity and -Infinity if there is no row. */
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
 };
@@ -36,7 +35,7 @@ export class SegmentPartitions {
     return this.#partitions[Symbol.iterator]();
   }
 
-  /** Puts a segment into its partition, which is not quiet then. */
+  /** Adds a segment to its partition, which then is not quiet. */
   insert(segment: HeldSegment): Partition {
     const day = partitionOf(segment.summary.timestampUsMax);
     const index = 1 + this.#partitions.findLastIndex((each) => each.day <= day);
@@ -50,12 +49,12 @@ export class SegmentPartitions {
     return partition;
   }
 
-  /** The partition that holds a segment; `undefined` when it is no more. */
+  /** The partition that holds a segment; `undefined` if the segment was dropped. */
   holding(segment: HeldSegment): Partition | undefined {
     return this.#partitions.find(({ segments }) => segments.includes(segment));
   }
 
-  /** Takes out the oldest partition if it ends before `oldestUs`. */
+  /** Removes and returns the oldest partition if it ends before `oldestUs`. */
   takeBefore(oldestUs: number): Partition | undefined {
     const oldest = this.#partitions[0];
     if (oldest === undefined || (oldest.day + 1) * PARTITION_US > oldestUs) return undefined;
@@ -69,7 +68,7 @@ export class SegmentPartitions {
   /** Handles of the segments that may hold rows of the scope. */
   handles(scope: ScanScope): SealedSegmentHandle[] {
     const handles: SealedSegmentHandle[] = [];
-    // A project that is asked for and in reach is all that is in reach.
+    // If the scope asks for one project within reach, only that project is in reach.
     const projects = scope.projectKey === undefined ? scope.reach : [scope.projectKey];
     for (const { day, segments } of this.#partitions) {
       if ((day + 1) * PARTITION_US <= scope.timestampUsStart) continue;
@@ -101,7 +100,7 @@ export class SegmentPartitions {
   }
 }
 
-/** Whether some row may have arrived late enough, where this is the last of them. */
+/** Whether some row may have arrived after the scope's start; `arrivalMax` is the last arrival of the rows. */
 export function arrivedIn(arrivalMax: number, { arrivalAfter }: ScanScope): boolean {
   return arrivalAfter === undefined || arrivalMax > arrivalAfter;
 }

@@ -20,39 +20,39 @@ import { type LeftAside, restoreSegments } from './segment-restoring.ts';
 
 export type RecoveryOptions = {
   readonly disk: Disk;
-  /** Where segments lie; one folder below it for each source. It need not be there yet. */
+  /** The folder of segments, with one folder for each source. It need not exist. */
   readonly path: string;
-  /** Where damaged files are put, for a person to look at. */
+  /** The folder for damaged files, for an operator to inspect. */
   readonly quarantinePath: string;
-  /** The time to measure retention from, in microseconds since the epoch; -Infinity: nothing is too old. */
+  /** The time from which retention is measured, in microseconds since the epoch; -Infinity: nothing is too old. */
   readonly retentionNowUs: number;
   readonly retentionUs: number;
   /**
-   * Called with the files that count before anything is changed, to read of them what must be readable for the
-   * start to go on. What it rejects with, the recovery does.
+   * Called with the files that count, before anything is changed, to read what the start requires of them. The recovery
+   * rejects with the same error.
    */
   readonly look?: ((segments: readonly SegmentFile[]) => Promise<void>) | undefined;
 };
 
-/** What was found that is not as it should be, and what was done about it. */
+/** The deviations that were found, and how they were handled. */
 export type RecoveryReport = {
-  /** Files without a whole envelope, or with one of another file; in quarantine now, as `movedTo`. */
+  /** Files without a whole envelope, or with that of another file. They are in quarantine, as `movedTo`. */
   readonly quarantined: readonly (Damaged & { readonly movedTo: string })[];
-  /** Files that were in quarantine, turned out to be whole, and are back in their places. */
+  /** Files that were in quarantine, are whole, and were moved back. */
   readonly restored: readonly string[];
-  /** Files that were stored and that are nowhere: somebody else removed them. */
+  /** Stored files that do not exist: something other than weir removed them. */
   readonly missing: readonly FoundFile[];
-  /** The list of files that should be there is damaged, so whether some are missing is not known. */
+  /** The manifest is damaged, so it is unknown whether files are missing. */
   readonly isManifestDamaged: boolean;
-  /** Files that were in quarantine before and stay there, of days that are kept. */
+  /** Files of retained days that were in quarantine before and stay there. */
   readonly leftAside: readonly LeftAside[];
-  /** The last record of the log that a file in quarantine covers; its sequence must not be used again. */
+  /** The last log record that a file in quarantine covers; its sequence must not be used again. */
   readonly setAsideThrough: number;
-  /** Files that lost one of their two envelopes, and are read by the other. */
+  /** Files with one damaged envelope; they are read by the other one. */
   readonly singleEnvelope: readonly string[];
-  /** Names in the folders of sources that are none of ours; left alone. */
+  /** Names in the folders of sources that weir does not use; they are left alone. */
   readonly unknown: readonly string[];
-  /** Files removed: half written, replaced by others, of days that retention has taken. */
+  /** Numbers of files removed: temporary ones, replaced ones, and those of days that the retention dropped. */
   readonly temporaryCount: number;
   readonly replacedCount: number;
   readonly expiredCount: number;
@@ -65,9 +65,9 @@ export type RecoveredSegments = {
   readonly segments: readonly SegmentFile[];
   /** Files that must not count and could not be removed. */
   readonly leftovers: readonly FoundFile[];
-  /** Greater than all ids ever used that something still names. */
+  /** Greater than all ids that any file, manifest or envelope names. */
   readonly idNext: number;
-  /** As it was found, so that what is missing is reported again should this start fail. */
+  /** The manifest as found, so that missing files are reported again if this start fails. */
   readonly manifest: SegmentManifest;
   readonly report: RecoveryReport;
 };
@@ -92,8 +92,8 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
     ...listed.files,
     ...setAside,
   ]).filter((file) => !isExpired(file));
-  // Nothing is changed before every file has been looked at: a version of the future stops here, and so
-  // does one that cannot be read.
+  // All files are read before anything is changed: a file of a newer version, or an unreadable one, stops the start
+  // here.
   const quarantine = new Quarantine(disk, options.quarantinePath);
   const quarantined: RecoveryReport['quarantined'][number][] = [];
   for (const damaged of opened.damaged) {
@@ -109,7 +109,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   const kept = [...segments.map(({ envelope }) => envelope), ...missing].map(manifestName);
   const leftovers = await removeUnnamed(disk, manifest, { kept, files: [...expired, ...replaced] });
   const temporary = await removeFiles(disk, listed.temporary);
-  // Ids of files in quarantine are not used again: a file that is set aside later must not take their names.
+  // Ids of files in quarantine are not used again, so that a file that is moved there later cannot collide with them.
   const ids = [...listed.files, ...setAside, ...missing].map(({ id }) => id);
   return {
     segments,
@@ -139,7 +139,7 @@ function pathOf(folder: string, file: SourceSegmentName): string {
   return join(folder, file.source, formatSegmentName(file));
 }
 
-/** Has the manifest name the `kept` alone, then removes the files. Gives those that could not be removed. */
+/** Writes a manifest that names only the `kept` files, then removes the others. Returns those that could not be removed. */
 async function removeUnnamed(
   disk: Disk,
   manifest: SegmentManifest,
@@ -159,7 +159,7 @@ async function removeUnnamed(
 
 type Listed = {
   readonly files: FoundFile[];
-  /** Under the name they were to get. */
+  /** Files with a temporary suffix, by their final names. */
   readonly temporary: FoundFile[];
   readonly unknown: string[];
 };
@@ -172,8 +172,8 @@ async function listFiles(disk: Disk, path: string): Promise<Listed> {
       listed.unknown.push(join(path, source));
       continue;
     }
-    // A process that was killed may have left names that are seen but not durable. Once they count,
-    // the log lets go of what they hold, and what they replace is removed.
+    // A killed process may have left names that are visible but not durable. When such files count, the log drops their
+    // records, and the files that they replace are removed.
     await disk.syncFolder(join(path, source));
     for (const name of names.toSorted()) {
       const isTemporary = name.endsWith(TEMPORARY_ENDING);
@@ -222,7 +222,7 @@ function nameOf({ source, partition, id }: SegmentEnvelope): Omit<FoundFile, 'pa
   return { source, partition, id };
 }
 
-/** Those that could not be removed. */
+/** Returns the files that could not be removed. */
 async function removeFiles(disk: Disk, files: readonly FoundFile[]): Promise<FoundFile[]> {
   const failed: FoundFile[] = [];
   const removedOf = new Map<string, FoundFile[]>();

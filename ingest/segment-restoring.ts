@@ -7,21 +7,21 @@ import { SegmentFile } from './segment-file.ts';
 import { SegmentDamageError, SegmentVersionError } from './segment-layout.ts';
 import { SegmentListing } from './segment-listing.ts';
 
-/** A file that stays in quarantine, and why. */
+/** A file that stays in quarantine, and the reason. */
 export type LeftAside = SetAside & { readonly reason: string };
 
 export type Restoring = {
-  /** Files that are back in their places; where nothing is changed, files that would be. */
+  /** Files that were moved back or, with `isTrial`, could be. */
   readonly restored: readonly SegmentFile[];
   readonly left: readonly LeftAside[];
-  /** The last record of the log that any file in quarantine covers, back or not. */
+  /** The last log record that any file in quarantine covers, whether it was moved back or not. */
   readonly throughSequence: number;
 };
 
 /**
- * Puts files back that are whole, newest first: every byte was read and is what was written. One stays in
- * quarantine when any file that counts has rows of its interval, for no row may be there twice; also one that
- * cannot be read or moved, until the next start. `folder`: of the segments. With `isTrial` nothing is changed.
+ * Moves whole files back from quarantine, newest first; every byte is checked. A file stays in quarantine if any file
+ * that counts has rows of its interval, because no row may exist twice, and if it cannot be read or moved, until the
+ * next start. `folder`: the folder of segments. With `isTrial` nothing is changed.
  */
 export async function restoreSegments(
   disk: SteadyDisk,
@@ -62,12 +62,12 @@ export async function restoreSegments(
 }
 
 /**
- * As a start does, for a data folder that no service runs on, or with `isTrial` for any: puts back the files in
- * quarantine that are whole. Where a segment file cannot be read none is put back. Rejects with a `DiskError`.
+ * Moves the whole files of a data folder back from quarantine, by the rule of a start. No service may run on the
+ * folder, unless `isTrial` is set. If any segment file cannot be read, none is moved. Rejects with a `DiskError`.
  */
 export async function restoreFolder(options: {
   readonly disk: Disk;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   readonly isTrial: boolean;
 }): Promise<Restoring> {
@@ -104,7 +104,7 @@ async function findReasonToStay(
   return isWhole ? undefined : 'it is damaged';
 }
 
-/** Whether a file that counts may have rows of another one, or makes it void. */
+/** Whether a file that counts may have rows of another one, or replaces it. */
 function isInTheWay({ envelope: counts }: SegmentFile, { envelope }: SegmentFile): boolean {
   if (counts.source !== envelope.source || counts.partition !== envelope.partition) return false;
   if (counts.id === envelope.id || makesVoid(counts, envelope)) return true;
@@ -121,17 +121,17 @@ function makesVoid({ replaced, awaits }: SegmentEnvelope, { id }: SegmentEnvelop
   return replaced.includes(id) || awaits.includes(id);
 }
 
-/** Whether two files took the place of the same others, together: no row is in both. */
+/** Whether two files replaced the same files together: no row is in both. */
 function areOfOne({ awaits }: SegmentEnvelope, other: SegmentEnvelope): boolean {
   return awaits.length > 0 && awaits.join() === other.awaits.join();
 }
 
-/** Where a file in quarantine was. */
+/** The path that a file in quarantine had before. */
 function placeOf(folder: string, { source, path }: SetAside): string {
   return join(folder, source, basename(path).slice(source.length + 1));
 }
 
-/** A file in its place stays there, whatever it holds. */
+/** Whether a file exists at the path. It is never overwritten. */
 async function isTaken(disk: SteadyDisk, place: string): Promise<string | undefined> {
   const names = await disk.list(dirname(place));
   return names.includes(basename(place)) ? 'a file is in its place' : undefined;

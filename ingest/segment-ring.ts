@@ -12,51 +12,51 @@ import type { SegmentSummary } from './segment-summary.ts';
 
 export type Sealing = {
   /**
-   * Turns an open segment's published rows into sealed segments, at best one for each partition
-   * (PARTITION_US) that they lie in; one for each when they are kept in files. All rows must be in
-   * the answer, once. May be called again after it failed.
+   * Converts an open segment's published rows to sealed segments. The result must have each row exactly once. If
+   * segments are stored in files, it has one segment for each partition (PARTITION_US) of the rows. May be called again
+   * after a failure.
    */
   readonly seal: (handle: OpenSegmentHandle) => Promise<readonly SharedArrayBuffer[]>;
   readonly summarize: (buffer: SharedArrayBuffer) => SegmentSummary;
 };
 
-/** A batch that is about to be appended. */
+/** A batch to be appended. */
 export type BatchOrigin = {
-  /** Of its record in the log; 0 when there is no log. */
+  /** The sequence of its log record; 0 if there is no log. */
   readonly sequence: number;
   readonly arrivalBase: number;
   readonly rowCount: number;
 };
 
 export type RingStats = {
-  /** Published rows. */
+  /** Number of published rows. */
   readonly rowCount: number;
-  /** Bytes that segments take when they are in memory, without what they hold in reserve. */
+  /** Bytes that segments take in memory, without their spare capacity. */
   readonly byteSize: number;
   readonly sealedCount: number;
   readonly frozenCount: number;
   /** Segment files. */
   readonly stored: { readonly count: number; readonly byteSize: number };
   readonly mergeCount: number;
-  /** Writings, mergings and removals of segment files that failed. */
+  /** Number of failed writes, merges and removals of segment files. */
   readonly storageFailureCount: number;
-  /** The same by kind. */
+  /** Segments by kind. */
   readonly segments: Readonly<
     Record<'open' | 'frozen' | 'sealed', { readonly count: number; readonly byteSize: number }>
   >;
   readonly sealFailureCount: number;
-  /** Microseconds; `undefined` while there is no row. */
+  /** In microseconds; `undefined` if there is no row. */
   readonly timestampUsMin: number | undefined;
   readonly timestampUsMax: number | undefined;
 };
 
 /**
- * `pending`: holds rows of the batch under way, not to be sealed yet. `sealing`: handed to the
- * sealer. `failed`: to be handed to it again.
+ * `pending`: has rows of the batch under way, and must not be sealed yet. `sealing`: its sealing is under way.
+ * `failed`: its sealing failed and will be retried.
  */
 type FrozenSegment = OpenRows & { state: 'pending' | 'sealing' | 'failed' };
 
-/** An open segment and the records that its published rows are from. */
+/** An open segment and the log records of its published rows. */
 type OpenRows = {
   readonly segment: OpenSegment;
   readonly firstSequence: number;
@@ -64,10 +64,10 @@ type OpenRows = {
 };
 
 /**
- * All rows of one source: sealed segments, frozen ones that wait to be sealed, and an open one.
+ * All rows of one source: sealed segments, frozen ones that wait to be sealed, and one open segment.
  *
- * Invariant: each published row is in exactly one segment of every snapshot. Whatever moves rows
- * from one to another does so within one turn of the event loop, and snapshots are taken between.
+ * Invariant: each published row is in exactly one segment of every snapshot. Rows move from one segment to another
+ * within one turn of the event loop, and snapshots are taken between turns.
  */
 export class SegmentRing {
   readonly #seal: Sealing['seal'];
@@ -94,37 +94,37 @@ export class SegmentRing {
     this.#sealed = parts.sealed;
   }
 
-  /** Whether sealing is so far behind that no more rows should come. */
+  /** Whether sealing is so far behind that no more rows are accepted. */
   get isOverloaded(): boolean {
     return this.#frozen.length > FROZEN_SEGMENTS_MAX;
   }
 
-  /** Whether it soon will be. */
+  /** Whether sealing is nearly that far behind. */
   get isSealUrgent(): boolean {
     return this.#frozen.length >= FROZEN_SEGMENTS_URGENT;
   }
 
-  /** Arrival numbers for the rows of a batch, which will be appended in this order; the first. */
+  /** Reserves arrival numbers for the rows of a batch, which must be appended in this order. Returns the first. */
   reserveArrivals(rowCount: number): number {
     const arrivalBase = this.#arrivalNext;
     this.#arrivalNext += rowCount;
     return arrivalBase;
   }
 
-  /** From now on arrival numbers begin at `arrival`, or where they would anyway. */
+  /** Sets the next arrival number to `arrival` if that is greater. */
   skipArrivals(arrival: number): void {
     this.#arrivalNext = Math.max(this.#arrivalNext, arrival);
     this.#arrivalEnd = this.#arrivalNext;
   }
 
-  /** All published rows arrived before this number, and all to come do not. */
+  /** All published rows have lower arrival numbers, and all later rows have this or a higher one. */
   get arrivalEnd(): number {
     return this.#arrivalEnd;
   }
 
   /**
-   * Begins a batch, whose rows then come by `append`, ascending. All of them go into one segment, so
-   * that a record of the log is sealed as a whole.
+   * Begins a batch, whose rows follow by `append`, ascending. All of them go into one segment, so that a log record is
+   * sealed as a whole.
    */
   begin(origin: BatchOrigin): void {
     const { sequence, arrivalBase, rowCount } = origin;
@@ -140,13 +140,13 @@ export class SegmentRing {
     };
   }
 
-  /** Appends rows of the batch begun, that no one sees before `publish`. */
+  /** Appends rows of the current batch. They are invisible before `publish`. */
   append(batch: Batch, fromRow: number, toRow: number): void {
     assert(this.#open !== undefined && this.#underWay !== undefined, 'a batch has begun');
     this.#open.segment.append(batch, fromRow, toRow, this.#underWay.arrivalBase + fromRow);
   }
 
-  /** Makes all appended rows visible at once, and seals what is full. */
+  /** Makes all appended rows visible at once, and seals a full segment. */
   publish(): void {
     assert(this.#open !== undefined && this.#underWay !== undefined, 'a batch has begun');
     this.#open.segment.publish();
@@ -157,10 +157,10 @@ export class SegmentRing {
     this.#sealFrozen('pending');
   }
 
-  /** Gives up the rows appended since `publish`: no one has seen them, no one will. */
+  /** Drops the rows appended since the last `publish`, which were never visible. */
   abandon(): void {
     if (this.#open !== undefined) this.#freeze();
-    // A segment keeps what it was given, but what is sealed of it is what it had published.
+    // The dropped rows remain in the segment's memory, but only published rows are sealed.
     for (const frozen of [...this.#frozen]) {
       if (frozen.segment.handle().rowCount === 0)
         this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
@@ -169,19 +169,19 @@ export class SegmentRing {
     this.#sealFrozen('pending');
   }
 
-  /** Seals an open segment with rows. Not between `append` and `publish`. */
+  /** Seals the open segment if it has rows. Must not be called between `append` and `publish`. */
   sealOpen(): void {
     assert(this.#underWay === undefined, 'no batch is half appended');
     if (this.#open !== undefined) this.#freeze();
     this.#sealFrozen('pending');
   }
 
-  /** Seals the open segment, unless rows of a batch are half appended. */
+  /** Seals the open segment, unless a batch is partly appended. */
   sealWhenWhole(): void {
     if (this.#open !== undefined && this.#underWay === undefined) this.sealOpen();
   }
 
-  /** Tries again to seal what failed, and seals what is old. */
+  /** Retries failed sealings, and seals an old open segment. */
   tick(nowUs: number): void {
     this.#sealFrozen('failed');
     if (this.#open !== undefined && this.#underWay === undefined) {
@@ -190,37 +190,37 @@ export class SegmentRing {
     }
   }
 
-  /** The first record with rows that are in no sealed segment yet; `undefined` when all are. */
+  /** The first record with rows that are in no sealed segment; `undefined` if there is none. */
   get firstUnsealedSequence(): number | undefined {
     return (this.#frozen[0] ?? this.#open)?.firstSequence;
   }
 
-  /** The first record with rows in the open segment; `undefined` while it has none. */
+  /** The first record with rows in the open segment; `undefined` if it is empty. */
   get firstOpenSequence(): number | undefined {
     return this.#open?.firstSequence;
   }
 
-  /** After one of the sealings under way has ended, well or not; at once when there is none. */
+  /** Settles when one of the sealings under way has ended, successful or not; at once if there is none. */
   async sealedNext(): Promise<void> {
     await this.sealing();
   }
 
-  /** The same; `undefined` when no sealing is under way. */
+  /** The sealing that ends next; `undefined` if none is under way. */
   sealing(): Promise<void> | undefined {
     return this.#sealingsUnderWay.size > 0 ? Promise.race(this.#sealingsUnderWay) : undefined;
   }
 
-  /** After every sealing under way has ended, well or not. */
+  /** Settles when every sealing under way has ended, successful or not. */
   async sealed(): Promise<void> {
     while (this.#sealingsUnderWay.size > 0) await Promise.all(this.#sealingsUnderWay);
   }
 
-  /** The newest error of a segment that waits to be sealed again; `undefined` when none does. */
+  /** The newest error of a segment that waits to be sealed again; `undefined` if none does. */
   get sealError(): unknown {
     return this.#frozen.some((frozen) => frozen.state === 'failed') ? this.#sealError : undefined;
   }
 
-  /** Every published row of the scope, in segments; oldest partitions first. */
+  /** Segments with every published row of the scope, oldest partitions first. */
   segments(scope: ScanScope): SegmentHandle[] {
     const handles: SegmentHandle[] = this.#sealed.handles(scope);
     for (const segment of this.#unsealed()) {
@@ -232,12 +232,12 @@ export class SegmentRing {
     return handles;
   }
 
-  /** Bytes of what waits to be sealed, with what it holds in reserve. */
+  /** Bytes of frozen segments, including their spare capacity. */
   get frozenCapacity(): number {
     return this.#frozen.reduce((sum, { segment }) => sum + capacityOf(segment.handle()), 0);
   }
 
-  /** … and of the open segment. */
+  /** Bytes of the open segment, including its spare capacity. */
   get openCapacity(): number {
     return this.#open === undefined ? 0 : capacityOf(this.#open.segment.handle());
   }
@@ -293,7 +293,7 @@ export class SegmentRing {
     }
   }
 
-  /** Never rejects: a segment that cannot be sealed stays as it is, and readable. */
+  /** Never rejects: a segment that cannot be sealed stays frozen and readable. */
   async #sealOne(frozen: FrozenSegment): Promise<void> {
     try {
       const handle = frozen.segment.handle();
@@ -315,12 +315,12 @@ function capacityOf({ arrays }: OpenSegmentHandle): number {
   return Object.values(arrays).reduce((sum, array) => sum + array.byteLength, 0);
 }
 
-/** Of an open segment with rows, whose arrivals ascend. */
+/** The last arrival number of an open segment with rows; arrivals ascend. */
 function lastArrival({ arrays, rowCount }: OpenSegmentHandle): number {
   return must(arrays.arrivals[rowCount - 1], 'the open segment has rows');
 }
 
-/** Whether any row may be of the project asked for. */
+/** Whether any row may belong to the project of the scope. */
 function hasChain(handle: OpenSegmentHandle): boolean {
   const { chains } = handle;
   return chains === undefined || chains.projectHead >= 0 || chains.mixedHead >= 0;

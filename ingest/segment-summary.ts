@@ -3,22 +3,22 @@ import { SliceSource } from '../engine/column/slice.ts';
 import { type NameBlock, ProjectHashes } from './project-hashes.ts';
 import type { SegmentEnvelope } from './segment-envelope.ts';
 
-/** What a sealed segment says of itself without being read. Holds on to no buffer. */
+/** The properties of a sealed segment that are known without reading it. Does not refer to its buffer. */
 export type SegmentSummary = {
   readonly rowCount: number;
   readonly timestampUsMin: number;
   readonly timestampUsMax: number;
-  /** The last row to arrive. */
+  /** The arrival number of the last row. */
   readonly arrivalMax: number;
   /** Bytes of the whole segment in memory. */
   readonly byteSize: number;
-  /** Bytes that this summary takes; 0 when it is left out. */
+  /** Bytes of this summary; 0 if left out. */
   readonly indexSize?: number;
-  /** False only when no row is of the project and none of mixed ones. */
+  /** False only if no row has the project, and no row has mixed projects. */
   mayHoldProject(projectKey: string): boolean;
 };
 
-/** Throws when the buffer is not a sealed segment. */
+/** Throws if the buffer is not a sealed segment. */
 export function summarizeSegment(buffer: SharedArrayBuffer): SegmentSummary {
   const { groups, ...footer } = readFooter(buffer);
   const source = new SliceSource(buffer);
@@ -27,7 +27,7 @@ export function summarizeSegment(buffer: SharedArrayBuffer): SegmentSummary {
   return summaryOf({ ...footer, imageSize: buffer.byteLength }, names, groups.hasMixed);
 }
 
-/** Of a stored segment, whose project keys are `names`. */
+/** The summary of a stored segment whose project keys are `names`. */
 export function summarizeEnvelope(
   envelope: SegmentEnvelope,
   names: NameBlock,

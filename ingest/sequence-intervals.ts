@@ -1,12 +1,12 @@
 import { assert, must } from '../engine/assert.ts';
 
-/** Sequence numbers [fromSequence, throughSequence] of log records: both ends are in it. */
+/** Sequence numbers [fromSequence, throughSequence] of log records, both inclusive. */
 export type SequenceInterval = {
   readonly fromSequence: number;
   readonly throughSequence: number;
 };
 
-/** The same sequences as ascending intervals with gaps between them. */
+/** The same set of sequences as disjoint ascending intervals. */
 export function unionOfIntervals(intervals: readonly SequenceInterval[]): SequenceInterval[] {
   const union: { fromSequence: number; throughSequence: number }[] = [];
   const ascending = [...intervals].sort((left, right) => left.fromSequence - right.fromSequence);
@@ -22,7 +22,7 @@ export function unionOfIntervals(intervals: readonly SequenceInterval[]): Sequen
   return union;
 }
 
-/** Whether a sequence is in one of the intervals, which ascend and do not overlap. */
+/** Whether a sequence is in one of the intervals, which must be disjoint and ascending. */
 export function coversSequence(union: readonly SequenceInterval[], sequence: number): boolean {
   let low = 0;
   let high = union.length;

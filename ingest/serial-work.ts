@@ -1,8 +1,8 @@
-/** Does one piece of work after the other, in the order in which they came; one that fails holds up none. */
+/** Runs tasks one after another, in the order of the calls. A failed task does not stop later ones. */
 export class SerialWork {
   #last: Promise<void> = Promise.resolve();
 
-  /** Settles as the work does, once its turn has come. */
+  /** Runs `work` when its turn has come, and settles as it does. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     const ended = (): void => {};
@@ -10,7 +10,7 @@ export class SerialWork {
     return done;
   }
 
-  /** Resolves when all that came so far has ended; never rejects. */
+  /** Resolves when all tasks added so far have ended. Never rejects. */
   settled(): Promise<void> {
     return this.#last;
   }

@@ -7,56 +7,56 @@ import { LOG_END_FILE } from './log/log-end.ts';
 import { MANIFEST_FILE } from './segment-manifest.ts';
 import { TEMPORARY_ENDING } from './segment-name.ts';
 
-/** Which files of a data folder, beside log and segments, have a checksum. */
+/** The files of a data folder, beside log and segments, that have a checksum. */
 export type SmallFileNames = {
-  /** Names of files that have a copy. */
+  /** Names of files with a copy. */
   readonly pairs: readonly string[];
-  /** Names of files that have none. */
+  /** Names of files without one. */
   readonly singles: readonly string[];
   readonly folders: readonly {
     readonly name: string;
-    /** What the names of its files end with. */
+    /** The suffix of its files' names. */
     readonly ending: string;
     readonly hasCopies: boolean;
   }[];
 };
 
 export type SmallFilesFound = {
-  /** Files that were read, copies among them, and of these the damaged ones. */
+  /** Number of files read, including copies, and the damaged ones among them. */
   readonly fileCount: number;
   readonly damagedCount: number;
-  /** Files that an older version wrote: nothing shows whether they are whole. */
+  /** Files of an older version, without a checksum. */
   readonly withoutChecksum: readonly string[];
-  /** Files that were being written, or were when a process died. */
+  /** Number of files that are being written, or were when a process died. */
   readonly leftoverCount: number;
-  /** What is never looked into. */
+  /** Files that are never read. */
   readonly leftOut: readonly string[];
   readonly unchecked: readonly UncheckedFile[];
-  /** Names that are none of ours. */
+  /** Names that weir does not use. */
   readonly unknown: readonly string[];
 };
 
 export type SmallFilesOptions = {
   readonly disk: Disk;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   readonly names: SmallFileNames;
   readonly onDamage: (damage: FolderDamage) => void;
 };
 
-/** What other parts of a verification read. */
+/** Names that other parts of a verification check. */
 const READ_ELSEWHERE: readonly string[] = [
   ...['log', 'segments', 'quarantine'],
   ...[LOG_END_FILE, MANIFEST_FILE].flatMap((name) => [name, name + TEMPORARY_ENDING]),
 ];
-/** A lock says nothing of what is stored. */
+/** Lock files, which hold no stored data. */
 const LEFT_OUT = /^lock(?:\.|$)/;
 
 const LEFTOVER = /\.(?:tmp|new)$/;
 
 /**
- * Holds the small files of a data folder against their checksums, and names what is none of ours. Changes
- * nothing; a service may run on the folder. Rejects with a DiskError when a folder cannot be listed.
+ * Checks the small files of a data folder against their checksums, and lists names that weir does not use. Changes
+ * nothing; a service may run on the folder. Rejects with a DiskError if a folder cannot be listed.
  */
 export async function verifySmallFiles(options: SmallFilesOptions): Promise<SmallFilesFound> {
   const verification = new SmallFilesVerification(options);
@@ -132,7 +132,7 @@ class SmallFilesVerification implements SmallFilesFound {
     if (decodeChecked(bytes) === undefined) this.#report(path, true);
   }
 
-  /** What seems damaged is read again: a service may have written or removed one between the two reads. */
+  /** A pair that seems damaged is read twice, because a service may write or remove one file between the two reads. */
   async #verifyPair(path: string): Promise<void> {
     let [file, copy] = await this.#readPair(path);
     let pair = judgePair(file, copy);
@@ -152,7 +152,7 @@ class SmallFilesVerification implements SmallFilesFound {
     return [await this.#read(path), await this.#read(path + COPY_ENDING)];
   }
 
-  /** `undefined` when it is not there. */
+  /** `undefined` if the file does not exist. */
   async #read(path: string): Promise<Uint8Array | undefined> {
     try {
       return await readFile(this.#disk, path);

@@ -5,12 +5,9 @@ import { markUuid, RANDOM_ID_SIZE, writeUuid } from './random-id.ts';
 /** A named log stream. */
 export type Source = {
   readonly name: string;
-  /** UUID, lower case, fixed for the name. */
+  /** A lower-case UUID that is derived from the name. */
   readonly id: string;
-  /**
-   * Where an event names its project: `['project']`, or a path into its metadata that begins with
-   * `metadata`.
-   */
+  /** The field that names an event's project: `['project']`, or a path that begins with `metadata`. */
   readonly projectPath: readonly string[];
 };
 
@@ -26,10 +23,10 @@ const BUILT_IN: readonly (readonly [name: string, projectRule: string])[] = [
   ['pgbouncer.logs.prod', 'project'],
 ];
 
-/** The namespace of our names; were it another, all ids of sources would be. */
+/** The namespace of source ids. Changing it changes all ids. */
 const NAMESPACE = Buffer.from('b6f1d5d2c0a94d0e9a3c7f5e21084c6b', 'hex');
 
-/** The sources that every weir has. */
+/** The sources that every installation has. */
 export const BUILT_IN_SOURCES: readonly Source[] = BUILT_IN.map(([name, rule]) =>
   sourceOf(name, rule),
 );
@@ -37,7 +34,7 @@ export const BUILT_IN_SOURCES: readonly Source[] = BUILT_IN.map(([name, rule]) =
 /**
  * The sources a setting adds: names between commas, each with an optional project rule behind a
  * colon (`edge.logs:metadata.project`); without one, the rule is `project`. `errors` says what is
- * wrong with each entry that is.
+ * wrong with each invalid entry.
  */
 export function sourcesFrom(settingText: string): { sources: Source[]; errors: string[] } {
   const sources: Source[] = [];

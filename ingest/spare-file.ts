@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type Disk, DiskError } from './disk/disk.ts';
 
-/** Some blocks of any file system: a lock takes one, the change of names another. */
+/** Some blocks of any file system: a lock takes one, a rename another. */
 const SPARE_BYTES = 64 * 1024;
 
-/** What a system says when there is no room for a file. */
+/** The system's error codes for a full disk. */
 const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
- * A file that is there to be removed: on a full disk it gives back the room that a start needs. Its bytes are random,
- * as some file systems keep others in less room.
+ * A file that is removed to free the space that a start needs on a full disk. Its bytes are random, because some file
+ * systems compress others.
  */
 export class SpareFile {
   readonly #disk: Disk;
@@ -20,7 +20,7 @@ export class SpareFile {
     this.#path = path;
   }
 
-  /** Does what writes a little; where the disk is full, once more without the spare file. */
+  /** Runs `work`, which writes little. If the disk is full, removes the spare file and runs it again. */
   async tryWith<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -30,7 +30,7 @@ export class SpareFile {
     }
   }
 
-  /** Makes the file where there is none. A disk that has no room for it is left without one. */
+  /** Creates the file if it is missing and the disk has room. */
   async make(): Promise<void> {
     try {
       const file = await this.#disk.create(this.#path);
@@ -47,10 +47,10 @@ export class SpareFile {
     }
   }
 
-  /** Whether there was one. */
+  /** Returns whether the file existed. */
   async #remove(): Promise<boolean> {
     try {
-      // A file that is removed gives its room back a little later.
+      // Some file systems free the space of a removed file later.
       await this.#disk.truncate(this.#path, 0);
       await this.#disk.remove(this.#path);
       return true;

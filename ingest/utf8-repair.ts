@@ -6,8 +6,8 @@ import { DECODE_SLICE_BYTES } from './limits.ts';
 export const REPLACEMENT = Buffer.from('\ufffd');
 
 /**
- * Reads a body of text: as it was sent, and again from a repaired copy when `read` throws `InvalidUtf8Error`. So only
- * a body that is not UTF-8 costs more than the check.
+ * Reads a text body as it was sent, and again from a repaired copy if `read` throws `InvalidUtf8Error`. So valid bodies
+ * pay for the check only.
  */
 export async function withRepairedUtf8<T>(
   pieces: readonly Uint8Array[],
@@ -22,11 +22,11 @@ export async function withRepairedUtf8<T>(
 }
 
 /**
- * The body with U+FFFD for each maximal subpart that is not UTF-8 (WHATWG Encoding, "UTF-8 decoder"): at most
- * three times as long. A byte order mark stays. Lets other work run every DECODE_SLICE_BYTES.
+ * Replaces each maximal subpart that is not UTF-8 by U+FFFD (WHATWG Encoding, "UTF-8 decoder"). The result has at most
+ * three times the size. A byte order mark is kept. Yields to the event loop every DECODE_SLICE_BYTES.
  */
 export async function repairUtf8(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
-  // Streaming, as pieces end within characters.
+  // Streaming, because a character may continue in the next piece.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const repaired: Uint8Array[] = [];
   for (const piece of pieces) {

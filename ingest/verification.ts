@@ -14,18 +14,18 @@ import { type SmallFileNames, type SmallFilesFound, verifySmallFiles } from './s
 
 export type Verification = {
   readonly segments: {
-    /** Files that were read, and of these the ones that are damaged, even if nothing is lost. */
+    /** Number of files read, and of the damaged ones among them, even if no data is lost. */
     readonly fileCount: number;
     readonly byteSize: number;
     readonly eventCount: number;
     readonly damagedCount: number;
-    /** Files that were merged, dropped or set aside before they could be read. */
+    /** Number of files that were merged, dropped or moved to quarantine before they could be read. */
     readonly goneCount: number;
-    /** Files that do not count, and were not read. */
+    /** Number of files that do not count and were not read. */
     readonly leftoverCount: number;
   };
   readonly log: LogSurvey & { readonly eventCount: number };
-  /** All else that is in the folder. */
+  /** All other files of the folder. */
   readonly smallFiles: Omit<SmallFilesFound, 'unchecked' | 'unknown'>;
   readonly damageCount: number;
   readonly unchecked: readonly UncheckedFile[];
@@ -34,20 +34,20 @@ export type Verification = {
 
 export type VerificationOptions = {
   readonly disk: Disk;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   readonly smallFiles: SmallFileNames;
-  /** Called for each as it is found. */
+  /** Called for each damage when it is found. */
   readonly onDamage: (damage: FolderDamage) => void;
   readonly onProgress: (bytesDone: number, bytesTotal: number) => void;
 };
 
 /**
- * Reads every byte of a data folder that counts, and holds it against its checksum. Changes nothing;
- * a service may run on the folder. Rejects with a DiskError when a folder cannot be listed.
+ * Reads every byte of a data folder that counts, and checks it against its checksum. Changes nothing; a service may run
+ * on the folder. Rejects with a DiskError if a folder cannot be listed.
  *
- * Of a running service the files that were there at the beginning are checked, or those they were
- * merged into meanwhile.
+ * While a service runs, the files that existed at the start are checked, or those into which they were merged
+ * meanwhile.
  */
 export async function verifyFolder(options: VerificationOptions): Promise<Verification> {
   const { disk, dataDir } = options;
@@ -64,7 +64,7 @@ export async function verifyFolder(options: VerificationOptions): Promise<Verifi
   const log = await surveyLog({
     ...{ disk, dataDir, onDamage },
     onRecord: (record) => {
-      // What its arrays say of each other is looked at, too.
+      // Decoding also checks that the arrays are consistent with each other.
       eventCount += record.batch().rowCount;
     },
     onProgress: (bytesDone, bytesTotal) => {
@@ -97,7 +97,7 @@ export async function verifyFolder(options: VerificationOptions): Promise<Verifi
 /** Checks segment files, each once, however often it is listed. */
 class SegmentVerification {
   readonly unchecked: UncheckedFile[] = [];
-  /** Whether files of the last list were gone when they were to be read: others have their rows. */
+  /** Whether files of the last list were missing: other files have their rows. */
   hasMissed = false;
   readonly #dataDir: string;
   readonly #onDamage: (damage: FolderDamage) => void;
@@ -160,7 +160,7 @@ class SegmentVerification {
       let file = listed;
       let lost = await lostOf(file);
       if (lost !== undefined) {
-        // Had another file got the name since it was listed, its blocks would look damaged.
+        // If another file has taken the name since the listing, its blocks would seem damaged.
         file = await SegmentFile.open(disk, listed.path);
         lost = await lostOf(file);
       }
@@ -198,7 +198,7 @@ class SegmentVerification {
   }
 }
 
-/** What of a segment file cannot be read: all rows, the columns of these names, or nothing. */
+/** The unreadable part of a segment file: all rows, columns of these names, or `undefined`. */
 async function lostOf(file: SegmentFile): Promise<'rows' | readonly string[] | undefined> {
   const { buffer, damagedColumns } = await file.load();
   if (damagedColumns.length === 0) return undefined;
@@ -218,7 +218,7 @@ async function lostOf(file: SegmentFile): Promise<'rows' | readonly string[] | u
   return damagedColumns.map(nameOf);
 }
 
-/** A key as it is; quoted when it is not a plain word, as senders choose keys. */
+/** A key, quoted unless it is a plain word: senders choose keys. */
 function wordOf(key: string): string {
   return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
 }
