@@ -94,7 +94,7 @@ test('declared fields become columns, the others stay, metadata becomes a list',
   });
 });
 
-test('an event without anything gets an id and the time of its receipt', async () => {
+test('an empty event gets an id and the time of its receipt', async () => {
   const row = await admit({});
   assert.deepEqual(row, {
     id: `${NEW_ID}0`,
@@ -107,14 +107,14 @@ test('an event without anything gets an id and the time of its receipt', async (
   assert.equal((await admit({ id: null })).id, `${NEW_ID}0`);
 });
 
-test('event_message goes before message, which is an ordinary key then', async () => {
+test('event_message takes precedence over message, which then is an ordinary key', async () => {
   const both = await admit({ message: 'm', event_message: 'e' });
   assert.deepEqual([both.message, both.root], ['e', { message: 'm' }]);
   const none = await admit({ message: 'm', event_message: null });
   assert.deepEqual([none.message, none.root], ['m', {}]);
 });
 
-test('what is no string is stored as its JSON text', async () => {
+test('a value that is no string is stored as its JSON text', async () => {
   for (const [value, text] of [
     [1, '1'],
     [1.5, '1.5'],
@@ -185,7 +185,7 @@ test('the text of a timestamp that cannot be read is kept, as JSON where it was 
   assert.deepEqual((await admit({ timestamp: null })).root, {});
 });
 
-test('of any text as a timestamp nothing is lost: it is read, or kept as it is', async () => {
+test('any timestamp text is either read or kept', async () => {
   const text = fc.oneof(
     fc.string({ unit: anyCodePoint, maxLength: 200 }),
     fc.json({ maxDepth: 2 }),
@@ -310,7 +310,7 @@ test('the project key is read from metadata by the rule of the source', async ()
   assert.equal(await key({ project_ref: { project_ref: 'p' } }), null);
 });
 
-test('a name in other case counts when no exact one is there, as in queries', async () => {
+test('a name in another case counts if there is no exact one, as in queries', async () => {
   const rule = source('metadata', 'project_ref');
   assert.equal((await admit({ metadata: { Project_Ref: 'a', PROJECT_REF: 'b' } }, rule)).key, 'a');
   assert.equal((await admit({ metadata: { Project_Ref: 'a', project_ref: 'b' } }, rule)).key, 'b');
@@ -347,7 +347,7 @@ test('refused events are named by their place, the others are stored', async () 
   ]);
 });
 
-test('of many refusals the first are listed and the rest is counted', async () => {
+test('the first of many refusals are listed, and the others counted', async () => {
   const count = REFUSALS_LISTED_MAX + 7;
   const { refusals } = await admitText(JSON.stringify(new Array(count).fill(0)));
   assert.equal(refusalSentences(refusals).length, REFUSALS_LISTED_MAX + 1);
@@ -397,7 +397,7 @@ test('thousands of events of a body keep their order and their ids differ', asyn
   );
 });
 
-test('an event that is a body by itself may be made to leave its id and time aside', async () => {
+test('the id and time of an event that is a whole body can be ignored', async () => {
   const named = { id: 'mine', timestamp: '2026-01-15T11:00:00Z', event_message: 'm' };
   const admitAnonymous = async (body: unknown) => {
     const { batch } = await admitEvents(

@@ -117,7 +117,7 @@ function rowCountOf(store: LogStore): number {
   return store.stats().reduce((sum, { rowCount }) => sum + rowCount, 0);
 }
 
-test('while segments cannot be written, no more is taken in than has room; once they are, all is again', async () => {
+test('while segments cannot be written, only as much is accepted as fits; afterwards posts are accepted again', async () => {
   const { store, slow } = await opened(limited());
   slow.hold();
   const count = await appendUntilRefused(store);
@@ -135,7 +135,7 @@ test('while segments cannot be written, no more is taken in than has room; once 
   assert.equal(rowCountOf(store), (count + 1) * 10_000 + 1);
 });
 
-test('a disk that takes no segments makes the store refuse until it does, and nothing is lost', async () => {
+test('while the disk refuses segments the store refuses posts, and no row is lost', async () => {
   const { store, slow, failures } = await opened(limited());
   slow.isBroken = true;
   const count = await appendUntilRefused(store);
@@ -153,7 +153,7 @@ test('a disk that takes no segments makes the store refuse until it does, and no
   assert.equal(rowCountOf(store), (count + 1) * 10_000);
 });
 
-test('without a limit all is taken in, whatever the disk does', async () => {
+test('without a limit every post is accepted, whatever the disk does', async () => {
   const { store, slow } = await opened();
   slow.hold();
   for (let count = 0; count < 20; count++) await append(store);
@@ -163,7 +163,7 @@ test('without a limit all is taken in, whatever the disk does', async () => {
   await store.settled();
 });
 
-test('open segments are sealed when all of them together take much, the largest first', async () => {
+test('open segments are sealed, largest first, when all together are large', async () => {
   const budget = limited();
   const { store } = await opened(budget);
   const openSizes = (): number[] => store.stats().map(({ segments }) => segments.open.count);
@@ -189,7 +189,7 @@ async function addSmallSegments(store: LogStore): Promise<void> {
   await store.settled();
 }
 
-test('small segments are merged while much, but not all that may be, waits to be written', async () => {
+test('small segments are merged while the backlog is large but not full', async () => {
   const full = await opened(limited());
   full.slow.hold();
   const refusedAfter = await appendUntilRefused(full.store);
@@ -206,7 +206,7 @@ test('small segments are merged while much, but not all that may be, waits to be
   await store.settled();
 });
 
-test('nothing is merged while as much as may be waits to be written', async () => {
+test('nothing is merged while the backlog is full', async () => {
   const { store, slow, merges } = await opened(limited());
   await addSmallSegments(store);
   slow.hold();

@@ -111,7 +111,7 @@ test('events of a token with one project are stored as if they had named it', as
   );
 });
 
-test('an event that has something else on the way to its project is refused, the others are stored', async () => {
+test('an event with another value on the path of its project is refused, and the others are stored', async () => {
   const path = ['metadata', 'a', 'b'];
   const events = [
     { metadata: { a: { b: 'x' } } },
@@ -133,7 +133,7 @@ test('an event that has something else on the way to its project is refused, the
   deepEqual(rowsOf(batch), rowsOf(wanted));
 });
 
-test('of a token with several projects each event must name one of them', async () => {
+test('with a token of several projects, each event must name one of them', async () => {
   const cases = fc.tuple(fc.array(EVENT, { maxLength: 6 }), fc.constantFrom(...PATHS));
   await fc.assert(
     fc.asyncProperty(cases, async ([events, path]) => {
@@ -155,7 +155,7 @@ test('of a token with several projects each event must name one of them', async 
   );
 });
 
-test('the refusal says where the project is looked for, and what was there', async () => {
+test('the refusal names the path of the project and the value found there', async () => {
   const of = async (event: unknown, path: readonly string[]) =>
     refusalSentences((await admit([event], path, ['alpha', 'gamma'])).refusals)[0];
   const rule = 'must be one of the projects that the token is bound to; got';

@@ -48,7 +48,7 @@ test('each owner has the store under a number of its own, with all that was in i
   deepEqual((await readdir(path)).sort(), ['spare', 'store-2']);
 });
 
-test('what an earlier version kept in the data folder itself is taken along, and what is there twice is named', async () => {
+test('files of an earlier version in the data folder itself are moved, and duplicates are listed', async () => {
   equal(await findStorePath(path), path);
   await mkdir(join(path, 'log'));
   await writeFile(join(path, 'log', '00000001.log'), 'records');
@@ -64,7 +64,7 @@ test('what an earlier version kept in the data folder itself is taken along, and
   await second.release();
 });
 
-test('an owner that was replaced has no path to anything, and hears who replaced it', async () => {
+test('a replaced owner has no valid path, and is notified of the new owner', async () => {
   const timing = { ...SILENT, beatMs: 5 };
   const first = await DataFolder.take(path, NOW_US, { timing });
   const second = DataFolder.take(path, NOW_US, { timing: { ...timing, watchMs: 0 } });

@@ -147,7 +147,7 @@ const json = (value: unknown): PostedBody => ({
 
 const FIRST = { source: must(SOURCES[0]), nowUs: NOW_US, addresses: [0] };
 
-test('a body of any format gives the same in the thread: batches to the byte, answers, refusals, ids', async () => {
+test('a body of any format has the same batches, answers, refusals and ids when the thread decodes it', async () => {
   const local: DecodingOptions = { ...OPTIONS, ...countedIds(), pool: new MemoryPool(0) };
   const kinds = new Set<string>();
   await withThread({}, async (thread) => {
@@ -161,7 +161,7 @@ test('a body of any format gives the same in the thread: batches to the byte, an
   deepEqual([...kinds].sort(), ['contents,admitted', 'name,message']);
 });
 
-test('the module of the service decodes as the one of the tests, with random ids', async () => {
+test('the worker module of the service decodes like that of the tests, with random ids', async () => {
   const thread = new DecodingThread({ ...OPTIONS, bounds: BOUNDS });
   const decoding = thread.decoding(json([{ message: 'a' }, { message: 'b' }]));
   try {
@@ -175,7 +175,7 @@ test('the module of the service decodes as the one of the tests, with random ids
   }
 });
 
-test('bodies of several senders are decoded between each other, and each gets its own', async () => {
+test('bodies of several senders are decoded interleaved, each with its own result', async () => {
   await withThread({}, async (thread) => {
     const decodings = ['a', 'b', 'c'].map((id) => thread.decoding(json([{ id }])));
     await Promise.all(decodings.map((decoding) => decoding.begin()));
@@ -188,7 +188,7 @@ test('bodies of several senders are decoded between each other, and each gets it
   });
 });
 
-test('what a sender left behind is dropped when its turn comes, and the thread goes on', async () => {
+test('the call of a disconnected sender is dropped at its turn, and the thread continues', async () => {
   await withThread({}, async (thread) => {
     let isGone = false;
     const first = thread.decoding(json([{}]));
@@ -219,7 +219,7 @@ test('a body whose arrays are too large is refused, and the next is decoded in t
   deepEqual(lost, []);
 });
 
-test('a body that fills the heap is refused, others come again, and the next gets a new thread', async () => {
+test('a body that fills the heap is refused, others must be sent again, and the next starts a new thread', async () => {
   const bounds = { ...BOUNDS, heapBytesMax: 20 * MEBIBYTE, newObjectsBytesMax: 3 * MEBIBYTE };
   const lost: Error[] = [];
   await withThread({ bounds, onLost: (error) => lost.push(error) }, async (thread) => {
@@ -244,7 +244,7 @@ test('a body that fills the heap is refused, others come again, and the next get
   equal(lost.length, 1);
 });
 
-test('the thread starts with the first body and ends when it has had nothing to do for a while', async () => {
+test('the thread starts with the first body and ends when it has been idle for a while', async () => {
   await withThread({ idleMsMax: 1 }, async (thread) => {
     equal(thread.isRunning, false);
     const decoding = thread.decoding(json([{}]));
@@ -259,7 +259,7 @@ test('the thread starts with the first body and ends when it has had nothing to 
   });
 });
 
-test('a stop ends the thread amid a body, and later ones are not taken', async () => {
+test('a stop ends the thread within a body, and later bodies are refused', async () => {
   await withThread({}, async (thread) => {
     const body = json(Array.from({ length: 200_000 }, () => ({ a: 1 })));
     const underWay = thread.decoding(body);

@@ -5,7 +5,7 @@ import { writeDurably } from '../../ingest/durable-file.ts';
 import { SYNC_BYTES_MAX } from '../../ingest/limits.ts';
 import { MemoryDisk } from './memory-disk.ts';
 
-test('a file is synced every so many bytes, whatever parts it is given in, and is what was written', async () => {
+test('a file is synced every SYNC_BYTES_MAX bytes, however it is divided into parts, and has the bytes written', async () => {
   const parts = [3, SYNC_BYTES_MAX - 1, 0, 2 * SYNC_BYTES_MAX + 7, 5].map((size, index) =>
     new Uint8Array(size).fill(index + 1),
   );

@@ -73,7 +73,7 @@ function rowsOf(store: LogStore, source = 'a'): [arrival: number, id: string][] 
   });
 }
 
-test('posts are seen in their order, none before its sync, and many share one', async () => {
+test('posts become visible in order, none before its sync, and many share one sync', async () => {
   const disk = newDisk();
   const { store, log } = await opened(disk);
   const seen: number[] = [];
@@ -94,7 +94,7 @@ test('posts are seen in their order, none before its sync, and many share one', 
   assert.deepEqual(rowsOf(after.store), rowsOf(store));
 });
 
-test('a post that cannot be made durable is never seen, and those before and after it are', async () => {
+test('a post that cannot be made durable never becomes visible, but those before and after it do', async () => {
   const disk = newDisk();
   const { store, log } = await opened(disk, neverSealed);
   await store.append('a', smallBatch(['before'], NOW_US));
@@ -132,7 +132,7 @@ test('a post that is refused for overload is not written', async () => {
   assert.equal(log.stats().recordCount, before + 1);
 });
 
-test('replayed rows have the arrivals they had, and new ones go on behind them', async () => {
+test('replayed rows keep their arrival numbers, and new rows continue after them', async () => {
   const disk = newDisk();
   const first = await opened(disk);
   await first.store.append('a', smallBatch(['1', '2'], NOW_US));
@@ -155,7 +155,7 @@ test('replayed rows have the arrivals they had, and new ones go on behind them',
   ]);
 });
 
-test('a post whose rows are all past the retention is not replayed; one with a row that is kept is', async () => {
+test('a post is replayed if the retention keeps at least one of its rows', async () => {
   const disk = newDisk();
   const { store } = await opened(disk);
   // Partitions go as a whole: the last microsecond of a day is kept as long as its first.
@@ -199,7 +199,7 @@ test('the log is replayed at the pace of sealing, however long it is', async () 
   });
 });
 
-test('a record that cannot be applied costs itself only, and is told', async () => {
+test('a record that cannot be applied is reported, and no other record is lost', async () => {
   const disk = newDisk();
   const { store } = await opened(disk, neverSealed);
   await store.append('a', smallBatch(['1'], NOW_US));

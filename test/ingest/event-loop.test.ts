@@ -27,7 +27,7 @@ async function stepsOf(sliceMs: number): Promise<string> {
   return steps.join(' ');
 }
 
-test('of all that wait as many go on at a turn as there is time for, in order, with everything else between', async () => {
+test('a turn resumes as many waiting slices as it has time for, in order, with other work between turns', async () => {
   assert.equal(await stepsOf(0), 'a1 b1 c1 d1 e1 - a2 b2 c2 d2 e2');
   const half = await stepsOf(LOOP_TURN_MS_MAX / 2);
   assert.equal(half, 'a1 b1 - c1 d1 - e1 a2 - b2 c2 - d2 e2');
@@ -35,7 +35,7 @@ test('of all that wait as many go on at a turn as there is time for, in order, w
   assert.equal(all, 'a1 - b1 - c1 - d1 - e1 - a2 - b2 - c2 - d2 - e2');
 });
 
-test('a turn that slices have used up is over when the event loop has turned', async () => {
+test('a turn whose time is used up ends with the turn of the event loop', async () => {
   let nowMs = 0;
   const turns = new LoopTurns(() => nowMs);
   assert.equal(turns.isSpent(), false, 'nothing has run');

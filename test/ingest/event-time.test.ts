@@ -92,7 +92,7 @@ test('a year that is left out, or has two digits, is the nearest one', () => {
   }
 });
 
-test('what is no time is not read', () => {
+test('texts that are no times are not read', () => {
   const unreadable = [
     '',
     'yesterday',
@@ -326,7 +326,7 @@ test('a time is read back from each form that it is written in', () => {
   );
 });
 
-test('a date or a time of day that there is not is unreadable in every form', () => {
+test('a date or a time of day that does not exist is unreadable in every form', () => {
   const month = fc.integer({ min: 1, max: 12 });
   const fields = fc.tuple(
     fc.integer({ min: 2020, max: 2030 }),
@@ -387,7 +387,7 @@ function countingLooks(bytes: Uint8Array): {
   return { bytes: counting, count: () => count };
 }
 
-test('any text is a time or none, after a few looks at each byte', () => {
+test('any text is read as a time or as none, with few reads of each byte', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 300 }),
     fc.string({ unit: anyCodePoint }),

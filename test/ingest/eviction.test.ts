@@ -99,7 +99,7 @@ function leaving(
   );
 }
 
-test('what was not needed for longest leaves first, from all segments, until it is enough', () => {
+test('the least recently used blocks of all segments are evicted first, until enough bytes are free', () => {
   const old = holder('old', [
     { size: 100, usedAt: 1 },
     { size: 100, usedAt: 3 },
@@ -117,7 +117,7 @@ test('what was not needed for longest leaves first, from all segments, until it 
   assert.deepEqual(leaving(both, 10_000), { young: 'all', old: 'all' });
 });
 
-test('of what was last needed at one time whole segments leave, the first ones first', () => {
+test('of blocks last used at the same time, whole segments are evicted, the first ones first', () => {
   const blocks = [
     { size: 10, usedAt: 5 },
     { size: 90, usedAt: 5 },
@@ -128,7 +128,7 @@ test('of what was last needed at one time whole segments leave, the first ones f
   assert.deepEqual(leaving(three, 101), { a: 'all', b: 'all' });
 });
 
-test('what was needed in the current minute leaves only when there is no other way', () => {
+test('blocks used in the current minute are evicted only if nothing else is left', () => {
   const holders = [
     holder('now', [{ size: 100, usedAt: NOW }]),
     holder('before', [{ size: 100, usedAt: NOW - 1 }]),
@@ -138,7 +138,7 @@ test('what was needed in the current minute leaves only when there is no other w
   assert.deepEqual(leaving(holders, 150, 101), { now: 'all', before: 'all' });
 });
 
-test('what was needed in one minute leaves before what was in several, until little of it is left', () => {
+test('blocks used in one minute are evicted before those used in several, until few are left', () => {
   const holders = [
     holder('again', [{ size: 100, usedAt: 1, isFrequent: true }]),
     holder('once', [
@@ -154,7 +154,7 @@ test('what was needed in one minute leaves before what was in several, until lit
   assert.deepEqual(leaving(few, 10), { again: 'all' });
 });
 
-test('a scan of ten times the memory does not push out what others come back for each minute', () => {
+test('a scan of ten times the memory does not evict blocks that are used each minute', () => {
   const ROOM = 50;
   const visited = Array.from({ length: 20 }, (_, index) => 5 * index);
   const blocks = Array.from({ length: 10 * ROOM }, () => ({
@@ -175,7 +175,7 @@ test('a scan of ten times the memory does not push out what others come back for
   assert.equal(missedCount, 0);
 });
 
-test('a block that is not in memory does not leave it once more', () => {
+test('a block that is not resident is not evicted', () => {
   const { backing } = holder('store', [{ size: KIB, usedAt: 1, isAbsent: true }]).blocks;
   backing.gauge[GAUGE_EVICTED] = 7;
   noteLeaving(backing, 0);
@@ -185,7 +185,7 @@ test('a block that is not in memory does not leave it once more', () => {
   assert.equal(backing.uses.leftAt[0], 7);
 });
 
-test('what is not in memory neither leaves nor counts', () => {
+test('segments that are not resident are neither evicted nor counted', () => {
   const one = holder('one', [
     { size: 100, usedAt: 1, isAbsent: true },
     { size: 100, usedAt: 2 },
@@ -198,7 +198,7 @@ test('what is not in memory neither leaves nor counts', () => {
   assert.deepEqual(leaving([holder('none', [])], 1), {});
 });
 
-test('enough leaves if there is enough, no more than a segment too much, and never something younger than what stays', () => {
+test('an eviction frees enough, at most a segment too much, and never a block used later than one that stays', () => {
   const block = fc.record({ size: fc.integer({ min: 1, max: 99 }), usedAt: fc.nat(NOW - 1) });
   const segments = fc.array(fc.array(block, { maxLength: 5 }), { maxLength: 6 });
   fc.assert(

@@ -16,7 +16,7 @@ function inspect(path: string): Promise<Inspection> {
   return inspectFolder({ disk: new NodeDisk(), dataDir: path, onProgress: () => {} });
 }
 
-test('an empty folder holds nothing, and that is no fault', async () => {
+test('an empty folder holds nothing, which is no error', async () => {
   await withFolder(async (folder) => {
     await rm(join(folder.path, 'log'), { recursive: true });
     const found = await inspect(folder.path);
@@ -70,7 +70,7 @@ test('events of segment files and of the log are counted once, by source and in 
   });
 });
 
-test('of a record of two days with a file for one of them, the events of the other are in the log alone', async () => {
+test("if a segment file has one of a record's two days, the events of the other are in the log only", async () => {
   await withFolder(async (folder) => {
     const far = [at(1), at(2), at(3, DAY + 1), at(4, DAY + 2)];
     await folder.post(EDGE, eventsAt(...far));
@@ -113,7 +113,7 @@ test('a file that another replaces, and one half written, are left over and not 
   });
 });
 
-test('a damaged envelope is told; two cost the file, whose events the log may have', async () => {
+test('a damaged envelope is reported; two lose the file, whose events the log may have', async () => {
   await withFolder(async (folder) => {
     await folder.post(EDGE, eventsAt(at(1), at(2)));
     const [file] = await folder.store(EDGE, 1);
@@ -153,7 +153,7 @@ async function recordPlaces(path: string, recordCount: number) {
   return { size, offsetOf: (index: number) => 64 + index * size };
 }
 
-test('a record with a bit turned in its header or in its body is damage, and costs itself alone', async () => {
+test('a flipped bit in the header or body of a record is damage, and loses that record only', async () => {
   for (const inRecord of [0, 30, RECORD_HEADER_SIZE + 9, RECORD_HEADER_SIZE + 200]) {
     await withFolder(async (folder) => {
       for (let second = 1; second <= 4; second++) await folder.post(EDGE, eventsAt(at(second)));
@@ -173,7 +173,7 @@ test('a record with a bit turned in its header or in its body is damage, and cos
   }
 });
 
-test('what is cut off at the end of the newest log file is no damage', async () => {
+test('a write that was cut off at the end of the newest log file is no damage', async () => {
   await withFolder(async (folder) => {
     for (let second = 1; second <= 3; second++) await folder.post(EDGE, eventsAt(at(second)));
     const path = folder.logFile(1);
@@ -206,7 +206,7 @@ test('records missing at the end of an older log file are damage; a trimmed log 
   }, 1200);
 });
 
-test('a file of another version is named and not guessed at, and is no damage of its neighbours', async () => {
+test('a file of another version is listed and not read, and other files are read', async () => {
   await withFolder(async (folder) => {
     for (let second = 1; second <= 6; second++) await folder.post(EDGE, eventsAt(at(second)));
     const [file] = await folder.store(EDGE, 1);
@@ -239,7 +239,7 @@ test('a file of another version is named and not guessed at, and is no damage of
   }, 1200);
 });
 
-test('names that are none of ours are told, and what is in quarantine is counted', async () => {
+test('unknown names are listed, and files in quarantine are counted', async () => {
   await withFolder(async (folder) => {
     await folder.post(EDGE, eventsAt(at(1)));
     await folder.store(EDGE, 1);

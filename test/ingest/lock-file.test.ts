@@ -32,7 +32,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-test('a second owner is refused with a sentence that names the first, until that one lets go', async () => {
+test('a second owner is refused with the name of the first, until that one releases the lock', async () => {
   await inFolder(async (path, folder) => {
     const first = await LockFile.take(path, NOW_US);
     await assert.rejects(LockFile.take(path, NOW_US), (error) => {
@@ -61,7 +61,7 @@ test('the lock of another process holds while it lives, and is taken over when i
   });
 });
 
-test('a pid that another program has by now holds no lock', async () => {
+test('a pid that now belongs to another program holds no lock', async () => {
   await inFolder(async (path) => {
     const lock = await LockFile.take(path, NOW_US);
     const owner = JSON.parse(await readFile(path, 'utf8'));
@@ -107,7 +107,7 @@ test('of many that find a dead lock at the same moment, one wins', async () => {
   });
 });
 
-test('a lock of another host is watched: it holds while it changes, and not when it stands still', async () => {
+test('a lock of another host holds while it changes, and no longer when it stands still', async () => {
   await inFolder(async (path) => {
     const timing = { beatMs: 10, watchMs: 400, lookMs: 5 };
     const living = await LockFile.take(path, NOW_US, timing);

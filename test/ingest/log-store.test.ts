@@ -146,7 +146,7 @@ async function watch(
   return [...seen];
 }
 
-test('no snapshot ever holds a part of a batch', async () => {
+test('no snapshot has a part of a batch', async () => {
   const { store, sealer } = open();
   const sizes = [7_000, 1, 5_000, 9_000];
   const batches = await Promise.all(sizes.map((size) => rows(size)));
@@ -160,7 +160,7 @@ test('no snapshot ever holds a part of a batch', async () => {
   assert.ok(seen.includes(7_000) || seen.includes(7_001), `seen were ${seen}`);
 });
 
-test('nor when a batch fills one segment and goes on in the next, which is sealed meanwhile', async () => {
+test('no snapshot has a part of a batch that spans two segments, one of which is sealed meanwhile', async () => {
   const { store, sealer } = open();
   await store.append('a', await rows(OPEN_ROWS_MAX - 1));
   const done = store
@@ -173,7 +173,7 @@ test('nor when a batch fills one segment and goes on in the next, which is seale
   );
 });
 
-test('rows arrive in the order of the calls, and arrivals count on from segment to segment', async () => {
+test('rows have the order of the calls, and arrival numbers continue across segments', async () => {
   const { store } = open();
   const batches = await Promise.all(
     Array.from({ length: 20 }, (_, n) => batchOf([{ id: `${n}-0` }, { id: `${n}-1` }])),
@@ -203,7 +203,7 @@ test('when an append resolves, its rows are in the next snapshot', async () => {
   assert.equal(idsOf(sealer, store).length, 15);
 });
 
-test('a frozen segment stays readable until the sealed ones take its place', async () => {
+test('a frozen segment stays readable until sealed ones replace it', async () => {
   const { store, sealer } = open();
   await store.append('a', await batchOf([{ id: '1' }, { id: '2' }]));
   sealer.holds = true;
@@ -220,7 +220,7 @@ test('a frozen segment stays readable until the sealed ones take its place', asy
   );
 });
 
-test('a failed sealing loses nothing and is tried again at the next tick', async () => {
+test('a failed sealing loses no row and is retried at the next tick', async () => {
   const { store, sealer } = open();
   await store.append('a', await batchOf([{ id: '1' }]));
   sealer.error = new Error('no room');
@@ -252,7 +252,7 @@ test('an open segment is sealed at its age, counted from the first tick that saw
   assert.equal(store.stats()[0]!.frozenCount, 1);
 });
 
-test('a tick amid a batch seals nothing of it', async () => {
+test('a tick within a batch seals none of its rows', async () => {
   const { store, sealer } = open();
   store.tick(NOW_US);
   await store.append('a', await rows(1));
@@ -299,7 +299,7 @@ test('when too many bytes wait to be appended, batches are refused', async () =>
   assert.equal(store.stats()[0]!.rowCount, taken + 1);
 });
 
-test('a batch that cannot be appended leaves no row behind and stops no other', async () => {
+test('a batch that cannot be appended leaves no row and stops no other batch', async () => {
   const { store, sealer } = open();
   await store.append('a', await batchOf([{ id: 'before' }]));
   const good = await rows(5_000);
@@ -341,7 +341,7 @@ test('the rows of each day are kept until the whole day is older than the retent
   assert.equal(store.stats()[0]!.timestampUsMin, undefined);
 });
 
-test('tells which segments are gone: sealed into others, or past the retention', async () => {
+test('reports segments that were replaced by sealed ones or dropped by the retention', async () => {
   const { store } = open();
   await store.append('a', await batchOf([{ id: '1', timestamp: NOW_US }]));
   const idOf = () => store.segments('a', EVERYTHING).map((handle) => handle.id);
@@ -380,7 +380,7 @@ test('a snapshot leaves out segments outside of its time and project, open or se
   }
 });
 
-test('the sizes and times of all published rows are told', async () => {
+test('the sizes and times of all published rows are reported', async () => {
   const { store } = open();
   await store.append('a', await batchOf([{ timestamp: NOW_US - 5 }]));
   await store.flush();
@@ -409,7 +409,7 @@ test('the sizes and times of all published rows are told', async () => {
   assert.deepEqual([b!.source, b!.rowCount, b!.timestampUsMin], ['b', 0, undefined]);
 });
 
-test('a closed store ends what it began and takes no more', async () => {
+test('a closed store completes what it began and accepts no more batches', async () => {
   const { store, sealer } = open();
   const last = store.append('a', await rows(9_000));
   const closed = store.close();

@@ -23,7 +23,7 @@ function byteAt(offset: number): number {
   return (offset ^ (offset >>> 8) ^ (offset >>> 16)) & 0xff;
 }
 
-test('wherever it moves, the bytes are those of the file', async () => {
+test('a window has the bytes of the file wherever it moves', async () => {
   const size = 3 * LOG_READ_BYTES + 40;
   const place = fc.record({
     offset: fc.integer({ min: 0, max: size / 8 }).map((word) => word * 8),
@@ -45,7 +45,7 @@ test('wherever it moves, the bytes are those of the file', async () => {
   );
 });
 
-test('a walk over a file reads each byte once, and the next stretch while one is looked at', async () => {
+test('a walk over a file reads each byte once, and reads the next range while one is used', async () => {
   const file = fileOf(3 * LOG_READ_BYTES);
   const window = new LogWindow(file);
   const step = 1_000_000;
@@ -57,7 +57,7 @@ test('a walk over a file reads each byte once, and the next stretch while one is
   deepEqual(file.offsets, [0, LOG_READ_BYTES, 2 * LOG_READ_BYTES]);
 });
 
-test('who reads the begin of a file alone does not read on', async () => {
+test('reading only the start of a file does not read ahead', async () => {
   const file = fileOf(3 * LOG_READ_BYTES);
   await new LogWindow(file).bytes(0, 64);
   deepEqual(file.offsets, [0]);

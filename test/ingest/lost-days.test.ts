@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LostDays } from '../../ingest/lost-days.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 
-test('a lost day is of each scope that has any time of it', () => {
+test('a lost day belongs to each scope that overlaps it', () => {
   const days = new LostDays();
   const within = (timestampUsStart: number, timestampUsEnd: number) =>
     days.within({ timestampUsStart, timestampUsEnd });
@@ -18,7 +18,7 @@ test('a lost day is of each scope that has any time of it', () => {
   assert.deepEqual(within(end, Infinity), []);
 });
 
-test('a lost day is forgotten when the retention has taken the whole of it', () => {
+test('a lost day is forgotten when the retention has dropped all of it', () => {
   const days = new LostDays();
   for (const day of [7, 8]) days.add(day);
   const all = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };

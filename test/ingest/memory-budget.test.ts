@@ -26,7 +26,7 @@ function measured(budget: MemoryBudget, held: Partial<HeldMemory>): void {
   budget.measured({ ...NOTHING, ...held }, budget.residentKib);
 }
 
-test('segments get what all else leaves, and a share in any case', () => {
+test('segments get the memory that the rest leaves, and at least their share', () => {
   const budget = budgetOf(800 * MB, 100 * MB);
   measured(budget, { open: 50 * MB, queued: 30 * MB, index: 20 * MB, blocks: 5 * MB });
   assert.equal(budget.segmentBytesMax, 600 * MB);
@@ -36,7 +36,7 @@ test('segments get what all else leaves, and a share in any case', () => {
   assert.equal(budget.segmentBytesMax, 800 * MB * BLOCKS_SHARE_MIN);
 });
 
-test('segments have what others lend, until they lend less', () => {
+test('segments may use lent memory until less is lent', () => {
   const budget = budgetOf(800 * MB, 500 * MB);
   budget.lend(200 * MB);
   measured(budget, { blocks: 450 * MB });
@@ -47,7 +47,7 @@ test('segments have what others lend, until they lend less', () => {
   assert.equal(budget.shortage()?.needed, 50 * MB);
 });
 
-test('up to the limit nothing should leave, and beyond it what is too much and a little more', () => {
+test('nothing is evicted up to the limit, and above it the excess and a little more', () => {
   const budget = budgetOf(160 * MB);
   const spare = 160 * MB * EVICTION_SHARE;
   measured(budget, { blocks: 160 * MB });
@@ -56,7 +56,7 @@ test('up to the limit nothing should leave, and beyond it what is too much and a
   assert.deepEqual([budget.isOver, budget.shortage()], [true, { needed: 1, wanted: spare + 1 }]);
 });
 
-test('when queries found no room some leaves at the next look, once', () => {
+test('after queries found no room, the next look evicts some blocks, once', () => {
   const budget = budgetOf(160 * MB);
   const spare = 160 * MB * EVICTION_SHARE;
   Atomics.add(budget.gauge, GAUGE_PASSING, 7);
@@ -72,7 +72,7 @@ test('when queries found no room some leaves at the next look, once', () => {
   assert.equal(budget.stats(0).passingBytes, 14 * KIB);
 });
 
-test('the clock of use goes on once in so many looks', () => {
+test('the clock of uses advances every USE_CLOCK_TICKS ticks', () => {
   const budget = budgetOf(160 * MB);
   const steps = Array.from({ length: 2 * USE_CLOCK_TICKS }, () => budget.tick());
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('the clock of use goes on once in so many looks', () => {
   assert.equal(budget.gauge[GAUGE_CLOCK], 3);
 });
 
-test('what threads read while it is added up is not lost, and makes it be added up again', () => {
+test('blocks read during a measurement count, and cause another measurement', () => {
   const budget = budgetOf(160 * MB);
   const before = budget.residentKib;
   Atomics.add(budget.gauge, GAUGE_RESIDENT, 3);
@@ -94,7 +94,7 @@ test('what threads read while it is added up is not lost, and makes it be added 
   assert.deepEqual([budget.gauge[GAUGE_RESIDENT], budget.hasGrown], [13, false]);
 });
 
-test('being over the limit is told when nothing can leave, until it is over', () => {
+test('an exceeded limit is reported while nothing can be evicted', () => {
   const budget = budgetOf(160 * MB);
   measured(budget, { unstored: 200 * MB });
   budget.evicted({ blocks: 2, bytes: 5 });
@@ -112,7 +112,7 @@ test('a merge takes an eighth of the memory, and no more than merges ever do', (
   assert.equal(MemoryBudget.unlimited().mergeBounds.byteSize, MERGE_BYTES_MAX);
 });
 
-test('without a limit nothing ever leaves', () => {
+test('without a limit nothing is evicted', () => {
   const budget = MemoryBudget.unlimited();
   measured(budget, { blocks: 2 ** 40, open: 2 ** 40 });
   assert.deepEqual([budget.isOver, budget.shortage()], [false, undefined]);

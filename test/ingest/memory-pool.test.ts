@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { POOLED_BUFFER_BYTES_MAX } from '../../ingest/limits.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
 
-test('what a loan gives back is lent again', () => {
+test('the buffers of an ended loan are lent again', () => {
   const pool = new MemoryPool();
   const first = pool.lend();
   const numbers = first.numbers(1_000);
@@ -25,7 +25,7 @@ test('two loans under way share nothing', () => {
   assert.equal(pool.freeBytes, 1_024);
 });
 
-test('there is room for what was asked for, and a power of two', () => {
+test('a buffer has at least the size asked for, and a power of two', () => {
   const loan = new MemoryPool().lend();
   for (const count of [0, 1, 127, 128, 129, 1_000_003]) {
     const { length, byteLength } = loan.numbers(count);
@@ -34,7 +34,7 @@ test('there is room for what was asked for, and a power of two', () => {
   }
 });
 
-test('no more is kept than may be, and no buffer that is too large', () => {
+test('the pool keeps at most its limit, and no buffer that is too large', () => {
   const pool = new MemoryPool(3 * POOLED_BUFFER_BYTES_MAX);
   const loan = pool.lend();
   for (let count = 0; count < 4; count++) loan.bytes(POOLED_BUFFER_BYTES_MAX);

@@ -133,7 +133,7 @@ test('files are cut, renamed in place of others, removed and listed', async () =
   });
 });
 
-test('what is stored is for its owner only', async () => {
+test('only the owner may read stored files', async () => {
   await inFolder(async (folder) => {
     await disk.makeFolder(join(folder, 'log'));
     await (await disk.create(join(folder, 'log', 'f'))).close();

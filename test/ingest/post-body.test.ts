@@ -35,7 +35,7 @@ test('a batch that is no list is a field of one event', async () => {
   assert.deepEqual(await counts('{"batch":[{},{}],"batch":null}'), [1, true]);
 });
 
-test('lines are events, blank ones nothing', async () => {
+test('each line is an event, and blank lines are ignored', async () => {
   assert.deepEqual(await counts('{"a":1}\n\n  \r\n{"b":[2]}\r\n[]\n', 'ndjson'), [3, false]);
   assert.deepEqual(await counts('{"a":1}', 'ndjson'), [1, false]);
   assert.deepEqual(await counts('', 'ndjson'), [0, false]);
@@ -182,6 +182,6 @@ test('other work runs while a large body is decoded', async () => {
   }
 });
 
-test('errors of a body are told apart by class', async () => {
+test('errors of a body have different classes', async () => {
   await assert.rejects(decode('nope'), (error) => error instanceof MalformedBodyError);
 });

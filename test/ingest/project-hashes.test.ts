@@ -22,7 +22,7 @@ function hashesOf(keys: readonly string[]): ProjectHashes {
   return new ProjectHashes({ bytes: Buffer.concat(encoded), offsets });
 }
 
-test('no project that is there is missed, whatever its name', () => {
+test('no present project is missed, whatever its name', () => {
   const names = fc.uniqueArray(fc.string({ unit: anyCodePoint, maxLength: 30 }), { maxLength: 60 });
   fc.assert(
     fc.property(names, (keys) => {
@@ -34,7 +34,7 @@ test('no project that is there is missed, whatever its name', () => {
   assert.equal(hashesOf([]).mayHold(''), false);
 });
 
-test('of 2,000 projects none of as many others is taken for one', () => {
+test('none of 2,000 absent projects is taken for one of 2,000 present ones', () => {
   const names = (prefix: string) => Array.from({ length: 2_000 }, (_, n) => `${prefix}${n * 7919}`);
   const hashes = hashesOf(names('project'));
   const taken = names('other').filter((key) => hashes.mayHold(key));

@@ -12,7 +12,7 @@ import { idsOf, smallBatch } from '../support/small-batch.ts';
 /** From a body of one part to one of many. */
 const ROW_COUNTS = [1, 2, 100, 1_000, 3_000];
 
-test('records that are encoded before any is read stay what they were, short and long', async () => {
+test('encoding a record does not change earlier ones that are not read yet, short or long', async () => {
   const records = ROW_COUNTS.map((rowCount, arrivalBase) => ({
     source: `source ${rowCount}`,
     receivedUs: rowCount * 7,

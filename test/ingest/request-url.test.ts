@@ -56,7 +56,7 @@ test('a request of a gateway gets the URL of its project, last among its fields'
   ]);
 });
 
-test('protocol and host of the request go before those of a gateway', async () => {
+test('protocol and host of the request take precedence over those of a gateway', async () => {
   const path = '/a';
   assert.equal(await urlOf({ path, host: 'x.example.co' }), 'http://x.example.co/a');
   for (const protocol of ['https', 'https:', 'HTTPS/2', 'Https']) {
@@ -70,7 +70,7 @@ test('protocol and host of the request go before those of a gateway', async () =
   assert.equal(await urlOf({ path: '/ü"\\' }, 'päth"'), 'http://päth"/ü"\\');
 });
 
-test('what has a URL, or too little for one, stays as it is', async () => {
+test('a request with a URL, or with too little for one, is not changed', async () => {
   const path = '/a';
   const longest = 'h'.repeat(HOST_LENGTH_MAX);
   assert.equal(await urlOf({ path }, longest), `http://${longest}/a`);
@@ -97,7 +97,7 @@ test('what has a URL, or too little for one, stays as it is', async () => {
   }
 });
 
-test('without the manner, and of other sources, nothing is added', async () => {
+test('without the option, and for other sources, nothing is added', async () => {
   const event = { metadata: { request: { path: '/a' } }, project: 'p' };
   const sent = [JSON.stringify({ metadata: [event.metadata] })];
   assert.deepEqual(await roots([event], { manners: undefined }), sent);

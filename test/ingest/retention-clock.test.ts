@@ -88,7 +88,7 @@ test('a clock that leapt is trusted once the service has run for a day', () => {
   assert.equal(machine.run(1), machine.trueUs + machine.wrongUs);
 });
 
-test('the wait goes on across restarts, and the time between them does not count', () => {
+test('the wait continues across restarts, and the time between them does not count', () => {
   const machine = leapt();
   assert.equal(machine.run(10 * HOUR_US), NOTHING);
   assert.equal(machine.restart(20 * HOUR_US), NOTHING);
@@ -108,7 +108,7 @@ test('a leap is one also across a restart, and so is a service that was down for
   assert.notEqual(off.run(CLOCK_HELD_US_MIN), NOTHING);
 });
 
-test('another leap ahead begins the wait anew, and a step back does not', () => {
+test('another leap ahead restarts the wait, and a step back does not', () => {
   const machine = leapt();
   machine.run(CLOCK_HELD_US_MIN - 1);
   machine.wrongUs += CLOCK_AHEAD_US_MAX + 1;

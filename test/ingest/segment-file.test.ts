@@ -64,7 +64,7 @@ const FEW = Array.from({ length: 16 }, (_, n) => ({
   metadata: { status: 200 + n, path: '/a/rather/long/path/that/compresses/well'.slice(0, 9 + n) },
 }));
 
-test('a segment file gives back the bytes of its segment and what was said of it', async () => {
+test('a segment file returns the bytes and the metadata of its segment', async () => {
   for (const events of [FEW, [{ timestampUs: 5 }], edgeEvents(500, 3)]) {
     const buffer = sealedOf(events);
     const { disk, bytes } = await fileOf(buffer);
@@ -155,7 +155,7 @@ test('one column is read without the others', async () => {
 /** One bit in so many is turned, one size in so many cut off; odd, so that each bit of a byte has its turn. */
 const BIT_STEP = budgetOf('WEIR_FILE_BIT_STEP', { fast: 11, all: 1 });
 
-test('whatever bit of a file is turned, no value is wrong and the damage is told', async () => {
+test('after a flip of any bit no value is wrong, and the damage is reported', async () => {
   const buffer = sealedOf(FEW);
   const whole = bytesOf(buffer);
   const { disk, bytes } = await fileOf(buffer);
@@ -219,7 +219,7 @@ test('damage of one leaf column costs that column only', async () => {
   assert.ok((await file.readColumn('id')) !== undefined);
 });
 
-test('what cannot be read is refused with the reason and costs no column; once it can be, all is there', async () => {
+test('an unreadable file is an error and loses no column; all values are there when it is readable again', async () => {
   const buffer = sealedOf(edgeEvents(300, 9));
   const { disk, bytes } = await fileOf(buffer);
   const file = await SegmentFile.open(disk, PATH);
@@ -270,7 +270,7 @@ test('a file of another version is refused by name, one that only looks so is da
   });
 });
 
-test('an envelope keeps what it is given, also what no 32 bits hold', () => {
+test('an envelope keeps its values, also those beyond 32 bits', () => {
   const envelope = {
     ...ORIGIN,
     id: 2 ** 40,
@@ -302,7 +302,7 @@ test('an envelope keeps what it is given, also what no 32 bits hold', () => {
   assert.deepEqual({ ...decoded, blocks: [] }, { ...envelope, blocks: [], areBlocksWhole: false });
 });
 
-test('names of segment files say day and id, and nothing else is taken for one', () => {
+test('names of segment files have day and id, and no other name is parsed', () => {
   for (const name of [
     { partition: 20_468, id: 42 },
     { partition: -1, id: 0 },

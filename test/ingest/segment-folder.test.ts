@@ -109,7 +109,7 @@ async function merge(folder: SegmentFolder): Promise<void> {
   await folder.replace(mergeSegments(buffers), segments);
 }
 
-test('what was added is found again, with what it covers', async () => {
+test('an added segment is found again with its coverage', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   assert.deepEqual(folder.coverage(KEY), []);
@@ -133,7 +133,7 @@ test('what was added is found again, with what it covers', async () => {
   assert.equal((await again.add(newSegment(7, 8))).envelope.id, 4);
 });
 
-test('a merged segment stands in place of those it was made of, and covers what they did', async () => {
+test('a merged segment replaces its sources and has their coverage', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   await folder.add(newSegment(1, 3));
@@ -372,7 +372,7 @@ test('a day is dropped though the manifest cannot be written, and nothing is mis
   assert.deepEqual(await missingOn(disk.afterCrash(() => false)), []);
 });
 
-test('a start removes nothing that the manifest names and cannot leave out', async () => {
+test('a start removes no file that the manifest names and cannot omit', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   const { path } = await folder.add(newSegment(1, 2));
@@ -389,7 +389,7 @@ test('a start removes nothing that the manifest names and cannot leave out', asy
   assert.deepEqual(await missingOn(disk), []);
 });
 
-test('what the manifest names and cannot leave out stays through later merges, too', async () => {
+test('a file that the manifest cannot omit stays through later merges, too', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   const files = [await folder.add(newSegment(1, 3)), await folder.add(newSegment(4, 6))];
@@ -408,7 +408,7 @@ test('what the manifest names and cannot leave out stays through later merges, t
   assert.deepEqual(await missingOn(disk.afterCrash(() => true)), []);
 });
 
-test('a dropped day is gone, and its failure to go is told', async () => {
+test('a dropped day is gone, and a failed removal is reported', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   await folder.add(newSegment(1, 2));
@@ -435,7 +435,7 @@ test('a start removes days past the retention, and none where the time is not tr
   assert.deepEqual(await rowsOf(later), []);
 });
 
-test('a file without a whole envelope goes to quarantine, and costs no other', async () => {
+test('a file without a whole envelope goes to quarantine, and no other file is lost', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   await folder.add(newSegment(1, 2));
@@ -449,7 +449,7 @@ test('a file without a whole envelope goes to quarantine, and costs no other', a
   assert.equal((await again.add(newSegment(5, 5))).envelope.id, 3);
 });
 
-test('a damaged merged file brings back those it was made of, when they are still there', async () => {
+test('if a merged file is damaged, its sources count again if they still exist', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   await folder.add(newSegment(1, 2));
@@ -492,7 +492,7 @@ test('a file of a newer version stops the start, and nothing is touched before',
   assert.deepEqual(disk.paths(), before);
 });
 
-test('damage of a column costs its values: the segment is stored without it, the file set aside', async () => {
+test('damage of a column loses its values: the segment is stored without it, and the file is quarantined', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   const added = await folder.add(newSegment(1, 40));
@@ -516,7 +516,7 @@ test('damage of a column costs its values: the segment is stored without it, the
   assert.deepEqual(await answered(last, range(39, 42)), range(1, 42));
 });
 
-test('damage of what tells rows apart costs the file, and the log gives what it still has', async () => {
+test('damage of the data that separates rows loses the file, and the log restores what it still has', async () => {
   const disk = new MemoryDisk();
   const folder = await folderOn(disk);
   const added = await folder.add(newSegment(1, 40));

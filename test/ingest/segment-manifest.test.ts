@@ -52,7 +52,7 @@ test('a name is possible from the moment at which the write begins', async () =>
   await writing;
 });
 
-test('who waits for a name to be left out goes on after the write that leaves it out', async () => {
+test('a wait for the removal of a name ends after the write that omits it', async () => {
   const manifest = await begin(new MemoryDisk());
   assert.equal(manifest.unnamed([ONE]), undefined);
   await manifest.write(() => [ONE, TWO]);
@@ -79,7 +79,7 @@ test('on a full disk the manifest is removed', async () => {
   assert.deepEqual(disk.afterCrash(() => false).paths(), []);
 });
 
-test('where the names that a killed process left cannot be made durable, any name is possible', async () => {
+test('if the names that a killed process left cannot be made durable, any name is possible', async () => {
   const disk = new MemoryDisk();
   disk.before = () => {
     throw diskError('EIO');
@@ -91,7 +91,7 @@ test('where the names that a killed process left cannot be made durable, any nam
   assert.deepEqual([manifest.mayName(ONE), manifest.mayName(TWO)], [false, true]);
 });
 
-test('a damaged manifest is reported as that, and written anew', async () => {
+test('a damaged manifest is reported and rewritten', async () => {
   const disk = new MemoryDisk();
   await (await begin(disk)).write(() => [ONE]);
   disk.bytesOf('/data/segment-manifest')[70]! ^= 1;
@@ -100,7 +100,7 @@ test('a damaged manifest is reported as that, and written anew', async () => {
   assert.deepEqual(await readManifest(disk, SEGMENTS), [ONE]);
 });
 
-test('those files are missing that are named and not found in the folder of their source', () => {
+test('files are missing if they are named and not in the folder of their source', () => {
   const name = { partition: 20_468, id: 1 };
   assert.deepEqual(missingFiles([ONE, TWO], [{ ...name, source: 'a' }]), [
     { ...name, source: 'a', id: 2 },

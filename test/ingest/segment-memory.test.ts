@@ -106,7 +106,7 @@ function isAll({ backing }: SealedSegmentHandle, state: number): boolean {
   return backing?.states.every((one) => one === state) === true;
 }
 
-test('a segment that is stored has all of itself in memory, and says where it would come from', async () => {
+test('a stored segment is wholly in memory, and names the file of its blocks', async () => {
   const one = await opened(new MemoryDisk());
   await fill(one);
   const [handle] = handlesOf(one);
@@ -118,7 +118,7 @@ test('a segment that is stored has all of itself in memory, and says where it wo
   assert.ok(Math.abs(segmentBytes - handle!.buffer.byteLength) < 8 * KIB, `${segmentBytes}`);
 });
 
-test('of what is in files nothing but envelopes and names of projects is read at a start', async () => {
+test('a start reads only envelopes and project names of segment files', async () => {
   const disk = new MemoryDisk();
   await fill(await opened(disk), 3_000);
   let readSize = 0;
@@ -140,7 +140,7 @@ test('of what is in files nothing but envelopes and names of projects is read at
   assert.equal(handlesOf(again)[0], handle, 'the next snapshot has the same');
 });
 
-test('what has left memory is read again, and is the same bytes', async () => {
+test('evicted blocks are read again with the same bytes', async () => {
   const path = await mkdtemp(join(tmpdir(), 'weir-memory-'));
   try {
     const whole = await opened(new MemoryDisk());
@@ -176,7 +176,7 @@ test('what has left memory is read again, and is the same bytes', async () => {
   }
 });
 
-test('blocks that stay are copied, and nothing of those that leave', async () => {
+test('an eviction copies the blocks that stay, and none of the others', async () => {
   const whole = await opened(new MemoryDisk());
   await fill(whole);
   const { buffer } = handlesOf(whole)[0]!;
@@ -246,7 +246,7 @@ test('blocks that stay are copied, and nothing of those that leave', async () =>
   assert.ok(content !== undefined && gone[0] === content, 'the rows were the same all along');
 });
 
-test('what a segment holds is another content once some of it was lost', async () => {
+test('a segment that lost values is another content', async () => {
   const disk = new MemoryDisk();
   const first = await opened(disk);
   await fill(first);
@@ -269,7 +269,7 @@ function damage(disk: MemoryDisk, { path, envelope }: SegmentFile, offset: numbe
   disk.put(path, bytes);
 }
 
-test('a segment in which damage was found is another without what was lost, and that is told once', async () => {
+test('a damaged segment is replaced by one without the lost values, which is reported once', async () => {
   const disk = new MemoryDisk();
   const first = await opened(disk);
   await fill(first);
@@ -295,7 +295,7 @@ test('a segment in which damage was found is another without what was lost, and 
   assert.equal(again.damages.length, 1);
 });
 
-test('a segment whose rows cannot be told apart any more is left out', async () => {
+test('a segment whose rows cannot be separated any more is dropped', async () => {
   const disk = new MemoryDisk();
   const first = await opened(disk);
   await fill(first);
@@ -311,7 +311,7 @@ test('a segment whose rows cannot be told apart any more is left out', async () 
   assert.deepEqual([handlesOf(again), again.store.stats()[0]!.rowCount], [[], 0]);
 });
 
-test('a segment that no file holds cannot be repaired, and one that is no more need not be', async () => {
+test('a segment without a file cannot be repaired, and a dropped one need not be', async () => {
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, summarize: summarizeSegment },
     seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
@@ -323,7 +323,7 @@ test('a segment that no file holds cannot be repaired, and one that is no more n
   assert.equal(await store.repair(handle!.id + 1_000), true);
 });
 
-test('a segment that is whole when it is looked at again is taken from there', async () => {
+test('a segment that is whole when it is read again is read from its file', async () => {
   const disk = new MemoryDisk();
   await fill(await opened(disk));
   const again = await opened(disk);
@@ -334,7 +334,7 @@ test('a segment that is whole when it is looked at again is taken from there', a
   assert.deepEqual(again.damages, []);
 });
 
-test('however much is sealed, what is in memory stays within the budget, and all of it is answered', async () => {
+test('memory stays within the budget however much is sealed, and queries see all rows', async () => {
   const disk = new MemoryDisk();
   const budget = new MemoryBudget({ memoryBytesMax: 2_000 * KIB, othersBytesMax: 0 });
   const one = await opened(disk, budget);
@@ -360,7 +360,7 @@ test('however much is sealed, what is in memory stays within the budget, and all
   assert.ok(sizeOfAll > 1.5 * one.store.memoryStats().segmentBytesMax, 'it was too much');
 });
 
-test('the log is not replayed further than memory goes while segments cannot be written', async () => {
+test('replay waits for memory while segments cannot be written', async () => {
   const disk = new MemoryDisk();
   const create = disk.create.bind(disk);
   let letWrite = (): void => {};

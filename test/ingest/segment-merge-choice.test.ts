@@ -57,7 +57,7 @@ test('segments of one size are merged once there are enough of them', () => {
   assert.equal(chooseMerge([...few, segment(MB)], false)?.segments.length, MERGE_SEGMENTS_MIN);
 });
 
-test('segments that fill a merge are merged before they are that many, and full ones never', () => {
+test('segments that fill a merge are merged before there are that many, and full ones never', () => {
   const size = Math.floor(MERGE_BYTES_MAX / 3);
   const some = Array.from({ length: 3 }, () => segment(size));
   assert.equal(chooseMerge(some, false), undefined);
@@ -68,7 +68,7 @@ test('segments that fill a merge are merged before they are that many, and full 
   assert.equal(chooseMerge(narrow, false), undefined);
 });
 
-test('smaller segments go along where others are merged, as many as the merge takes', () => {
+test('smaller segments are merged along with others, as many as the merge takes', () => {
   const many = Array.from({ length: MERGE_SEGMENTS_MIN }, () => segment(MB));
   const small = [segment(1000), segment(MB / MERGE_SEGMENTS_MIN - 1)];
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('a day that is over is merged to one segment where a merge takes all, else 
   assert.deepEqual([new Set(divided.segments), divided.partCount], [new Set(large), 3]);
 });
 
-test('a day that was divided is divided again when much has come, and a little is merged beside it', () => {
+test('a divided day is divided again after many new rows, and few new rows are merged beside it', () => {
   const parts = Array.from({ length: 8 }, () => ({ ...segment(200 * MB), isPart: true }));
   assert.equal(chooseMerge(parts, true), undefined);
   const late = [segment(20 * MB), segment(MB)];
@@ -105,7 +105,7 @@ test('a day that was divided is divided again when much has come, and a little i
   assert.deepEqual([divided.segments.length, divided.partCount], [9, 8]);
 });
 
-test('a segment whose blocks are whole arrays is stored anew before its rows are divided', () => {
+test('a segment whose blocks are whole arrays is rewritten before its rows are divided', () => {
   const old = { ...segment(200 * MB), areBlocksWhole: true };
   const day = [segment(120 * MB), old, segment(200 * MB)];
   const choice = chooseMerge(day, true)!;

@@ -110,7 +110,7 @@ function idsOn(disk: MemoryDisk): number[] {
   });
 }
 
-test('files that are replaced while someone reads stay until all who began before have ended', async () => {
+test('replaced files stay until all queries that began before have ended', async () => {
   const opened = await openedOn(new MemoryDisk());
   const { disk, readers } = opened;
   const [one, two] = [await add(opened, 1), await add(opened, 2)];
@@ -132,7 +132,7 @@ test('files that are replaced while someone reads stay until all who began befor
   assert.deepEqual(idsOn(disk), [5]);
 });
 
-test('a merge that nobody reads removes its own files at once, and none that are read', async () => {
+test('a merge removes its sources at once if no query reads them, and no file that one reads', async () => {
   const opened = await openedOn(new MemoryDisk());
   const { disk, readers } = opened;
   const end = readers.begin();
@@ -200,7 +200,7 @@ test('a closed folder touches no file when its readers end', async () => {
   assert.deepEqual(idsOn((await openedOn(opened.disk)).disk), [3]);
 });
 
-test('what its readers have just left is removed before a folder is closed', async () => {
+test('files whose last readers have just ended are removed before a folder is closed', async () => {
   const opened = await openedOn(new MemoryDisk());
   const end = opened.readers.begin();
   await merge(opened, [await add(opened, 1), await add(opened, 2)]);
@@ -218,7 +218,7 @@ function damage(disk: MemoryDisk, { path, envelope }: SegmentFile): void {
   disk.put(path, bytes);
 }
 
-test('a damaged file is set aside once nobody reads what is left of it, and then it is told where it is', async () => {
+test('a damaged file is quarantined when no query reads it, and its new path is reported', async () => {
   const opened = await openedOn(new MemoryDisk());
   const { disk, folder, readers, quarantined } = opened;
   const file = await add(opened, 1, 40);
@@ -239,7 +239,7 @@ test('a damaged file is set aside once nobody reads what is left of it, and then
   assert.equal(await rowCountOf(opened), 41);
 });
 
-test('a day that is dropped is gone at once, whoever reads it', async () => {
+test('a dropped day is gone at once, even if queries read it', async () => {
   const opened = await openedOn(new MemoryDisk());
   const { disk, folder, readers, quarantined } = opened;
   const file = await add(opened, 1, 40);
@@ -284,7 +284,7 @@ async function mergeAfter(before: (sealed: SealedSegments, opened: Opened) => Pr
   return restored;
 }
 
-test('what is left of a day is merged when no row has come for long, however the day goes on', async () => {
+test('the rest of a day is merged when no row has come for long, even if the day is not over', async () => {
   const { sealed, disk, failures } = await restoredOf(async () => {});
   sealed.tick(NOW_US, 0);
   // Who starts does not know for how long none has come.
@@ -299,7 +299,7 @@ test('what is left of a day is merged when no row has come for long, however the
   assert.equal(sealed.stats().rowCount, 3);
 });
 
-test('what a start has found of a day is merged when the day is over', async () => {
+test('the segments of a day that a start found are merged when the day is over', async () => {
   const { sealed, disk } = await restoredOf(async () => {});
   sealed.tick((DAY + 1) * PARTITION_US, 0);
   assert.equal(sealed.mergeSome((DAY + 1) * PARTITION_US - 1), undefined);
@@ -319,7 +319,7 @@ test('a day that is dropped while it is merged is no failure of the merge', asyn
   assert.deepEqual([mergeCount, storageFailureCount], [0, 0]);
 });
 
-test('a file that goes in any other way while it is merged is told', async () => {
+test('a file that disappears in another way while it is merged is reported', async () => {
   const { failures, sealed } = await mergeAfter(async (_, { disk, folder }) => {
     await disk.remove(folder.segments('a')[0]!.path);
   });
@@ -330,7 +330,7 @@ test('a file that goes in any other way while it is merged is told', async () =>
   assert.equal(sealed.stats().storageFailureCount, 1);
 });
 
-test('what is sealed is stored while a merge of its day is still being packed', async () => {
+test('a sealed segment is stored while a merge of its day is being packed', async () => {
   let isHeld = false;
   let release = (): void => {};
   const opened = await openedOn(new MemoryDisk(), async (buffer) => {

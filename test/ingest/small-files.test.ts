@@ -47,7 +47,7 @@ function damaged(disk: ModelDisk, ...paths: readonly string[]): ModelDisk {
   return disk;
 }
 
-test('files and copies that are whole are counted', async () => {
+test('whole files and copies are counted', async () => {
   const { found, damages } = await verify(wholeDisk());
   assert.deepEqual([found.fileCount, damages, found.unknown], [5, [], []]);
 });
@@ -66,20 +66,20 @@ test('a damaged file is named, and is lost only without a whole copy', async () 
   assert.deepEqual(damages, ['endpoints-kept/1.kept is lost']);
 });
 
-test('a file that is gone is damage where its copy is there', async () => {
+test('a missing file with a copy is damage', async () => {
   const disk = wholeDisk();
   await disk.remove(TOKENS);
   assert.deepEqual((await verify(disk)).damages, ['tokens.json']);
 });
 
-test('what a crash leaves between the writes of a file and its copy is no damage', async () => {
+test('a crash between the writes of a file and its copy causes no damage', async () => {
   const disk = wholeDisk();
   disk.put(TOKENS, encodeChecked('newer'));
   await disk.remove(`${DEFINITION}.copy`);
   assert.deepEqual((await verify(disk)).damages, []);
 });
 
-test('files without a checksum, what is left over, what is left out and what is not ours are named', async () => {
+test('files without a checksum, leftovers, skipped files and unknown names are listed', async () => {
   const disk = wholeDisk();
   disk.put(TOKENS, Buffer.from('{"version":2,"tokens":[]}'));
   await disk.remove(`${TOKENS}.copy`);

@@ -14,7 +14,7 @@ const part = fc.oneof(
   fc.string({ unit: anyCodePoint, maxLength: 3 }).map((text) => Buffer.from(text)),
 );
 
-test('a repaired body is what a decoder of the WHATWG makes of all of it, however it is cut into pieces', async () => {
+test('a repaired body equals the result of a WHATWG decoder, however it is cut into pieces', async () => {
   const property = fc.asyncProperty(fc.array(fc.array(part, { maxLength: 4 })), async (bodies) => {
     const pieces = bodies.map((parts) => Buffer.concat(parts));
     const whole = Buffer.concat(pieces);

@@ -42,7 +42,7 @@ async function smallFolder(folder: DataFolder): Promise<SegmentFile> {
   return file!;
 }
 
-test('of a folder that is whole every file, record and event is counted', async () => {
+test('every file, record and event of a whole folder is counted', async () => {
   await withFolder(async (folder) => {
     const file = await smallFolder(folder);
     const { segments, log, damages, unchecked, unknown } = await verify(folder.path);
@@ -55,7 +55,7 @@ test('of a folder that is whole every file, record and event is counted', async 
   });
 });
 
-test('whatever byte of a segment file is turned, it is told', async () => {
+test('a change of any byte of a segment file is reported', async () => {
   await withFolder(async (folder) => {
     const { path, envelope } = await smallFolder(folder);
     const bytes = await readFile(path);
@@ -79,7 +79,7 @@ test('whatever byte of a segment file is turned, it is told', async () => {
   });
 });
 
-test('a damaged block is told by the names of the columns it is in, quoted when they are odd', async () => {
+test('a damaged block is reported by the names of its columns, quoted if they are unusual', async () => {
   await withFolder(async (folder) => {
     const events = Array.from({ length: 16 }, (_, n) => ({
       timestampUs: at(n),
@@ -104,7 +104,7 @@ test('a damaged block is told by the names of the columns it is in, quoted when 
   });
 });
 
-test('damage of an envelope and of a block of one file are both told, and are one damaged file', async () => {
+test('damage of an envelope and of a block of one file are both reported, as one damaged file', async () => {
   await withFolder(async (folder) => {
     const { path, byteSize } = await smallFolder(folder);
     await folder.turn(path, 1);
@@ -143,7 +143,7 @@ test('a segment file that somebody removed is missing, as long as the manifest n
   });
 });
 
-test('a file that is merged while the folder is looked at is not missing', async () => {
+test('a file that is merged during the verification is not missing', async () => {
   await withFolder(async (folder) => {
     await folder.post(EDGE, eventsAt(at(1)));
     await folder.post(EDGE, eventsAt(at(2)));
@@ -194,7 +194,7 @@ test('a cut segment file is damaged, wherever it is cut', async () => {
   });
 });
 
-test('whatever byte of a log is turned, it is told, or taken for the end of what was written', async () => {
+test('a change of any byte of a log is reported, or taken for the end of the log', async () => {
   await withFolder(async (folder) => {
     for (let second = 1; second <= 4; second++) await folder.post(EDGE, eventsAt(at(second)));
     const path = folder.logFile(1);
@@ -213,7 +213,7 @@ test('whatever byte of a log is turned, it is told, or taken for the end of what
   });
 });
 
-test('what is left over is not read, and its damage is none', async () => {
+test('leftover files are not read, so their damage is not reported', async () => {
   await withFolder(async (folder) => {
     for (let second = 1; second <= 2; second++) await folder.post(EDGE, eventsAt(at(second)));
     const files = [...(await folder.store(EDGE, 1)), ...(await folder.store(EDGE, 2))];
@@ -229,7 +229,7 @@ test('what is left over is not read, and its damage is none', async () => {
   });
 });
 
-test('files merged between listing and reading are no damage, and what took their place is read', async () => {
+test('files merged between listing and reading are no damage, and the merged file is read', async () => {
   await withFolder(async (folder) => {
     for (let second = 1; second <= 3; second++) await folder.post(EDGE, eventsAt(at(second)));
     const files = [...(await folder.store(EDGE, 1)), ...(await folder.store(EDGE, 2))];
@@ -251,7 +251,7 @@ test('files merged between listing and reading are no damage, and what took thei
   });
 });
 
-test('a file with the name that another had when it was listed is held against its own checksums', async () => {
+test('a file that took the name of a listed one is checked against its own checksums', async () => {
   await withFolder(async (folder) => {
     await folder.post(EDGE, eventsAt(at(1)));
     await folder.post(EDGE, eventsAt(at(2), at(3), at(4), at(5)));
@@ -297,7 +297,7 @@ test('log files that are trimmed between listing and reading are no damage', asy
   }, 1200);
 });
 
-test('a file that the system refuses to read is told apart from a damaged one', async () => {
+test('a file that the system refuses to read is not reported as damaged', async () => {
   await withFolder(async (folder) => {
     const { path } = await smallFolder(folder);
     const disk = new NodeDisk();
@@ -356,7 +356,7 @@ function eventsKept({ sources }: Inspection): number {
   return kept.reduce((sum, { eventCount }) => sum + eventCount, 0);
 }
 
-test('on a folder that is written, merged, dropped and trimmed meanwhile there is never a false alarm, and each event counts once', async () => {
+test('concurrent writes, merges, drops and trims cause no false alarm, and each event counts once', async () => {
   await withFolder(async (folder) => {
     const counts = { posted: 0, acknowledged: 0 };
     let isDone = false;
@@ -384,7 +384,7 @@ test('on a folder that is written, merged, dropped and trimmed meanwhile there i
   }, 60_000);
 });
 
-test('a merge between two looks at the names, or while one is taken, hides and doubles no event', async () => {
+test('a merge during or between two listings hides and doubles no event', async () => {
   for (const isTorn of [true, false]) {
     await withFolder(async (folder) => {
       for (let second = 1; second <= 3; second++) await folder.post(EDGE, eventsAt(at(second)));
@@ -409,7 +409,7 @@ test('a merge between two looks at the names, or while one is taken, hides and d
   }
 });
 
-test('a folder that never stands still is read all the same, and that is told', async () => {
+test('a folder that changes all the time is read nevertheless, and reported as unsettled', async () => {
   await withFolder(async (folder) => {
     await smallFolder(folder);
     const disk = new NodeDisk();

@@ -44,7 +44,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('posts that come at once share a sync, and each is acknowledged after the sync of its bytes', async () => {
+test('concurrent posts share a sync, and each is acknowledged after the sync of its bytes', async () => {
   const { disk, log } = await opened();
   const before = log.stats().syncCount;
   const sequences = await Promise.all(Array.from({ length: 200 }, () => append(log)));
@@ -74,7 +74,7 @@ test('a group holds a megabyte, or one record that is longer', async () => {
   assert.deepEqual(await sequencesIn(disk), [1, 2, 3, 4, 5]);
 });
 
-test('it knows how long a group takes of late', async () => {
+test('it measures how long recent groups took', async () => {
   let nowMs = 0;
   // Each group looks at the clock when it begins and when it is on disk.
   const { log } = await opened(undefined, () => (nowMs += 5));
@@ -91,7 +91,7 @@ test('it knows how long a group takes of late', async () => {
   assert.ok(groups.at(-1)! > 4.8);
 });
 
-test('what was acknowledged is on disk at any moment', async () => {
+test('acknowledged records are on disk at any moment', async () => {
   const { disk, log } = await opened();
   for (let sequence = 1; sequence <= 5; sequence++) {
     const acknowledged = await append(log);
@@ -100,7 +100,7 @@ test('what was acknowledged is on disk at any moment', async () => {
   }
 });
 
-test('after a failed sync all who wait are refused, and a fresh file takes the next post', async () => {
+test('a failed sync rejects all waiting posts, and the next one goes to a new file', async () => {
   const { disk, log, events } = await opened();
   await append(log);
   disk.faults = { write: 0, sync: 100, other: 0 };
@@ -152,7 +152,7 @@ test('a new file is tried at every tick, however long it has failed', async () =
 const GONE =
   'logs cannot be written to disk at present: the folder or the file of the log is gone, ENOENT';
 
-test('a post whose file was removed is refused, and a fresh file takes the next one', async () => {
+test('a post whose file was removed is rejected, and the next one goes to a new file', async () => {
   const { disk, log, events } = await opened();
   assert.equal(await append(log), 1);
   await disk.remove(join(FOLDER, '00000001.log'));
@@ -206,7 +206,7 @@ test('a file that is full is followed by another, and the name of that is durabl
   assert.deepEqual(await sequencesIn(disk), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('files go, oldest first, when all their records are before a sequence or a time', async () => {
+test('files are removed, oldest first, when all their records are before a sequence or a time', async () => {
   const { disk, log } = await opened(1);
   for (let time = 1; time <= 6; time++) await append(log, 'x', time);
   const after = async (oldestUs: number, beforeSequence?: number): Promise<number[]> => {
@@ -225,7 +225,7 @@ test('files go, oldest first, when all their records are before a sequence or a 
   assert.deepEqual(await sequencesIn(disk), [7]);
 });
 
-test('a closed log has written what it took, and takes no more', async () => {
+test('a closed log has written all accepted records, and accepts no more', async () => {
   const { disk, log } = await opened();
   const last = append(log);
   const closed = log.close();

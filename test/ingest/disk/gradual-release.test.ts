@@ -36,7 +36,7 @@ class NotedFile implements ReleasedFile {
   }
 }
 
-test('a file gives its blocks back a step at a time, the last with its end', async () => {
+test('the blocks of a file are freed step by step, the last ones when it is closed', async () => {
   const file = new NotedFile(3 * RELEASE_STEP_BYTES + 5);
   await kept(new GradualRelease().release(file));
   const step = RELEASE_STEP_BYTES;
@@ -44,7 +44,7 @@ test('a file gives its blocks back a step at a time, the last with its end', asy
   ok(file.isClosed);
 });
 
-test('a file of one step is closed at once, and so is one that cannot be cut', async () => {
+test('a file of one step, or one that cannot be cut, is closed at once', async () => {
   const release = new GradualRelease();
   const small = new NotedFile(RELEASE_STEP_BYTES);
   const bad = new NotedFile(5 * RELEASE_STEP_BYTES, true);

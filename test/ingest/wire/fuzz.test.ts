@@ -69,7 +69,7 @@ for (const [name, format, sample] of SAMPLES) {
   });
 }
 
-test('what is not taken out of a document is its metadata, to the last sign', async () => {
+test('all members of a document that are not extracted are its metadata, unchanged', async () => {
   const names = ['id', 'timestamp', 'message', 'event_message', 'project', '__proto__'];
   const object = fc.dictionary(
     fc.string({ unit: anyCodePoint }).filter((key) => !names.includes(key)),

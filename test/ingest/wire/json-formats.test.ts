@@ -175,7 +175,7 @@ test('a log record of OTLP in JSON is an event with its resource and scope', asy
   ]);
 });
 
-test('null in OTLP is as good as nothing, wherever it stands, and for lines of Loki', async () => {
+test('null counts as absent everywhere in OTLP, and in lines of Loki', async () => {
   const names = ['timeUnixNano', 'observedTimeUnixNano', 'severityNumber', 'severityText'];
   const others = ['eventName', 'traceId', 'spanId', 'body', 'attributes'];
   const nothing = Object.fromEntries([...names, ...others].map((name) => [name, null]));
@@ -261,7 +261,7 @@ test('objects on lines of their own are read as those of a list', async () => {
   await assert.rejects(translated(documentLines, '{not json'), /line 1 is not JSON/);
 });
 
-test('what is no object goes on as it is, to be refused beside what is one', async () => {
+test('a value that is no object is passed on and refused, and the objects beside it are stored', async () => {
   const bulk = '{"index":{}}\n5\n{"create":{}}\n{"msg":"m"}';
   const batched = { mediaType: 'application/cloudevents-batch+json' };
   const bodies = [
@@ -280,7 +280,7 @@ test('what is no object goes on as it is, to be refused beside what is one', asy
   }
 });
 
-test('strings are cast to the numbers they are, where a path leads to them', async () => {
+test('strings at the paths of casts become numbers', async () => {
   const body = JSON.stringify({
     batch: [
       {

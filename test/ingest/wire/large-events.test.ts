@@ -70,7 +70,7 @@ test('an event that is too large is refused by itself, whatever its format', asy
   }
 });
 
-test('what many events have in common may be no larger than an event', async () => {
+test('data that many events share has the limits of an event', async () => {
   const loki = `{"streams":[{"stream":{${MEMBERS}},"values":[["1","a"]]}]}`;
   await assert.rejects(translated(lokiPush, loki), BodyLimitError);
   const otlp = `{"resourceLogs":[{"resource":{"attributes":[${ATTRIBUTES}]},"scopeLogs":[]}]}`;
@@ -134,7 +134,7 @@ async function countTurns(work: () => Promise<unknown>): Promise<number> {
   return turnCount;
 }
 
-test('other work runs while a body is read again and again', async () => {
+test('other work runs while parts of a body are read repeatedly', async () => {
   const passCount = 20;
   const going: WireFormat = {
     *translate() {
@@ -148,7 +148,7 @@ test('other work runs while a body is read again and again', async () => {
   assert.ok(turnCount >= passCount, `${turnCount}`);
 });
 
-test('other work runs while short events are written with all that they have in common', async () => {
+test('other work runs while short events are written with the data that they share', async () => {
   const eventCount = 20;
   const label = 'x'.repeat(DECODE_SLICE_BYTES);
   const lines = Array(eventCount).fill('["1","a"]').join();

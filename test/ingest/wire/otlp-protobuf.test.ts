@@ -91,7 +91,7 @@ test('a log record of OTLP in protobuf is an event with its resource and scope',
   ]);
 });
 
-test('what is cut off or of a wrong type is refused', async () => {
+test('a message that is cut off or has a wrong type is refused', async () => {
   const whole = requestOf(message(text(3, 'INFO')));
   for (const broken of [whole.subarray(0, -1), requestOf(message(int64(1, 5n)))]) {
     await assert.rejects(translated(otlpProtobuf, broken), MalformedBodyError);
@@ -114,7 +114,7 @@ test('strings that are not UTF-8 are repaired, keys too', async () => {
   );
 });
 
-test('any bytes are read or refused, and nothing else is thrown', async () => {
+test('any bytes are read or refused without another error', async () => {
   const record = requestOf(message(text(3, 'INFO'), attribute(6, 'k', int64(3, 5n))));
   await fc.assert(
     fc.asyncProperty(

@@ -34,7 +34,7 @@ test('messages of RFC 5424 are read with their header and their data', async () 
   ]);
 });
 
-test('a backslash goes before what it stands for, and stays before all else, however many there are', async () => {
+test('a backslash is removed before an escaped character and kept before others, however many there are', async () => {
   const [before, after] = ['\\\\ \\] \\x ü\\" € ', '\\ ] \\x ü" € '];
   const body = `<34>1 - - - - - [a b="${before.repeat(3_000)}"]`;
   const { events } = await translated(syslog, body, TEXT);
@@ -44,7 +44,7 @@ test('a backslash goes before what it stands for, and stays before all else, how
   assert.deepEqual(metadata.structured_data, { a: { b: after.repeat(3_000) } });
 });
 
-test('a time without a year is of the nearest one', async () => {
+test('a time without a year is in the nearest one', async () => {
   const body = '<13>Dec 31 23:59:59 web-1 cron[7]: late\n<13>Jan  2 03:04:05 web-1 started\n';
   const { events } = await translated(syslog, body, TEXT);
   const metadata = { facility: 'user', severity: 'notice', priority: 13, hostname: 'web-1' };
@@ -71,7 +71,7 @@ test('frames with a length may hold lines, and those of Logplex have no structur
   );
 });
 
-test('what has no header that is known is a message as a whole', async () => {
+test('a text without a known header is a message as a whole', async () => {
   const { events } = await translated(syslog, 'just words\n<999>x\n<13>odd\n', TEXT);
   assert.deepEqual(events, [
     { event_message: 'just words' },
@@ -87,7 +87,7 @@ test('a frame that is cut off is refused', async () => {
   await assert.rejects(translated(syslog, '50 <13>1 short', TEXT), MalformedBodyError);
 });
 
-test('what is not UTF-8 is repaired, and lengths of frames count the bytes that were sent', async () => {
+test('invalid UTF-8 is repaired, and frame lengths count the bytes as sent', async () => {
   const frames = ['5 <13>', [0xff], '5 <13>', [0xc3], '6 <13>ok\n'].map((part) =>
     Buffer.from(part),
   );
